@@ -1,8 +1,8 @@
-"""Measurements behind the numbers in the README, each beside what it is compared with.
+"""Measurements behind the numbers in the README, each with what it is compared to.
 
     python -m benchmarks                 every measurement, one table at the end (what `make bench` runs)
     python -m benchmarks engine aec      some of them
-    python -m benchmarks engine --quick  a short run that shows that the command works, not how fast catbox is
+    python -m benchmarks engine --quick  a short run to check that the command works, not to measure speed
 
 | name | measures |
 |---|---|
@@ -21,11 +21,11 @@
 | sb3 | sb3-contrib's MaskablePPO on the batch and on 16 single environments |
 | ppo | self-play training, with and without features, and sb3-contrib's MaskablePPO on the same game |
 | level | seconds of training until the network is level with the heuristic, three and five players |
-| gpu | self-play training with the networks on a GPU, and on the CPU alone; nothing where there is no GPU |
+| gpu | self-play training with the networks on a GPU, and on the CPU alone; skipped without a GPU |
 | scaling | self-play training with 1, 2, 4, 8 and 16 workers, up to the physical cores |
-| on_ray | the same on Ray, and the parts of an update; nothing where Ray is not installed |
+| on_ray | the same on Ray, and the parts of an update; skipped if Ray is not installed |
 
-Each module has one function `measure(quick) -> list[Metric]` and runs in a process of its own.
+Each module has one function `measure(quick) -> list[Metric]` and runs in its own process.
 """
 
 #: In the order they run: name -> BLAS and torch threads of its process.

@@ -16,15 +16,15 @@ from benchmarks.report import Metric, machine, measure, table
 
 
 def main() -> None:
-    """Measure what was named (everything when nothing was) and print one table."""
+    """Run the named measurements, by default all, and print one table."""
     parser = argparse.ArgumentParser(
         prog="python -m benchmarks",
         description=description,
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
-    parser.add_argument("names", nargs="*", metavar="name", help="of the table; none means all")
-    parser.add_argument("--quick", action="store_true", help="a short run, only to see that it works")
-    parser.add_argument("--json", type=Path, metavar="FILE", help="also write the metrics here")
+    parser.add_argument("names", nargs="*", metavar="name", help="measurements to run (default: all)")
+    parser.add_argument("--quick", action="store_true", help="a short run, only to check that it works")
+    parser.add_argument("--json", type=Path, metavar="FILE", help="also write the metrics to this file")
     arguments = parser.parse_args()
     if unknown := [name for name in arguments.names if name not in MEASUREMENTS]:
         parser.error(f"unknown measurement {unknown[0]!r}: expected one of {', '.join(MEASUREMENTS)}")
@@ -36,7 +36,7 @@ def main() -> None:
         print(f"measuring {name} ...", flush=True)
         for library in ("OMP", "OPENBLAS", "MKL"):
             os.environ[f"{library}_NUM_THREADS"] = str(MEASUREMENTS[name])
-        # No other measurement's memory, threads or warnings filters touch it.
+        # Its own process: no other measurement's memory, threads or warning filters affect it.
         with ProcessPoolExecutor(1, mp_context=get_context("spawn")) as fresh:
             metrics += fresh.submit(measure, name, arguments.quick).result()
     print(table(metrics))

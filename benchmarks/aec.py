@@ -13,7 +13,7 @@ from catbox_env import cat_in_the_box_v0
 
 
 def drive(env: Any, num_decisions: int) -> Callable[[], float]:
-    """A run of at least ``num_decisions`` random legal decisions, whole games; a dead step is no decision."""
+    """A run of at least ``num_decisions`` random legal decisions, in whole games; dead steps do not count."""
     generator = random.Random(0)
 
     def run() -> float:

@@ -12,8 +12,8 @@ from catbox_env import Game, make_game
 
 
 def rate(game: Game, spec: str, num_deals: int) -> float:
-    """Games a second in an arena of an agent with itself; each deal is played 12 times, from five seats in both
-    directions and once by each agent alone."""
+    """Games a second in an arena of an agent against itself; each deal is played 12 times: from five seats in both
+    directions, and once by each agent alone."""
     clock = Clock()
     with clock:
         result = catbox_agents.run_arena(game, [spec, spec], num_deals, names=["one", "two"], processes=2)

@@ -13,7 +13,7 @@ from benchmarks.report import Clock, Metric, alternate, metric_of, ratio_of
 
 GAME = "cat_in_the_box_v0"
 NUM_ENVS = 512
-#: The other games, and the decisions per second that they are to reach on one core.
+#: The other games, and the decisions per second that they should reach on one core.
 OTHERS = {"cat_te_v0": 2_000_000, "petrify_v0": 1_000_000}
 
 
@@ -34,8 +34,8 @@ def batch_run(game_id: str, num_steps: int, num_threads: int = 1, **options: Any
 def hearts_run(num_games: int) -> Callable[[], float]:
     """A run of OpenSpiel's C++ hearts, stepped from Python with tensor and legal mask for every decision.
 
-    Hearts has no observation tensor, so it is the information state tensor. The clock stands still during the deal
-    (chance nodes), although catbox's time includes dealing.
+    Hearts has no observation tensor, so this uses the information state tensor. The clock stops during the deal (chance
+    nodes), although catbox's time includes dealing.
     """
     game = pyspiel.load_game("hearts")
     generator = random.Random(0)

@@ -1,4 +1,4 @@
-"""Self-play training with the networks on a GPU, beside the same run on the CPU of that machine."""
+"""Self-play training with the networks on a GPU, compared with the same run on the CPU of that machine."""
 
 from __future__ import annotations
 
@@ -20,14 +20,14 @@ GAMES = (2048, 4096, 8192, 16_384)
 
 
 def config(device: str, games: int, compiled: bool = False) -> TrainConfig:
-    """That of a run with so many games side by side."""
+    """The configuration of a run with ``games`` games side by side."""
     return training_config(
         device, num_envs=games, batch_size=32 * games, minibatch_size=2 * games, compile=compiled
     )
 
 
 def measure(quick: bool) -> list[Metric]:
-    """Five players, a worker for each core; no metrics where torch finds no CUDA device."""
+    """Five players, a worker for each core; no metrics if torch finds no CUDA device."""
     if not torch.cuda.is_available():
         print("gpu: torch finds no CUDA device here, so nothing is measured", file=sys.stderr)
         return []

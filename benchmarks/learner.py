@@ -1,6 +1,6 @@
 """The Gymnasium view, one game and many: a learner among agents, on one core.
 
-The time inside ``step`` and ``reset`` counts, not the learner's own choice.
+Times ``step`` and ``reset``, not the learner's own choices.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ GAME, NUM_ENVS, NUM_PLAYERS = "cat_in_the_box_v0", 1024, 5
 
 
 class Timed(Agent):
-    """Another agent, and the time that its choices took."""
+    """Wraps an agent and measures the time of its choices."""
 
     def __init__(self, spec: str) -> None:
         super().__init__(make_game(GAME, num_players=NUM_PLAYERS))
@@ -57,7 +57,7 @@ def single_run(num_steps: int) -> Callable[[], float]:
 def batch_run(opponent: Timed | str, num_steps: int, shares: list[float]) -> Callable[[], float]:
     """A run of ``num_steps`` steps of 1,024 games.
 
-    With a timed opponent each run adds to ``shares`` what share of its time the opponent's choices took.
+    With a timed opponent, each run appends the share of its time that the opponent's choices took to ``shares``.
     """
     envs = LearnerVectorEnv(
         NUM_ENVS, GAME, opponents=opponent, learner_seat="random", num_players=NUM_PLAYERS

@@ -1,8 +1,8 @@
-"""How long training takes until nobody is better off as the heuristic: neither one network among heuristics, nor one
-heuristic among networks.
+"""How long training takes until the network is level with the heuristic: one network among heuristics does no worse
+than they do, and one heuristic among networks no better.
 
-Each run is that of the preset for its number of players (``quick`` for three, ``standard`` for five), evaluated every
-two seconds of playing and learning; the evaluations themselves do not count.
+Each run is that of the preset ``quick``, evaluated every two seconds of playing and learning; the evaluations
+themselves do not count.
 """
 
 from __future__ import annotations
@@ -17,15 +17,14 @@ from catbox_train.algorithm import Algorithm, algorithm_class
 from catbox_train.config import load_config
 from catbox_train.memory import keep_freed_memory
 
-#: Players -> preset.
-RUNS = {5: "standard", 3: "quick"}
+PLAYERS = (5, 3)
 SEEDS = (1, 2, 3)
-#: Seconds from one evaluation to the next, deals of each, and seconds after which a run is given up.
+#: Seconds between two evaluations, deals of each, and seconds after which a run is abandoned.
 INTERVAL, DEALS, LONGEST = 2.0, 400, 300.0
 
 
 def margins(game: Game, algorithm: Algorithm) -> tuple[float, float]:
-    """Of the network, one among heuristics, and of a heuristic, one among networks."""
+    """The margins of one network among heuristics and of one heuristic among networks."""
     own = PolicyAgent(algorithm.policy(), game)
     among = catbox_agents.evaluate(game, [own, "heuristic"], DEALS)
     against = catbox_agents.evaluate(game, ["heuristic", own], DEALS)
@@ -33,9 +32,9 @@ def margins(game: Game, algorithm: Algorithm) -> tuple[float, float]:
 
 
 def seconds_to_level(players: int, seed: int, longest: float = LONGEST) -> float:
-    """Of playing and learning; ``longest`` for a run that is not level by then."""
+    """Seconds of playing and learning; ``longest`` for a run that is not level by then."""
     overrides = {"game_options.num_players": players, "seed": seed, "device": "cpu"}
-    config = load_config(RUNS[players], overrides=overrides).resolved()
+    config = load_config("quick", overrides=overrides).resolved()
     game, clock, due = config.make_game(), Clock(), INTERVAL
     with closing(algorithm_class(config.algorithm)(config, game)) as algorithm:
         for update in range(config.num_updates):
@@ -56,10 +55,10 @@ def seconds_to_level(players: int, seed: int, longest: float = LONGEST) -> float
 
 
 def measure(quick: bool) -> list[Metric]:
-    """Three seeds each; a short run has one, and ends after an evaluation."""
+    """Three seeds each; a short run has one seed and one evaluation."""
     keep_freed_memory()  # as `catbox train` does
     metrics = []
-    for players in RUNS:
+    for players in PLAYERS:
         taken = [
             seconds_to_level(players, seed, INTERVAL if quick else LONGEST)
             for seed in SEEDS[: 1 if quick else 3]

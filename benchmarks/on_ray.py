@@ -1,4 +1,4 @@
-"""Training on Ray, all on this machine, and the parts of an update that docs/scaling.md reckons with.
+"""Training on Ray, on this machine alone, and the parts of an update for the estimates in docs/scaling.md.
 
 It runs in the environment of `make test-ray`: `.venv-ray/bin/python -m benchmarks on_ray` (about 8 minutes).
 """
@@ -29,13 +29,13 @@ WORKERS, WEIGHTS = (2, 4, 8), (88_000, 443_000, 1_182_000)
 
 
 def config(workers: int, quick: bool) -> TrainConfig:
-    """As `python -m benchmarks scaling` has it, in float32."""
+    """The configuration of `python -m benchmarks scaling`, in float32."""
     size: dict[str, Any] = SIZE[quick]
     return training_config("cpu", workers=workers, precision="float32", hidden=(256, 256), **size)
 
 
 def measure(quick: bool) -> list[Metric]:
-    """Five players; no metrics where Ray is not installed."""
+    """Five players; no metrics if Ray is not installed."""
     if importlib.util.find_spec("ray") is None:
         print("on_ray: Ray is not installed here, so nothing is measured", file=sys.stderr)
         return []
@@ -69,7 +69,7 @@ def measure(quick: bool) -> list[Metric]:
 
 
 def parts_of_update(algorithm: PPO) -> tuple[float, float]:
-    """Seconds of playing 10,000 decisions, and of learning from them once."""
+    """Seconds to play 10,000 decisions, and to learn from them once."""
     playing, learning = Clock(), Clock()
     with playing:
         algorithm.collect(0.0)
@@ -81,7 +81,7 @@ def parts_of_update(algorithm: PPO) -> tuple[float, float]:
 
 
 def milliseconds_of_mean(workers: int, weights: int) -> float:
-    """Of one all-reduce by Gloo, in processes of this machine."""
+    """The time of one all-reduce by Gloo, between processes of this machine."""
     with tempfile.TemporaryDirectory() as folder:
         spawn(_time_means, (workers, weights, folder), nprocs=workers)
         return float(Path(folder, "taken").read_text())

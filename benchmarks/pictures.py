@@ -1,4 +1,4 @@
-"""Pictures of a game in its middle: SVG text, and the pixels of a frame of `render_mode="rgb_array"`."""
+"""Pictures of a game halfway: SVG text, and the pixels of a frame of `render_mode="rgb_array"`."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from catbox_env.adapters.raster import FRAME_WIDTH, rasterise
 
 
 def middle_of(game_id: str) -> GameState:
-    """A game after a third of its decisions, taken at random."""
+    """A game after a third of its decisions, played at random."""
     state, rng = make_game(game_id).new_initial_state(seed=0), np.random.default_rng(0)
     for _ in range(state.game.history_length // 3):
         state.apply_action(int(rng.choice(state.legal_actions())))
@@ -20,7 +20,7 @@ def middle_of(game_id: str) -> GameState:
 
 
 def milliseconds(draw: Callable[[], object], repeats: int) -> list[float]:
-    """Of each of ``repeats`` calls."""
+    """The time of each of ``repeats`` calls."""
     taken = []
     for _ in range(repeats):
         clock = Clock()
@@ -31,7 +31,7 @@ def milliseconds(draw: Callable[[], object], repeats: int) -> list[float]:
 
 
 def measure(quick: bool) -> list[Metric]:
-    """Every game, with all hands: that draws most."""
+    """Every game, with all hands, which draws the most."""
     metrics, repeats = [], 3 if quick else 100
     for state in map(middle_of, GAMES):
         game = state.game

@@ -1,8 +1,8 @@
-"""Self-play training beside sb3-contrib's MaskablePPO: same game, hidden layers, batch, minibatch and epochs.
+"""Self-play training compared with sb3-contrib's MaskablePPO: same game, hidden layers, batch, minibatch and epochs.
 MaskablePPO has a second network for the values.
 
-A decision is one that is learned from. In self-play every seat's decisions are; through the learner-seat view only
-those of one seat are, and playing the other four is part of what it costs.
+Only decisions that are learned from count: in self-play those of every seat, in the learner-seat view those of one
+seat, whose cost includes playing the other four.
 """
 
 from __future__ import annotations
@@ -20,13 +20,13 @@ from catbox_train.config import TrainConfig
 from catbox_train.memory import keep_freed_memory
 
 CORES = 2
-#: A minibatch that favours both sides: fewer steps of the optimizer for the same arithmetic.
+#: A minibatch that favours both sides: fewer optimizer steps for the same arithmetic.
 LARGE = 4096
 ACTIVATIONS = {"relu": torch.nn.ReLU, "tanh": torch.nn.Tanh}
 
 
 def sb3_run(config: TrainConfig) -> Callable[[], float]:
-    """A run of one batch of MaskablePPO with the numbers of ``config``, torch on all cores."""
+    """A run of one batch of MaskablePPO with the sizes of ``config``, torch on all cores."""
     options = ppo_options(config)
     return maskable_ppo_run(
         single_envs(64, opponents="random"),

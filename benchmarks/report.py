@@ -1,4 +1,4 @@
-"""One metric, the machine it was measured on, repeats that alternate, and the table."""
+"""Metrics, the machine they were measured on, alternating repeats, and the table."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from catbox_agents.arena.report import markdown_table
 
 
 class Clock:
-    """Adds up the ``seconds`` of its ``with`` blocks."""
+    """Sums the ``seconds`` of its ``with`` blocks."""
 
     def __init__(self) -> None:
         self.seconds = 0.0
@@ -36,7 +36,7 @@ class Metric:
     value: float
     #: "/s" (decisions per second), "x" (a ratio), "%" (of 1), "s", "ms" or "" (a count)
     unit: str
-    #: the bound it should reach, an upper one for times and counts; None where it is only there to be compared with
+    #: the bound it should reach, an upper one for times and counts; None if it is only a baseline
     target: float | None = None
     #: smallest and largest of the repeats
     spread: Sequence[float] = ()
@@ -60,12 +60,12 @@ def metric_of(name: str, values: Sequence[float], unit: str = "/s", target: floa
 def ratio_of(
     name: str, values: Sequence[float], others: Sequence[float], target: float | None = None
 ) -> Metric:
-    """The median of the ratios of repeats that ran one right after the other."""
+    """The median of the ratios of repeats that ran right after each other."""
     return metric_of(name, [a / b for a, b in zip(values, others, strict=True)], "x", target)
 
 
 def alternate(runs: Mapping[str, Callable[[], float]], repeats: int) -> dict[str, list[float]]:
-    """``repeats`` results of each run, in turn: a slow minute of the machine then slows all of them."""
+    """``repeats`` results of each run, in turn, so that a slow minute of the machine affects all runs."""
     rounds = [{name: run() for name, run in runs.items()} for _ in range(repeats)]
     return {name: [found[name] for found in rounds] for name in runs}
 
@@ -77,7 +77,7 @@ def measure(name: str, quick: bool) -> list[Metric]:
 
 
 def processor() -> str:
-    """Model and number of cores."""
+    """The processor's model and number of cores."""
     model = platform.processor() or platform.machine()
     cpuinfo = Path("/proc/cpuinfo")
     lines = cpuinfo.read_text().splitlines() if cpuinfo.exists() else []

@@ -1,7 +1,7 @@
 """MaskablePPO of sb3-contrib, unmodified, on the batch and on 16 single environments of the Gymnasium view.
 
-The same game and opponents, network (SB3's own: two layers of 64), decisions in a batch, minibatches and epochs. A
-decision is one of the learner's, played and learned from.
+Same game, opponents, network (SB3's default: two layers of 64), decisions in a batch, minibatches and epochs. Only the
+learner's decisions count, played and learned from.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from catbox_agents.sb3 import VecEnv
 from catbox_env.registration import gymnasium_id
 
 GAME, NUM_PLAYERS = "cat_in_the_box_v0", 5
-#: Games of the batch: more of them at a time cost less each, and 32 steps of each make a batch.
+#: Games of the batch: more of them cost less each; 32 steps of each make a batch.
 NUM_ENVS, NUM_SINGLE = 512, 16
 
 

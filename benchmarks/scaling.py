@@ -1,4 +1,4 @@
-"""Self-play training on the CPU with more and more workers, a core each."""
+"""Self-play training on the CPU with increasing numbers of workers, a core each."""
 
 from __future__ import annotations
 

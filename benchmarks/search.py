@@ -27,7 +27,7 @@ HIDDEN = (256, 256)
 
 
 def network_file(game: Game, folder: Path) -> str:
-    """The checkpoint of such a network for ``game``, in ``folder``: a spec of its agent."""
+    """Write the checkpoint of such a network for ``game`` into ``folder``; returns its path, a spec."""
     network = MLP.for_policy(NetworkInputs(game), HIDDEN)
     network.initialise(torch.Generator().manual_seed(0), last_gain=0.01)
     path = folder / "policy.safetensors"
@@ -36,7 +36,7 @@ def network_file(game: Game, folder: Path) -> str:
 
 
 class Counting(Agent):
-    """Asks another agent, and counts for how many decisions."""
+    """Wraps an agent and counts its decisions."""
 
     def __init__(self, agent: Agent) -> None:
         self.game, self.agent, self.asked = agent.game, agent, 0
@@ -92,7 +92,7 @@ def decisions(game: Game, agent: Agent) -> Vec:
 
 
 def rates_of(agent: Agent, vec: Vec, quick: bool, counting: Counting | None = None) -> list[float]:
-    """Decisions a second: those that were searched, or those that ``counting`` was asked for."""
+    """Decisions a second: those searched, or those of ``counting``."""
     rates = []
     for _ in range(2 if quick else 4):
         clock, before = Clock(), counting.asked if counting else 0

@@ -1,4 +1,4 @@
-"""From `python` to the first step of a batch, in fresh processes with a compilation cache of their own."""
+"""From `python` to the first step of a batch, in fresh processes with their own compilation cache."""
 
 from __future__ import annotations
 

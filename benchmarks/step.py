@@ -11,7 +11,7 @@ NUM_ENVS = 4096
 
 
 def measure(quick: bool) -> list[Metric]:
-    """The time inside `vec.step` alone, and the whole loop with its random legal choice in NumPy."""
+    """The time inside `vec.step` alone, and of the whole loop with its random legal choice in NumPy."""
     vec = catbox_env.make_vec("cat_in_the_box_v0", NUM_ENVS, seed=0, num_threads=1, num_players=5)
     vec.reset(seed=0)
     vec.step(vec.action_mask.argmax(axis=1))  # compiles

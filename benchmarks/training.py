@@ -1,4 +1,4 @@
-"""Batches of training, for the measurements that time them."""
+"""Training batches, for the measurements that time them."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ GAME, NUM_PLAYERS = "cat_in_the_box_v0", 5
 
 
 def training_config(device: str, **settings: Any) -> TrainConfig:
-    """Five players, two hidden layers of 256 and two epochs; all else is as `catbox train` has it by default."""
+    """Five players, two hidden layers of 256 and two epochs; everything else as by default in `catbox train`."""
     return TrainConfig(
         game=GAME,
         game_options={"num_players": NUM_PLAYERS},
@@ -29,7 +29,7 @@ def training_run(
 ) -> Callable[[], float]:
     """A run of ``num_updates`` batches, each played and learned from: decisions a second, end to end.
 
-    ``closing`` ends its workers.
+    ``closing`` stops its workers.
     """
     algorithm = kind(config, config.make_game())
     closing.callback(algorithm.close)
@@ -37,7 +37,7 @@ def training_run(
 
 
 def updates_run(algorithm: Algorithm, num_updates: int) -> Callable[[], float]:
-    """The same of an algorithm that is there already."""
+    """The same for an existing algorithm."""
 
     def run() -> float:
         clock = Clock()

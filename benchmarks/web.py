@@ -1,7 +1,7 @@
 """The server of `catbox web` with many tables at once, a person against agents at each: from an action to its position.
 
-The players are WebSockets in this process; they act at random, 0.2 to 1 second after it is their turn. The server is a
-process of its own. The time of an action is that until its own position has come back, before any agent moves.
+The players are WebSockets in this process; they act at random, 0.2 to 1 second after their turn begins. The server is a
+separate process. The time of an action is measured until its own position comes back, before any agent moves.
 """
 
 from __future__ import annotations
@@ -18,11 +18,11 @@ from websockets.asyncio.client import ClientConnection, connect
 
 from benchmarks.report import Clock, Metric, metric_of
 
-#: What sits in the other seats, in turn.
+#: The agents in the other seats, in turn.
 AGENTS = ("normal", "best", "easy", "hard")
 #: Seconds between two actions of agents.
 PACE = 0.5
-#: The game of the tables, in turn, with its number of players.
+#: The games of the tables, in turn, with their numbers of players.
 GAMES = [("cat_in_the_box_v0", 4), ("cat_te_v0", 4), ("petrify_v0", 2)]
 
 
@@ -36,7 +36,7 @@ def measure(quick: bool) -> list[Metric]:
             found = re.search(r"http://(\S+)/", server.stdout.readline())
             assert found is not None
             url = f"ws://{found[1]}/ws"
-            asyncio.run(_players(url, len(GAMES), 6.0))  # compiles, and loads what is compiled
+            asyncio.run(_players(url, len(GAMES), 6.0))  # compiles, and loads compiled code
             for tables, seconds in ((1, 10.0), (50, 30.0)):
                 taken = sorted(asyncio.run(_players(url, tables, 3.0 if quick else seconds)))
                 name = f"web, {tables} table{'s at once' * (tables > 1)}: action to position"
@@ -50,7 +50,7 @@ def measure(quick: bool) -> list[Metric]:
 
 
 async def _players(url: str, tables: int, seconds: float) -> list[float]:
-    """Milliseconds until each action had its position, at all tables."""
+    """Milliseconds from each action to its position, at all tables."""
     taken: list[float] = []
     end = time.monotonic() + seconds
     await asyncio.gather(*(_player(url, number, end, taken) for number in range(tables)))
@@ -58,7 +58,7 @@ async def _players(url: str, tables: int, seconds: float) -> list[float]:
 
 
 async def _player(url: str, number: int, end: float, taken: list[float]) -> None:
-    """Plays game after game until the time is over."""
+    """Play game after game until the time is up."""
     rng = random.Random(number)
     game, players = GAMES[number % len(GAMES)]
     seats = ["person", *(AGENTS[(number + seat) % len(AGENTS)] for seat in range(1, players))]

@@ -1,4 +1,4 @@
-"""Moves of agents where nothing is compiled, as in a browser, in processes that cannot import Numba."""
+"""Moves of agents without compilation, as in a browser, in processes that cannot import Numba."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import sys
 
 from benchmarks.report import Metric, metric_of
 
-#: What is played: the id of a game, its options, the spec of the agent in all seats.
+#: The id of a game, its options, the spec of the agent in all seats.
 PLAYED = (
     ("cat_in_the_box_v0", {"num_players": 4}, "heuristic"),
     ("cat_in_the_box_v0", {"num_players": 4}, "best"),

@@ -10,7 +10,7 @@ NUM_WORLDS = 4096
 
 
 def num_moves(vec: catbox_env.Vec) -> int:
-    """Of all games together."""
+    """The number of moves in all games together."""
     return int(vec.save()["records"].view(vec.game.state_dtype)["num_moves"].sum())
 
 

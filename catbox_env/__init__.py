@@ -1,11 +1,11 @@
 """catbox: reinforcement-learning environments for Cat in the Box and two smaller games, Cat Te and Petrify.
 
-- ``make_game(game_id, **options)``: a ``Game`` and its states (``GameState``), for search and analysis.
+- ``make_game(game_id, **options)``: a ``Game``, which makes states (``GameState``), for search and analysis.
 - ``make_vec(game_id, num_envs, ...)``: a ``Vec`` of many games stepped at once, for training.
 - ``catbox_env.cat_in_the_box_v0``, ``cat_te_v0``, ``petrify_v0``: the PettingZoo module of each game.
 - ``GAMES``: the ids of the games. Importing this package registers each game for ``gymnasium.make`` and
   ``pettingzoo.make``.
-- ``Game``, ``GameState``, ``Event``, ``Layout``, ``Vec``: the classes of what these return.
+- ``Game``, ``GameState``, ``Event``, ``Layout``, ``Vec``: the classes of the returned objects.
 """
 
 import importlib
@@ -38,7 +38,7 @@ _CLASSES = {
 
 
 def __getattr__(name: str) -> Any:
-    """Import a PettingZoo module or a class on first use: Numba takes a while to load."""
+    """Import a PettingZoo module or a class on first use, because Numba loads slowly."""
     if name in GAMES:
         return pettingzoo_module(name)
     if name in _CLASSES:

@@ -42,11 +42,11 @@ next clockwise. The vector's parts, in order; ``game.observation_layout`` gives 
 | ``tricks_left`` | 1 | tricks not completed in this round |
 | ``scores`` | P | points of the finished rounds (only for more than one round) |
 | ``rounds_left`` | 1 | rounds after this one (only for more than one round) |
-| ``may_hold`` | P, R | 1: the seat's hand can still be of the rank, as everybody knows it |
+| ``may_hold`` | P, R | 1: by public knowledge, the seat's hand can still hold the rank |
 
-``may_hold`` is all ones until a red lead that was forced: that its player could declare no card in another colour tells
-which ranks it can hold. The observer's own row is always ones; so
-the states that are sampled for the one who had to lead red have all ones for that seat, unless its history is given.
+``may_hold`` is all ones until a forced red lead: it reveals that its player could declare no card in another colour,
+which limits the ranks it can hold. The observer's own row is always ones; so states sampled for the seat that had to
+lead red have all ones for it, unless its history is given.
 
 Rewards are zero until a round ends. ``infos[agent]`` then holds ``score``, ``tricks_won``, ``bid``, ``bonus`` and
 ``paradox``. All agents terminate together after the last round; nothing is ever truncated.

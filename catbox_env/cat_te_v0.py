@@ -1,4 +1,4 @@
-"""Cat Te for PettingZoo: a no-trump trick game of South-East Asia in which only the last trick counts.
+"""Cat Te for PettingZoo: a no-trump trick-taking game from South-East Asia in which only the last trick counts.
 
 Creation: ``env(**options)`` (wrapped) or ``raw_env(**options)`` (bare: train and search on this one).
 
@@ -7,7 +7,7 @@ Creation: ``env(**options)`` (wrapped) or ``raw_env(**options)`` (bare: train an
 | ``num_players`` | 4 | 2-6 |
 | ``region`` | "laos" | "khmer": six tricks, nobody is out; "laos", "vietnamese": out without a trick after four |
 | ``offsuit_faceup`` | True | whether a player without the led suit may play another card face up |
-| ``instant_wins`` | True | whether four of a kind, six of one suit or six of A, 2, 3, 4, 5 may be shown to win |
+| ``instant_wins`` | True | whether four of a kind, six of one suit or six from A, 2, 3, 4, 5 may be shown to win |
 | ``instant_wins_double`` | False | whether such a win is paid twice |
 | ``side_pot`` | 0 | antes that each player puts into the side pot every round; 0: there is none |
 | ``rounds`` | 1 | 1-127, or "match": as many as players; the winner of a round deals the next |
@@ -51,7 +51,7 @@ next clockwise. The vector's parts, in order; ``game.observation_layout`` gives 
 | ``rounds_left`` | 1 | rounds after this one (only for more than one round) |
 | ``scores`` | P | antes won in the finished rounds, within -128..127 (only for more than one round) |
 | ``seat`` | P | the observer's own seat, counted from seat 0, one-hot (only for more than one round) |
-| ``claim_trick`` | 5 | tricks completed when it was claimed, one-hot; zeros: nobody has (only with a side pot) |
+| ``claim_trick`` | 5 | tricks completed when the pot was claimed, one-hot; zeros: not claimed (only with a side pot) |
 | ``exact_scores`` | P, 3 | scores as digits to base 256, lowest first (only where one may be beyond -128..127) |
 
 The sixth trick leaves no choice, so it is played at once after the fifth. With ``history=True`` the cards that others

@@ -1,4 +1,4 @@
-"""Petrify for PettingZoo: a perfect-information game in which the tiles run out; who cannot move is petrified.
+"""Petrify for PettingZoo: a perfect-information game in which tiles run out; a player that cannot move is petrified.
 
 Creation: ``env(**options)`` (wrapped) or ``raw_env(**options)`` (bare: train and search on this one).
 
@@ -10,7 +10,7 @@ Creation: ``env(**options)`` (wrapped) or ``raw_env(**options)`` (bare: train an
 | ``teleports`` | 0 | teleport tiles; the k-th (from 0) has colour k % 5, 0 being colourless |
 | ``walls`` | 0 | closed tiles, at most N |
 | ``wildcards`` | 0 | tiles with an energy of up to 4 |
-| ``zeros`` | 0 | tiles on which all players change places |
+| ``zeros`` | 0 | tiles on which all players swap places |
 | ``rules`` | None | a whole ``petrify_v0.Rules``, such as ``Rules.full()``, instead of single fields |
 | ``reward`` | "score" | see below |
 | ``render_mode`` | None | "ansi": text; "human": printed in colour; "rgb_array": a picture, uint8 (H, W, 3) |
@@ -43,16 +43,16 @@ next in turn. The vector's parts, in order; ``game.observation_layout`` gives of
 | ``end_cells_after`` | P, N, N | for each legal action, 1 + how many end cells each seat would have |
 
 ``end_cells_after`` is counted with the pawn of the seat to move on the action's cell and the cell it left closed,
-before the landing has its effect, as if each seat were to move then; the count stops at 6, so the part holds 1 to 7.
+before the landing takes effect, as if each seat were to move then; the count stops at 6, so the part holds 1 to 7.
 It is zero for actions that are not legal and for petrified seats. These last two parts follow from the others, and are
 zero when the game is over.
 
 Everybody sees everything: ``state()`` is the observation of seat 0, and ``sample_state`` gives the state itself.
 
-Rewards are zero until the game ends; then ``"score"`` pays ``1 - 2k / (P - 1)`` to the finisher in place k (0 is the
+Rewards are zero until the game ends; then ``"score"`` pays ``1 - 2k / (P - 1)`` to the seat in place k (0 is the
 winner), ``"margin"`` that less the others' mean, ``"win"`` 1 to the winner and 0 to the others. ``infos[agent]`` then
-holds ``place``. All agents terminate together, when one player is left that is not petrified; nothing is ever
-truncated. A petrified player stays an agent but does not act any more.
+holds ``place``. All agents terminate together, when only one player is not petrified; nothing is ever truncated. A
+petrified player stays an agent but no longer acts.
 
 Versions: v0: the first.
 """

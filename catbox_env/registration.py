@@ -1,7 +1,7 @@
 """Every game in Gymnasium's and PettingZoo's registries, and its PettingZoo module.
 
 The entry points are strings, so that Numba and the environments are imported only when one is made. A library that
-is not installed, as in a browser, is left out: the games are played without it.
+is not installed, as in a browser, is skipped.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ def register() -> None:
 
 
 def pettingzoo_module(game_id: str) -> ModuleType:
-    """The module ``catbox_env.NAME_v0`` of a game: its file, or else one that is made here, without a specification."""
+    """The module ``catbox_env.NAME_v0`` of a game: its file, or else one generated here, without a specification."""
     name = f"catbox_env.{game_id}"
     try:
         return importlib.import_module(name)
@@ -67,7 +67,7 @@ def pettingzoo_module(game_id: str) -> ModuleType:
 
 
 def _installed(name: str) -> ModuleType | None:
-    """The package ``name``, None where it is not installed."""
+    """The package ``name``; None if it is not installed."""
     try:
         return importlib.import_module(name)
     except ModuleNotFoundError as error:

@@ -1,13 +1,13 @@
-"""Evidence: studies of training and their page, docs/experiments.md; the agents of the zoo; the leaderboard.
+"""Evidence: training studies and their page, docs/experiments.md; the agents of the zoo; the leaderboard.
 
     python -m experiments run entropy lambda     train every run of two studies that has no result yet
     python -m experiments fields robust          play the nets of a study among agents of every kind
-    python -m experiments speeds entropy         measure how fast its variants play and learn; let nothing else run
+    python -m experiments speeds entropy         measure training speed of its variants, on an idle machine
     python -m experiments zoo                    train the agents of the zoo (experiments/zoo.yaml)
     python -m experiments leaderboard            play the arenas of the leaderboard (experiments/leaderboard.yaml)
     python -m experiments report                 make docs/experiments.md with its pictures, docs/leaderboard*.md and
                                                  the cards of the zoo from the results
-    python -m experiments report --check         only say whether they are up to date
+    python -m experiments report --check         only check whether they are up to date
 
 A study is `experiments/studies/NAME.yaml`:
 
@@ -20,21 +20,20 @@ A study is `experiments/studies/NAME.yaml`:
       "0.01": {entropy: 0.01}
       "0.06": {entropy: 0.06}
     seeds: [1, 2, 3]
-    final_deals: 5000                            # deals of the matches at the end, other ones than on the way
+    final_deals: 5000                            # deals of the final matches, unlike those of evaluations
     judged: "0.06"                               # optional: this variant's nets, and the heuristic, are played
-    fields:                                      # among agents, and nets of the study of another seed
+    fields:                                      # among agents, and nets of the study with another seed
       heuristics: [heuristic]
       mixed: [net:0.01, random]
     field_deals: 2000
-    conclusion: What the results say.            # written by hand, when there are results
+    conclusion: What the results say.            # written by hand, once there are results
 
-Settings are named and written as `catbox train --set` takes them. A variant counts before the rule set, the rule set
-before the base. All runs of all named studies are checked before the first is trained.
+Settings are named and written as in `catbox train --set`. A variant overrides the rule set, which overrides the base.
+All runs of all named studies are checked before the first is trained.
 
-`run` trains study by study and seed by seed, so that one that is stopped early has as many seeds of every variant.
-It may be stopped or killed at any time: given again, the same command leaves out finished runs and resumes the one
-that was under way.
-A run that any study has made with the same settings is taken from there.
-Results are lines of `experiments/results/NAME.jsonl` (see `experiments.results`); the report does not need the folders
-of the runs.
+`run` trains study by study and seed by seed, so that a study stopped early has equally many seeds of every variant. It
+may be stopped or killed at any time: the same command then skips finished runs and resumes the interrupted one. A run
+that any study has made with the same settings is reused.
+Results are lines of `experiments/results/NAME.jsonl` (see `experiments.results`); the report does not need the run
+folders.
 """

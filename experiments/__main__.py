@@ -21,12 +21,12 @@ from experiments.speeds import measure_speeds
 from experiments.study import read_study, runs_of, study_names
 from experiments.zoo import make_zoo, zoo_settings
 
-#: What a shell reports of a program that Ctrl-C ended.
+#: The exit code that shells report after Ctrl-C.
 INTERRUPTED = 130
 
 
 def main(arguments: list[str] | None = None) -> int:
-    """The exit code: 0, 1 after an error or where a page is out of date, 130 after Ctrl-C."""
+    """The exit code: 0, 1 after an error or if a page is out of date, 130 after Ctrl-C."""
     options = _parser().parse_args(arguments)
     folders = Folders(options.root)
     try:
@@ -35,7 +35,7 @@ def main(arguments: list[str] | None = None) -> int:
         keep_freed_memory()  # as `catbox train` does
         _do(options.command, list(dict.fromkeys(options.names)), folders, Console())
     except KeyboardInterrupt:
-        print("Stopped. The same command goes on from here.", file=sys.stderr)
+        print("Stopped. The same command resumes from here.", file=sys.stderr)
         return INTERRUPTED
     except (ValueError, OSError) as error:
         print(f"experiments: {error}", file=sys.stderr)
@@ -44,7 +44,7 @@ def main(arguments: list[str] | None = None) -> int:
 
 
 def _do(command: str, names: Sequence[str], folders: Folders, console: Console) -> None:
-    """Train, play or measure what is named."""
+    """Train, play or measure ``names``."""
     if command == "zoo":
         _check_names(names, zoo_settings(folders))
         make_zoo(names, folders, console)
@@ -90,18 +90,18 @@ def _parser() -> argparse.ArgumentParser:
         description=description,
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
-    parser.add_argument("--root", type=Path, default=ROOT, help="another checkout than this one")
+    parser.add_argument("--root", type=Path, default=ROOT, help="the checkout to use (default: this one)")
     commands = parser.add_subparsers(dest="command", required=True)
     for name, what, number in (
         ("run", "train the runs of studies that have no result yet", "+"),
         ("fields", "play the fields of studies whose runs are finished", "+"),
         ("speeds", "measure how fast the variants of studies play and learn", "+"),
-        ("zoo", "train the agents of the zoo; all, if none are named", "*"),
-        ("leaderboard", "play arenas of the leaderboard, PART/RULES, a part, or rules; or all", "*"),
+        ("zoo", "train agents of the zoo, by default all", "*"),
+        ("leaderboard", "play arenas of the leaderboard: PART/RULES, a part, or rules; by default all", "*"),
     ):
         commands.add_parser(name, help=what).add_argument("names", nargs=number, metavar="NAME")
     report = commands.add_parser("report", help="make the pages and the cards of the zoo from the results")
-    report.add_argument("--check", action="store_true", help="write nothing, fail if one is out of date")
+    report.add_argument("--check", action="store_true", help="write nothing; fail if a page is out of date")
     return parser
 
 

@@ -17,7 +17,7 @@ from experiments.results import Folders, Record, read_rows, write_rows
 from experiments.runner import say
 from experiments.study import NET, Run, Study
 
-#: Deals of no run: those of training are drawn from seed and seed + 1.
+#: The first seed of the deals, which no run uses: training uses seed and seed + 1.
 FIRST_SEED = 1_000_000
 HEURISTIC = "heuristic"
 

@@ -1,8 +1,8 @@
 """The leaderboard: arenas on the deal set `test`.
 
-`experiments/leaderboard.yaml` says who plays whom: parts of the board, each with rules, agents and deals. An arena may
-be stopped at any time and goes on where it was. Its result, as `catbox arena` writes it, with commit and date, is kept
-in `experiments/results/leaderboard/PART-RULES.json`.
+`experiments/leaderboard.yaml` says who plays whom: parts of the leaderboard, each with rules, agents and deals. An
+arena may be stopped at any time and resumes where it was. Its result, as `catbox arena` writes it, with commit and
+date, is kept in `experiments/results/leaderboard/PART-RULES.json`.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ ZOO = "zoo"
 
 
 class Part(Record):
-    """One part of the leaderboard: the same agents under several rules."""
+    """One part of the leaderboard: the same agents under several rule sets."""
 
     name: str
     title: str
@@ -42,24 +42,24 @@ class Part(Record):
         return [re.sub(rf"(?<![^=]){ZOO}(?![^,])", f"{zoo.PREFIX}{rules}", agent) for agent in self.agents]
 
     def names(self, rules: str) -> set[str]:
-        """What its arena under ``rules`` goes by on the command line."""
+        """The names of its arena under ``rules`` on the command line."""
         return {f"{self.name}/{rules}", self.name, rules}
 
     def result_file(self, rules: str, folders: Folders) -> Path:
-        """Where the result of its arena under ``rules`` is kept."""
+        """The file of the result of its arena under ``rules``."""
         return folders.results / "leaderboard" / f"{self.name}-{rules}.json"
 
 
 def read_parts(folders: Folders) -> list[Part]:
-    """The parts of the leaderboard. Raises ``ValueError`` for a file that is not valid."""
+    """The parts of the leaderboard. Raises ``ValueError`` for an invalid file."""
     text = (folders.own / "leaderboard.yaml").read_text(encoding="utf-8")
     return TypeAdapter(list[Part]).validate_python(yaml.safe_load(text))
 
 
 def play_leaderboard(names: Sequence[str], folders: Folders, console: Console) -> None:
-    """Play the arenas ``names`` (``PART/RULES``, or a part or rules; all, if none are named), or go on with them.
+    """Play or resume the arenas ``names`` (``PART/RULES``, or a part or rules; by default all).
 
-    Raises ``ValueError`` for rules that the zoo has no agent for, before anything is played, and what
+    Raises ``ValueError``, before anything is played, for rules for which the zoo has no agent, and what
     `catbox_agents.run_arena` raises.
     """
     chosen = [
@@ -72,7 +72,7 @@ def play_leaderboard(names: Sequence[str], folders: Folders, console: Console) -
     for number, (part, rules) in enumerate(chosen, start=1):
         say(console, f"Arena {number} of {len(chosen)}: {part.title}, {rules}, {part.deals:,} deals a table.")
         agent = agents[rules]
-        # Another policy plays another arena.
+        # A new policy gets a new arena.
         folder = folders.runs / "leaderboard" / part.name / f"{rules}-{agent.sha256[:8]}"
         with games_progress(console) as progress:
             result = catbox_agents.run_arena(

@@ -1,4 +1,4 @@
-"""Ways to learn that the study `learning` compares with PPO as it is.
+"""Variations of PPO that the study `learning` compares with plain PPO.
 
 algorithm: experiments.learners:VariedPPO
 """
@@ -24,7 +24,7 @@ from catbox_train.settings import Float, Share
 
 
 class VariedOptions(PPOOptions):
-    """Settings of PPO, and those of what is tried; each default changes nothing."""
+    """Settings of PPO and of the variations; by default PPO is unchanged."""
 
     averaging: Share = Field(
         0.0, description="decay, at each step, of the average of the weights that is evaluated and saved"
@@ -39,8 +39,8 @@ class VariedOptions(PPOOptions):
 
 
 class VariedPPO(PPO):
-    """PPO with what Ataraxos learns by: averaged weights, a KL divergence in the loss, lambdas of their own for policy
-    and values, large advantages alone (https://arxiv.org/abs/2511.07312)."""
+    """PPO with elements of Ataraxos: averaged weights, a KL divergence in the loss, separate lambdas for policy and
+    values, large advantages only (https://arxiv.org/abs/2511.07312)."""
 
     Options = VariedOptions
     options: VariedOptions
@@ -50,7 +50,7 @@ class VariedPPO(PPO):
         self.average = self.weights.detach().clone()
 
     def estimate(self) -> None:
-        """Estimate advantages and returns, each with its lambda."""
+        """Estimate advantages and returns, each with its own lambda."""
         super().estimate()
         if self.options.value_lambda >= 0:
             of_values = np.zeros_like(self.advantages)
@@ -78,7 +78,7 @@ class VariedPPO(PPO):
         return super().make_steps(loss, chosen, max(1, round(share * num_minibatches)), learning_rate)
 
     def step(self, loss: torch.Tensor) -> list[torch.Tensor]:
-        """A step, after which the average moves."""
+        """Make a step, then update the average."""
         norms = super().step(loss)
         self.average.lerp_(self.weights.detach(), 1 - self.options.averaging)
         return norms
@@ -95,6 +95,6 @@ class VariedPPO(PPO):
         return TrainingState(state.arrays | {"average": self.average.cpu().numpy()}, state.values)
 
     def restore(self, state: TrainingState, update: int) -> None:
-        """Go on from ``state``."""
+        """Resume from ``state``."""
         super().restore(state, update)
         self.average.copy_(torch.from_numpy(state.arrays["average"]))

@@ -13,7 +13,7 @@ from matplotlib.figure import Figure
 
 from experiments.results import RunResult, mean_of
 
-#: Of Okabe and Ito (2008), told apart by colour-blind readers; the line styles differ too.
+#: Of Okabe and Ito (2008), which colour-blind readers can distinguish; the line styles differ too.
 STYLES = (("#0072B2", "-"), ("#D55E00", "--"), ("#009E73", "-."), ("#CC79A7", ":"))
 OTHERS = "#C8C8C8"
 #: Inches.
@@ -30,10 +30,10 @@ def picture(title: str, opponent: Mapping[str, str], by_rules: Mapping[str, Runs
 
     ``seconds`` are those of a decision, by rule set and variant.
 
-    A line is the mean over the seeds, its band the 95 % interval over the seeds, or that over the deals where there is
-    one seed; for two seeds there is no band, but a thin line for each. What does not fit into the panel is cut off.
-    More than four variants are shown in several rows; the grey lines are those of the other rows. The file names the
-    `checksum` of what it shows, and is the same for the same data and version of matplotlib.
+    A line is the mean over the seeds, its band the 95 % interval over the seeds, or over the deals for a single seed;
+    two seeds have no band, but a thin line each. What does not fit into the panel is clipped. More than four variants
+    are split into several rows; the grey lines are those of the other rows. The file contains the `checksum` of what it
+    shows, and is the same for the same data and version of matplotlib.
     """
     file = io.BytesIO()
     metadata = {"Date": None, "Title": title, "Description": checksum(title, opponent, by_rules, seconds)}
@@ -46,7 +46,7 @@ def draw(opponent: Mapping[str, str], by_rules: Mapping[str, Runs], seconds: Sec
     """The figure: for each part of the variants a row over decisions and a row over seconds."""
     variants = list(dict.fromkeys(name for runs in by_rules.values() for name in runs))
     rows = [(part, over_time) for part in _parts(variants, len(STYLES)) for over_time in (False, True)]
-    # Unlike pyplot, it has no global state.
+    # Unlike pyplot, Figure has no global state.
     figure = Figure(figsize=(PANEL_WIDTH * len(by_rules), PANEL_HEIGHT * len(rows)), layout="constrained")
     panels = figure.subplots(len(rows), len(by_rules), squeeze=False, sharey="col")
     for row, (part, over_time) in enumerate(rows):
@@ -72,7 +72,7 @@ def checksum(title: str, opponent: Mapping[str, str], by_rules: Mapping[str, Run
 def _panel(
     axes: Axes, runs: Runs, part: Sequence[str], opponent: str, seconds: Mapping[str, float] | None
 ) -> None:
-    """Over the ``seconds`` of each variant's decisions; None: over decisions."""
+    """Draw a panel over the ``seconds`` of each variant's decisions; None: over decisions."""
     styles = dict(zip(part, STYLES, strict=False))
     for name, results in runs.items():
         points = _points(results, opponent)
@@ -100,7 +100,7 @@ def _panel(
 
 
 def _limits(runs: Runs, opponent: str) -> tuple[float, float]:
-    """What the margins cover, a third around them, for intervals may be far wider, and below that room for names."""
+    """The range of the margins plus a third, since intervals may be far wider, and room for the names below."""
     means = [mean for results in runs.values() for _, mean, _ in _points(results, opponent)] or [0.0]
     around = max(0.1, (max(means) - min(means)) / 3)
     low, high = min(means) - around, max(means) + around
@@ -108,7 +108,7 @@ def _limits(runs: Runs, opponent: str) -> tuple[float, float]:
 
 
 def _points(results: Sequence[RunResult], opponent: str) -> list[tuple[int, float, float]]:
-    """Decisions, mean margin, half width of its interval; of the runs that have each point."""
+    """Decisions, mean margin, half width of its interval; over the runs that have each point."""
     points: dict[int, list[tuple[float, float]]] = {}
     for result in results:
         for decisions, margin, reach in result.curves.get(opponent, []):
@@ -121,7 +121,7 @@ def _points(results: Sequence[RunResult], opponent: str) -> list[tuple[int, floa
 
 
 def _parts(names: Sequence[str], most: int) -> list[list[str]]:
-    """``names`` in as few parts of at most ``most`` as they take, about equally long."""
+    """``names`` in as few parts of at most ``most`` as possible, about equally long."""
     count = -(-len(names) // most)
     size = -(-len(names) // count)
     return [list(names[first : first + size]) for first in range(0, len(names), size)]

@@ -1,13 +1,13 @@
-"""Where experiments lie, and the results of a study: a file of JSON lines, one line for each run.
+"""The folders of experiments, and the results of a study: a JSON Lines file with one line for each run.
 
 | key | meaning |
 |---|---|
 | `study`, `rules`, `variant`, `seed` | which run |
 | `config` | every setting, by its name for `catbox_train.load_config` |
 | `decisions`, `seconds`, `decisions_per_second` | of playing and learning, without evaluations |
-| `curves` | opponent -> [[decisions, margin, margin_ci95], ...] of one net among such opponents, on the way |
+| `curves` | opponent -> [[decisions, margin, margin_ci95], ...] of one net among such opponents, during training |
 | `matches` | at the end, on other deals: agents [one, others], margin of the one, its 95 % interval, deals |
-| `diverged` | what was not finite, where the run diverged; then there are no matches |
+| `diverged` | what was not finite, if the run diverged; then there are no matches |
 | `version`, `commit`, `machine` | of catbox; of the checkout, "+" if it was changed; processor and versions |
 """
 
@@ -30,7 +30,7 @@ ROOT = Path(__file__).resolve().parent.parent
 
 
 class Folders:
-    """Where everything lies in the checkout at ``root``.
+    """The folders of the checkout at ``root``.
 
     ``own``: settings of the zoo and of the leaderboard; ``studies``: a YAML file each; ``results``: what was measured;
     ``runs``: what is trained and played; ``docs``: the pages.
@@ -46,7 +46,7 @@ class Folders:
 
 
 class Record(BaseModel):
-    """What files of results are made of."""
+    """The base of what result files hold."""
 
     model_config = ConfigDict(frozen=True, extra="forbid", allow_inf_nan=False)
 
@@ -61,7 +61,7 @@ class Match(Record):
 
 
 class RunResult(Record):
-    """One line."""
+    """One line of a result file."""
 
     study: str
     rules: str
@@ -80,7 +80,7 @@ class RunResult(Record):
 
 
 def read_results(file: Path) -> list[RunResult]:
-    """The results in ``file``, none where there is no file. Raises ``ValueError`` for a damaged line."""
+    """The results in ``file``, none if it does not exist. Raises ``ValueError`` for a damaged line."""
     results = []
     for number, line in enumerate(file.read_bytes().splitlines() if file.exists() else (), start=1):
         try:
@@ -91,7 +91,7 @@ def read_results(file: Path) -> list[RunResult]:
 
 
 def append_result(file: Path, result: RunResult) -> None:
-    """Add a line, whole or not at all. Raises ``WriteError``."""
+    """Add a line atomically. Raises ``WriteError``."""
     with FileLock(f"{file}.lock"):  # several processes may work on one study
         before = file.read_text(encoding="utf-8") if file.exists() else ""
         write_file(file, f"{before}{result.model_dump_json()}\n")
@@ -101,7 +101,7 @@ Row = TypeVar("Row", bound=Record)
 
 
 def read_rows(file: Path, kind: type[Row]) -> list[Row]:
-    """The list in a file of JSON, none where there is no file. Raises ``ValueError`` for a damaged one."""
+    """The list in a JSON file, empty if it does not exist. Raises ``ValueError`` for a damaged one."""
     try:
         return TypeAdapter(list[kind]).validate_json(file.read_bytes()) if file.exists() else []  # type: ignore[valid-type]
     except ValueError as error:
@@ -109,13 +109,13 @@ def read_rows(file: Path, kind: type[Row]) -> list[Row]:
 
 
 def write_rows(file: Path, rows: Sequence[Record]) -> None:
-    """Write ``rows`` as `read_rows` reads them, a line each. Raises ``WriteError``."""
+    """Write ``rows`` for `read_rows`, one a line. Raises ``WriteError``."""
     lines = [json.dumps(row.model_dump()) for row in rows]
     write_file(file, "[\n" + ",\n".join(lines) + "\n]\n")
 
 
 def write_file(file: Path, text: str) -> None:
-    """Write ``text``, whole or not at all, with the folder of the file. Raises ``WriteError``."""
+    """Write ``text`` atomically, creating the folder if needed. Raises ``WriteError``."""
     with writing(file):
         file.parent.mkdir(parents=True, exist_ok=True)
     write_atomically(file, text.encode())

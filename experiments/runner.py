@@ -1,4 +1,4 @@
-"""Trains what the studies ask for: each run in a folder of its own, by the public functions of ``catbox_train``."""
+"""Trains the runs of studies, each in its own folder, by the public functions of ``catbox_train``."""
 
 from __future__ import annotations
 
@@ -28,10 +28,9 @@ DECIMALS = 4
 def run_studies(studies: Mapping[str, Sequence[Run]], folders: Folders, console: Console) -> None:
     """Train each run that has no result yet, seed by seed.
 
-    A run that diverges is a result too. One that any study has made with the same settings is not made again, unless
-    its net is needed. Raises ``ValueError``, before anything is trained, for results and half-finished runs that were
-    made with other settings and for a run that does not fit into memory; in training what ``catbox_train.train``
-    raises.
+    A run that diverges is a result too. One that any study has made with the same settings is not repeated, unless its
+    net is needed. Raises ``ValueError``, before anything is trained, for results and unfinished runs that were made
+    with other settings and for a run that does not fit into memory; in training, what ``catbox_train.train`` raises.
     """
     to_do: list[Run] = []
     for study, runs in studies.items():
@@ -78,7 +77,7 @@ def _made_with_the_same_settings(run: Run, folders: Folders) -> RunResult | None
 
 
 def train_run(run: Run, folder: Path, console: Console) -> RunResult:
-    """Train one run, or go on with it where its folder holds one; its result."""
+    """Train a run, or resume the one in its folder; returns its result."""
     report: dict[str, Any] | None = None
     diverged: str | None = None
     try:
@@ -110,25 +109,25 @@ def train_run(run: Run, folder: Path, console: Console) -> RunResult:
 
 
 def train_in(folder: Path, config: TrainConfig, console: Console) -> dict[str, Any]:
-    """Train as ``config`` says, or go on with the run that the folder holds; what its ``results.json`` holds."""
+    """Train by ``config``, or resume the run in the folder; returns the content of its ``results.json``."""
     if (folder / "config.yaml").exists():
         return resume(folder, console, trust=True)  # trust: `check_run_folder` has compared its settings
     return train(config, folder, console)
 
 
 def settings_of(folder: Path) -> dict[str, Any]:
-    """The settings of the run in a folder. Raises ``ValueError`` when they are not valid."""
+    """The settings of the run in a folder. Raises ``ValueError`` if they are invalid."""
     return flat(TrainConfig(**read_settings(folder / "config.yaml")))
 
 
 def check_run_folder(folder: Path, config: TrainConfig) -> None:
-    """Raise ``ValueError`` where the folder holds a run with other settings than ``config``."""
+    """Raise ``ValueError`` if the folder holds a run with other settings than ``config``."""
     if (folder / "config.yaml").exists():
         check_unchanged(str(folder), settings_of(folder), flat(config), "delete that folder")
 
 
 def _seconds(rows: Sequence[Mapping[str, float]]) -> float:
-    """Of playing and learning, from the decisions and the speed of each update."""
+    """Seconds of playing and learning, from the decisions and the speed of each update."""
     before = [0.0, *(row["decisions"] for row in rows)]
     return sum(
         (row["decisions"] - done) / row["speed/decisions_per_second"]
@@ -166,9 +165,9 @@ def provenance() -> dict[str, str]:
 
 
 def commit() -> str:
-    """The commit of the checkout, with "+" behind it where the packages were changed since.
+    """The commit of the checkout, followed by "+" if the packages have changed since.
 
-    Agents of the zoo that were trained since are no change: what is recorded names each policy by its hash.
+    New agents of the zoo do not count as changes: results name each policy by its hash.
     """
 
     def answer(*arguments: str) -> str:
@@ -183,11 +182,11 @@ def commit() -> str:
 
 
 def machine() -> str:
-    """The processor, and what the packages are that compute."""
+    """The processor, and the versions of Python and of the numeric packages."""
     versions = ", ".join(f"{name} {metadata.version(name)}" for name in ("torch", "numpy", "numba"))
     return f"{processor()}; {platform.system()}, Python {platform.python_version()}, {versions}"
 
 
 def say(console: Console, text: str) -> None:
-    """A line as it is, without colours."""
+    """Print a line verbatim, without colours."""
     console.print(text, soft_wrap=True, highlight=False, markup=False)

@@ -1,7 +1,7 @@
-"""How fast each variant plays and learns, measured for all of them in turn on a machine that does nothing else.
+"""How fast each variant plays and learns, measured one after the other on an otherwise idle machine.
 
-The seconds of the runs themselves say little where runs shared the machine. What counts for the speed are the
-settings, so one file serves all studies.
+The seconds of the runs themselves are unreliable if runs shared the machine. The speed depends only on the settings, so
+one file serves all studies.
 """
 
 from __future__ import annotations
@@ -25,12 +25,12 @@ from experiments.runner import machine, say
 from experiments.study import Run, flat
 
 FILE = "speeds.json"
-#: Settings that change nothing of what an update takes.
+#: Settings that do not affect the speed of an update.
 OTHER_SETTINGS = {
     *("seed", "total_decisions", "checkpoint_every", "final_deals"),
     *("evaluate_every", "evaluate_deals", "opponents"),
 }
-#: Updates without the clock, then as many with it; the faster of the rounds counts.
+#: Updates before timing, then as many with timing; the fastest round counts.
 UPDATES, ROUNDS = 2, 2
 
 
@@ -43,14 +43,14 @@ class Speed(Record):
 
 
 def read_speeds(folder: Path) -> dict[str, Speed]:
-    """Those in the file of a folder by their `speed_key`. Raises ``ValueError`` for a damaged one."""
+    """The speeds in the file of a folder, by `speed_key`. Raises ``ValueError`` for a damaged file."""
     return {speed_key(speed.settings): speed for speed in read_rows(folder / FILE, Speed)}
 
 
 def speed_key(settings: Mapping[str, Any]) -> str:
-    """What of the settings of a run, as ``flat`` gives them, counts for its speed.
+    """The part of a run's settings, as ``flat`` gives them, that affects its speed.
 
-    A setting that they lack, because another version made them, has its default.
+    Settings missing because another version wrote them have their defaults.
     """
     return json.dumps(
         _that_count({**_defaults(settings.get("algorithm", "ppo")), **settings}), sort_keys=True
@@ -58,9 +58,9 @@ def speed_key(settings: Mapping[str, Any]) -> str:
 
 
 def measure_speeds(runs: Iterable[Run], folder: Path, console: Console) -> None:
-    """Measure what the ``runs`` need that is not in the file yet, and write it, one after the other.
+    """Measure the speeds of ``runs`` that are not in the file yet, and write each into it.
 
-    Updates of a new run are measured, with the pool of earlier policies filled from the first on.
+    The measured updates are those of a new run whose pool of earlier policies is already full.
     """
     speeds = read_speeds(folder)
     for run in runs:

@@ -1,4 +1,4 @@
-"""A study as its YAML file describes it, and the runs that it asks for, checked before anything is trained."""
+"""A study as its YAML file describes it, and its runs, checked before anything is trained."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from catbox_train.config import SECTIONS
 from catbox_train.runs.loop import check_run
 from catbox_train.settings_file import read_settings
 
-#: The name of a variant or of a rule set, which is also that of a folder.
+#: The name of a variant or of a rule set, also used as a folder name.
 Name = Annotated[
     str, StringConstraints(pattern=r"^[A-Za-z0-9]([A-Za-z0-9 ,.+=-]*[A-Za-z0-9])?$", max_length=60)
 ]
@@ -67,11 +67,11 @@ class Run:
 
     @property
     def key(self) -> tuple[str, str, int]:
-        """What tells the run from the others of its study."""
+        """What identifies the run within its study."""
         return self.rules, self.variant, self.seed
 
     def folder(self, runs: Path) -> Path:
-        """Where it is trained."""
+        """The folder in which it is trained."""
         return runs / "experiments" / self.study / self.rules / self.variant / f"seed {self.seed}"
 
     def __str__(self) -> str:
@@ -84,7 +84,7 @@ def study_names(folder: Path) -> list[str]:
 
 
 def read_study(name: str, folder: Path) -> Study:
-    """The study ``name``. Raises ``OSError`` for one that does not exist, ``ValueError`` for one that is not valid."""
+    """The study ``name``. Raises ``OSError`` if it does not exist, ``ValueError`` if it is invalid."""
     try:
         return Study(**read_settings(folder / f"{name}.yaml"))
     except ValidationError as error:
@@ -94,8 +94,8 @@ def read_study(name: str, folder: Path) -> Study:
 def runs_of(name: str, study: Study) -> list[Run]:
     """Every run of the study, seed by seed.
 
-    Raises ``ValueError`` that names the run and the setting for what cannot be trained: unknown settings, wrong
-    values, rules that cannot be played, opponents that do not exist.
+    Raises ``ValueError``, naming the run and the setting, for what cannot be trained: unknown settings, invalid values,
+    rules that cannot be played, opponents that do not exist.
     """
     runs = []
     for seed in study.seeds:
@@ -109,9 +109,9 @@ def runs_of(name: str, study: Study) -> list[Run]:
 
 
 def checked_config(where: str, *settings: Mapping[str, Any]) -> TrainConfig:
-    """The configuration of ``settings``, later ones before earlier ones; `preset: NAME` is one of them.
+    """The configuration of ``settings``, where later ones override earlier ones; `preset: NAME` is one of them.
 
-    Raises ``ValueError`` that begins with ``where`` for what `catbox_train` would refuse before a run, but for memory
+    Raises ``ValueError``, beginning with ``where``, for what `catbox_train` would refuse before a run, except memory
     that is in use now: the run may be finished, or begin hours from now.
     """
     overrides = {name: value for part in settings for name, value in dotted(part).items()}
@@ -135,7 +135,7 @@ def dotted(settings: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def flat(config: TrainConfig) -> dict[str, Any]:
-    """Every setting as a value of JSON, by its name for `load_config`: that of an option of the game is dotted."""
+    """Every setting as a JSON value, by its name for `load_config`; names of game options are dotted."""
     found: dict[str, Any] = {}
     for name, value in config.as_dict().items():
         found |= value if name == "algorithm_options" else dotted({name: value})
@@ -143,9 +143,9 @@ def flat(config: TrainConfig) -> dict[str, Any]:
 
 
 def check_unchanged(where: str, was: Mapping[str, Any], now: Mapping[str, Any], remedy: str) -> None:
-    """Raise ``ValueError`` where the ``flat`` settings of what is in ``where`` are not those of ``now``.
+    """Raise ``ValueError`` if the ``flat`` settings ``was``, of what is in ``where``, differ from ``now``.
 
-    ``auto`` stands for whatever it came to; a setting that only one of them has came or went with another version.
+    ``auto`` matches any value; settings that only one of them has are ignored, as they belong to another version.
     """
     changed = [
         f"{name}: {brief(was[name])} -> {brief(value)}"
@@ -154,6 +154,6 @@ def check_unchanged(where: str, was: Mapping[str, Any], now: Mapping[str, Any], 
     ]
     if changed:
         raise ValueError(
-            f"{where} was made with other settings than the file has now ({', '.join(changed)}): write the earlier "
-            f"values there to go on with it, or {remedy} to start anew"
+            f"{where} was made with other settings than the file has now ({', '.join(changed)}): restore the earlier "
+            f"values to resume it, or {remedy} to start over"
         )

@@ -1,9 +1,8 @@
 """Trains the agents of the zoo (`experiments/zoo.yaml`) and puts them into `agents/catbox_agents/zoo`.
 
-Each is trained in a folder of its own, by the public functions of ``catbox_train``, and may be stopped at any time.
-The policy of the end is the one that is taken: nothing is chosen by how well it does. Its weights are kept in half
-precision; how much that costs is measured on the deal set `selection`. What a card says of the training is kept in
-`experiments/results/zoo/NAME.json`.
+Each is trained in its own folder, by the public functions of ``catbox_train``, and may be stopped at any time. The zoo
+gets the final policy: nothing is selected by results. Its weights are stored in half precision; the cost of that is
+measured on the deal set `selection`. What a card says of the training is kept in `experiments/results/zoo/NAME.json`.
 """
 
 from __future__ import annotations
@@ -33,8 +32,8 @@ PRECISION_DEALS = 1000
 class Training(Record):
     """How an agent of the zoo was trained. ``seconds``: of playing and learning, without evaluations.
 
-    ``sha256``: of the file in the zoo. ``half_precision``: what the policy earns in half precision more than in full,
-    among heuristics (among random players where there are none), with the ends of its 95 % interval.
+    ``sha256``: of the file in the zoo. ``half_precision``: how much more the policy earns in half precision than in
+    full, among heuristics (or random players if there are none), with the ends of its 95 % interval.
     """
 
     name: str
@@ -51,15 +50,15 @@ class Training(Record):
 
 
 def zoo_settings(folders: Folders) -> dict[str, Any]:
-    """The settings of each agent of the zoo, as its file has them."""
+    """The settings of each agent of the zoo, as in its file."""
     return read_settings(folders.own / "zoo.yaml")
 
 
 def make_zoo(names: Sequence[str], folders: Folders, console: Console) -> None:
-    """Train the agents ``names`` (all, if none are named) that are not trained yet, and put each into the zoo.
+    """Train the agents ``names`` (by default all) that are not trained yet, and put each into the zoo.
 
-    Raises ``ValueError`` for settings that cannot be trained and for a run that was made with other settings, and what
-    training raises.
+    Raises ``ValueError`` for invalid settings and for a run that was made with other settings, and what training
+    raises.
     """
     settings = zoo_settings(folders)
     runs = folders.runs / "zoo"
@@ -102,13 +101,13 @@ def _training_file(name: str, folders: Folders) -> Path:
 
 
 def read_training(name: str, folders: Folders) -> Training | None:
-    """How the agent was trained; None where it was not trained here. Raises ``ValueError`` for a damaged file."""
+    """How the agent was trained; None if it was not trained here. Raises ``ValueError`` for a damaged file."""
     file = _training_file(name, folders)
     return Training.model_validate_json(file.read_bytes()) if file.exists() else None
 
 
 def _write_entry(name: str, game: Game, digest: str, order: Sequence[str]) -> None:
-    """Name the agent in the index of the zoo."""
+    """Add the agent to the index of the zoo."""
     index = zoo.FOLDER / zoo.INDEX
     agents = json.loads(index.read_text(encoding="utf-8"))["agents"]
     agents[name] = {"game": game.id, "options": game.options, "sha256": digest}

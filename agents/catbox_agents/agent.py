@@ -1,7 +1,7 @@
-"""What an agent is, and which games an object that is one may play: only the rules it was made for.
+"""What an agent is, and the check that it plays only the rules it was made for.
 
-An agent is given the observation and the action mask of the seat to move, and that seat's history if it asks for it.
-It is never given anything else. It holds no state of a game, so one agent may play several seats of many games at once.
+An agent gets the observation and the action mask of the seat to move, its history if it needs it, and nothing else.
+It keeps no state of a game, so one agent may play several seats of many games at once.
 """
 
 from __future__ import annotations
@@ -25,18 +25,18 @@ class Agent:
 
     A subclass may define only one of ``act`` and ``act_batch``: the other then calls it.
 
-    Two more methods are optional. They are called where an agent has them:
+    Two more methods are optional:
 
-    - ``seed_decisions(seeds)``: the random numbers of the next ``act_batch`` have to follow from ``seeds`` (N,) uint64
-      alone, those of row i from ``seeds[i]``. Decisions of different agents are then compared with the same luck.
-    - ``policy_batch(observations, action_masks, histories=None)``: how likely it takes each action, (N, A) floats, 0
-      where illegal, that sum to 1; it must not change what ``act_batch`` does. Games are recorded with it, and searches
-      weight worlds with it.
+    - ``seed_decisions(seeds)``: in the next ``act_batch``, the random numbers of row i must depend on ``seeds[i]``
+      alone; ``seeds`` is (N,) uint64. Different agents are then compared with the same luck.
+    - ``policy_batch(observations, action_masks, histories=None)``: the probability of each action, (N, A) floats, 0
+      where illegal, rows that sum to 1; it must not change what ``act_batch`` does. Game records include it, and
+      searches weight worlds with it.
     """
 
-    #: True: the agent is given the ``history`` argument; otherwise it gets None.
+    #: Whether the agent gets the ``history`` argument; otherwise that is None.
     needs_history: bool = False
-    #: True: the agent draws its actions, with the probabilities that its ``policy_batch`` tells.
+    #: Whether the agent samples its actions, with the probabilities of its ``policy_batch``.
     draws_actions: bool = False
 
     def __init__(self, game: Game, seed: Seed = None) -> None:
@@ -63,7 +63,7 @@ class Agent:
         action_masks: NDArray[Any],
         histories: NDArray[np.int8] | None = None,
     ) -> NDArray[np.int64]:
-        """One legal action for each row: (N, O), (N, A) and (N, T, 2) or None in, (N,) integers out."""
+        """One legal action per row: (N, O), (N, A) and (N, T, 2) or None in, (N,) integers out."""
         rows = range(len(observations))
         past = [None] * len(observations) if histories is None else histories
         name = type(self).__name__
@@ -104,7 +104,7 @@ def agent_seed(*known: int | bytes) -> int:
 
     A seed computed from the seed of the deals would reveal the deals: the agent could try small seeds until one gives
     the same number. So ``known`` is only the agent's place in the line-up and, where its random numbers must differ
-    from game to game, the first observation that it is shown anyway.
+    from game to game, its first observation.
     """
     if not known:
         return secrets.randbits(128)
@@ -114,7 +114,7 @@ def agent_seed(*known: int | bytes) -> int:
 
 
 def needs_history(agent: Agent) -> bool:
-    """Whether the agent asks for the history; False for an agent without the attribute."""
+    """Whether the agent needs the history; False for an agent without the attribute."""
     return bool(getattr(agent, "needs_history", False))
 
 
@@ -143,12 +143,12 @@ def check_agent(agent: object, name: str, game: Game | None = None) -> Agent:
 
 
 def other_rules(own: Game, game: Game) -> str:
-    """What keeps an agent that was made or trained for ``own`` from playing ``game``; empty: nothing does.
+    """Why an agent made or trained for ``own`` cannot play ``game``, or an empty text if it can.
 
-    Such as ``"petrify_v0 with size=4, asked to play with size=5"``.
+    For example ``"petrify_v0 with size=4, asked to play with size=5"``.
 
-    The reward and the game's ``transferable_options`` may differ, if both observations have the same parts; they are
-    named only where nothing else differs. Values that the game calls ``equivalent_values`` are the same.
+    The reward and the game's ``transferable_options`` may differ if both observations have the same parts; they are
+    named only if nothing else differs. The game's ``equivalent_values`` count as the same.
     """
     if own.id != game.id:
         return f"the game {own.id!r}, asked to play {game.id!r}"
@@ -168,6 +168,6 @@ def other_rules(own: Game, game: Game) -> str:
 
 
 def same_option(game_class: type[Game], name: str, one: Any, other: Any) -> bool:
-    """Whether two values of the option ``name`` stand for the same rules."""
+    """Whether two values of the option ``name`` mean the same rules."""
     equivalent_values = game_class.equivalent_values.get(name, ())
     return bool(one == other or (one in equivalent_values and other in equivalent_values))

@@ -12,15 +12,15 @@ from catbox_agents.errors import AgentError
 from catbox_env import Vec
 from catbox_env.core.checks import brief
 
-#: How far the sum of the probabilities that an agent tells may be from 1: float32 is not exact.
+#: How far the sum of an agent's probabilities may be from 1: float32 is not exact.
 TOLERANCE = 1e-3
 
 
 def ask_agent(agent: Agent, label: str, vec: Vec, rows: NDArray[np.int64]) -> NDArray[np.int64]:
     """The legal actions (M,) that ``agent`` chooses in the games ``rows`` (M,) of ``vec``.
 
-    The agent is given copies of only these rows. Raises ValueError, naming the agent ``label``, for any other answer,
-    and `AgentError` for an error in the agent's code.
+    The agent gets copies of these rows alone. Raises ValueError, naming the agent ``label``, for any other answer, and
+    `AgentError` for an error in the agent's code.
     """
     actions = answers_of(agent, label, *_copies(agent, vec, rows))
     legal = are_legal(vec.action_mask[rows], actions)
@@ -54,7 +54,7 @@ def ask_about(
     histories: NDArray[np.int8] | None = None,
 ) -> NDArray[np.int64]:
     """The legal actions (M,) that ``agent`` chooses, given copies of ``observations`` (M, O), ``masks`` (M, A) and, if
-    it asks for them, ``histories`` (M, T, 2). Errors as in `ask_agent`."""
+    it needs them, ``histories`` (M, T, 2). Errors as in `ask_agent`."""
     past = histories.copy() if histories is not None and needs_history(agent) else None
     actions = answers_of(agent, label, observations.copy(), masks.copy(), past)
     legal = are_legal(masks, actions)
@@ -68,7 +68,7 @@ def ask_about(
 
 
 def answers_in(agent: Agent, label: str, vec: Vec, rows: NDArray[np.int64]) -> NDArray[np.int64]:
-    """The integers (M,) that ``agent`` answers in the games ``rows`` (M,), whether they are legal actions or not."""
+    """The integers (M,) that ``agent`` answers in the games ``rows`` (M,), legal actions or not."""
     return answers_of(agent, label, *_copies(agent, vec, rows))
 
 
@@ -79,7 +79,7 @@ def answers_of(
     masks: NDArray[np.bool_],
     histories: NDArray[np.int8] | None,
 ) -> NDArray[np.int64]:
-    """The integers (M,) that ``agent`` answers, which is given the arrays themselves. Errors as in `ask_agent`."""
+    """The integers (M,) that ``agent`` answers; it gets the arrays themselves. Errors as in `ask_agent`."""
     try:
         actions = np.asarray(agent.act_batch(observations, masks, histories))
     except Exception as error:
@@ -93,7 +93,7 @@ def answers_of(
 
 
 def are_legal(masks: NDArray[np.bool_], actions: NDArray[np.int64]) -> NDArray[np.bool_]:
-    """Which of the integers ``actions`` (M,) their ``masks`` (M, A) allow: (M,)."""
+    """Whether the ``masks`` (M, A) allow each of the integers ``actions`` (M,): (M,)."""
     inside = (actions >= 0) & (actions < masks.shape[1])
     return inside & masks[np.arange(len(masks)), np.where(inside, actions, 0)]
 
@@ -108,10 +108,10 @@ def refusal(label: str, vec: Vec, row: int, action: int) -> str:
 
 
 def ask_policy(agent: Agent, label: str, vec: Vec, rows: NDArray[np.int64]) -> NDArray[np.float64]:
-    """How likely ``agent`` takes each action in the games ``rows`` (M,) of ``vec``: (M, A) float64, rows that sum to 1.
+    """The policy of ``agent`` in the games ``rows`` (M,) of ``vec``: (M, A) float64, rows that sum to 1.
 
-    An agent that does not tell its policy takes the action that it chooses now. Errors as in `ask_agent`; also for
-    probabilities that are none.
+    For an agent without ``policy_batch``, the action it chooses now has probability 1. Errors as in `ask_agent`, and
+    for invalid probabilities.
     """
     if tells_policy(agent):
         return policy_of(agent, label, *_copies(agent, vec, rows))
@@ -127,8 +127,8 @@ def policy_of(
     masks: NDArray[np.bool_],
     histories: NDArray[np.int8] | None,
 ) -> NDArray[np.float64]:
-    """What the method ``policy_batch`` of ``agent`` tells, (M, A) float64, rows that sum to 1; the agent is given the
-    arrays themselves, but for the masks. Errors as in `ask_policy`."""
+    """What ``policy_batch`` of ``agent`` returns, (M, A) float64, rows that sum to 1; the agent gets the arrays
+    themselves, except the masks. Errors as in `ask_policy`."""
     try:
         ask = agent.policy_batch  # type: ignore[attr-defined]  # the agent has it
         told = np.asarray(ask(observations, masks.copy(), histories))
@@ -153,5 +153,5 @@ def policy_of(
 def _copies(
     agent: Agent, vec: Vec, rows: NDArray[np.int64]
 ) -> tuple[NDArray[np.int8], NDArray[np.bool_], NDArray[np.int8] | None]:
-    """What ``agent`` is given of ``rows``: observations, masks, and histories if it asks for them."""
+    """What ``agent`` gets of ``rows``: observations, masks, and histories if it needs them."""
     return vec.observation[rows], vec.action_mask[rows], vec.history[rows] if needs_history(agent) else None

@@ -1,4 +1,4 @@
-"""The error of an agent's own code, under the agent's name; and errors as other processes can read them."""
+"""The error that wraps those of an agent's own code, and errors that can be sent to other processes."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import traceback
 from contextlib import suppress
 from typing import Any
 
-#: Packages whose lines are left out at the start of an agent's traceback.
+#: Packages whose frames are left out at the start of an agent's traceback.
 OURS = ("catbox_agents", "catbox_env", "catbox_train", "catbox_app")
 
 
@@ -20,13 +20,13 @@ class AgentError(ValueError):
         self._traceback: str | None = None
 
     def __reduce__(self) -> tuple[Any, ...]:
-        """For another process, which cannot be given the traceback itself, nor an error that cannot be pickled."""
+        """For another process: a traceback cannot be pickled, and some errors cannot either."""
         error = portable(self.error)
         state = {**vars(self), "error": error, "args": self.args, "_traceback": self.agent_traceback()}
         return type(self), (self.label, error), state
 
     def agent_traceback(self) -> str:
-        """The traceback of the error, from the agent's first line on; empty for an agent that comes with catbox."""
+        """The traceback of the error, from the agent's first frame on; empty for an agent that comes with catbox."""
         if self._traceback is not None:
             return self._traceback
         lines = self.error.__traceback__
@@ -38,22 +38,22 @@ class AgentError(ValueError):
 
 
 def in_words(error: Exception) -> str:
-    """The type of ``error`` and its text, also where making the text raises an error of its own."""
+    """The type and the text of ``error``, even if its ``__str__`` raises."""
     try:
         return f"{type(error).__name__}: {error}"
     except Exception:  # noqa: BLE001  (the error is of a user's class)
-        return f"{type(error).__name__}, whose text cannot be made"
+        return f"{type(error).__name__}, whose __str__ raises an error"
 
 
 def portable(error: Exception) -> Exception:
-    """``error``, or if it cannot be pickled, one of its nearest built-in type with the same text and notes."""
-    with suppress(Exception):  # pickling and unpickling raise anything
+    """``error``, or if it cannot be pickled, its nearest built-in type with the same text and notes."""
+    with suppress(Exception):  # pickling and unpickling can raise anything
         if isinstance(pickle.loads(pickle.dumps(error)), type(error)):
             return error
     kind = next(kind for kind in type(error).__mro__ if kind.__module__ == "builtins")
     try:
         plain: Exception = kind(str(error))
-    except Exception:  # noqa: BLE001  (a type that takes more than a text, or an error that has none)
+    except Exception:  # noqa: BLE001  (the type takes other arguments, or the error has no text)
         plain = RuntimeError(traceback.format_exception_only(error)[0].strip())
     for note in getattr(error, "__notes__", ()):
         plain.add_note(note)

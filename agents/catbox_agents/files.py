@@ -1,4 +1,4 @@
-"""Writing files completely or not at all, and reading files of others without trusting their sizes or contents."""
+"""Atomic writes, and reads that do not trust the size or the content of a file."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ def writing(path: Path) -> Iterator[None]:
 
 @contextmanager
 def writing_atomically(path: Path) -> Iterator[BinaryIO]:
-    """A file for what ``path`` is to hold. Whatever happens, ``path`` holds its old content or all of the new.
+    """A file for the new content of ``path``, which always holds either its old content or all of the new.
 
     Raises ``WriteError``.
     """
@@ -64,7 +64,7 @@ def writing_atomically(path: Path) -> Iterator[BinaryIO]:
 
 
 def write_atomically(path: Path, data: bytes) -> None:
-    """Write ``data`` to ``path``. Whatever happens, ``path`` holds either its old content or all of ``data``.
+    """Write ``data`` to ``path``, which always holds either its old content or all of ``data``.
 
     Raises ``WriteError``.
     """
@@ -73,7 +73,7 @@ def write_atomically(path: Path, data: bytes) -> None:
 
 
 def write_all(file: RawIOBase, data: bytes) -> None:
-    """Write all of ``data`` to an unbuffered file, which may accept only a part at a time."""
+    """Write all of ``data`` to an unbuffered file, which may accept only part of it at a time."""
     rest = memoryview(data)
     while rest:
         rest = rest[file.write(rest) or 0 :]
@@ -84,12 +84,12 @@ def read_text(path: Path) -> str:
     with open(path, "rb") as file:
         data = file.read(LARGEST_TEXT + 1)
     if len(data) > LARGEST_TEXT:
-        raise ValueError(f"{path.name} is larger than {LARGEST_TEXT:,} bytes, the most that is read")
+        raise ValueError(f"{path.name} is larger than {LARGEST_TEXT:,} bytes, the limit")
     return data.decode("utf-8")
 
 
 def parse_json(text: str) -> Any:
-    """The value of a JSON text. Raises ``ValueError`` for any other text, also for NaN and for too deep nesting."""
+    """The value of a JSON text. Raises ``ValueError`` for invalid JSON, including NaN, and for too deep nesting."""
 
     def refuse(constant: str) -> None:
         raise ValueError(f"{constant} is not allowed in JSON")
@@ -101,10 +101,9 @@ def parse_json(text: str) -> Any:
 
 
 def check_format(what: str, found: object, expected: str, remedy: str) -> None:
-    """Raise ``ValueError`` unless the format ``found`` in a file, named ``what``, is ``expected``: "<kind>-<number>".
+    """Raise ``ValueError`` unless the format ``found`` in the file ``what`` is ``expected``: "<kind>-<number>".
 
-    For a newer format the message asks to upgrade, for an older one to use an older version; otherwise it is
-    ``remedy``.
+    The message advises to upgrade for a newer format, to use an older version for an older one, else ``remedy``.
     """
     if found == expected:
         return
@@ -112,9 +111,9 @@ def check_format(what: str, found: object, expected: str, remedy: str) -> None:
     match = re.fullmatch(rf"{re.escape(kind)}-([0-9]{{1,9}})", found) if isinstance(found, str) else None
     shown = repr(found)[:80]
     if match is None:
-        raise ValueError(f"{what} is of format {shown}, expected {expected!r}: {remedy}")
+        raise ValueError(f"{what} has format {shown}, expected {expected!r}: {remedy}")
     if int(match[1]) > int(number):
         advice = "a newer version of catbox wrote it; upgrade yours, with pip install --upgrade catbox-env"
     else:
         advice = "an older version of catbox wrote it; use that version, or train again"
-    raise ValueError(f"{what} is of format {shown}, expected {expected!r}: {advice}")
+    raise ValueError(f"{what} has format {shown}, expected {expected!r}: {advice}")

@@ -16,36 +16,36 @@
 | ``render_mode`` | None | "ansi": ``render`` returns text (not ``make_vec``); "rgb_array": a picture, see below |
 | any other | | an option of ``catbox_env.make_game``: ``num_players``, ``rules``, ``reward``, ... |
 
-``opponents`` is one agent for all other seats; a sequence of one for each of them, clockwise from the learner; or
-``{"any_of": [...]}``, from which the agent of each other seat is drawn at the start of every episode. An agent is a
-spec of ``catbox_agents.make`` or an object with ``act`` and ``act_batch``. No agent is replaced during a game.
-``reset(seed=...)`` makes the agents of specs again, so that their random numbers start again; an object that you pass
-continues with its own.
+``opponents`` is one agent for all other seats; a sequence with one for each of them, clockwise from the learner; or
+``{"any_of": [...]}``, from which each other seat's agent is drawn at the start of every episode. An agent is a spec of
+``catbox_agents.make`` or an object with ``act`` and ``act_batch``. No agent is replaced during a game.
+``reset(seed=...)`` makes the agents of specs again, which restarts their random numbers; those of an object that you
+pass continue.
 
 Observation: the vector (O,) of the learner, laid out as ``game.observation_layout``. ``info["action_mask"]`` and
 ``action_masks()`` (``env.get_wrapper_attr("action_masks")()`` behind Gymnasium's wrappers): int8 (A,), zeros when the
-episode is over. The reward of a step is everything that the learner was paid up to its next decision, or to the end;
-what it was paid before its first decision comes with its first step. When a round ended, ``info`` also holds the
-statistics of that round for the learner's seat.
+episode is over. The reward of a step is everything that the learner was paid up to its next decision or the end; what
+it was paid before its first decision is added to its first step. When a round ended, ``info`` also holds its statistics
+for the learner's seat.
 
 An episode is one game. A game that ends before the learner's first decision is not an episode: another is dealt. The
-``info`` of the first observation then holds ``skipped_games``, how many games were dealt over since the last episode,
-and ``skipped_reward``, what they paid to the learner; ``games.num_skipped`` is their number since the beginning. Mean
-rewards leave such games out, which matters where they are frequent (Petrify with many players on a small board: a
-learner in the last seat may be petrified at once). ``catbox evaluate`` counts every game.
+``info`` of the first observation then holds ``skipped_games``, the number of such games since the last episode, and
+``skipped_reward``, what they paid the learner; ``games.num_skipped`` counts all of them. Mean rewards leave these games
+out, which matters if they are frequent (Petrify with many players on a small board may petrify a learner in the last
+seat at once). ``catbox evaluate`` counts every game.
 
 An illegal action of the learner, one of the action space that its mask forbids,
 
-- "raise": raises ``ValueError``, and nothing has changed;
-- "terminate": ends the episode; the reward is ``games.illegal_reward``, which is -1 or the lowest return of the game,
-  whichever is lower (and what was paid before the first decision, if this is the first step);
-- "random_legal": is replaced by a legal action, drawn by the environment.
+- "raise": raises ``ValueError`` and changes nothing;
+- "terminate": ends the episode; the reward is ``games.illegal_reward``, the lower of -1 and the lowest return of the
+  game (plus what was paid before the first decision, if this is the first step);
+- "random_legal": is replaced by a random legal action.
 
-With the last two ``info["illegal_action"]`` is the illegal action. An action outside the action space always raises
+With the last two, ``info["illegal_action"]`` is the illegal action. An action outside the action space always raises
 ``ValueError``.
 
 With ``render_mode="rgb_array"``, which needs the extra ``render``, ``render()`` returns the table as the learner sees
-it, uint8 (H, W, 3), and a batch a tuple of such arrays, one for each game. All have one size.
+it, uint8 (H, W, 3); for a batch, a tuple with one such array for each game, all of the same size.
 """
 
 from __future__ import annotations
@@ -67,7 +67,7 @@ except ModuleNotFoundError as error:
     raise missing_package(
         error,
         "catbox_agents.gymnasium",
-        "Install it:  pip install gymnasium. catbox_env.make_game and make_vec do without",
+        "Install it:  pip install gymnasium. catbox_env.make_game and make_vec work without it",
     ) from error
 
 from catbox_agents.learner_games import RAISE, LearnerGames, Opponents
@@ -134,10 +134,10 @@ class LearnerEnv(gymnasium.Env[Observation, np.int64]):
         return self._seen()
 
     def step(self, action: int | np.int64) -> tuple[Observation, float, bool, bool, dict[str, Any]]:
-        """Take the learner's ``action``, then play the others' up to its next decision.
+        """Play the learner's ``action``, then the others' up to its next decision.
 
-        Raises ``ValueError``, and the game is unchanged, for an illegal action (see the option ``illegal_action``) or
-        one after the end, and ``ResetNeeded`` before the first ``reset`` and after an opponent's error.
+        Raises ``ValueError``, with the game unchanged, for an illegal action (see the option ``illegal_action``) or one
+        after the end, and ``ResetNeeded`` before the first ``reset`` and after an opponent's error.
         """
         games = self.games
         chosen = self.game.check_action_id(action)
@@ -148,7 +148,7 @@ class LearnerEnv(gymnasium.Env[Observation, np.int64]):
         return seen, float(paid[0]), bool(games.over[0]), False, info
 
     def action_masks(self) -> NDArray[np.int8]:
-        """The legal actions, under the name that sb3-contrib calls: a new int8 array (A,) of 0 and 1."""
+        """The legal actions, by the name that sb3-contrib calls: a new int8 array (A,) of 0 and 1."""
         return self.games.action_masks()[0]
 
     def render(self) -> str | NDArray[np.uint8]:
@@ -171,16 +171,16 @@ class LearnerVectorEnv(gymnasium.vector.VectorEnv[Observation, NDArray[Any], NDA
     - "same_step": the next game is dealt in the same step. ``infos["final_obs"]`` holds the last observation and
       ``infos["final_info"]`` the last info, both in the rows of ``infos["_final_obs"]``.
     - "next_step": the next step ignores the action for this game, deals, and pays 0.
-    - "disabled": the game stays over, and a step is refused, until ``reset(options={"reset_mask": rows})`` with
+    - "disabled": the game stays over, and ``step`` raises an error, until ``reset(options={"reset_mask": rows})`` with
       ``rows`` (N,) bool, which begins new episodes in these rows alone. (It does so in the other modes too.)
 
     ``reset(seed=...)`` takes one integer, from which each game gets its own, or a list of N, one for each game, which
-    then plays as a single environment with this seed does. Only agents of classes of your own share their random
-    numbers with the other games.
+    then plays like a single environment with this seed. Only agents of your own classes share their random numbers
+    among the games.
 
-    Every entry of ``infos`` has a mask ``_name`` (N,) of the rows that it is about. Where a round ended, its statistics
-    are in ``infos``, as are ``illegal_action``, ``skipped_games`` and ``skipped_reward``; with "same_step" what the
-    last step of an episode tells is in ``infos["final_info"]``.
+    Every entry of ``infos`` has a mask ``_name`` (N,) of the rows that it is about. ``infos`` holds the statistics of
+    rounds that ended, ``illegal_action``, ``skipped_games`` and ``skipped_reward``; with "same_step", those of the last
+    step of an episode are in ``infos["final_info"]``.
     """
 
     metadata = {  # noqa: RUF012  (Gymnasium declares it so)
@@ -238,15 +238,15 @@ class LearnerVectorEnv(gymnasium.vector.VectorEnv[Observation, NDArray[Any], NDA
         super().reset(seed=None if seed is None or isinstance(seed, list | tuple) else int(seed))
         masks = self.action_masks()
         infos = self._infos(masks, begun)
-        infos["_action_mask"] = ~self.games.over  # also those of the other games, for the next actions
+        infos["_action_mask"] = ~self.games.over  # of the other games too, for the next actions
         return self._form(self.games.observation(), masks), infos
 
     def step(
         self, actions: NDArray[Any]
     ) -> tuple[Observation, NDArray[Any], NDArray[Any], NDArray[Any], dict[str, Any]]:
-        """Take the learners' ``actions`` (N,), then play the others' up to the learners' next decisions.
+        """Play the learners' ``actions`` (N,), then the others' up to the learners' next decisions.
 
-        Raises ``ValueError``, and no game has moved, for an illegal action (see the option ``illegal_action``) and for
+        Raises ``ValueError``, before any game moves, for an illegal action (see the option ``illegal_action``) and for
         a game that is over (see the class); ``ResetNeeded`` before the first ``reset`` and after an opponent's error.
         """
         games, mode = self.games, self.autoreset_mode
@@ -280,7 +280,7 @@ class LearnerVectorEnv(gymnasium.vector.VectorEnv[Observation, NDArray[Any], NDA
         return tuple(_frame(self.games, row) for row in range(self.num_envs))
 
     def _final(self, terminated: NDArray[np.bool_]) -> dict[str, Any]:
-        """The last observations and infos of the episodes that are over, as Gymnasium gives them."""
+        """The last observations and infos of the episodes that are over, in Gymnasium's form."""
         masks = self.action_masks()
         seen = self.games.observation()
         last = np.full(self.num_envs, None, dtype=object)
@@ -294,14 +294,14 @@ class LearnerVectorEnv(gymnasium.vector.VectorEnv[Observation, NDArray[Any], NDA
         }
 
     def _infos(self, masks: NDArray[np.int8], rows: NDArray[np.bool_]) -> dict[str, Any]:
-        """Gymnasium's info of a batch, of ``rows`` (N,)."""
+        """Gymnasium's infos of a batch, for ``rows`` (N,)."""
         infos: dict[str, Any] = {"action_mask": masks.copy(), "_action_mask": rows.copy()}
         for name, (values, where) in self.games.told(rows).items():
             infos[name], infos[f"_{name}"] = values, where
         return infos
 
     def _reset_mask(self, options: dict[str, Any] | None) -> NDArray[np.bool_]:
-        """The games (N,) that ``reset`` is to begin anew."""
+        """The games (N,) that ``reset`` restarts."""
         if options is None or (isinstance(options, Mapping) and not options):
             return np.ones(self.num_envs, np.bool_)
         if not isinstance(options, Mapping) or list(options) != ["reset_mask"]:

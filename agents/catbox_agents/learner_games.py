@@ -1,9 +1,8 @@
-"""Games with one learner in each, and the agents that play the other seats: what is behind ``catbox_agents.gymnasium``.
+"""Games with one learner in each, and the agents that play the other seats: the basis of ``catbox_agents.gymnasium``.
 
-Each game draws from a generator of its own: the learner's seat, the agents of the other seats, the random numbers of
-catbox's own agents, and the actions that take the place of illegal ones. So game i of a batch plays as a single game
-with the same seed does, whatever the other games do. An agent of the user's own never gets such a number, from which
-it might find out the seed and so the deals.
+Each game has its own generator, for the learner's seat, the agents of the other seats, the random numbers of catbox's
+own agents, and the replacements of illegal actions. So game i of a batch plays like a single game with the same seed,
+whatever the other games do. A user's own agent never gets such a number: it might infer the seed, and so the deals.
 """
 
 from __future__ import annotations
@@ -29,32 +28,32 @@ from catbox_env.core.rng import new_generators, next_uint64, random_below, unit_
 
 Opponents = AgentSpec | Sequence[AgentSpec] | Mapping[str, Sequence[AgentSpec]]
 
-#: What happens to an action that the mask forbids.
+#: What happens on an illegal action.
 RAISE, TERMINATE, RANDOM_LEGAL = ILLEGAL_ACTIONS = ("raise", "terminate", "random_legal")
 
 
 class LearnerGames:
     """N games with one learner in each, and the agents that play the other seats.
 
-    After ``reset`` and ``step`` the learner is to move in every game that is not over. With ``history`` the games keep
-    their actions, as they do where an agent needs them.
+    After ``reset`` and ``step`` the learner is to move in every game that is not over. The games keep their actions
+    with ``history``, or if an agent needs them.
 
     Attributes:
         vec: the games.
-        generators: (N,) records of `core.rng`, one for each game: all that is random in it but the deals.
-        agents: those that ``players`` names; a caller may put others in their places between two steps.
-        chances: (K,) float64, how likely ``{"any_of": ...}`` draws each of the K agents for a seat of the games that
-            begin from now on; None: all alike.
+        generators: (N,) records of `core.rng`, one for each game: for everything random in it except the deals.
+        agents: those that ``players`` names; a caller may replace them between two steps.
+        chances: (K,) float64, the probability that ``{"any_of": ...}`` draws each of the K agents for a seat, in games
+            that begin from now on; None: uniform.
         seats: (N,) int64, the learner's seat in each.
         players: (N, P) int64, the index in ``agents`` of each seat's agent, -1 for the learner.
         over: (N,) bool, whether the episode is over.
         round_ended: (N,) bool, whether a round has ended since the learner's last decision.
         illegal: (N,) int64, the illegal action of the last step; -1 where there was none.
         owed: (N,) float64, paid to the learner before its first decision and not yet returned by ``step``.
-        skipped: (N,) int64, how many games ended before the learner's first decision and were dealt over since the last
+        skipped: (N,) int64, how many games ended before the learner's first decision and were redealt since the last
             ``step``.
-        skipped_reward: (N,) float64, what these games paid to the learner.
-        num_skipped: how many games ended so since the batch was made.
+        skipped_reward: (N,) float64, what these games paid the learner.
+        num_skipped: the number of such games since the batch was made.
         illegal_reward: what ``illegal_action="terminate"`` pays for an illegal action.
     """
 
@@ -79,12 +78,12 @@ class LearnerGames:
         self.specs = _specs(opponents, others)
         self.labels = [label_of(spec) for spec in self.specs]
         self.agents = [self._make_agent(spec, agent_seed()) for spec in self.specs]
-        #: The agents that take the random numbers of their decisions from the games; None for another.
+        #: The agents whose random numbers come from the games; None for the others.
         self._seeded = [
             agent if _is_own(spec) and hasattr(agent, "seed_decisions") else None
             for spec, agent in zip(self.specs, self.agents, strict=True)
         ]
-        #: These, if they all play at random, which compiled code does too.
+        #: These, if all are random players, which compiled code can replace.
         self._random = self._seeded if all(type(agent) is RandomAgent for agent in self._seeded) else None
         history = history or any(needs_history(agent) for agent in self.agents)
         self.vec = Vec(game, num_games, num_threads=num_threads, history=history, auto_deal=False)
@@ -105,13 +104,12 @@ class LearnerGames:
     def reset(
         self, seed: int | Sequence[int | None] | None = None, rows: NDArray[np.int64] | None = None
     ) -> None:
-        """Begin new games in ``rows`` (M,), everywhere by default, and play them up to the learner's first decision.
+        """Begin new games in ``rows`` (M,), all by default, and play them up to the learner's first decision.
 
         ``seed``: an integer of 0 or more, from which each game gets its own; or N of them, one for each game, which
-        then plays as a single game with this seed does; ``None``, or one of N that is ``None``, goes on from the
-        generators. If every game begins with a seed, the agents of specs are made again. Raises ``ValueError`` for
-        another seed, and ``ResetNeeded`` for ``rows`` before the first ``reset`` of all games and after an opponent's
-        error.
+        then plays like a single game with this seed; ``None``, for all or one of N, continues with the generators. If
+        every game begins with a seed, the agents of specs are made again. Raises ``ValueError`` for another seed, and
+        ``ResetNeeded`` for ``rows`` before the first ``reset`` of all games and after an opponent's error.
         """
         if rows is None:
             rows = self._all
@@ -130,11 +128,11 @@ class LearnerGames:
         self.ready = True
 
     def step(self, actions: NDArray[np.integer]) -> NDArray[np.float64]:
-        """Take the learners' ``actions`` (N,); then the others play up to the learners' next decisions.
+        """Play the learners' ``actions`` (N,), then the others' up to the learners' next decisions.
 
-        Returns what was paid (N,). In games that are over the action is ignored, and 0 is paid.
+        Returns what was paid (N,). Games that are over ignore the action and pay 0.
 
-        Raises ``ValueError``, and no game has moved, for an action outside the action space and, with
+        Raises ``ValueError``, before any game moves, for an action outside the action space and, with
         ``illegal_action="raise"``, for an illegal one. Raises ``ValueError`` for an opponent that plays an illegal
         action; after that, as before the first ``reset``, ``ResetNeeded``.
         """
@@ -191,14 +189,14 @@ class LearnerGames:
     def told(
         self, rows: NDArray[np.bool_] | bool = True
     ) -> dict[str, tuple[NDArray[Any], NDArray[np.bool_]]]:
-        """What infos say beside the action masks: by name, values (N,), and the games of ``rows`` (N,) that they are
+        """What infos hold beside the action masks: by name, values (N,), and the games of ``rows`` (N,) that they are
         about; 0 in the others.
 
-        These are the statistics of a round that has ended, for its learner; ``illegal_action``; ``skipped_games`` and
+        These are the learner's statistics of a round that has ended, ``illegal_action``, ``skipped_games`` and
         ``skipped_reward``.
         """
         found: list[tuple[dict[str, NDArray[Any]], NDArray[np.bool_]]] = []
-        # For a single game much faster than any().
+        # For a single game, much faster than any().
         rounds, skips = np.count_nonzero(self.round_ended), np.count_nonzero(self.skipped)
         if not rounds and not skips and self.illegal_action == RAISE:  # as in most steps
             return {}
@@ -215,7 +213,7 @@ class LearnerGames:
         for named, where in found:
             count = np.count_nonzero(where)
             for name, values in named.items() if count else ():
-                # What the caller is given is its own.
+                # The caller gets its own copy.
                 kept = values.copy() if count == len(where) else np.where(where, values, values.dtype.type(0))
                 told[name] = kept, where
         return told
@@ -258,7 +256,7 @@ class LearnerGames:
                 self.agents[k] = self._make_agent(spec, self._agent_seed(k))
 
     def _agent_seed(self, k: int) -> int:
-        """A seed for ``agents[k]`` that depends on the deals but tells nothing about them: a hash of its first
+        """A seed for ``agents[k]`` that depends on the deals but reveals nothing about them: a hash of its first
         observation."""
         row, seat = next(iter(np.argwhere(self.players == k)), (-1, -1))
         if row < 0:  # drawn for no seat yet
@@ -273,8 +271,8 @@ class LearnerGames:
         )
 
     def _play_to_first_decisions(self, rows: NDArray[np.int64]) -> None:
-        """Play ``rows``, which have just been dealt, up to the learners' first decisions. A game that ends before is
-        dealt over."""
+        """Play ``rows``, which have just been dealt, up to the learners' first decisions. A game that ends before that
+        is redealt."""
         self.illegal[rows], self.skipped[rows], self.skipped_reward[rows] = -1, 0, 0.0
         while True:
             self.over[rows], self.owed[rows], self.round_ended[rows] = False, 0.0, False
@@ -289,12 +287,12 @@ class LearnerGames:
             self._seat(rows)
 
     def _where(self, rows: NDArray[np.int64]) -> NDArray[np.int64] | slice:
-        """``rows``; all of them as a slice, which is much faster."""
+        """``rows``; if these are all, a slice, which is much faster."""
         return slice(None) if len(rows) == self.vec.num_envs else rows
 
     def _others_play(self, rows: NDArray[np.int64], paid: NDArray[np.float64]) -> None:
-        """Play the others' moves in ``rows`` up to the learners' next decisions, and add what the learners are paid to
-        ``paid`` (N,)."""
+        """Play the others' moves in ``rows`` up to the learners' next decisions, and add the learners' pay to ``paid``
+        (N,)."""
         vec = self.vec
         if self.agents == self._random and len(rows):
             where = self._where(rows)
@@ -327,7 +325,7 @@ class LearnerGames:
     ) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]:
         """``actions`` (N,) and ``rows`` without illegal actions, and the rows whose episode such an action ends.
 
-        Raises ``ValueError``, nothing changed, for an action outside the action space.
+        Raises ``ValueError``, before any change, for an action outside the action space.
         """
         outside = rows[(actions[rows] < 0) | (actions[rows] >= self.game.num_actions)]
         if len(outside):
@@ -347,10 +345,10 @@ class LearnerGames:
 
 @cached_njit
 def take_seats(generators, rows, learner_seat, num_agents, drawn, bounds, seats, players):  # type: ignore[no-untyped-def]
-    """Draw who sits where in ``rows``: ``seats`` (N,), the learner's (``learner_seat``, or drawn if that is -1), and
-    ``players`` (N, P), the agents: drawn from ``num_agents``, or one after the other, clockwise from the learner.
+    """Seat the players of ``rows``: ``seats`` (N,) of the learner (``learner_seat``, or drawn if that is -1), and
+    ``players`` (N, P), the agents: drawn from ``num_agents``, or in order, clockwise from the learner.
 
-    ``bounds``: how likely an agent up to this one is drawn, (num_agents,) float64; empty: all are drawn alike.
+    ``bounds``: the cumulative probabilities of the agents, (num_agents,) float64; empty: uniform.
     """
     num_players = players.shape[1]
     for i in rows:
@@ -376,13 +374,13 @@ def draw_numbers(generators, rows, numbers):  # type: ignore[no-untyped-def]
 
 @cached_njit
 def replace_actions(generators, masks, rows, actions):  # type: ignore[no-untyped-def]
-    """Random legal actions, by ``masks`` (N, A), in place of ``actions`` (N,) in ``rows``."""
+    """Replace ``actions`` (N,) in ``rows`` by random legal ones, by ``masks`` (N, A)."""
     for i in rows:
         actions[i] = legal_at(masks[i], unit_interval(next_uint64(generators[i])))
 
 
 def _is_own(spec: AgentSpec) -> bool:
-    """Whether ``spec`` names an agent of which all code is catbox's."""
+    """Whether all code of the agent that ``spec`` names is catbox's."""
     return isinstance(spec, str | os.PathLike) and not imports_module(os.fspath(spec))
 
 

@@ -1,4 +1,4 @@
-"""Options of the Gymnasium view: their checks, and the form of the observations."""
+"""Checks of the Gymnasium view's options, and the form of its observations."""
 
 from __future__ import annotations
 
@@ -34,8 +34,8 @@ VECTOR_OPTIONS = ("num_threads", "autoreset_mode")
 class OptionError(ValueError, TypeError):
     """An unknown option, or an unknown ``render_mode``.
 
-    It is a ``TypeError`` too, because Stable-Baselines3's ``make_vec_env`` and TorchRL's ``GymEnv`` try options of
-    their own and continue without them after a ``TypeError``.
+    Also a ``TypeError``, because Stable-Baselines3's ``make_vec_env`` and TorchRL's ``GymEnv`` try options of their own
+    and continue without them after a ``TypeError``.
     """
 
 
@@ -66,8 +66,8 @@ class ObservationForm:
 
 
 def make_learner_game(game_id: str, options: Mapping[str, Any], own: tuple[str, ...]) -> Game:
-    """The game. Raises `OptionError` for an option that is none of the game's, naming also ``own``, those of
-    the environment."""
+    """The game. Raises `OptionError` for an option that the game does not have; the message also lists ``own``, the
+    options of the environment."""
     known = ["reward", "rules", *(field.name for field in fields(game_class(game_id).rules_class))]
     for name in options:
         if name not in known:
@@ -81,17 +81,17 @@ def make_learner_game(game_id: str, options: Mapping[str, Any], own: tuple[str, 
 def _checked_dtype(dtype: Any) -> np.dtype[Any]:
     try:
         found = np.dtype(dtype) if isinstance(dtype, str | type | np.dtype) else None
-    except (TypeError, ValueError, SyntaxError):  # as NumPy reads texts
+    except (TypeError, ValueError, SyntaxError):  # what NumPy raises for texts
         found = None
     if found is None or found.kind not in "iuf":
         raise ValueError(
-            f"dtype={brief(dtype)}: expected an integer or floating dtype of NumPy, such as np.float32"
+            f"dtype={brief(dtype)}: expected an integer or floating-point dtype of NumPy, such as np.float32"
         )
     return found.newbyteorder("=")
 
 
 def _checked_keys(given: Any) -> tuple[str, str] | None:
-    """The keys of the observation and of the mask; None where the mask is not in the observation."""
+    """The keys of the observation and of the mask; None if the mask is not in the observation."""
     if isinstance(given, bool | np.bool_):
         return KEYS if given else None
     if isinstance(given, Mapping) and given and set(given) <= set(KEYS):
@@ -100,7 +100,7 @@ def _checked_keys(given: Any) -> tuple[str, str] | None:
         if texts and observation and mask and observation != mask:
             return observation, mask
     raise ValueError(
-        f"mask_in_observation={brief(given)}: expected True, False, or the names to give to "
+        f"mask_in_observation={brief(given)}: expected True, False, or new names for "
         f"{' and '.join(map(repr, KEYS))}, "
         'such as {"observation": "observations", "action_mask": "action_mask"}'
     )
@@ -109,8 +109,8 @@ def _checked_keys(given: Any) -> tuple[str, str] | None:
 def checked_render_mode(given: Any, modes: tuple[str, ...]) -> str | None:
     """``given`` itself. Raises `OptionError` unless it is None or one of ``modes``.
 
-    Whether the extra ``render`` is there shows when a picture is drawn: Stable-Baselines3's ``make_vec_env`` asks for
-    "rgb_array" and then draws none.
+    Whether the extra ``render`` is installed is checked when a picture is drawn: Stable-Baselines3's ``make_vec_env``
+    sets "rgb_array" without drawing any.
     """
     if given is not None and not any(is_word(given, mode) for mode in modes):
         raise OptionError(f"render_mode={brief(given)}: expected None or {' or '.join(map(repr, modes))}")
@@ -118,7 +118,7 @@ def checked_render_mode(given: Any, modes: tuple[str, ...]) -> str | None:
 
 
 def checked_mode(given: Any) -> AutoresetMode:
-    """The mode that is ``given`` by name or as a member. Raises ``ValueError`` for anything else."""
+    """The mode ``given``, by name or as a member. Raises ``ValueError`` for anything else."""
     return (
         given
         if isinstance(given, AutoresetMode)

@@ -1,4 +1,4 @@
-"""The level ``easy``; `catbox_agents.specs` says what the others are."""
+"""The level ``easy``; `catbox_agents.specs` defines the others."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ EASY_RANDOM = 0.5
 
 
 class EasyAgent(SamplingAgent):
-    """The level ``easy``: plays as the hand-written player does, or at random, as likely the one as the other."""
+    """The level ``easy``: each action is random with probability 1/2, else that of the hand-written player."""
 
     def __init__(self, game: Game, seed: Seed = None) -> None:
         super().__init__(game, seed)

@@ -1,9 +1,9 @@
-"""How many cores and how much memory this process may use, in a container too.
+"""How many cores and how much memory this process may use, in containers too.
 
-A container has its limits in Linux control groups (cgroups). Neither psutil nor ``os.process_cpu_count`` reads them;
-loky reads the quota of processor time, but no limit of memory. Both versions are read: files as the kernel's
-admin-guide/cgroup-v1 and admin-guide/cgroup-v2 describe them. A limit holds for all groups below, so those of every
-group from the process's own up to the mount point count. ``root`` is the folder in which ``proc`` and ``sys`` are.
+The limits of a container are in Linux control groups (cgroups). Neither psutil nor ``os.process_cpu_count`` reads them;
+loky reads the CPU quota, but not the memory limit. This module reads both versions (the kernel's admin-guide/cgroup-v1
+and admin-guide/cgroup-v2). A limit applies to all groups below it, so every group from the process's own up to the
+mount point counts. ``root`` is the folder that contains ``proc`` and ``sys``.
 """
 
 from __future__ import annotations
@@ -16,12 +16,12 @@ import psutil
 
 
 def physical_cores(root: Path = Path("/")) -> int:
-    """Cores that this process may use, at least 1; two hardware threads of a core count once.
+    """Physical cores that this process may use, at least 1: hardware threads of one core count once.
 
-    Which processors it may run on counts, and on Linux the quota of its control group, rounded down.
+    Respects CPU affinity and, on Linux, the quota of the control group, rounded down.
     """
     process = psutil.Process()
-    # Not on macOS.
+    # psutil has no cpu_affinity on macOS.
     allowed = process.cpu_affinity() if hasattr(process, "cpu_affinity") else range(os.cpu_count() or 1)
     try:
         threads = root / "sys/devices/system/cpu"
@@ -33,10 +33,10 @@ def physical_cores(root: Path = Path("/")) -> int:
 
 
 def memory_left(root: Path = Path("/")) -> int | None:
-    """Bytes that the groups let this process take beyond what is in use; None without a limit.
+    """Bytes that this process may still allocate within the limits of its groups; None without a limit.
 
-    What the system gives up when memory is asked for does not count as in use: file cache, and what the kernel can
-    reclaim of its own caches (version 1 does not name that).
+    Reclaimable memory counts as free: the file cache, and the kernel's reclaimable caches (version 1 does not report
+    these).
     """
     files, caches = ("memory.max", "memory.current"), ["inactive_file", "active_file", "slab_reclaimable"]
     found = [_left(folder, *files, caches) for folder in _groups("", root)]
@@ -49,7 +49,7 @@ def memory_left(root: Path = Path("/")) -> int | None:
 
 
 def cpu_quota(root: Path = Path("/")) -> float | None:
-    """How many processors' time the groups let this process take; None without a limit."""
+    """How many processors' worth of time the groups allow this process; None without a limit."""
     found = [_ratio(_words(folder / "cpu.max")) for folder in _groups("", root)]
     for folder in _groups("cpu", root):
         found.append(_ratio(_words(folder / "cpu.cfs_quota_us") + _words(folder / "cpu.cfs_period_us")))
@@ -74,7 +74,7 @@ def _ratio(numbers: list[str]) -> float | None:
 
 
 def _groups(controller: str, root: Path) -> Iterator[Path]:
-    """The folders of this process's group of ``controller`` and of those above it; "" stands for version 2."""
+    """The folders of this process's group of ``controller`` and of those above it; "" means version 2."""
     own = None
     for line in _lines(root / "proc/self/cgroup"):  # number:controllers:path
         _, _, rest = line.partition(":")
@@ -99,9 +99,9 @@ def _words(file: Path) -> list[str]:
 
 
 def _lines(file: Path) -> list[str]:
-    """The lines of ``file``, none where it cannot be read: there are no such groups.
+    """The lines of ``file``, none if it cannot be read: then there are no such groups.
 
-    Names in it may hold any bytes but those that end a line, and what only Unicode takes for the end of one.
+    Splits at newlines alone: names in it may contain any other bytes, including Unicode line separators.
     """
     try:
         data = file.read_bytes()

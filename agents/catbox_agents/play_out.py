@@ -1,4 +1,4 @@
-"""Agents play the games of a batch to the end: the rollouts of a search, and the games of the arena."""
+"""Plays the games of a batch to the end: the rollouts of a search, and the games of the arena."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from catbox_agents.specs import AgentSpec, agent_of, label_of
 from catbox_env import Vec
 from catbox_env.core.checks import brief, check_choice
 
-#: Chooses: the indices of the agents asked (M,), the batch and its rows (M,) in, their actions (M,) out.
+#: Chooses actions: the indices of the agents asked (M,), the batch and its rows (M,) in, actions (M,) out.
 Ask = Callable[[NDArray[np.int64], Vec, NDArray[np.int64]], NDArray[np.int64]]
 
 END_OF_ROUND, END_OF_GAME = "end_of_round", "end_of_game"
@@ -23,20 +23,20 @@ END_OF_ROUND, END_OF_GAME = "end_of_round", "end_of_game"
 def play_out(
     vec: Vec, agents: AgentSpec | Sequence[AgentSpec], until: str = END_OF_ROUND
 ) -> NDArray[np.float64]:
-    """Play every game of ``vec`` on from where it is. Returns what each seat is paid from now on: (N, P).
+    """Play every game of ``vec`` on from its current position. Returns what each seat is paid from now on: (N, P).
 
     Args:
         vec: the games; they are played in place. A game that is over pays 0 and does not change. With ``auto_deal``
             the next game is dealt but not played.
-        agents: one agent for all seats, or a sequence of one for each seat: agents, or specs of
-            `catbox_agents.make`. An agent of a spec is made for this call, with new random numbers; give an
-            agent if you call often or want reproducible numbers.
+        agents: one agent for all seats, or a sequence with one for each seat: agents, or specs of
+            `catbox_agents.make`. A spec is made into an agent for this call, with new random numbers; give an agent if
+            you call often or want reproducible numbers.
         until: ``"end_of_round"`` or ``"end_of_game"``.
 
-    Raises ``ValueError``, and no game has moved, for an unknown ``until``, a wrong number of agents, an agent made for
-    other rules, and one that asks for a history that ``vec`` does not keep. Raises ``ValueError``, and the games stay
-    as far as they were played, for an agent that plays an illegal action or whose code raises an error (`AgentError`);
-    the message names the agent.
+    Raises ``ValueError``, before any game moves, for an unknown ``until``, a wrong number of agents, an agent made for
+    other rules, and one that needs a history that ``vec`` does not keep. Raises ``ValueError``, with the games stopped
+    where they are, for an agent that plays an illegal action or whose code raises an error (`AgentError`); the message
+    names the agent.
     """
     if not isinstance(vec, Vec):
         raise ValueError(f"vec={brief(vec)}: expected a batch of games, as make_vec returns")
@@ -56,7 +56,7 @@ def play_out(
     ]
     for agent, label in zip(made, labels, strict=True):
         _check_history(agent, label, vec)
-    # An agent that holds several seats is asked about all of them at once.
+    # An agent that holds several seats is asked for all of them at once.
     names = {id(agent): label for agent, label in zip(made, labels, strict=True)}
     different = list({id(agent): agent for agent in made}.values())
     place = {id(agent): i for i, agent in enumerate(different)}
@@ -69,12 +69,12 @@ def play_out(
 
 
 def _check_history(agent: Agent, label: str, vec: Vec) -> None:
-    """Raise ``ValueError`` for an agent that asks for a history that ``vec`` does not keep."""
+    """Raise ``ValueError`` for an agent that needs a history that ``vec`` does not keep."""
     if needs_history(agent):
         try:
             _ = vec.history
         except ValueError as error:
-            raise ValueError(f"agent {label!r} asks for its history: {error}") from None
+            raise ValueError(f"agent {label!r} needs its history: {error}") from None
 
 
 def rollout(
@@ -90,8 +90,8 @@ def rollout(
     """Play the games ``rows`` of ``vec``, none of which is over, to the end. Yields, after every step, the rows moved.
 
     ``players`` (N, P), or (1, P) if all rows have the same: the index in ``agents`` of each seat's agent. ``order``
-    shuffles the rows of every step, so that their order tells an agent nothing. ``ask`` takes the place of
-    ``ask_agents(agents, labels, ...)``; a game for which it gives -1 ends there, without a move.
+    shuffles the rows of every step, so that their order tells an agent nothing. ``ask`` replaces
+    ``ask_agents(agents, labels, ...)``; a game for which it returns -1 ends there, without a move.
     """
     if ask is None:
         ask = functools.partial(ask_agents, agents, labels)

@@ -1,4 +1,4 @@
-"""Agents that use random numbers: their own, or those that the arena gives to a decision; and the agent ``random``."""
+"""Agents with random numbers, their own or given for each decision by the arena; and the agent ``random``."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ MIX_STEP = 0x9E3779B97F4A7C15
 
 
 def mix(words: NDArray[np.uint64]) -> NDArray[np.uint64]:
-    """The output function of SplitMix64: numbers that are next to each other become words that have nothing in common.
+    """The output function of SplitMix64: turns consecutive numbers into unrelated words.
 
     Source: Steele, Lea and Flood, "Fast splittable pseudorandom number generators" (OOPSLA 2014), figure 19.
     """
@@ -27,29 +27,29 @@ def mix(words: NDArray[np.uint64]) -> NDArray[np.uint64]:
 
 
 class SeededAgent(Agent):
-    """Base class of agents whose random numbers for a decision can be given."""
+    """Base class of agents whose decisions can be seeded one by one."""
 
     def __init__(self, game: Game, seed: Seed = None) -> None:
         super().__init__(game, seed)
         self._given: NDArray[np.uint64] | None = None
 
     def seed_decisions(self, seeds: NDArray[np.uint64]) -> None:
-        """The next decisions take their random numbers from ``seeds`` (N,), one for each row, and from nothing else."""
+        """Make the random numbers of the next decisions depend on ``seeds`` (N,) alone, one for each row."""
         self._given = seeds
 
     def given_seeds(self, number: int) -> NDArray[np.uint64] | None:
-        """The seeds (``number``,) that were given for these decisions, once only; None: none were given.
+        """Take the seeds (``number``,) given for these decisions; None if there are none.
 
-        Raises ValueError for seeds of another number of decisions.
+        Raises ValueError if there are seeds for another number of decisions.
         """
         given, self._given = self._given, None
         if given is not None and len(given) != number:
-            raise ValueError(f"seeds for {len(given)} decisions, but {number} rows are asked about")
+            raise ValueError(f"seeds for {len(given)} decisions, but {number} rows to decide")
         return given
 
 
 class SamplingAgent(SeededAgent):
-    """Base class of agents that take one uniform number for each decision."""
+    """Base class of agents that use one uniform number for each decision."""
 
     draws_actions = True
 
@@ -58,7 +58,7 @@ class SamplingAgent(SeededAgent):
         self._generator = np.random.default_rng(seed)
 
     def uniforms(self, number: int) -> NDArray[np.float64]:
-        """A number (``number``,) in [0, 1) for each decision: from the seeds, if any were given, else the agent's own.
+        """A number (``number``,) in [0, 1) for each decision: from the given seeds, else from the agent's generator.
 
         Errors as in `given_seeds`.
         """
@@ -72,12 +72,12 @@ def sample_actions(policies: NDArray[np.floating], points: NDArray[np.float64]) 
     """An action for each row of ``policies`` (n, A): where their cumulative sums pass ``points`` (n,), from 0 to 1."""
     sums = policies.cumsum(axis=1, dtype=np.float64)
     drawn = (sums <= (points * sums[:, -1])[:, None]).sum(axis=1)
-    last = policies.shape[1] - 1 - (policies[:, ::-1] > 0).argmax(axis=1)  # where rounding leads past the end
+    last = policies.shape[1] - 1 - (policies[:, ::-1] > 0).argmax(axis=1)  # if rounding leads past the end
     return np.minimum(drawn, last)
 
 
 class RandomAgent(SamplingAgent):
-    """Picks each legal action with the same chance, from a generator of its own."""
+    """Picks a legal action uniformly at random."""
 
     def act_batch(
         self,
@@ -100,13 +100,13 @@ class RandomAgent(SamplingAgent):
         action_masks: NDArray[Any],
         histories: NDArray[np.int8] | None = None,
     ) -> NDArray[np.float64]:
-        """(N, A) float64: the same for each legal action of a row."""
+        """(N, A) float64: equal for all legal actions of a row."""
         _, masks = check_rows(self.game, observations, action_masks)
         return masks / masks.sum(axis=1, keepdims=True).clip(1)
 
 
 @cached_njit(nogil=True)
 def _sample_rows(masks: NDArray[np.bool_], uniforms: NDArray[np.float64], actions: NDArray[np.int64]) -> None:
-    """A legal action for each row of ``masks`` (N, A) by ``uniforms`` (N,) in [0, 1); -1 where none is legal."""
+    """Fill ``actions`` (N,) by ``masks`` (N, A) and ``uniforms`` (N,) in [0, 1); -1 where no action is legal."""
     for row in range(len(masks)):
         actions[row] = legal_at(masks[row], uniforms[row])

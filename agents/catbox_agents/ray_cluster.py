@@ -1,4 +1,4 @@
-"""Ray clusters: how this process connects to one, quietly and with an end to every wait."""
+"""Connects this process to a Ray cluster, quietly and with a timeout for every wait."""
 
 from __future__ import annotations
 
@@ -13,10 +13,10 @@ from catbox_env.core.versions import install_line
 
 #: How long an address may take to answer, in seconds.
 TIME_TO_ANSWER = 30.0
-#: Said of Ray's client addresses.
+#: The message about addresses of Ray Client.
 _NO_CLIENT = (
-    "this is an address of Ray's client, and a run of catbox has to be started on a machine of the cluster: log in to "
-    "one, or send the command there with 'ray job submit', and name --ray-address auto"
+    "this is an address of Ray Client, but catbox must be started on a machine of the cluster: log in to one, or "
+    "submit the command with 'ray job submit', and use --ray-address auto"
 )
 _CONNECT = """
 import sys, ray
@@ -29,25 +29,25 @@ except BaseException as error:
 
 
 def check_installed() -> None:
-    """Raise ``ValueError``, with what to install, unless Ray is there."""
+    """Raise ``ValueError``, with what to install, unless Ray is installed."""
     if importlib.util.find_spec("ray") is None:
         raise ValueError(f"Ray is not installed.\n{install_line('ray')}")
 
 
 @contextmanager
 def connected(address: str | None, num_cpus: int) -> Iterator[None]:
-    """Ray is connected until the end of the block; a connection that there is already is used, and kept.
+    """Connect to Ray until the end of the block; an existing connection is used, and kept.
 
     Args:
         address: of the head of a cluster (``"10.0.0.1:6379"``), ``"auto"`` for the cluster of this machine, or None:
-            Ray is started on this machine, for this process alone, and is ended with the block.
-        num_cpus: with None: how many cores Ray may give away.
+            Ray is started on this machine, for this process alone, and stopped at the end of the block.
+        num_cpus: how many cores Ray may use if ``address`` is None.
 
-    Raises ``ValueError`` where Ray is not installed or the address is none, ``ConnectionError`` where no cluster
-    answers within ``TIME_TO_ANSWER``.
+    Raises ``ValueError`` if Ray is not installed or the address is invalid, ``ConnectionError`` if no cluster answers
+    within ``TIME_TO_ANSWER``.
     """
     check_installed()
-    # Before Ray is imported: it reports nothing about its use, and says nothing about settings of its own.
+    # Before Ray is imported: no usage statistics, and no warnings about its own settings.
     os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")
     os.environ.setdefault("RAY_ACCEL_ENV_VAR_OVERRIDE_ON_ZERO", "0")
     import ray
@@ -62,7 +62,7 @@ def connected(address: str | None, num_cpus: int) -> Iterator[None]:
     else:
         _check_answers(address)
         ray.init(address, logging_level="ERROR", log_to_driver=False)
-    # Raylets report every process that ends, to stderr; who uses the cluster says that in its own words.
+    # Raylets report every process that ends, to stderr; our own messages say it better.
     ray._private.worker._worker_logs_enabled = False
     try:
         yield
@@ -71,13 +71,13 @@ def connected(address: str | None, num_cpus: int) -> Iterator[None]:
 
 
 def short_reason(error: BaseException) -> str:
-    """The first sentence of what Ray says in an ``error``, which may run over pages."""
+    """The first sentence of the last line of Ray's ``error``, whose text may run over pages."""
     lines = [line.strip() for line in str(error).splitlines() if line.strip()]
     return f"{(lines[-1] if lines else type(error).__name__).partition('. ')[0]:.200}".rstrip(".")
 
 
 def _check_answers(address: str) -> None:
-    """Raise unless a cluster answers at ``address``. Asked in another process: Ray itself may wait for ever."""
+    """Raise unless a cluster answers at ``address``. Asks in another process: Ray itself may wait forever."""
     if "://" in address:
         raise ValueError(f"--ray-address {address}: {_NO_CLIENT}")
     try:

@@ -9,10 +9,10 @@
         .multi_agent(policies={"policy"}, policy_mapping_fn=lambda agent, episode, **more: "policy")
     )
 
-RLlib's check of environments plays actions that no rule allows, so it is turned off. ``examples/rllib_self_play.py``
-has a module that masks illegal actions, and makes an agent of it. One learner among agents is the Gymnasium view with
-``mask_in_observation={"observation": "observations", "action_mask": "action_mask"}``, which modules with masks take as
-it is. Needs the extra ``ray``.
+RLlib's environment check plays illegal actions, so it is turned off. ``examples/rllib_self_play.py`` has a module that
+masks them, and makes an agent of it. For one learner among agents, use the Gymnasium view with
+``mask_in_observation={"observation": "observations", "action_mask": "action_mask"}``, which modules with masks accept
+as is. Needs the extra ``ray``.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ __all__ = ["KEYS", "SelfPlayEnv"]
 
 check_installed()
 
-#: The keys of an observation, those of RLlib's own examples.
+#: The keys of an observation, as in RLlib's own examples.
 OBSERVATIONS, ACTION_MASK = "observations", "action_mask"
 KEYS = (OBSERVATIONS, ACTION_MASK)
 _Observations = dict[str, dict[str, NDArray[np.int8]]]
@@ -53,9 +53,9 @@ class SelfPlayEnv(MultiAgentEnv):
     "action_mask": (A,) int8}``, of the seat to move; at the end of the game, of every seat that has moved (its mask is
     zeros then).
 
-    The reward of a seat is everything that it was paid since it moved last, and comes with its next observation, so
-    that RLlib counts it for that move. What it was paid before its first move comes with that of its first move. A seat
-    that was never asked is not in the episode; what it was paid is in ``infos["__common__"]["never_moved"]``, by seat.
+    A seat's reward is everything that it was paid since its last move. It comes with the seat's next observation, so
+    RLlib credits it to that move; what the seat was paid before its first move is added to the first reward. A seat
+    that never moved is not in the episode; what it was paid is in ``infos["__common__"]["never_moved"]``, by seat.
 
     Raises ``ValueError`` for an unknown game or option, and in ``step`` for an illegal action.
     """
@@ -84,7 +84,7 @@ class SelfPlayEnv(MultiAgentEnv):
     def reset(
         self, *, seed: int | None = None, options: dict[str, Any] | None = None
     ) -> tuple[_Observations, dict[str, Any]]:
-        """Deal a game; ``seed`` begins the random numbers anew, None goes on with them."""
+        """Deal a game; ``seed`` restarts the random numbers, None continues them."""
         if seed is not None:
             self._generators = new_generators([seed_sequence(seed)])
         self._state = self.game.initial_state_from(self._generators)
@@ -95,7 +95,7 @@ class SelfPlayEnv(MultiAgentEnv):
     def step(
         self, action_dict: dict[str, int]
     ) -> tuple[_Observations, dict[str, float], dict[str, bool], dict[str, bool], dict[str, Any]]:
-        """Make the move of the seat to move, the only one in ``action_dict``."""
+        """Play the action of the seat to move, the only one in ``action_dict``."""
         state = self._state
         seat = state.current_player
         name = self.possible_agents[seat] if seat >= 0 else "nobody, the game is over"
@@ -106,7 +106,7 @@ class SelfPlayEnv(MultiAgentEnv):
         except ValueError as error:
             if not self._moved.any():
                 error.add_note(
-                    "RLlib's check of environments plays actions that no rule allows: turn it off with "
+                    "RLlib's environment check plays illegal actions: turn it off with "
                     ".environment(..., disable_env_checking=True)"
                 )
             raise
@@ -117,7 +117,7 @@ class SelfPlayEnv(MultiAgentEnv):
         rewards = {}
         for other in seen:
             at = self.possible_agents.index(other)
-            if self._moved[at]:  # of a seat's first observation, RLlib takes no reward
+            if self._moved[at]:  # RLlib accepts no reward with a seat's first observation
                 rewards[other] = float(self._paid[at])
                 self._paid[at] = 0
         infos: dict[str, Any] = {}

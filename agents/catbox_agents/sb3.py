@@ -7,8 +7,8 @@
     model = MaskablePPO("MlpPolicy", env, n_steps=32, batch_size=1024).learn(500_000)
     agent = SB3Agent(model)
 
-A model that ``model.save("model.zip")`` wrote is an agent for ``catbox_agents.make`` and every command, by its path;
-see ``networks.sb3_file`` for which models, and how they are read.
+The path of a saved model, such as ``model.save("model.zip")`` writes, is a spec for ``catbox_agents.make`` and every
+command; ``networks.sb3_file`` says which models can be read, and how.
 """
 
 from __future__ import annotations
@@ -39,14 +39,14 @@ try:
 except ModuleNotFoundError as error:
     raise missing_extra(error, "catbox_agents.sb3", "sb3") from error
 
-#: The options of `VecEnv` that are none of the game's.
+#: The options of `VecEnv` itself, not of the game.
 _OPTIONS = ("opponents", "learner_seat", "num_threads", "illegal_action", "features")
 
 __all__ = ["SB3Agent", "VecEnv"]
 
 
 class VecEnv(BaseVecEnv):
-    """N games with one learner in each, as Stable-Baselines3 takes them; agents play the other seats inside ``step``.
+    """N games with one learner in each, as a ``VecEnv``; agents play the other seats inside ``step``.
 
     Args:
         game_id: the id of the game.
@@ -55,17 +55,17 @@ class VecEnv(BaseVecEnv):
         learner_seat: the learner's seat, or "random": drawn at the start of every episode.
         num_threads: threads that step the games.
         illegal_action: "raise", "terminate" or "random_legal", as in ``catbox_agents.gymnasium``, for learners that do
-            not know the masks; ``infos[i]["illegal_action"]`` then says which action it was.
-        features: put the features of the position, which the game computes, behind the observation.
+            not use masks; ``infos[i]["illegal_action"]`` is then the illegal action.
+        features: append the features of the position, which the game computes, to the observation.
         options: those of ``catbox_env.make_game``: ``num_players``, ``rules``, ``reward``, ...
 
-    Observations are int8 (N, O), with ``features`` (N, O + F); policies of Stable-Baselines3 make float32 of them.
-    Rewards, episodes and seeds are those of ``gymnasium.make_vec``: the same seed gives the same games. After the end
-    of a game the next one is dealt in the same step, and ``infos[i]["terminal_observation"]`` holds the last
-    observation, its features 0. Where a round ended, ``infos[i]`` has its statistics for the learner.
+    Observations are int8 (N, O), with ``features`` (N, O + F); policies of Stable-Baselines3 convert them to float32.
+    Rewards, episodes and seeds are those of ``gymnasium.make_vec``: the same seed gives the same games. When a game
+    ends, the next one is dealt in the same step, and ``infos[i]["terminal_observation"]`` holds the last observation,
+    its features 0. When a round ended, ``infos[i]`` has its statistics for the learner.
 
-    ``env_method("action_masks")`` gives the legal actions, N arrays (A,) bool, where MaskablePPO looks for them, and
-    ``action_masks()`` all of them, (N, A).
+    ``env_method("action_masks")``, which MaskablePPO calls, returns the legal actions as N arrays (A,) bool,
+    ``action_masks()`` as one array (N, A).
 
     Attributes: ``game``; ``games``, the `LearnerGames`; ``features``.
     """
@@ -94,7 +94,7 @@ class VecEnv(BaseVecEnv):
         super().__init__(int(num_envs), observations, spaces.Discrete(self.game.num_actions))
 
     def reset(self) -> NDArray[np.int8]:
-        """Begin an episode in every game, from the seed that was given to ``seed`` since the last reset, if any.
+        """Begin an episode in every game, with the seed passed to ``seed`` since the last reset, if any.
 
         Returns the learners' first observations. Raises ``ValueError`` for options given to ``set_options``.
         """
@@ -113,10 +113,10 @@ class VecEnv(BaseVecEnv):
     def step_wait(
         self,
     ) -> tuple[NDArray[np.int8], NDArray[np.float32], NDArray[np.bool_], list[dict[str, Any]]]:
-        """Take the actions, then play the others' up to the learners' next decisions.
+        """Play the learners' actions, then the others' up to the learners' next decisions.
 
-        Returns observations, rewards (N,), whether each game ended (N,), and infos. Raises ``ValueError``, and no game
-        has moved, for an illegal action; ``ResetNeeded`` before the first ``reset`` and after an opponent's error.
+        Returns observations, rewards (N,), whether each game ended (N,), and infos. Raises ``ValueError``, before any
+        game moves, for an illegal action; ``ResetNeeded`` before the first ``reset`` and after an opponent's error.
         """
         games = self.games
         paid = games.step(self._actions).astype(np.float32)
@@ -134,18 +134,18 @@ class VecEnv(BaseVecEnv):
         return self.observation(), paid, ended, infos
 
     def observation(self) -> NDArray[np.int8]:
-        """What the learners see: a new array, as ``step`` returns it."""
+        """The learners' observations: a new array, as ``step`` returns it."""
         if not self.features:
             return self.games.observation()
         vec = self.games.vec
         return self._inputs.compute(vec.observation, vec.action_mask)[0]
 
     def action_masks(self) -> NDArray[np.bool_]:
-        """The legal actions of the learners: a new array (N, A) bool."""
+        """The learners' legal actions: a new array (N, A) bool."""
         return self.games.action_masks().astype(np.bool_)
 
     def get_attr(self, attr_name: str, indices: int | Iterable[int] | None = None) -> list[Any]:
-        """The attribute, which all games of the batch share, once for each of the games ``indices`` (None: all); of a
+        """The attribute, which all games of the batch share, once for each of the games ``indices`` (None: all); for a
         method, what `env_method` calls for that game."""
         value, rows = getattr(self, attr_name), self._get_indices(indices)
         if callable(value):
@@ -153,7 +153,7 @@ class VecEnv(BaseVecEnv):
         return [value for _ in rows]
 
     def set_attr(self, attr_name: str, value: Any, indices: int | Iterable[int] | None = None) -> None:
-        """Raises ``AttributeError``: what all games of the batch share cannot be set for some."""
+        """Raises ``AttributeError``: all games of the batch share their attributes."""
         raise AttributeError(
             f"{attr_name} cannot be set: all games of the batch share it; make another VecEnv"
         )
@@ -184,10 +184,10 @@ class VecEnv(BaseVecEnv):
         return [False for _ in self._get_indices(indices)]
 
     def close(self) -> None:
-        """Nothing is to be released."""
+        """Does nothing: there is nothing to release."""
 
     def _skipped(self) -> dict[str, Any]:
-        """What `LearnerGames.told` has about games that were dealt over."""
+        """What `LearnerGames.told` has about games that were redealt."""
         return {name: found for name, found in self.games.told().items() if name.startswith("skipped_")}
 
     def _infos(self, told: Mapping[str, tuple[NDArray[Any], NDArray[np.bool_]]]) -> list[dict[str, Any]]:
@@ -199,15 +199,15 @@ class VecEnv(BaseVecEnv):
 
 
 class SB3Agent(SamplingAgent):
-    """An agent that plays with a model of Stable-Baselines3, as the model is at that moment.
+    """An agent that plays with a Stable-Baselines3 model and its current weights.
 
-    It takes the legal action that the policy finds most likely, or with ``greedy=False`` one drawn from the policy.
-    Masks are applied here, so a model that was trained without any (PPO, A2C) plays legally too. A model that was
-    trained in a ``VecNormalize`` which it still has gets normalized observations.
+    It takes the most probable legal action, or with ``greedy=False`` samples one from the policy. Masks are applied
+    here, so models trained without them (PPO, A2C) play legally too. If the model's environment is still a
+    ``VecNormalize``, observations are normalized.
 
     Args:
-        model: MaskablePPO, PPO, A2C or another whose policy tells the distribution of its actions.
-        game: what it plays; None: what the observation space says that it was trained for.
+        model: MaskablePPO, PPO, A2C or another whose policy has a distribution over actions.
+        game: what it plays; None: the game that the model's observation space names.
 
     Raises ``ValueError`` for another model, and for one that was trained for another game or other rules.
     """
@@ -226,7 +226,7 @@ class SB3Agent(SamplingAgent):
         note = noted_game(space)
         if game is None and note is None:
             raise ValueError(
-                "the observation space of the model does not say what it was trained for: give the game, "
+                "the model's observation space does not say what it was trained for: give the game, "
                 "SB3Agent(model, game)"
             )
         trained = make_game(note["game"], **note["options"]) if note else None
@@ -254,7 +254,7 @@ class SB3Agent(SamplingAgent):
     def policy_batch(
         self, observations: np.ndarray, action_masks: np.ndarray, histories: np.ndarray | None = None
     ) -> np.ndarray:
-        """The policy (n, A) float32: what the model finds likely, of the legal actions alone."""
+        """The policy (n, A) float32: the model's probabilities, restricted to the legal actions."""
         observations, masks = check_rows(self.game, observations, action_masks)
         if not masks.any(axis=1).all():
             raise ValueError("a mask without a legal action: ask only for seats that are to move")
@@ -272,17 +272,17 @@ class SB3Agent(SamplingAgent):
 
 
 def _check_model(model: Any, game: Game, inputs: int) -> None:
-    """Raise ``ValueError`` for a ``model`` whose policy tells no distribution over the actions of ``game``, or that
-    takes another number of ``inputs``."""
+    """Raise ``ValueError`` unless the policy of ``model`` has a distribution over the actions of ``game`` and takes
+    this number of ``inputs``."""
     name, ask = type(model).__name__, getattr(model.policy, "get_distribution", None)
     if ask is None:
         raise ValueError(
-            f"the policy of {name} tells no distribution of its actions, so that the best legal one cannot be found: "
-            "use one that does, such as MaskablePPO, PPO or A2C"
+            f"the policy of {name} has no distribution over actions, from which to find the best legal one: use one "
+            "that has, such as MaskablePPO, PPO or A2C"
         )
     if "lstm_states" in inspect.signature(ask).parameters:
         raise ValueError(
-            f"{name} remembers what it saw before, which an agent must not: use one without a memory"
+            f"{name} is recurrent, and an agent must keep no state between decisions: use a model without memory"
         )
     shape, actions = model.observation_space.shape, model.action_space
     if shape != (inputs,) or not isinstance(actions, spaces.Discrete) or actions.n != game.num_actions:

@@ -1,11 +1,11 @@
-"""Agents whose specs hold settings: ``NAME``, or ``NAME:`` and settings ``name=value`` or presets, between commas.
+"""Agents whose specs hold settings: ``NAME``, or ``NAME:`` and comma-separated settings ``name=value`` and presets.
 
-A comma separates only where ``name=`` of a setting of this agent, or a preset and the end or another comma, follows.
-So the value of ``policy`` may be a spec with commas of its own:
+A comma separates only if it is followed by ``name=`` of a setting of this agent, or by a preset and another comma or
+the end. So the value of ``policy`` may be a spec with commas of its own:
 
     search:policy=pimc:samples=8,budget=1s     policy "pimc:samples=8", budget 1 second
 
-A preset stands for its settings; a setting that is given beside it counts instead of the preset's.
+A preset stands for its settings; an explicit setting overrides it.
 """
 
 from __future__ import annotations
@@ -18,10 +18,10 @@ from typing import Any
 from catbox_env.core.checks import brief, check_integer, check_number, closest
 from catbox_env.core.options import parse_value
 
-#: Of a setting that is a number of things.
+#: The largest value of an integer setting.
 LARGEST = 2**31 - 1
 
-#: From the name of a setting and its text to its value. Raises ``ValueError`` for a value that is not possible.
+#: From the name and the text of a setting to its value. Raises ``ValueError`` for an invalid value.
 Reader = Callable[[str, str], Any]
 
 
@@ -94,9 +94,9 @@ def is_configured(spec: str) -> bool:
 
 
 def read_settings(spec: str) -> dict[str, Any]:
-    """The settings of a spec, by name, for which `is_configured` holds.
+    """The settings, by name, of a spec for which `is_configured` holds.
 
-    Raises ``ValueError`` for unknown and repeated settings and for values that are not possible.
+    Raises ``ValueError`` for unknown and repeated settings and for invalid values.
     """
     name, colon, text = spec.strip().partition(":")
     kind = CONFIGURED[name]
@@ -121,7 +121,7 @@ def read_settings(spec: str) -> dict[str, Any]:
             words = [*kind.settings, *kind.presets]
             raise ValueError(
                 f"agent {brief(spec)}: unknown setting {brief(key)}{closest(key, words)}; expected "
-                f"{', '.join(known)}, between commas"
+                f"{', '.join(known)}, separated by commas"
             )
         if key in given:
             raise ValueError(f"agent {brief(spec)}: {key} is given twice; give it once")
@@ -140,7 +140,7 @@ def specs_within(spec: str) -> dict[str, str]:
 
 
 def complete_spec(incomplete: str) -> list[str]:
-    """How an incomplete spec of an agent with settings can go on: its presets, and the settings not given yet."""
+    """Completions of an incomplete spec of an agent with settings: its presets, and the settings not given yet."""
     name, colon, text = incomplete.partition(":")
     if name not in CONFIGURED or not colon:
         return []

@@ -1,15 +1,15 @@
-"""Makes agents from specs: texts that name an agent.
+"""Makes agents from specs: strings that name an agent.
 
 | spec | agent |
 |---|---|
-| ``"random"`` | plays a random legal action, every game |
+| ``"random"`` | plays random legal actions, in every game |
 | ``"heuristic"`` | the hand-written player of the game (`HEURISTICS`) |
-| ``"best"`` | the strongest agent without search: that of the zoo, else the heuristic, else random |
+| ``"best"`` | the strongest agent without search: ``zoo``, else ``heuristic``, else ``random`` |
 | ``"easy"``, ``"normal"``, ``"hard"`` | opponents of that level, mixtures of the others (`meaning`) |
 | ``"zoo"`` | the trained agent for these rules that comes with catbox (`catbox_agents.zoo`) |
-| ``"zoo:NAME"`` | one of them by its name |
-| ``"search:..."``, ``"ismcts:..."``, ``"pimc:..."`` | searches, with settings or without (`settings.CONFIGURED`) |
-| a path | a trained checkpoint, or a model that Stable-Baselines3 saved (``.zip``) |
+| ``"zoo:NAME"`` | a trained agent by name |
+| ``"search:..."``, ``"ismcts:..."``, ``"pimc:..."`` | searches, with or without settings (`settings.CONFIGURED`) |
+| a path | a trained checkpoint, or a model saved by Stable-Baselines3 (``.zip``) |
 | ``"package.module:Class"`` | your own class, called as ``Class(game, seed)`` |
 """
 
@@ -38,8 +38,8 @@ from catbox_env.core.rng import seed_sequence
 
 #: The agents that every game has: name -> "module:Class".
 BUILT_IN = {"random": "catbox_agents.random_agent:RandomAgent"}
-#: How strong an opponent is, in a word. The search of ``hard`` has a number of worlds, and no time, so that it plays
-#: alike on every machine.
+#: Opponents by strength. The search of ``hard`` has a fixed number of worlds instead of a time budget, so that it plays
+#: the same on every machine.
 LEVELS = {
     "easy": "catbox_agents.levels:EasyAgent",
     "normal": "{hand_written}",
@@ -49,7 +49,7 @@ LEVELS = {
 #: The spec of the strongest agent without search that comes with catbox, see `best_agent`.
 BEST = "best"
 
-#: The spec of the agent of the zoo for the rules at hand.
+#: The spec of the zoo's agent for the rules at hand.
 OF_THE_ZOO = "zoo"
 
 #: The specs that name an agent in one word.
@@ -62,9 +62,8 @@ AgentSpec = str | os.PathLike[str] | Agent
 def make(spec: str | os.PathLike[str], game: Game, seed: Seed = None) -> Agent:
     """The agent that ``spec`` names (see the table above), ready to play ``game``.
 
-    ``seed`` seeds the agent's own generator, if it has one. Raises ValueError for a spec that names no agent or has
-    settings that the agent does not have, for a checkpoint that is damaged or was trained for another game, and for a
-    class that is not an agent.
+    ``seed`` seeds the agent's own generator, if it has one. Raises ValueError for an unknown agent or setting, for a
+    checkpoint that is damaged or was trained for another game, and for a class that is not an agent.
     """
     if not isinstance(spec, str | os.PathLike):
         raise ValueError(f"agent {brief(spec)}: expected a string, such as 'random', or a path")
@@ -94,29 +93,29 @@ def make(spec: str | os.PathLike[str], game: Game, seed: Seed = None) -> Agent:
 
 
 def meaning(spec: str, game: Game) -> str:
-    """The spec for which ``"best"``, ``"zoo"`` or a level stands in ``game``; any other as it is.
+    """The spec that ``"best"``, ``"zoo"`` or a level stands for in ``game``; any other spec unchanged.
 
-    Raises ``ValueError`` for ``"zoo"`` where it has no agent for these rules.
+    Raises ``ValueError`` for ``"zoo"`` if the zoo has no agent for these rules.
 
     | level | how it plays |
     |---|---|
-    | ``easy`` | every other action, chosen anew each time, is random; the others are those of the hand-written player |
+    | ``easy`` | each action is random with probability 1/2, else that of the hand-written player |
     | ``normal`` | the hand-written player (``heuristic``; ``random`` in a game without one) |
-    | ``hard`` | a search in 64 worlds, in which the strongest agent that needs no search (``best``) plays on |
+    | ``hard`` | a search in 64 worlds, with ``best`` as its policy |
     """
     if spec in LEVELS:
         return LEVELS[spec].format(hand_written=hand_written_agent(game.id), best=best_agent(game))
     if spec == OF_THE_ZOO:
         if not (agents := zoo_agents(game)):
-            raise ValueError("the zoo has no agent for these rules: use 'best', the strongest that there is")
+            raise ValueError("the zoo has no agent for these rules: use 'best', the strongest there is")
         return agents[0].spec
     return best_agent(game) if spec == BEST else spec
 
 
 def policy_path(spec: str, game: Game) -> str | None:
-    """Where the policy is that plays for ``spec``: a path, or that of an agent of the zoo; None for any other agent.
+    """The path of the policy that ``spec`` names, by its path or as an agent of the zoo; None for any other agent.
 
-    Raises ``ValueError`` where the zoo has no such agent, and where it cannot play ``game`` or its file is damaged.
+    Raises ``ValueError`` for an agent that is not in the zoo, cannot play ``game`` or has a damaged file.
     """
     text = meaning(spec, game)
     if text.startswith(ZOO):
@@ -127,10 +126,10 @@ def policy_path(spec: str, game: Game) -> str | None:
 
 
 def trained_for(spec: str) -> tuple[str, dict[str, Any]] | None:
-    """The game that the agent was trained for, its id and options; None for one that plays others, or does not say.
+    """The id and options of the game that the agent was trained for; None if it was trained for none, or does not say.
 
-    An agent with settings was trained for what the first agent in them was. Raises ``ValueError`` for settings and
-    agents of the zoo that are not there, and for a checkpoint that is damaged.
+    For an agent with settings, those of the first trained agent in them. Raises ``ValueError`` for unknown settings
+    and agents of the zoo, and for a damaged checkpoint.
     """
     if is_configured(spec):
         return next(filter(None, map(trained_for, _agents_in(spec))), None)
@@ -147,9 +146,9 @@ def trained_for(spec: str) -> tuple[str, dict[str, Any]] | None:
 
 
 def check_spec(spec: str, words: Sequence[str] = ()) -> None:
-    """Raise ``ValueError`` for a text that is no spec of an agent, however it is written; nothing is imported or read.
+    """Raise ``ValueError`` for a text that cannot be a spec; imports and reads nothing.
 
-    ``words``: what may stand there beside specs, for the message.
+    ``words``: what else the caller accepts, for the message.
     """
     for text in _agents_in(spec):
         if text.startswith(ZOO):
@@ -161,7 +160,7 @@ def check_spec(spec: str, words: Sequence[str] = ()) -> None:
 def load_parts(spec: str) -> None:
     """Read the checkpoints and import the classes that ``spec`` names, whatever game they are for.
 
-    Raises ``ValueError`` for one that is not there, damaged, or no agent.
+    Raises ``ValueError`` for one that is missing, damaged or not an agent.
     """
     for text in _agents_in(spec):
         if text not in _NAMES and _is_path(text):
@@ -176,15 +175,15 @@ def load_parts(spec: str) -> None:
 
 
 def imports_module(spec: str) -> bool:
-    """Whether making the agent runs code of a module that ``spec`` names, as ``"package.module:Class"``.
+    """Whether making the agent runs the code of a module that ``spec`` names, as ``"package.module:Class"``.
 
-    An agent with settings does if one of the agents in them does. Raises ValueError for settings that it does not have.
+    The agents in the settings of an agent count too. Raises ValueError for unknown settings.
     """
     return any(map(_is_class, _agents_in(spec)))
 
 
 def _agents_in(spec: str) -> list[str]:
-    """``spec``; where it has settings, the agents in them, and those in theirs."""
+    """``spec``, or if it has settings, the agents in them, recursively."""
     if not is_configured(spec):
         return [spec.strip()]
     return [text for within in specs_within(spec).values() for text in _agents_in(within)]
@@ -203,12 +202,12 @@ def agent_of(agent: AgentSpec, label: str, game: Game, seed: int) -> Agent:
 
 
 def label_of(agent: AgentSpec) -> str:
-    """The name of an agent that was given none: its spec, or its class."""
+    """The default name of an agent: its spec, or its class."""
     return os.fspath(agent) if isinstance(agent, str | os.PathLike) else type(agent).__name__
 
 
 def is_users_own(agent: Agent) -> bool:
-    """Whether the agent's class is not part of catbox. Catbox's own agents remember nothing between decisions."""
+    """Whether the agent's class is not part of catbox. Catbox's own agents keep no state between decisions."""
     return type(agent).__module__.partition(".")[0] != __package__
 
 
@@ -218,21 +217,21 @@ def hand_written_agent(game_id: str) -> str:
 
 
 def best_agent(game: Game) -> str:
-    """What ``"best"`` stands for in ``game``: the agent of the zoo for its rules, else that of `hand_written_agent`."""
+    """What ``"best"`` stands for in ``game``: the zoo's agent for its rules, else `hand_written_agent`."""
     return next((agent.spec for agent in zoo_agents(game)), hand_written_agent(game.id))
 
 
 def known_agents(game: Game | None = None) -> list[str]:
-    """The specs that `make` knows, paths and classes aside; with ``game`` given, those that can play it."""
+    """The specs that `make` knows, except paths and classes; with ``game`` given, those that can play it."""
     has_heuristic, zoo = game is None or game.id in HEURISTICS, [agent.spec for agent in zoo_agents(game)]
     there = {"heuristic": has_heuristic, OF_THE_ZOO: bool(zoo)}
     return [*(name for name in _NAMES if there.get(name, True)), *zoo]
 
 
 def import_class(spec: str, what: str) -> type:
-    """The class that ``spec``, ``"package.module:Class"``, names; ``what`` it is for, such as ``"agent"``.
+    """The class that ``spec``, ``"package.module:Class"``, names; ``what`` it is, such as ``"agent"``, for messages.
 
-    Importing the module runs its code. Raises ValueError where there is no such module or class.
+    Importing the module runs its code. Raises ValueError if there is no such module or class.
     """
     module_name, class_name = spec.strip().split(":")
     try:
@@ -252,8 +251,8 @@ def import_class(spec: str, what: str) -> type:
 
 
 def _construct(spec: str, game: Game, seed: Seed) -> Agent:
-    # A name such as "league:expert", of another program, has the form of a module and its class. So a missing
-    # module gets the same message as an unknown name.
+    # "league:expert", a name from another program, looks like a module and its class. So a missing module gets the
+    # same message as an unknown name.
     factory = import_class(spec, "agent")
     try:
         inspect.signature(factory).bind(game, seed)
@@ -272,10 +271,10 @@ def _construct(spec: str, game: Game, seed: Seed) -> Agent:
 
 
 def _import(name: str) -> ModuleType:
-    """The module ``name``. If it is not installed, it is looked for in the working directory, as ``python -m`` does.
+    """The module ``name``: an installed one, else one in the working directory.
 
-    The directory is added to ``sys.path`` only if the module is there, and at the end. So no file of that folder runs
-    if no module is named, or if an installed library has the name.
+    The directory is appended to ``sys.path`` only if the module is there. So its files never shadow an installed
+    library, and none of them runs unless a module is named.
     """
     try:
         return importlib.import_module(name)

@@ -1,4 +1,4 @@
-"""Transitions of every seat of a PettingZoo game, from each own decision to the next own one.
+"""Transitions of every seat of a PettingZoo game, each from one decision of the seat to its next.
 
     from catbox_agents.transitions import seat_transitions
     from catbox_env import cat_in_the_box_v0
@@ -6,9 +6,9 @@
     for step in seat_transitions(cat_in_the_box_v0.raw_env(num_players=4), "random", seed=0):
         ...  # step.seat, step.observation, step.action, step.reward, step.next_own_observation, ...
 
-In a game of several seats, what follows a seat's action is the turn of another seat. So the pair (``env.step``,
-``env.last``) is no transition of anyone: the observation after it is another seat's, and the reward that ``last``
-returns is that other seat's too. What a seat's action brought is known when that seat is to move again.
+After a seat's action, it is another seat's turn. So the pair (``env.step``, ``env.last``) is nobody's transition: the
+observation and the reward that ``last`` returns belong to that other seat. A seat's transition is complete when the
+seat moves again.
 """
 
 from __future__ import annotations
@@ -42,13 +42,13 @@ class SeatTransition(NamedTuple):
 
     Attributes:
         seat: the seat's name in the environment, such as ``"player_0"``.
-        observation, mask: what the seat was shown at its decision, (O,) and (A,). None where it never decided.
-        action: what it did. None where it never decided.
-        reward: all that it was paid from this action to its next decision or the end; with its first action also what
+        observation, mask: what the seat saw at its decision, (O,) and (A,). None if it never decided.
+        action: what it did. None if it never decided.
+        reward: all that it was paid from this action to its next decision or the end; for its first action, also what
             it was paid before.
-        next_own_observation, next_own_mask: what the same seat is shown at its next decision; at the end, what it is
-            shown there (catbox then gives a mask of zeros).
-        terminated: whether the game ended. False if it was truncated: the value of what follows is then not 0.
+        next_own_observation, next_own_mask: what the same seat sees at its next decision or at the end (where catbox
+            gives a mask of zeros).
+        terminated: whether the game ended. False if it was truncated: then bootstrap from the next observation.
     """
 
     seat: str
@@ -68,22 +68,22 @@ def seat_transitions(
     games: int | None = 1,
     seed: int | None = None,
 ) -> Iterator[SeatTransition]:
-    """Play ``games`` games of ``env`` (None: without end) and yield every seat's transitions, each when it is complete.
+    """Play ``games`` games of ``env`` (None: without end) and yield every seat's transitions as they complete.
 
     For every seat of every game, the rewards sum to what the game paid that seat. A seat that never decides (in Cat Te
     a hand that wins or falls at the deal, in Petrify a seat that is petrified before its first turn) has one transition
-    with ``action`` None, which holds its payment: leave it out of what you learn from, but count it in mean returns.
+    with ``action`` None, which holds its payment: do not train on it, but count it in mean returns.
 
     Args:
-        env: any PettingZoo AEC environment whose observations are dicts with ``observation`` and ``action_mask``, in
-            its wrappers or without. It is reset at the start of every game.
-        policies: who plays: one for all seats, or a mapping with one for each seat's name. Each is a function of
-            (observation, action_mask), an agent, or, in environments of catbox, the spec of an agent. It is asked at
-            each decision, so a network that learns meanwhile plays as it is at that moment.
-        seed: of the first game; the next ones follow from it. With a seed, agents made from specs play the same again.
+        env: any PettingZoo AEC environment whose observations are dicts with ``observation`` and ``action_mask``,
+            wrapped or not. It is reset at the start of every game.
+        policies: one for all seats, or a mapping with one for each seat's name. Each is a function of (observation,
+            action_mask), an agent, or, in environments of catbox, the spec of an agent. It is called at each decision,
+            so a network in training plays with its current weights.
+        seed: of the first game; the next ones follow from it. With a seed, agents made from specs are reproducible.
 
     Raises ``ValueError`` for an environment or for policies that do not fit, and ``AgentError`` for an error in an
-    agent. Illegal actions are the environment's to refuse.
+    agent. Illegal actions are left to the environment.
     """
     if not isinstance(env, AECEnv):
         raise ValueError(
@@ -108,7 +108,7 @@ def _play(
     seed: int | None,
 ) -> Iterator[SeatTransition]:
     def seed_of(seat: str) -> int:
-        """It depends on the deal, but tells the seat's agent nothing that it does not see anyway."""
+        """A seed that depends on the deal, but tells the seat's agent nothing that it does not see anyway."""
         seen = np.asarray(env.observe(seat)["observation"])
         return agent_seed(env.possible_agents.index(seat), seen.tobytes())
 
@@ -125,7 +125,7 @@ def _one_game(env: AECEnv, players: Mapping[str, Player]) -> Iterator[SeatTransi
     ] = {}  # what each seat saw at its last decision, its mask, its action
     early = dict.fromkeys(players, 0.0)  # paid before the first decision
     for seat in env.agent_iter():
-        # ``last`` sums since this seat last acted. After the end, every seat is selected once more.
+        # ``last`` sums the rewards since this seat last acted. After the end, every seat is selected once more.
         seen, reward, terminated, truncated, _ = env.last()
         if not isinstance(seen, Mapping) or not {"observation", "action_mask"} <= set(seen):
             raise ValueError(
@@ -150,7 +150,7 @@ def _one_game(env: AECEnv, players: Mapping[str, Player]) -> Iterator[SeatTransi
 def _players(
     env: AECEnv, policies: Mapping[str, AgentSpec | Policy], seed_of: Callable[[str], int]
 ) -> dict[str, Player]:
-    """Who plays each seat. An agent of a spec is made with ``seed_of`` the first seat that it plays."""
+    """Who plays each seat. A spec is made into an agent with ``seed_of`` the first seat that it plays."""
     game = getattr(env.unwrapped, "game", None)
     made: dict[int, Player] = {}
     for seat in env.possible_agents:
@@ -164,7 +164,7 @@ def _player(policy: Any, seat: str, game: Any, seed_of: Callable[[str], int]) ->
     is_spec = isinstance(policy, str | os.PathLike)
     if is_spec or hasattr(policy, "act"):
         agent = policy
-        if isinstance(game, Game):  # otherwise nothing is known that an agent could be checked against
+        if isinstance(game, Game):  # otherwise there is nothing to check an agent against
             agent = agent_of(policy, f"policy of {seat}", game, seed_of(seat) if is_spec else 0)
         elif is_spec:
             raise ValueError(

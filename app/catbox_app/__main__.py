@@ -5,7 +5,7 @@ from pathlib import Path
 
 from catbox_app.preconditions import require
 
-#: Numba reads this file in the working directory, which may be a stranger's; it may name a folder of pickles to load.
+#: Numba reads this file in the working directory, which may be untrusted; it can name a folder of pickles to load.
 NUMBA_SETTINGS = ".numba_config.yaml"
 
 
@@ -14,7 +14,7 @@ def main() -> None:
     if Path(NUMBA_SETTINGS).exists():
         print(
             f"catbox: {Path(NUMBA_SETTINGS).absolute()} holds settings of Numba, which can make it run any code: move "
-            "it away (environment variables such as NUMBA_CACHE_DIR do the same), or start catbox in another folder",
+            "it away (use environment variables such as NUMBA_CACHE_DIR), or start catbox in another folder",
             file=sys.stderr,
         )
         sys.exit(2)

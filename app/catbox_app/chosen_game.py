@@ -1,4 +1,4 @@
-"""What the options of a command say: its game, also by a checkpoint among its agents, and who plays."""
+"""Reads the options of a command: its game, which a trained agent may imply, and who plays."""
 
 from __future__ import annotations
 
@@ -17,11 +17,11 @@ from catbox_env.core.registry import game_class
 
 @dataclass(frozen=True)
 class GameOptions:
-    """What the options of a command say of its game.
+    """What the options of a command say about its game.
 
     Attributes:
-        game_id: None where none is named.
-        rules: the rules that are named, as typed.
+        game_id: None if none is given.
+        rules: the rules that are given, as typed.
     """
 
     game_id: str | None = None
@@ -29,9 +29,9 @@ class GameOptions:
 
 
 def choose_game(agents: Sequence[str], named: GameOptions) -> Game:
-    """The game that the options of a command name. What they leave out is that of the first trained agent.
+    """The game that the options of a command give. What they leave out comes from the first trained agent.
 
-    Raises ValueError for what cannot be played, and where the file of an agent cannot be read.
+    Raises ValueError for a game that cannot be played, and if the file of an agent cannot be read.
     """
     implied_id, implied = implied_rules(agents)
     if named.game_id not in (None, implied_id):
@@ -44,7 +44,7 @@ def choose_game(agents: Sequence[str], named: GameOptions) -> Game:
 
 
 def implied_rules(agents: Sequence[str]) -> tuple[str | None, dict[str, Any]]:
-    """The game that the first trained agent was trained for, and its rules; None and none where there is no such agent.
+    """The game that the first trained agent was trained for, and its rules; None and {} without such an agent.
 
     Errors as in `choose_game`.
     """
@@ -57,9 +57,9 @@ def implied_rules(agents: Sequence[str]) -> tuple[str | None, dict[str, Any]]:
 
 
 def _go_together(implied: dict[str, Any], options: dict[str, Any], game_id: str) -> bool:
-    """Whether ``options`` leave alone what a trained agent has to keep to.
+    """Whether ``options`` keep the rules that a trained agent depends on.
 
-    Otherwise the agent is refused later, and the message names the difference: no mixture of both must come before.
+    Otherwise the agent is refused later with a message that names the difference, so the rules must not be mixed.
     """
     chosen = game_class(game_id)
     both = [name for name in options if name in implied and name not in chosen.transferable_options]
@@ -86,6 +86,6 @@ def fill(agents: Sequence[str], seats: int) -> list[str]:
     """One agent for each of ``seats``, the last one repeated. Raises ValueError for none or too many."""
     if not 1 <= len(agents) <= seats:
         raise ValueError(
-            f"{len(agents)} agents for {seats} seats: name 1 to {seats} (the last fills those left)"
+            f"{len(agents)} agents for {seats} seats: name 1 to {seats} (the last one fills the rest)"
         )
     return [*agents, *[agents[-1]] * (seats - len(agents))]

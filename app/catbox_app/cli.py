@@ -1,6 +1,6 @@
 """The command line: ``catbox train``, ``evaluate``, ``arena``, ``play`` and the others.
 
-What a command needs is imported inside it: torch and matplotlib take seconds, which the others should not wait for.
+Each command imports what only it needs: torch and matplotlib take seconds to load.
 """
 
 from __future__ import annotations
@@ -27,16 +27,16 @@ from catbox_app.options import with_game
 from catbox_app.rules import DEFAULT_GAME
 from catbox_env.core.compilation import tell_of_compiling
 
-#: What a shell reports of a program that Ctrl-C ended.
+#: Exit code of a program that Ctrl-C stopped.
 INTERRUPTED = 130
-#: Said on a terminal.
+#: Shown on a terminal.
 COMPILING = "Compiling: this can take a minute."
 
 
 class _Commands(TyperGroup):
-    """Turns ValueError and OSError, with which catbox refuses bad input, into one message and exit code 2.
+    """Turns ValueError and OSError, which catbox raises for bad input, into a message and exit code 2.
 
-    The exit code is 1 for a process that was killed: the input was good.
+    The exit code is 1 if a process was killed: the input was fine.
     """
 
     def invoke(self, ctx: Any) -> Any:
@@ -57,7 +57,7 @@ class _Commands(TyperGroup):
 
 
 def _message(error: ValueError | OSError) -> str:
-    """What an error says; of a file, without the number that the operating system gives it."""
+    """The text of an error; for a file, without the errno."""
     if isinstance(error, OSError) and error.filename is not None and error.strerror:
         return f"{error.filename}: {error.strerror}"
     return str(error)
@@ -86,10 +86,10 @@ def _catbox(
     ] = False,
     debug: Annotated[bool, typer.Option("--debug", help="Show the traceback of an error.")] = False,
 ) -> None:
-    """Card games for learning machines: train, compare, play and watch agents."""
+    """Card games for reinforcement learning: train, compare, play and watch agents."""
 
 
-#: What the help says of a --game that is left out, where agents may be trained for one.
+#: The default of --game in the help of commands whose agents may be trained for a game.
 GAME_OF_AGENTS = f"that of a trained agent, else {DEFAULT_GAME}"
 
 app.command()(with_game(train))

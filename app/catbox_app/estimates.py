@@ -1,8 +1,7 @@
-"""What each legal action is likely to bring, from what one seat sees: for hints and for a coach.
+"""The expected outcome of each legal action, from what one seat sees: for hints and the coach.
 
-Worlds that agree with what the seat sees are sampled, each as likely as any other (`Game.sample_states`). Every legal
-action is tried in each of them, and the hand-written player plays on for all seats to the end of the round
-(`catbox_agents.play_out`).
+Worlds consistent with what the seat sees are sampled uniformly (`Game.sample_states`). Every legal action is tried in
+each of them, and the hand-written agent plays on for all seats to the end of the round (`catbox_agents.play_out`).
 """
 
 from __future__ import annotations
@@ -23,11 +22,11 @@ WORLDS = 400
 
 @dataclass(frozen=True)
 class Estimate:
-    """What an action brings to the seat that takes it, on average over the worlds.
+    """The outcome of an action for the seat that takes it, on average over the worlds.
 
     Attributes:
         action: its id.
-        points: points of this round, whatever the game pays for.
+        points: points in this round, whatever the reward.
         lead: points minus the mean of the other seats' points.
         error: the standard error of ``lead``.
         chances: how often each of the game's ``binary_statistics`` comes true for the seat, from 0 to 1.
@@ -52,15 +51,15 @@ def estimates(
 
     Args:
         observation: int8 (O,), of the seat to move.
-        worlds: how many are sampled, at least 2.
-        seed: of the worlds. All actions are tried in the same ones, so that their luck is the same.
+        worlds: how many to sample, at least 2.
+        seed: of the worlds. All actions are tried in the same ones, so that luck does not favour any.
 
     Raises ``ValueError`` for an observation that no seat to move can have.
     """
     points_game = catbox_env.make_game(game.id, **{**game.options, "reward": "score"})
     sampled = points_game.sample_states(observation, worlds, seed=seed)
     if not np.array_equal(sampled.observation[0], observation):
-        raise ValueError("observation: it is not of the seat to move; only that seat can be advised")
+        raise ValueError("the observation is not of the seat to move; only that seat can be advised")
     actions = np.flatnonzero(sampled.action_mask[0])
     seats = np.tile(sampled.current_player, len(actions))
     tried = sampled.take(np.tile(np.arange(worlds), len(actions)))

@@ -1,4 +1,4 @@
-"""The bar of games played, or of pictures drawn, of commands that take a while."""
+"""The progress bar of commands that take a while: games played, or pictures drawn."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, T
 
 @contextmanager
 def games_progress(console: Console, what: str = "games") -> Iterator[Callable[[int, int], None]]:
-    """What to call with (done, in total), of ``what``; the bar is on a terminal alone, until the block ends."""
+    """Yield a callback (done, total) that updates a bar of ``what``; only a terminal shows it, until the block ends."""
     columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
     with Progress(*columns, console=console, transient=True, disable=not console.is_terminal) as bar:
         task = bar.add_task(what, total=None)

@@ -1,7 +1,7 @@
-"""One game at a table: people and agents in its seats, what was played, what each seat may be told of it.
+"""One game at a table: people and agents in its seats, what was played, and what each seat may see of it.
 
-It prints and reads nothing: the terminal and the browser show it. The same seed, agents and actions of people give the
-same game, because an agent's random numbers follow from what it is shown and from the number of the action alone.
+It does no input or output: the terminal and the browser show it. The same seed, agents and actions of people give the
+same game, because an agent's random numbers depend only on what it is shown and on the number of the action.
 """
 
 from __future__ import annotations
@@ -25,9 +25,9 @@ from catbox_env.core.rng import seed_sequence
 
 #: The longest name of a seat.
 LONGEST_NAME = 80
-#: A new seed for one person is below this, so that it is easily typed again.
+#: A new seed for one person is below this, so that it is easy to type.
 SEEDS = 10**9
-#: Random bits of a new seed where several people sit: whoever tried all short ones would find the others' cards.
+#: Random bits of a new seed for several people: trying all short ones would reveal the others' cards.
 SECRET_BITS = 128
 
 _ROW = np.zeros(1, np.int64)
@@ -35,32 +35,31 @@ _ROW = np.zeros(1, np.int64)
 
 @dataclass(frozen=True)
 class Decision:
-    """What an agent chose: its action; its probabilities as pairs [action, probability], None where it tells none."""
+    """What an agent chose: its action; its probabilities as pairs [action, probability], None if it gives none."""
 
     action: int
     policy: list[list[Any]] | None
 
 
 class Match:
-    """A game under way.
+    """A game in progress.
 
     Args:
         game: the game and its rules.
         seats: for each seat the spec of an agent (`catbox_agents.make`), an agent, or None: a person.
         seed: of the deals and of the agents' random numbers; None: a new one.
-        deal: a given first deal, as ``new_initial_state`` takes it. Later rounds are dealt by the seed.
+        deal: the first deal, as ``new_initial_state`` takes it. The seed determines the later ones.
 
-    Attributes (to be read only):
+    Attributes (read-only):
         game, seed: as above.
-        names: what each seat is called, at most 80 printable characters: the spec of its agent; ``you`` for one
-            person, ``person`` where there are several.
+        names: the name of each seat, at most 80 printable characters: the spec of its agent; ``you`` for one person,
+            ``person`` for several.
         agents: the agent of each seat; None: a person.
         states: the position at the beginning and after each action, hidden cards included.
         actions: what was played so far; ``policies``: for each action the agent's probabilities, pairs
-            [action, probability], or None where nobody told them.
+            [action, probability], or None if not given.
 
-    Raises ``ValueError`` for a wrong number of seats, a seed or deal that is none, and agents that cannot play
-    the game.
+    Raises ``ValueError`` for a wrong number of seats, an invalid seed or deal, and agents that cannot play the game.
     """
 
     def __init__(
@@ -76,7 +75,7 @@ class Match:
         self.seed = _new_seed(seats) if seed is None else check_integer("seed", seed, 0)
         self.names = _names(seats)
         state = game.new_initial_state(seed=seed_sequence(self.seed).spawn(1)[0], deal=deal)
-        # Nothing goes into an agent's seed but what it is shown itself.
+        # An agent's seed depends only on what it is shown itself.
         self._seeds = [
             agent_seed(seat, state.observation(seat).tobytes()) for seat in range(game.num_players)
         ]
@@ -116,38 +115,38 @@ class Match:
 
     @property
     def movers(self) -> list[int]:
-        """The seat that took each of the actions."""
+        """The seat that took each action."""
         return [state.current_player for state in self.states[:-1]]
 
     def play(self, seat: int, action: int) -> None:
         """A person in ``seat`` takes ``action``.
 
-        Raises ``ValueError``, nothing changed, where it is not the turn of this seat, where an agent sits there, and
-        for an illegal action: the message says which rule forbids it.
+        Raises ``ValueError``, and changes nothing, if it is not this seat's turn, if the seat is an agent's, and for an
+        illegal action: the message says which rule forbids it.
         """
         seat = check_seat("seat", seat, self.game.num_players)
         if self.is_over:
-            raise ValueError("the game is over; begin another one")
+            raise ValueError("the game is over; start another one")
         if seat != self.current_player:
-            raise ValueError(f"it is the turn of player_{self.current_player}, not of player_{seat}")
+            raise ValueError(f"it is player_{self.current_player}'s turn, not player_{seat}'s")
         if self.agents[seat] is not None:
             raise ValueError(f"player_{seat} is the agent {self.names[seat]!r}, and plays by itself")
         self._apply(action, None)
 
     def play_agent(self, decision: Decision | None = None) -> int:
-        """The agent to move plays; returns its action. ``decision``: what `thought` has found for this position.
+        """Let the agent to move play; returns its action. ``decision``: the result of `thought` in this position.
 
-        Raises ``ValueError``, nothing changed, where no agent is to move and where the agent answers anything but a
-        legal action; `AgentError` for an error in its code.
+        Raises ``ValueError``, and changes nothing, if no agent is to move or the agent returns anything but a legal
+        action; `AgentError` for an error in its code.
         """
         decision = decision or self.thought()()
         self._apply(decision.action, decision.policy)
         return decision.action
 
     def thought(self) -> Callable[[], Decision]:
-        """What the agent to move has to think about, as a function that changes nothing and may run in another thread.
+        """A function that computes the agent's decision. It changes nothing, and may run in another thread.
 
-        Only one of them may run at a time. Raises ``ValueError`` where no agent is to move; the function raises what
+        Only one of them may run at a time. Raises ``ValueError`` if no agent is to move; the function raises what
         `play_agent` does.
         """
         seat = self.current_player
@@ -170,7 +169,7 @@ class Match:
         return think
 
     def play_on(self, actions: Sequence[int], policies: Sequence[list[list[Any]] | None]) -> None:
-        """Take up a game again: play what was played before, whoever did, with the policies that were told then.
+        """Restore a game: replay the actions of all seats, with the policies that were given then.
 
         Raises ``ValueError`` for an illegal action, or for lists of different lengths.
         """
@@ -178,10 +177,10 @@ class Match:
             self._apply(action, policy)
 
     def undo(self, seat: int) -> int:
-        """Take back the last action of the person in ``seat`` and all after it; returns how many actions that were.
+        """Take back the last action of the person in ``seat`` and all later ones; returns how many those were.
 
-        Raises ``ValueError``, nothing changed, where the seat has not acted, where it is an agent's, and where other
-        people sit at the table.
+        Raises ``ValueError``, and changes nothing, if the seat has not acted, if it is an agent's, or if other people
+        sit at the table.
         """
         if self.people != [check_seat("seat", seat, self.game.num_players)]:
             who = "an agent's seat" if self.agents[seat] is not None else "not the only person at the table"
@@ -196,7 +195,7 @@ class Match:
         return taken
 
     def events(self, seat: int | None, first: int = 0) -> list[list[Event]]:
-        """What ``seat`` is told of each action from number ``first`` on, counted from 0; None: everything is told."""
+        """What ``seat`` sees of each action from number ``first`` on, counted from 0; None: everything."""
         steps = zip(self.states[first:], self.actions[first:], self.states[first + 1 :], strict=False)
         return [self.game.events(*step, seat) for step in steps]
 
@@ -223,7 +222,7 @@ class Match:
         self.policies.append(policy)
 
     def _decision_seed(self, seat: int) -> int:
-        """64 bits for the next action of ``seat``: taken back and asked for again, it is the same."""
+        """A 64-bit seed for the next action of ``seat``, the same again after an undo."""
         return agent_seed(self._seeds[seat], len(self.actions)) & (2**64 - 1)
 
 
@@ -239,10 +238,10 @@ def _names(seats: Sequence[AgentSpec | None]) -> tuple[str, ...]:
 
 
 def with_names(text: str, names: Sequence[str]) -> str:
-    """The text of an event with the name of the seat that stands at its beginning."""
+    """The text of an event, with its name added to a seat at the beginning."""
     return re.sub(r"^player_(\d+)", lambda seat: f"{seat[0]} ({names[int(seat[1])]})", text)
 
 
 def printable(text: str) -> str:
-    """``text`` with question marks for what no terminal should be sent, such as what moves its cursor."""
+    """``text`` with question marks for characters that no terminal should get, such as control codes."""
     return "".join(letter if letter.isprintable() else "?" for letter in text)

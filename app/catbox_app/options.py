@@ -1,4 +1,4 @@
-"""Options that several commands share: the game and its rules, agents, the seed; and what the shell completes."""
+"""Options that several commands share: the game and its rules, agents, the seed; and shell completion."""
 
 from __future__ import annotations
 
@@ -20,10 +20,10 @@ from catbox_app.rules import DEFAULT_GAME, REWARD, rule_fields, rule_help
 from catbox_env.core.registry import game_class
 
 GAME_PANEL = "The game"
-#: Rules that have an option in every command already.
+#: Rules with an option in every command.
 COMMON_RULES = ("num_players", "rounds")
 
-#: What may stand for an agent.
+#: The ways to name an agent.
 AGENTS = (
     "easy, normal, hard, random, heuristic, best, zoo:NAME, a search such as search:fast or pimc:samples=64, a "
     "checkpoint's path, package.module:Class"
@@ -34,19 +34,19 @@ ALGORITHMS = ("ppo", "dmc", "exit", "sb3")
 
 
 def complete_game(incomplete: str) -> list[str]:
-    """The ids of games that begin so."""
+    """The ids of games that begin with ``incomplete``."""
     return [game_id for game_id in catbox_env.GAMES if game_id.startswith(incomplete)]
 
 
 def complete_agent(incomplete: str) -> list[str]:
-    """The names, settings and paths of agents that begin so."""
+    """The names, settings and paths of agents that begin with ``incomplete``."""
     paths = glob.glob(glob.escape(incomplete) + "*") if incomplete else []
     names = [*known_agents(), *complete_spec(incomplete), *paths]
     return [name for name in names if name.startswith(incomplete)]
 
 
 def complete_words(words: Sequence[str]) -> Callable[[str], list[str]]:
-    """What completes one of ``words``."""
+    """A completer for ``words``."""
 
     def complete(incomplete: str) -> list[str]:
         return [word for word in words if word.startswith(incomplete)]
@@ -55,7 +55,7 @@ def complete_words(words: Sequence[str]) -> Callable[[str], list[str]]:
 
 
 def _in_each_game(told: Callable[[type], Any], between: str) -> str:
-    """What ``told`` says of the rules of each game, games of which it says the same together; None: nothing."""
+    """The text of ``told`` for the rules of each game, equal texts grouped; None is left out."""
     found: dict[str, list[str]] = {}
     for game_id in catbox_env.GAMES:
         if (text := told(game_class(game_id).rules_class)) is not None:
@@ -67,7 +67,7 @@ def _in_each_game(told: Callable[[type], Any], between: str) -> str:
 
 
 def _of_each_game(name: str) -> str:
-    """What the games say of the rule ``name``, such as how many players they take."""
+    """The description of the rule ``name`` in each game that has it."""
     return _in_each_game(lambda rules: rule_help(rules).get(name), "; ")
 
 
@@ -81,16 +81,14 @@ RayAddress = Annotated[
     typer.Option(
         "--ray-address",
         metavar="ADDRESS",
-        help="Of a Ray cluster: HOST:PORT of its head, or auto for the cluster of this machine.",
+        help="Address of a Ray cluster: HOST:PORT of its head node, or auto for the one on this machine.",
     ),
 ]
-Seed = Annotated[
-    int | None, typer.Option("--seed", help="Same seed, same game.", show_default="new every time")
-]
+Seed = Annotated[int | None, typer.Option("--seed", help="Same seed, same game.", show_default="random")]
 SaveGame = Annotated[
     Path | None,
     typer.Option(
-        "--save", help="Write the game to this new file, for catbox replay.", show_default="it is not kept"
+        "--save", help="Write the game to this new file, for catbox replay.", show_default="not saved"
     ),
 ]
 
@@ -98,12 +96,12 @@ SaveGame = Annotated[
 def with_game(
     command: Callable[..., None], default: str = DEFAULT_GAME, shows_rules: bool = False
 ) -> Callable[..., None]:
-    """``command`` with the options of a game, which it is given as ``game``, a `GameOptions`.
+    """Add the options of a game to ``command``, which receives them as ``game``, a `GameOptions`.
 
-    Those are --game, --players, --rounds, --rule, and an option for every other rule of every game: ``--region laos``
-    is ``--rule region=laos``. A rule that is named like a parameter of the command itself has none: ``--rule`` sets it.
+    These are --game, --players, --rounds, --rule, and an option for every other rule of every game: ``--region laos``
+    is ``--rule region=laos``. A rule that shares its name with a parameter of ``command`` has none: ``--rule`` sets it.
 
-    ``default``: what the help says of a --game that is left out; ``shows_rules``: whether it lists the other rules.
+    ``default``: the default of --game in the help; ``shows_rules``: whether the help lists the other rules.
     """
     signature = inspect.signature(command, eval_str=True)
     own = [parameter for parameter in signature.parameters.values() if parameter.name != "game"]
@@ -132,14 +130,14 @@ def with_game(
                 add_once(rules, name, value, f"{_dashed(name)} {value!r}")
         command(game=GameOptions(said["game"], rules), **given)
 
-    # What typer reads the options from.
+    # typer reads the options from these.
     run.__signature__ = signature.replace(parameters=parameters)  # type: ignore[attr-defined]
     run.__annotations__ = {parameter.name: parameter.annotation for parameter in parameters}
     return run
 
 
 def _dashed(name: str) -> str:
-    """The option of the rule ``name`` as it is typed."""
+    """The command-line option of the rule ``name``."""
     return f"--{name.replace('_', '-')}"
 
 
@@ -169,8 +167,8 @@ def _common_options(default: str) -> dict[str, Any]:
     rule = option(
         "--rule",
         metavar="NAME=VALUE",
-        help="An option of the game: --rule num_ranks=7, or --num-ranks 7. The command catbox info --help lists "
-        "them. Also reward=score, reward=margin, reward=win.",
+        help="A rule of the game: --rule num_ranks=7, or --num-ranks 7; catbox info --help lists them. Also "
+        "reward=score, reward=margin, reward=win.",
         show_default=f"reward={REWARD}",
     )
     return {
@@ -182,7 +180,7 @@ def _common_options(default: str) -> dict[str, Any]:
 
 
 def _rule_options(shown: bool) -> dict[str, Any]:
-    """An option for each other rule, by name, in the order of the games; in the help where they are ``shown``."""
+    """An option for each other rule, by name, in the order of the games; in the help if ``shown``."""
     games: dict[str, list[str]] = {}
     for game_id in catbox_env.GAMES:
         for name in rule_fields(game_id):

@@ -1,4 +1,4 @@
-"""What a command checks before it begins: packages beyond the core installation, and files that it is to write."""
+"""What a command checks before it starts: packages beyond the core installation, and files that it will write."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ def require(command: str, packages: Sequence[str], extra: str) -> None:
     """Raise ``ValueError``, with what to install, unless all ``packages`` can be imported."""
     missing = [name for name in packages if importlib.util.find_spec(name) is None]
     if missing:
-        # Here: `main` looks at the settings of Numba before it loads Numba.
+        # Here, because `main` checks the settings of Numba before it loads Numba.
         from catbox_env.core.versions import install_line
 
         raise ValueError(
@@ -21,7 +21,7 @@ def require(command: str, packages: Sequence[str], extra: str) -> None:
 
 
 def check_writable(path: Path) -> None:
-    """Raise ValueError unless a file can be written at ``path``; found out by beginning one beside it."""
+    """Raise ValueError unless a file can be written at ``path``, tested with a temporary file beside it."""
     if path.is_dir():
         raise ValueError(f"cannot write {path}: it is a folder; give the name of a file in it")
     try:
@@ -29,7 +29,7 @@ def check_writable(path: Path) -> None:
             pass
     except OSError as error:
         raise ValueError(
-            f"cannot write {path}: {error.strerror}; give a file in a folder that exists and is yours"
+            f"cannot write {path}: {error.strerror}; give a file in an existing folder that you may write to"
         ) from None
 
 
@@ -38,5 +38,5 @@ def check_new(path: Path | None) -> None:
     if path is None:
         return
     if path.exists():
-        raise ValueError(f"{path} is there already, and a game would take its place: give another name")
+        raise ValueError(f"{path} already exists, and a game would replace it: give another name")
     check_writable(path)

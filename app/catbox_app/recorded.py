@@ -11,11 +11,11 @@ from catbox_env import Event, GameState
 from catbox_env.adapters.animation import animated_gif
 from catbox_env.core.events import last_position
 
-#: Seconds that a move is shown where nothing else is asked for.
+#: Default seconds per move.
 SECONDS = 1.0
-#: The end of a round, and of the game, is shown so much longer.
+#: The end of a round, and of the game, is shown this many times as long.
 LONGER = 3
-#: Pixels, where nothing else is asked for.
+#: Default width in pixels.
 WIDTH = 640
 
 
@@ -31,7 +31,7 @@ class RecordedGame:
         self.states = [copy.deepcopy(state) for state in record.states()]
 
     def shown(self, number: int) -> GameState:
-        """What is shown after ``number`` actions: where the last of them ended a round, the end of that round."""
+        """The position to show after ``number`` actions: if the last of them ended a round, the end of that round."""
         after = self.states[number]
         return (
             last_position(self.states[number - 1], self.record.actions[number - 1], after)
@@ -40,9 +40,9 @@ class RecordedGame:
         )
 
     def events(self, number: int, seat: int | None) -> list[Event]:
-        """What ``seat`` (None: all is open) is told of action ``number``, counted from 1; 0: of the beginning.
+        """What ``seat`` (None: all hands open) sees of action ``number``, counted from 1; 0: of the beginning.
 
-        After the last one also how the game ended, where its actions do not say so.
+        The last one also says how the game ended, if its actions do not.
         """
         told: list[Event] = []
         if number:
@@ -72,9 +72,9 @@ def game_gif(
     seconds: float,
     progress: Callable[[int, int], None],
 ) -> bytes:
-    """The GIF of the positions from ``first`` actions on, as ``seat`` sees them (None: all open).
+    """The GIF of the positions from ``first`` actions on, as ``seat`` sees them (None: all hands open).
 
-    ``width``, ``theme``: as `render_svg` takes them; ``seconds``: for each position. Errors as `animated_gif`.
+    ``width``, ``theme``: as `render_svg` takes them; ``seconds``: per position. Errors as `animated_gif`.
     """
     game = RecordedGame(record)
     pictures, durations = [], []

@@ -14,17 +14,17 @@ from catbox_env import Game
 from catbox_env.core.registry import game_class
 
 DEFAULT_GAME = "cat_in_the_box_v0"
-#: What each game is, in a sentence for people who do not know it.
+#: Each game in a sentence, for people who do not know it.
 ABOUT = {
     "cat_in_the_box_v0": "A trick-taking game in which a card has no colour until you play it.",
     "cat_te_v0": "Six tricks, no trump: follow suit or fold, because only the last trick pays.",
     "petrify_v0": "Walk across tiles that close behind you; whoever cannot move turns to stone.",
 }
-#: What the seats are paid unless --rule reward says otherwise: agents are compared by it.
+#: The default reward: agents are compared by it.
 REWARD = "margin"
-#: The largest number of players that is tried.
+#: The largest number of players to try.
 MOST_PLAYERS = 10
-#: Words of a title that begin small.
+#: Words of a title without a capital letter.
 _SMALL = {"in", "of", "the"}
 
 
@@ -37,7 +37,7 @@ def game_title(game_id: str) -> str:
 
 
 def rule_help(rules_class: type) -> dict[str, str]:
-    """What the docstring of a ``Rules`` says of each field, under "Attributes:"; several fields may share an entry."""
+    """The description of each field in the docstring of a ``Rules``; several fields may share an entry."""
     text = (inspect.getdoc(rules_class) or "").partition("\nAttributes:\n")[2].partition("\n\n")[0]
     entries = re.findall(r"^    (\w+(?:, \w+)*): (.*(?:\n     .*)*)", text, re.MULTILINE)
     return {
@@ -52,10 +52,10 @@ class RuleField:
     """A field of a ``Rules`` as its class describes it.
 
     Attributes:
-        kind: its type as it is written, without spaces.
-        default: None where there is none.
-        words: what it may be, of a text: those between quotation marks in the description.
-        help: the description, which begins with a capital letter.
+        kind: its type as written, without spaces.
+        default: None if there is none.
+        words: the values of a text, which the description quotes.
+        help: the description, capitalised.
     """
 
     name: str
@@ -95,7 +95,7 @@ def player_counts(game_id: str) -> list[int]:
 
 
 def command_line(command: str, agents: Sequence[str], game: Game, seed: int, seat: int = 0) -> str:
-    """What is typed to play ``game`` from ``seed`` again."""
+    """The command that plays ``game`` from ``seed`` again."""
     words = ["catbox", command, *agents, "--seed", str(seed)]
     if seat:
         words += ["--seat", str(seat)]

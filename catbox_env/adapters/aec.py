@@ -1,4 +1,4 @@
-"""Any game under PettingZoo's interface AEC (agent-environment cycle)."""
+"""Any game under PettingZoo's AEC (agent-environment cycle) API."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ except ModuleNotFoundError as error:
     raise missing_package(
         error,
         "a PettingZoo environment",
-        "Install both:  pip install gymnasium pettingzoo. catbox_env.make_game and make_vec do without",
+        "Install both:  pip install gymnasium pettingzoo. catbox_env.make_game and make_vec work without them",
     ) from error
 
 RENDER_MODES = ("ansi", "human", "rgb_array")
@@ -39,9 +39,9 @@ class AECGame(AECEnv[str, dict[str, np.ndarray], int]):
 
     Args:
         game_id: a key of ``catbox_env.GAMES``.
-        render_mode: ``"ansi"``: ``render`` returns the game as text; ``"human"``: it is printed in colour after
-            every step (needs rich); ``"rgb_array"``: ``render`` returns a picture, uint8 (H, W, 3), of one size for all
-            positions and with all hands (needs the extra ``render``); ``None``: nothing is drawn.
+        render_mode: ``"ansi"``: ``render`` returns the game as text; ``"human"``: the game is printed in colour after
+            every step (needs rich); ``"rgb_array"``: ``render`` returns a picture, uint8 (H, W, 3), of the same size
+            for all positions and with all hands (needs the extra ``render``); ``None``: no rendering.
         history: whether observations contain the history.
         **options: those of ``catbox_env.make_game``.
 
@@ -96,9 +96,9 @@ class AECGame(AECEnv[str, dict[str, np.ndarray], int]):
     def reset(self, seed: int | None = None, options: dict[str, Any] | None = None) -> None:
         """Begin a game.
 
-        ``seed``: an integer of 0 or more, or a numpy ``SeedSequence``; ``None`` continues with the generator, which
-        starts from a random seed. ``options={"deal": ...}`` gives the deal, see ``Game.new_initial_state``; other keys
-        are ignored, as PettingZoo asks of environments.
+        ``seed``: a non-negative integer or a numpy ``SeedSequence``; ``None`` continues with the generator, which
+        starts from a random seed. ``options={"deal": ...}`` sets the deal, see ``Game.new_initial_state``; other keys
+        are ignored, as PettingZoo requires.
         """
         if options is not None and not isinstance(options, Mapping):
             raise ValueError(f"options={brief(options)}: expected a dict, such as {{'deal': ...}}, or None")
@@ -156,7 +156,7 @@ class AECGame(AECEnv[str, dict[str, np.ndarray], int]):
         return super().last(observe)
 
     def observe(self, agent: str) -> dict[str, np.ndarray]:
-        """What ``agent`` sees now, also when it is not to move: new arrays, described in the class."""
+        """What ``agent`` sees now, even when it is not to move: new arrays, described in the class."""
         state = self._running()
         seat = self._seats[self._known(agent)]
         mask = self._mask.copy() if seat == state.current_player else np.zeros_like(self._mask)
@@ -170,9 +170,9 @@ class AECGame(AECEnv[str, dict[str, np.ndarray], int]):
         return self._running().state_vector()
 
     def render(self) -> str | np.ndarray | None:
-        """Draw the game with the hand of the agent to move, or with every hand when the game is over.
+        """Render the game with the hand of the agent to move, or with every hand when the game is over.
 
-        A picture ("rgb_array") always shows every hand, as the whole table sees it.
+        A picture ("rgb_array") always shows every hand.
         """
         state = self._running()
         if self.render_mode is None:
@@ -188,7 +188,7 @@ class AECGame(AECEnv[str, dict[str, np.ndarray], int]):
         return None
 
     def close(self) -> None:
-        """Nothing is held open."""
+        """Do nothing: the environment holds no resources."""
 
     def _known(self, agent: str) -> str:
         if not isinstance(agent, str) or agent not in self._seats:

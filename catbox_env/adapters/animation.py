@@ -1,4 +1,4 @@
-"""Pictures one after the other as an animated GIF, by libvips (the package pyvips, extra ``render``)."""
+"""A sequence of pictures as an animated GIF, by libvips (the package pyvips, extra ``render``)."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import numpy as np
 
 from catbox_env.adapters.raster import load_rasteriser, rasterise
 
-#: Bits a pixel: 64 colours, chosen for each frame.
+#: Bits per pixel: 64 colours, chosen for each frame.
 _BITS = 6
 #: The most that all frames may take in memory, in bytes.
 MOST_BYTES = 2 << 30
@@ -19,16 +19,16 @@ def animated_gif(
     seconds: Sequence[float],
     progress: Callable[[int, int], None] = lambda done, total: None,
 ) -> bytes:
-    """A GIF that shows ``pictures`` over and over, SVGs of `game.render_svg` of the same size, in the size they name.
+    """A GIF that loops through ``pictures``, SVGs of `game.render_svg` of the same size, in that size.
 
-    ``seconds``: how long each is shown, to a hundredth. ``progress`` is called with (steps done, steps in all).
+    ``seconds``: how long each is shown, to a hundredth. ``progress`` is called with (steps done, steps in total).
 
     Raises ``ImportError`` as `raster.load_rasteriser` does; ``ValueError`` for no pictures, pictures of different
-    sizes, another number of seconds, and more than `MOST_BYTES` of pixels.
+    sizes, a different number of seconds, and more than `MOST_BYTES` of pixels.
     """
     if not pictures or len(pictures) != len(seconds):
         raise ValueError(
-            f"{len(pictures)} pictures, {len(seconds)} durations: expected one or more, and as many"
+            f"{len(pictures)} pictures, {len(seconds)} durations: expected at least one, and as many of each"
         )
     pyvips = load_rasteriser()
     count = len(pictures)
@@ -39,11 +39,11 @@ def animated_gif(
             if count * frame.nbytes > MOST_BYTES:
                 raise ValueError(
                     f"{count} pictures of {frame.shape[1]} x {frame.shape[0]} pixels need more than {MOST_BYTES >> 30} "
-                    "GiB: make them less wide"
+                    "GiB: make them narrower"
                 )
             frames = np.empty((count, *frame.shape), np.uint8)
         elif frame.shape != frames.shape[1:]:
-            raise ValueError(f"picture {i + 1} of {count} has another size than those before it")
+            raise ValueError(f"picture {i + 1} of {count} differs in size from those before it")
         frames[i] = frame
         progress(i + 1, 2 * count)
     _, height, width, _ = frames.shape

@@ -1,16 +1,16 @@
-"""Every game of the registry as a game of OpenSpiel (``pyspiel``); needs the extra ``spiel``.
+"""Every registered game as an OpenSpiel (``pyspiel``) game; needs the extra ``spiel``.
 
 Importing this module registers each game: ``some_game_v0`` as ``python_some_game``. Parameters are the options of
-``make_game`` under their names, but for the number of players, which OpenSpiel calls ``players``:
+``make_game`` under the same names, except for the number of players, which OpenSpiel calls ``players``:
 
     pyspiel.load_game("python_some_game(players=3,reward=margin)")
 
-- A rule that follows from others when it is left open is then -1, or ``open`` for a list. A list has spaces between its
+- A rule that defaults to a value derived from other rules is -1, or ``open`` for a list. A list has spaces between its
   items, ``bids=1 3 4``; with one item or none it has brackets, ``bids=[1]``, ``bids=[]``.
 - A rule that takes a number or a word has two parameters: ``rounds=2``, or ``rounds_word=match``.
 
-Every draw of a deal is a chance node: a card, a tile, a place (`core.draws`). A later round begins with such nodes too.
-Where a complete deal is not possible, all is drawn again in further nodes.
+Every draw of a deal is a chance node: a card, a tile, a place (`core.draws`). Later rounds begin with such nodes too.
+If a complete deal turns out to be impossible, further nodes draw it again.
 """
 
 from __future__ import annotations
@@ -44,19 +44,19 @@ except ModuleNotFoundError as error:
 
 __all__ = ["SpielGame", "SpielState", "load"]
 
-#: How often the chance nodes of a deal may begin again, for ``max_chance_nodes_in_history``.
+#: How often a deal may be redrawn, for ``max_chance_nodes_in_history``.
 MOST_REDRAWN = 100
-#: Rewards are fractions with denominators up to here: means over the other seats, shares of a win.
+#: The largest denominator of rewards, which are fractions: means over the other seats, shares of a win.
 LARGEST_DENOMINATOR = 1000
 
 
 def load(game: Game | str, **options: Any) -> SpielGame:
-    """A game of catbox as a game of OpenSpiel.
+    """A catbox game as an OpenSpiel game.
 
     Args:
         game: a game, or an id of ``catbox_env.GAMES`` with the ``options`` of ``make_game``.
 
-    Raises ``ValueError`` for anything else and for options that ``make_game`` refuses.
+    Raises ``ValueError`` for anything else and for options that ``make_game`` rejects.
     """
     if isinstance(game, str):
         game = make_game(game, **options)
@@ -100,9 +100,9 @@ def _game_type(game: type[Game] | Game, utility: Any, rewards: Any, chance: Any)
 
 
 class SpielGame(pyspiel.Game):
-    """A game of catbox for OpenSpiel. ``pyspiel.load_game`` and `load` make it.
+    """A catbox game for OpenSpiel, made by ``pyspiel.load_game`` and `load`.
 
-    Attributes: ``game``: the game of catbox.
+    Attributes: ``game``: the catbox game.
     """
 
     game_id: str
@@ -133,13 +133,13 @@ class SpielGame(pyspiel.Game):
         )
         super().__init__(type_, info, given)
         self.action_names = [game.action_to_string(action) for action in range(game.num_actions)]
-        self.generators = new_generators([seed_sequence(0)])  # what it draws is dealt anew by chance nodes
+        self.generators = new_generators([seed_sequence(0)])  # chance nodes replace what it deals
 
     def new_initial_state(self, *given: Any) -> SpielState:
-        """A game that is about to be dealt. A state cannot be made from text: ``deserialize_state`` does that."""
+        """A game that is about to be dealt. It takes no text: ``deserialize_state`` reads a state from text."""
         if given:
             raise ValueError(
-                f"new_initial_state({brief(given[0])}): expected nothing; deserialize_state reads a state from text"
+                f"new_initial_state({brief(given[0])}): expected no argument; deserialize_state reads a state from text"
             )
         return SpielState(self)
 
@@ -147,16 +147,16 @@ class SpielGame(pyspiel.Game):
         return _read_game, (short_name(self.game_id), self.get_parameters())
 
     def max_chance_nodes_in_history(self) -> int:
-        """The most chance nodes in a game. Deals that are drawn again have no bound; this one is not reached."""
+        """The most chance nodes in a game. Redraws are unbounded in theory, but never reach this number."""
         draws = self.game.draws
         if draws is None:
             return 0
         return draws.length * self.game.num_rounds * (MOST_REDRAWN if draws.may_begin_again else 1)
 
     def make_py_observer(self, iig_obs_type: Any = None, params: Any = None) -> Observer:
-        """What a player sees, as ``iig_obs_type`` says; None: an observation. See `Observer`."""
+        """An observer of what ``iig_obs_type`` selects; None: an observation. See `Observer`."""
         if params:
-            raise ValueError(f"params={brief(params)}: an observer of catbox has no parameters; give none")
+            raise ValueError(f"params={brief(params)}: a catbox observer has no parameters; pass none")
         type_ = iig_obs_type or pyspiel.IIGObservationType(perfect_recall=False)
         kinds = pyspiel.PrivateInfoType
         hidden = {kinds.NONE: "none", kinds.SINGLE_PLAYER: "own", kinds.ALL_PLAYERS: "all"}[
@@ -165,18 +165,16 @@ class SpielGame(pyspiel.Game):
         return Observer(self.game, self.action_names, type_.public_info, hidden, type_.perfect_recall)
 
     def deserialize_state(self, data: str) -> SpielState:
-        """The state that ``serialize`` wrote, played again from its history. Raises ``ValueError`` for other text."""
+        """The state that ``serialize`` wrote, replayed from its history. Raises ``ValueError`` for other text."""
         found = _HISTORY.match(data) if isinstance(data, str) else None
         if not found:
-            raise ValueError(
-                f"state={brief(data)}: it is damaged; expected what serialize() of a state returned"
-            )
+            raise ValueError(f"state={brief(data)}: damaged; expected what a state's serialize() returned")
         state = self.new_initial_state()
         for step in filter(None, found[1].split(",")):
             player, action = map(int, step.split(":"))
             if state.is_terminal() or state.current_player() != player or action not in state.legal_actions():
                 raise ValueError(
-                    f"state: it is damaged, or of another game; {step} (player:action) in its history is not possible "
+                    f"state: damaged, or of another game; {step} (player:action) in its history is impossible "
                     f"in {self}"
                 )
             state.apply_action(action)
@@ -186,7 +184,7 @@ class SpielGame(pyspiel.Game):
 class SpielState(pyspiel.State):
     """One game under way, for OpenSpiel: chance draws the deals, card by card, and players move.
 
-    Attributes: ``play``: what it holds of catbox; ``play.state`` is the `GameState`, None until all is dealt.
+    Attributes: ``play``: its catbox data; ``play.state`` is the `GameState`, None until the first deal is complete.
     """
 
     def __init__(self, game: SpielGame) -> None:
@@ -222,9 +220,9 @@ class SpielState(pyspiel.State):
         return self.play.state.legal_actions() if self.play.state is not None else []
 
     def chance_outcomes(self) -> list[tuple[int, float]]:
-        """What can be drawn next: pairs (draw, probability). Raises ``ValueError`` where a player is to move."""
+        """What can be drawn next: pairs (draw, probability). Raises ``ValueError`` unless this is a chance node."""
         if self.play.drawn is None:
-            raise ValueError("chance_outcomes: no chance node; see is_chance_node()")
+            raise ValueError("chance_outcomes: not a chance node; see is_chance_node()")
         return self.get_game().game.draws.outcomes(self.play.drawn, not self.play.beginnings)
 
     def _apply_action(self, action: int) -> None:
@@ -241,7 +239,7 @@ class SpielState(pyspiel.State):
         play.drawn.append(int(action))
         draws, first_round = game.draws, not play.beginnings
         assert draws is not None
-        # who starts is drawn in the first round alone
+        # the start player is drawn in the first round only
         if len(play.drawn) < draws.length - 1 or draws.weights(play.drawn, first_round):
             return
         if draws.is_possible(play.drawn):
@@ -256,11 +254,11 @@ class SpielState(pyspiel.State):
         return game.draws.to_string(self.play.drawn or [], action, not self.play.beginnings)
 
     def returns(self) -> list[float]:
-        """What each player was paid since the beginning."""
+        """What each player has been paid since the beginning."""
         return _exact(self.play.state.returns()) if self.play.state is not None else self._nothing()
 
     def rewards(self) -> list[float]:
-        """What the last action of a player paid to each player."""
+        """What the last player action paid to each player."""
         return _exact(self.play.state.rewards()) if self.play.state is not None else self._nothing()
 
     def _nothing(self) -> list[float]:
@@ -313,7 +311,7 @@ class SpielState(pyspiel.State):
 
 
 def _exact(paid: list[float]) -> list[float]:
-    """``paid``, which catbox has as float32, in double precision, where OpenSpiel adds it up: thirds are thirds."""
+    """``paid``, float32 in catbox, in exact double precision, because OpenSpiel sums it: thirds stay thirds."""
     return [each if each == int(each) else _fraction(each) for each in paid]
 
 
@@ -323,7 +321,7 @@ def _fraction(value: float) -> float:
 
 
 def _read_game(name: str, parameters: dict[str, Any]) -> SpielGame:
-    """What pickle calls: a function of this module, so that the games are registered before."""
+    """What pickle calls: a function of this module, so that the games are registered first."""
     return pyspiel.load_game(name, parameters)
 
 
@@ -331,7 +329,7 @@ def _read_state(game: SpielGame, data: str) -> SpielState:
     return game.deserialize_state(data)
 
 
-#: How `serialize` begins: player:action for each step, with commas between them.
+#: The start of what `serialize` returns: player:action for each step, separated by commas.
 _HISTORY = re.compile(r"history=(|-?\d{1,9}:\d{1,9}(?:,-?\d{1,9}:\d{1,9})*)\n")
 _CHANCE, _TERMINAL = int(pyspiel.PlayerId.CHANCE), int(pyspiel.PlayerId.TERMINAL)
 
@@ -351,12 +349,12 @@ def _register(game_id: str) -> None:
 
 
 def _guard_bots() -> None:
-    """Keep two of OpenSpiel's bots in C++ from killing the process when they get one of our states.
+    """Keep two of OpenSpiel's C++ bots from crashing the process when they get one of our states.
 
-    - The method ``step`` of both gives the interpreter lock away, and then calls the game, which is in Python, without
-      it. ``step_with_policy`` of `pyspiel.MCTSBot` does the same with the lock.
-    - `pyspiel.MCTSBot` searches where nobody is to move too, and reads memory that is not there.
-    - `pyspiel.ISMCTSBot` has no use for a game in Python: it does not call its ``resample_from_infostate``.
+    - The ``step`` method of both releases the interpreter lock and then calls the Python game without it.
+      ``step_with_policy`` of `pyspiel.MCTSBot` runs the same search but keeps the lock.
+    - `pyspiel.MCTSBot` also searches states in which nobody is to move, and reads invalid memory.
+    - `pyspiel.ISMCTSBot` cannot use a game in Python: it does not call its ``resample_from_infostate``.
     """
     for bot, names in (
         (pyspiel.MCTSBot, ["step", "step_verbose", "step_with_policy", "mcts_search"]),
@@ -375,7 +373,7 @@ def _guarded(method: Callable) -> Callable:
             return method(self, state, *args)
         if isinstance(self, pyspiel.ISMCTSBot):
             raise ValueError(
-                "pyspiel.ISMCTSBot: it cannot resample the states of a game in Python; take "
+                "pyspiel.ISMCTSBot: it cannot resample the states of a Python game; use "
                 "open_spiel.python.algorithms.ismcts.ISMCTSBot, which can"
             )
         if state.current_player() < 0:

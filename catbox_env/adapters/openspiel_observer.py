@@ -1,4 +1,4 @@
-"""What players of OpenSpiel see: tensors with names, and the same in words. Nothing here imports OpenSpiel."""
+"""What OpenSpiel players see, as named tensors and in words. Nothing here imports OpenSpiel."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from catbox_env.core.state import GameState
 
 
 class Beginning(NamedTuple):
-    """What was seen when a round had been dealt; not changed any more, so that copies share it.
+    """What was seen when a round had been dealt; immutable, so that copies share it.
 
     Attributes: ``observations`` (P, O): what each player saw; ``states`` (P, S): everything, as seen from each seat.
     """
@@ -26,7 +26,7 @@ class Beginning(NamedTuple):
 
     @classmethod
     def of(cls, state: GameState) -> Beginning:
-        """That of ``state``, where a round begins."""
+        """The beginning that ``state`` shows, where a round begins."""
         players = range(state.game.num_players)
         return cls(
             np.stack([state.observation(player) for player in players]),
@@ -35,7 +35,7 @@ class Beginning(NamedTuple):
 
 
 class Play:
-    """What a `SpielState` is beside its history; cheap to copy.
+    """What a `SpielState` holds besides its history; cheap to copy.
 
     Attributes:
         state: the game under way; None until the first deal is complete.
@@ -56,24 +56,24 @@ class Play:
 
 
 class Observer:
-    """What a player sees of a `SpielState`, which has a `Play`, as OpenSpiel asks for it: `set_from` fills the tensors.
+    """What a player sees of a `SpielState`, in OpenSpiel's observer interface: `set_from` fills the tensors.
 
     ``tensor`` (n,) float32 holds everything; ``dict`` has views of its pieces by name, in order:
 
-    - ``player`` (P,): who observes, one-hot; not where only what everybody sees was asked for.
-    - the parts of ``game.observation_layout``, seats relative to the player: those that everybody sees, and the
-      player's own hidden cards, as the type of observation says. With the hidden cards of all players these parts are
-      those of ``game.state_layout``. What everybody sees is seen from player 0 where it is asked for alone.
+    - ``player`` (P,): the observer, one-hot; left out if only public information was requested.
+    - the parts of ``game.observation_layout``, seats relative to the player: the public ones, and the player's own
+      hidden cards, as the observation type says. With the hidden cards of all players these parts are those of
+      ``game.state_layout``. Public information alone is seen from player 0.
     - with perfect recall ``history`` (T, 2): rows of (relative seat, action), -1 for a hidden action, -2 for no action
       yet; and ``beginnings`` (R, n): these parts at the beginning of each of the R rounds.
 
-    While cards are dealt, and before, the parts are zeros.
+    Until a deal is complete, the parts are zeros.
     """
 
     def __init__(
         self, game: Game, action_names: list[str], sees_public: bool, hidden: str, perfect_recall: bool
     ) -> None:
-        """``hidden``: whose hidden cards it sees: ``"none"``, ``"own"`` or ``"all"``."""
+        """``hidden``: whose hidden cards are visible: ``"none"``, ``"own"`` or ``"all"``."""
         self.game, self.names = game, action_names
         self.all_hidden, self.own_hidden = hidden == "all", hidden == "own"
         self.layout = game.state_layout if self.all_hidden else game.observation_layout
@@ -120,7 +120,7 @@ class Observer:
                 self.dict["beginnings"][i] = self._seen_at(beginning, player)[self.places]
 
     def string_from(self, state: Any, player: int) -> str:
-        """What ``player`` sees, in words: what is not 0 in each part, as ``place`` or ``place=value``."""
+        """What ``player`` sees, in words: the nonzero elements of each part, as ``index`` or ``index=value``."""
         player, play = self._seat(player), state.play
         lines = [f"player {player}"] if "player" in self.dict else []
         if play.drawn is None and play.state is not None:
@@ -149,7 +149,7 @@ class Observer:
         return (beginning.states if self.all_hidden else beginning.observations)[player]
 
     def _history(self, state: GameState | None, player: int) -> NDArray[np.int8]:
-        """Rows (T, 2) of (relative seat, action), as the type of observation shows them."""
+        """Rows (T, 2) of (relative seat, action), as the observation type shows them."""
         if state is None:
             return np.full((self.game.history_length, 2), UNUSED, np.int8)
         rows = state.history_observation(player)
@@ -160,7 +160,7 @@ class Observer:
 
 
 def text_of(layout: Layout, names: tuple[str, ...], vector: NDArray[np.int8]) -> str:
-    """What is not 0 in the parts ``names`` of ``vector``."""
+    """The nonzero elements of the parts ``names`` of ``vector``, in words."""
     words = []
     values = vector.tolist()
     for name in names:

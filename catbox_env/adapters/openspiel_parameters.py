@@ -1,4 +1,4 @@
-"""Options of ``make_game`` as parameters of OpenSpiel, which have one type each, and back."""
+"""Conversion between options of ``make_game`` and OpenSpiel parameters, which have one type each."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from catbox_env.core.game import Game
 from catbox_env.core.kernels import REWARDS
 from catbox_env.core.options import parse_value
 
-#: The values of parameters that stand for "follows from the other rules" and "no word".
+#: Parameter values that stand for "derived from the other rules" and "no word".
 OPEN_NUMBER, OPEN_LIST, NO_WORD = -1, "open", "none"
 WORD = "_word"
 
@@ -43,7 +43,7 @@ def specification_of(rules_class: type) -> dict[str, Any]:
 
 
 def options_of(rules_class: type, parameters: Mapping[str, Any]) -> dict[str, Any]:
-    """The options of ``make_game`` that ``parameters`` stand for. Raises ``ValueError`` for a list that is none."""
+    """The options of ``make_game`` for ``parameters``. Raises ``ValueError`` for an invalid list."""
     options: dict[str, Any] = {"reward": parameters["reward"]}
     for field in fields(rules_class):
         name, kind = field.name, _kind(field)
@@ -59,7 +59,7 @@ def options_of(rules_class: type, parameters: Mapping[str, Any]) -> dict[str, An
 
 
 def parameters_of(game: Game) -> dict[str, Any]:
-    """The parameters that stand for the options of ``game``."""
+    """The parameters for the options of ``game``."""
     parameters: dict[str, Any] = {"reward": game.reward}
     for field in fields(game.rules_class):
         name, value = field.name, getattr(game.rules, field.name)
@@ -82,14 +82,14 @@ def _list_of(name: str, text: str) -> list[Any]:
     items = [parse_value(item) for item in inner.replace(",", " ").split()]
     if not all(isinstance(item, int) for item in items):
         raise ValueError(
-            f"{name}={brief(text)}: expected integers with spaces between them, such as '1 3 4', '[1]' for one, '[]' "
+            f"{name}={brief(text)}: expected integers separated by spaces, such as '1 3 4', '[1]' for one, '[]' "
             f"for none, or {OPEN_LIST!r}"
         )
     return items
 
 
 def numbers_of_players(rules_class: type) -> list[int]:
-    """The numbers of players that a game accepts, with every other rule left open."""
+    """The numbers of players that a game accepts with all other rules at their defaults."""
     accepted = []
     for number in range(1, 11):
         try:

@@ -1,8 +1,7 @@
 """Pictures as pixels, by libvips (the package pyvips, extra ``render``).
 
-Text is drawn as outlines, from the letters of the font Inter in ``letters/`` (`docs/letters.py` wrote them). So the
-pixels do not depend on the fonts of the machine, and libvips starts no threads, after which a forked process could not
-draw.
+Text is drawn as outlines of the font Inter, from ``letters/`` (written by `docs/letters.py`). So the pixels do not
+depend on installed fonts, and libvips starts no threads, after which a forked process could not draw.
 """
 
 from __future__ import annotations
@@ -22,22 +21,22 @@ from catbox_env.core.versions import install_line, missing_extra
 FRAME_WIDTH = 640
 
 _LETTERS = Path(__file__).parent / "letters" / "letters.json"
-#: Elements as `core.picture` writes them, and their attributes.
+#: Elements and attributes as `core.picture` writes them.
 _TEXT = re.compile(r"<text([^>]*)>(.*?)</text>")
 _TSPAN = re.compile(r'<tspan x="([^"]*)">(.*?)</tspan>')
 _ATTRIBUTE = re.compile(r'([\w-]+)="([^"]*)"')
-#: How much of its width a text has on the left of where it stands.
+#: The fraction of a text's width that lies left of its anchor.
 _ANCHORS = {"middle": 0.5, "end": 1.0}
 
 
 @cache
 def load_rasteriser() -> Any:
-    """The module ``pyvips``. Raises ``ImportError``, saying what to install, without it."""
+    """The module ``pyvips``. Raises ``ImportError``, saying what to install, if it is missing."""
     try:
         import pyvips
     except ModuleNotFoundError as error:
         raise missing_extra(error, "render_mode='rgb_array'", "render") from error
-    except OSError as error:  # pyvips without the library that it binds
+    except OSError as error:  # pyvips without the library it wraps
         raise ImportError(
             f"render_mode='rgb_array' needs libvips, which is not installed ({error}). {install_line('render')}"
         ) from error
@@ -45,9 +44,9 @@ def load_rasteriser() -> Any:
 
 
 def rasterise(svg: str) -> np.ndarray:
-    """The pixels of a picture, a new uint8 array (height, width, 3), in the size that the SVG names.
+    """The pixels of a picture, a new uint8 array (height, width, 3), in the size that the SVG specifies.
 
-    Raises ``ImportError`` as `load_rasteriser` does; ``ValueError`` for a letter that is not among those of the font.
+    Raises ``ImportError`` as `load_rasteriser` does; ``ValueError`` for a letter without a stored outline.
     """
     pyvips = load_rasteriser()
     image = pyvips.Image.svgload_buffer(_TEXT.sub(_outlined, svg).encode())
@@ -63,7 +62,7 @@ def rasterise(svg: str) -> np.ndarray:
 
 
 def _outlined(text: re.Match[str]) -> str:
-    """A text element as the path of its letters."""
+    """A text element as a path of its letters."""
     attributes, content = dict(_ATTRIBUTE.findall(text[1])), text[2]
     scale = float(attributes["font-size"]) / _letters()["units"]
     weight = "bold" if attributes.get("font-weight") == "700" else "regular"

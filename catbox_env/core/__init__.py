@@ -1,1 +1,1 @@
-"""What every game shares: this package knows no game."""
+"""Code shared by all games; nothing here depends on a particular game."""

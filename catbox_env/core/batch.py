@@ -16,7 +16,7 @@ from catbox_env.core.storage import Storage, alone
 if TYPE_CHECKING:  # a game makes batches
     from catbox_env.core.game import Game
 
-#: Most random decisions that are played before Ctrl-C is looked at again.
+#: Most random actions between two checks for Ctrl-C.
 UNINTERRUPTED = 200_000
 #: Most illegal actions that one error message explains.
 MOST_EXPLAINED = 3
@@ -42,20 +42,20 @@ class Vec(Storage):
     is over the next one comes from the same generator.
 
     ``copy.deepcopy`` and ``pickle`` give an exact, independent copy, with threads of its own. A batch belongs to one
-    thread at a time: a call while another thread is in a call raises ``RuntimeError`` and changes nothing. It may be
-    forked while no thread is in a call. After Ctrl-C in ``step`` each game has either made the step or not. After
-    Ctrl-C in ``deal``, ``set_states`` or ``load``, call it again.
+    thread at a time: a call while another thread is in a call raises ``RuntimeError`` and changes nothing. The process
+    may fork while no thread is in a call. After Ctrl-C in ``step`` each game has either made the step or not. After
+    Ctrl-C in ``deal``, ``set_states`` or ``load``, repeat the call.
 
     Args:
         game: the game to play.
         num_envs: how many games, at least 1.
         seed: as in ``reset``.
         num_threads: threads that share the games of one call, 1 .. 1024. The result does not depend on it.
-        history, state: whether these arrays are kept.
+        history, state: whether to keep these arrays.
         auto_deal: whether a game that ends is dealt anew in the same step. Without it the game stays at its end,
             ``current_player`` -1 and the mask empty, seen by seat 0, until ``deal``.
 
-    Raises ``ValueError`` for an impossible argument.
+    Raises ``ValueError`` for an invalid argument.
     """
 
     def __init__(
@@ -73,12 +73,12 @@ class Vec(Storage):
 
     @alone
     def reset(self, seed: Any = None) -> None:
-        """Deal new games everywhere.
+        """Deal a new game in every row.
 
         Args:
-            seed: an integer of 0 or more or a numpy ``SeedSequence``, of which game i gets the i-th child; or a list
-                of N of them, one for each game; ``None`` goes on from the generators (at first: from the entropy of
-                the system).
+            seed: a non-negative integer or a numpy ``SeedSequence``, of which game i gets the i-th child; or a list
+                of N of them, one for each game; ``None`` continues with the current generators (at first: entropy
+                from the operating system).
         """
         if isinstance(seed, list):
             if len(seed) != self.num_envs:
@@ -92,10 +92,10 @@ class Vec(Storage):
 
     @alone
     def deal(self, rows: np.ndarray, seeds: Sequence[Any] | None = None) -> None:
-        """Deal new games in ``rows`` (M,), different indices of games; the others are left as they are.
+        """Deal new games in ``rows`` (M,), distinct indices; the other games stay as they are.
 
-        ``seeds``: one for each row, an integer of 0 or more or a numpy ``SeedSequence``; ``None`` goes on from the
-        row's generator. Raises ``ValueError``, nothing changed, for rows or seeds that are not as described.
+        ``seeds``: one for each row, a non-negative integer or a numpy ``SeedSequence``; ``None`` continues with the
+        row's generator. Raises ``ValueError`` for invalid rows or seeds, changing nothing.
         """
         rows = self._checked_rows(rows)
         if seeds is not None:
@@ -110,13 +110,13 @@ class Vec(Storage):
 
     @alone
     def step(self, actions: np.ndarray, rows: np.ndarray | None = None) -> None:
-        """One action in every game, or in some.
+        """Take one action in every game, or in some.
 
         Args:
             actions: (N,) integers, one for the seat to move of each game; (M,) when ``rows`` are given.
-            rows: (M,) different indices of the games that move; the others are left as they are, paid nothing.
+            rows: (M,) distinct indices of the games that move; the others stay as they are, with zero rewards.
 
-        Raises ``ValueError``, no game moved, for a wrong shape or dtype or any illegal action, naming the rows.
+        Raises ``ValueError`` for a wrong shape or dtype or any illegal action, naming the rows; no game has moved then.
         """
         rows = self._all if rows is None else self._checked_rows(rows)
         given = as_array("actions", actions)
@@ -144,11 +144,11 @@ class Vec(Storage):
 
     @alone
     def step_random(self, num_steps: int, seed: Any = None) -> None:
-        """``num_steps`` uniformly random legal actions in every game, drawn in compiled code.
+        """Take ``num_steps`` uniformly random legal actions in every game, drawn in compiled code.
 
         Every array is written after every action, as ``num_steps`` calls of ``step`` would; Ctrl-C stops between two
-        of them. ``seed`` is that of the actions; the deals come from the games' own generators. Raises ``ValueError``
-        without ``auto_deal``, and for a number that is no integer from 0 to 2**63 - 1.
+        of them. ``seed`` seeds the actions; the deals come from the games' own generators. Raises ``ValueError``
+        without ``auto_deal``, and unless ``num_steps`` is an integer from 0 to 2**63 - 1.
         """
         left = check_integer("num_steps", num_steps, 0, 2**63 - 1)
         if not self.auto_deal:
@@ -171,18 +171,19 @@ class Vec(Storage):
     def play_others_at_random(
         self, seats: np.ndarray, generators: np.ndarray, rows: np.ndarray | None = None
     ) -> None:
-        """Uniformly random legal actions until ``seats[i]`` is to move in game i, or game i is over.
+        """Take uniformly random legal actions until ``seats[i]`` is to move in game i, or game i is over.
 
-        The games play on in compiled code. ``rewards``, ``terminated`` and ``round_ended`` are those of all these
+        The games are played in compiled code. ``rewards``, ``terminated`` and ``round_ended`` are those of all these
         actions together. A game that is over is not dealt anew.
 
         Args:
-            seats: (N,) integers, a seat for each game of the batch; where it is no seat, such as -1, all play.
+            seats: (N,) integers, a seat for each game of the batch; for a value that is no seat, such as -1, all seats
+                play at random, to the end of the game.
             generators: (N,) records as `core.rng.new_generators` makes them, advanced in place: an action of game i
                 takes the next 64 bits of ``generators[i]``.
-            rows: (M,) different indices of the games that play; the others are left as they are, paid nothing.
+            rows: (M,) distinct indices of the games that play; the others stay as they are, with zero rewards.
 
-        Raises ``ValueError`` with ``auto_deal``, and for seats, generators or rows that are not as described.
+        Raises ``ValueError`` with ``auto_deal``, and for invalid seats, generators or rows.
         """
         if self.auto_deal:
             raise ValueError("play_others_at_random needs auto_deal=False, because it stops when a game ends")
@@ -205,10 +206,10 @@ class Vec(Storage):
 
     @alone
     def observe(self, seats: np.ndarray, rows: np.ndarray | None = None) -> np.ndarray:
-        """What any seat sees, to move or not: a new (M, O) int8 array.
+        """What any seat sees, whether or not it is to move: a new (M, O) int8 array.
 
         ``seats`` (M,): the observing seat of each of ``rows`` (M,), all games by default. Raises ``ValueError`` for
-        seats that are not there.
+        seats that do not exist.
         """
         rows = self._all if rows is None else self._checked_rows(rows)
         seats = check_integers("seats", seats, rows.shape, 0, self.game.num_players - 1)
@@ -220,7 +221,7 @@ class Vec(Storage):
     def public_actions(self, actions: np.ndarray, rows: np.ndarray) -> np.ndarray:
         """What the other seats would see of ``actions`` (M,), legal in the games ``rows`` (M,): a new (M,) int64 array.
 
-        The action itself, or -1 where it is hidden. Raises ``ValueError`` for actions that are not legal there.
+        The action itself, or -1 where it is hidden. Raises ``ValueError`` for illegal actions.
         """
         rows = self._existing_rows(rows)
         given = check_integers("actions", actions, rows.shape, 0, self.game.num_actions - 1)
@@ -237,15 +238,15 @@ class Vec(Storage):
     def set_states(
         self, states: GameState | Sequence[GameState] | Vec, rows: np.ndarray | None = None
     ) -> None:
-        """Put given states into ``rows`` (M,), all games by default; the others are left as they are.
+        """Put the given states into ``rows`` (M,), all games by default; the others stay as they are.
 
         Args:
             states: one for each row, as a sequence or as a batch of M games, or one for all rows.
-            rows: different indices of games.
+            rows: distinct indices of games.
 
-        Each row goes on exactly as its state would, with the same future deals; the states are copied. ``rewards`` are
-        0 there until the next step. Raises ``ValueError``, nothing changed, for states of another game or rule set,
-        for a wrong number of them, and for one that is over where ``auto_deal`` would have dealt anew.
+        Each row continues exactly as its state would, with the same future deals; the states are copied. ``rewards``
+        are 0 there until the next step. Raises ``ValueError``, changing nothing, for states of another game or rule
+        set, for a wrong number of them, and with ``auto_deal`` for a finished game.
         """
         rows = self._all if rows is None else self._checked_rows(rows)
         records, generators, logs = self._given(states, len(rows))
@@ -259,9 +260,9 @@ class Vec(Storage):
     def take(self, rows: np.ndarray) -> Vec:
         """Copies of the games ``rows`` (M,), M at least 1, as a new batch; a game listed twice is copied twice.
 
-        Each copy goes on exactly as its game would, with the same future deals. ``rewards`` are 0 until the next
-        step. The batch is made as this one was: threads, history, state and ``auto_deal`` are the same. Raises
-        ``ValueError`` for rows that are not there.
+        Each copy continues exactly as its game would, with the same future deals. ``rewards`` are 0 until the next
+        step. The new batch has the options of this one: threads, history, state and ``auto_deal``. Raises
+        ``ValueError`` for rows that do not exist.
         """
         rows = self._existing_rows(rows)
         game, _, *options = self._made_with()
@@ -292,7 +293,7 @@ class Vec(Storage):
     def render_text(self, row: int, seat: int | None = None) -> str:
         """One game as plain text, with the hand of ``seat``, or every hand for ``None``.
 
-        Raises ``ValueError`` for a row or a seat that is not there.
+        Raises ``ValueError`` for a row or a seat that does not exist.
         """
         row = check_integer("row", row, 0, self.num_envs - 1)
         return "".join(text for text, _ in self.game.render(self._records[row], seat))
@@ -300,8 +301,8 @@ class Vec(Storage):
     def render_svg(self, row: int, seat: int | None = None, size: int = 720, theme: str = "light") -> str:
         """One game as a picture, as `Game.render_svg` draws a state.
 
-        The last action is in it where the batch keeps histories. Raises ``ValueError`` for a row that is not there, and
-        as `Game.render_svg` does.
+        It includes the last action if the batch keeps histories. Raises ``ValueError`` for a row that does not exist,
+        and as `Game.render_svg` does.
         """
         row = check_integer("row", row, 0, self.num_envs - 1)
         one = slice(row, row + 1)
@@ -360,11 +361,11 @@ class Vec(Storage):
         self._begin(rows)
 
     def _begin(self, rows: np.ndarray) -> None:
-        """Games have been put into ``rows``: nothing is paid yet."""
+        """Clear the outcomes of ``rows``, which hold new games, and write their views."""
         self._clear_outcomes(rows)
         self._run(self._view, rows)
 
     def _clear_outcomes(self, rows: np.ndarray) -> None:
-        where = slice(None) if rows is self._all else rows  # much faster than an index of all
+        where = slice(None) if rows is self._all else rows  # much faster than an array of all indices
         for array in (self.rewards, self.terminated, self.round_ended):
             array[where] = 0

@@ -15,7 +15,7 @@ from catbox_env.core.kernels import Kernels
 def bind(kernels: Kernels) -> SimpleNamespace:
     """The compiled functions of ``core.loops`` for the games with these kernels, by name.
 
-    Each is written once, with the kernels as free names; here it gets a namespace in which these names are the game's.
+    Each is written with the kernels as free names; here it gets a namespace that binds them to the game's kernels.
     """
     namespace: dict[str, Any] = {
         **vars(loops),
@@ -30,6 +30,6 @@ def bind(kernels: Kernels) -> SimpleNamespace:
         if name in called_from_python:
             namespace[name] = cached_njit(bound, nogil=name in loops.LOOPS)
         else:
-            # Inlined, because a call that is handed rows of arrays counts references to them: a tenth of the time.
+            # Inlined: a call with rows of arrays as arguments counts references to them, a tenth of the time.
             namespace[name] = njit(bound, inline="always")
     return SimpleNamespace(**{name: namespace[name] for name in loops.ONE_GAME + called_from_python})

@@ -1,6 +1,6 @@
 """Small compiled functions that several games share: seats around the table, sets as bits, parts of a vector.
 
-A set is one integer, not negative, in which bit i says whether i is a member.
+A set is one non-negative integer in which bit i says whether i is a member.
 """
 
 from __future__ import annotations
@@ -9,9 +9,9 @@ import numpy as np
 
 from catbox_env.core.compilation import njit
 
-#: Nothing there: no seat, no index.
+#: No seat, no index.
 NONE = -1
-#: What an element of an observation can hold.
+#: The range of an element of an observation.
 INT8_MIN, INT8_MAX = -128, 127
 
 
@@ -47,13 +47,13 @@ def popcount(bits):
 
 @njit
 def lowest_bit(bits):
-    """The lowest member of a set, as a set of one; 0 of the empty set."""
+    """The lowest member of a set, as a set of one; 0 for the empty set."""
     return bits & -bits
 
 
 @njit
 def nth_bit(bits, n):
-    """The n-th (from 0) lowest member of a set, as a set of one; 0 where there are fewer."""
+    """The n-th (from 0) lowest member of a set, as a set of one; 0 if there are fewer."""
     for _ in range(n):
         bits &= bits - 1
     return bits & -bits
@@ -69,9 +69,9 @@ def bit_index(bit):
     return index
 
 
-@njit(inline="always")  # a call that is handed an array counts references to it
+@njit(inline="always")  # a call with an array argument counts references to it
 def one_hot_index(vector, start, length):
-    """The index of the first element that is not 0 among ``length`` from ``start`` on; NONE where all are 0."""
+    """The index of the first nonzero element among ``length`` from ``start`` on; NONE if all are 0."""
     for i in range(length):
         if vector[start + i]:
             return i
@@ -87,13 +87,13 @@ def clear(vector):
 
 @njit
 def clip_int8(value):
-    """``value``, or the nearest number that an int8 can hold."""
+    """``value`` clipped to the range of an int8."""
     return min(INT8_MAX, max(INT8_MIN, value))
 
 
 @njit
 def legal_at(mask, point):
-    """The legal action of ``mask`` (A,) at ``point`` in [0, 1), all with the same chance; NONE where none is legal."""
+    """The legal action of ``mask`` (A,) at ``point`` in [0, 1), all equally likely; NONE if none is legal."""
     count = 0
     for action in range(len(mask)):
         count += mask[action]

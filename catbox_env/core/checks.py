@@ -1,4 +1,4 @@
-"""Checks of arguments. Each returns the value as a plain type, or raises an error that says what was expected."""
+"""Argument checks. Each returns the value as a plain type, or raises an error that says what was expected."""
 
 from __future__ import annotations
 
@@ -18,13 +18,13 @@ def brief(value: Any) -> str:
 
 
 def closest(given: str, names: Sequence[str]) -> str:
-    """The end of a message about an unknown name: those of ``names`` that it may be meant for; empty without any."""
+    """A suggestion to end a message about an unknown name: the closest of ``names``; empty if none is close."""
     close = difflib.get_close_matches(given, names, n=3, cutoff=0.5)
     return f"; did you mean {' or '.join(map(repr, close))}?" if close else ""
 
 
 def as_array(name: str, value: Any) -> np.ndarray:
-    """``value`` as an array. Raises ``ValueError`` for nested sequences of different lengths."""
+    """``value`` as an array. Raises ``ValueError`` for ragged nested sequences."""
     try:
         return np.asarray(value)
     except ValueError as error:
@@ -34,8 +34,8 @@ def as_array(name: str, value: Any) -> np.ndarray:
 def check_integers(
     name: str, value: Any, shape: tuple[int | None, ...], low: int | None = None, high: int | None = None
 ) -> np.ndarray:
-    """``value`` as an array. Raises ``ValueError`` unless it holds integers, from ``low`` to ``high`` where bounds are
-    given, and has this shape; None stands for any length."""
+    """``value`` as an array. Raises ``ValueError`` unless it has this shape, where None is any length, and holds
+    integers, within ``low`` to ``high`` if given."""
     given = as_array(name, value)
     fits = given.shape == shape or (
         given.ndim == len(shape)
@@ -50,12 +50,12 @@ def check_integers(
 
 
 def is_array(value: Any, shape: tuple[int, ...], dtype: np.dtype) -> bool:
-    """Whether ``value`` is an array of this shape and type."""
+    """Whether ``value`` is an array of this shape and dtype."""
     return isinstance(value, np.ndarray) and value.shape == shape and value.dtype == dtype
 
 
 def is_integer(value: Any) -> TypeGuard[int]:
-    """Whether ``value`` is an integer of Python or NumPy; True and False are not."""
+    """Whether ``value`` is a Python or NumPy integer; True and False are not."""
     return isinstance(value, int | np.integer) and not isinstance(value, bool)
 
 
@@ -76,7 +76,7 @@ def check_integer(name: str, value: Any, low: int, high: int | None = None, more
 
 
 def check_integer_field(record: Any, name: str, low: int, high: int | None = None, more: str = "") -> int:
-    """The field ``name`` of a frozen dataclass, checked as by ``check_integer`` and kept as an int."""
+    """The field ``name`` of a frozen dataclass, checked by ``check_integer`` and stored as an int."""
     value = check_integer(name, getattr(record, name), low, high, more)
     object.__setattr__(record, name, value)
     return value
@@ -87,12 +87,12 @@ def check_number(
 ) -> float:
     """``value`` as a float. Raises ``ValueError`` unless it is a finite number from ``low`` to ``high``.
 
-    ``above``: ``low`` itself is refused too. ``expected`` says so in the message.
+    ``above``: reject ``low`` itself too. ``expected`` describes the valid values in the message.
     """
     is_number = isinstance(value, int | float | np.integer | np.floating) and not isinstance(value, bool)
     try:
         number = float(value) if is_number else math.nan
-    except OverflowError:  # an integer beyond all floats
+    except OverflowError:  # an integer too large for a float
         number = math.inf
     if not (math.isfinite(number) and low <= number <= high) or (above and number == low):
         raise ValueError(f"{name}={brief(value)}: expected {expected}")

@@ -1,11 +1,10 @@
-"""Whether functions are compiled is decided here: the other modules take their decorators, and the type of records,
-from this one.
+"""Compilation with Numba, or without it: all other modules import their decorators and record type from here.
 
-``cached_njit`` is for what Python calls: it is compiled, and kept on disk (`core.compiled_cache`). ``njit`` is for what
-only compiled code calls: it is compiled into its caller.
+``cached_njit`` is for functions called from Python: compiled and cached on disk (`core.compiled_cache`). ``njit`` is
+for functions that only compiled code calls: compiled into their callers.
 
-Where Numba cannot be imported, one warning says so and both leave functions as they are: plain Python, which plays the
-same games, slowly. So it is in a browser, and on a release of Python that Numba does not support yet.
+If Numba cannot be imported, one warning says so and both leave functions as they are: plain Python, which plays the
+same games, slowly. This happens in a browser, and on a Python release that Numba does not support yet.
 """
 
 from __future__ import annotations
@@ -22,7 +21,7 @@ except ImportError as error:
     warnings.warn(
         f"catbox runs without Numba ({error}): its functions are not compiled. The games are the same, but a move "
         "takes milliseconds, not microseconds, and batches, searches and training take 50 to 1,000 times as long. "
-        "If there is a Numba for this Python and its NumPy, this installs it:  pip install numba",
+        "If Numba supports this Python and its NumPy, install it:  pip install numba",
         RuntimeWarning,
         stacklevel=2,
     )
@@ -34,7 +33,7 @@ else:
 
 
 def njit(function: Callable[..., Any] | None = None, **options: Any) -> Any:
-    """``numba.njit``: a decorator, with or without its options."""
+    """``numba.njit``: a decorator, with or without options."""
     if function is None:
         return lambda decorated: njit(decorated, **options)
     if not HAS_NUMBA:
@@ -49,11 +48,11 @@ def cached_njit(
     nogil: bool = False,
     plain: Callable[..., Any] | None = None,
 ) -> Any:
-    """``function`` compiled in nopython mode when it is first called, and kept on disk where that is possible.
+    """``function`` compiled in nopython mode at its first call, and cached on disk if possible.
 
-    A decorator, with or without arguments. ``nogil``: whether it runs without the interpreter lock. ``plain``: what
-    takes its place where there is no Numba, for loops over so many numbers that plain Python would take too long; it
-    does the same with NumPy's functions of whole arrays.
+    A decorator, with or without arguments. ``nogil``: whether it runs without the interpreter lock. ``plain``: its
+    replacement without Numba, for loops that would be too slow in plain Python; it does the same with vectorised NumPy
+    functions.
     """
     if function is None:
         return lambda decorated: cached_njit(decorated, nogil=nogil, plain=plain)
@@ -63,7 +62,7 @@ def cached_njit(
 
 
 class _PlainRecord(np.record):  # type: ignore[misc]  # only NumPy's stubs call one of its bases final
-    """A record that looks for a field first, where ``np.record`` looks for everything else first.
+    """A record that looks up fields before other attributes, unlike ``np.record``.
 
     Plain Python plays three times as fast with it. Numba takes longer to recognise it than ``np.record``.
     """
@@ -71,7 +70,7 @@ class _PlainRecord(np.record):  # type: ignore[misc]  # only NumPy's stubs call 
     def __getattribute__(self, name: str) -> Any:
         try:
             return np.void.__getitem__(self, name)
-        except ValueError:  # no field
+        except ValueError:  # not a field
             return np.void.__getattribute__(self, name)
 
     def __setattr__(self, name: str, value: Any) -> None:
@@ -89,6 +88,6 @@ def cache_folder() -> str | None:
 
 
 def tell_of_compiling(tell: Callable[[], None]) -> None:
-    """Call ``tell`` once, when this process first compiles a function: that can take long. Without Numba, never."""
+    """Call ``tell`` once, when this process first compiles a function, which can take long. Never without Numba."""
     if HAS_NUMBA:
         compiled_cache.tell_of_compiling(tell)

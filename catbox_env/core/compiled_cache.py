@@ -1,12 +1,12 @@
-"""Compiled functions that are kept on disk, wherever they can be, and never stop a program where they cannot.
+"""A robust disk cache of compiled functions: if it cannot work, the program runs without it.
 
-Numba's own cache raises when no folder can be written, when the disk is full, and when a file of it was cut short; it
-looks for changes in the file of the function alone (Numba's issue 1833); and processes that start together all compile
-the same functions. The cache here goes on without a folder after one warning, compiles a damaged entry anew, names its
+Numba's own cache raises when no folder is writable, when the disk is full, and when one of its files is truncated; it
+checks only the function's own file for changes (Numba's issue 1833); and processes that start together all compile
+the same functions. The cache here works without a folder after one warning, recompiles a damaged entry, names its
 entries by a digest of all that is compiled in (`code_digest`), lets one process compile while the others wait for it,
-and reads a folder named by ``NUMBA_CACHE_DIR`` that cannot be written (of a container, say).
+and also reads a folder named by ``NUMBA_CACHE_DIR`` that is not writable (in a container, say).
 
-Only `core.compilation` imports this module, and only where Numba is installed.
+Only `core.compilation` imports this module, and only if Numba is installed.
 """
 
 from __future__ import annotations
@@ -40,20 +40,20 @@ try:
 except ImportError:  # Windows: processes that start together compile side by side
     fcntl = None  # type: ignore[assignment]
 
-#: How long a process waits for another one that compiles the same function before it compiles it too, in seconds.
+#: How long a process waits for another one to compile the same function before it compiles it too, in seconds.
 LONGEST_WAIT = 300.0
-#: How often it is looked whether the other process is done, in seconds.
+#: How often it checks whether the other process is done, in seconds.
 _INTERVAL = 0.02
 _CHECKSUM_SIZE = hashlib.sha256().digest_size
-#: The end of the names of what this process compiles.
+#: Suffix of the names of functions that this process compiles.
 _OF_PROCESS = f"_{secrets.token_hex(6)}"
 
-#: What is called when this process first compiles something, or waits for another one that does.
+#: Called when this process first compiles something, or waits for another one that does.
 _tell: Callable[[], None] | None = None
 
 
 def folder() -> str:
-    """Where compiled code is kept, as long as that can be written: ``NUMBA_CACHE_DIR``, or in the user's cache."""
+    """Where compiled code is cached if that is writable: ``NUMBA_CACHE_DIR``, or in the user's cache."""
     return numba.config.CACHE_DIR or AppDirs("catbox", appauthor=False).user_cache_dir
 
 
@@ -64,20 +64,20 @@ def tell_of_compiling(tell: Callable[[], None]) -> None:
 
 
 def name_apart(function: Callable[..., Any]) -> None:
-    """Give ``function`` a name in machine code that no other process gives, unless it was forked from this one.
+    """Give ``function`` a name in machine code that is unique to this process and its forks.
 
-    Numba names a function by its module, its name, the types of its arguments and a number, which it counts from 1 in
-    every process. So one version of a function, compiled by this process, could be taken for another version, which an
-    earlier process has kept on disk: two closures of one function, for example.
+    Numba names a function by its module, its name, the types of its arguments and a number, which counts from 1 in
+    every process. So one version of a function, compiled by this process, could be taken for another version, cached
+    on disk by an earlier process: two closures of one function, for example.
     """
     if not function.__qualname__.endswith(_OF_PROCESS):
         function.__qualname__ += _OF_PROCESS
 
 
 def keep_on_disk(dispatcher: Any) -> Any:
-    """``dispatcher``, what ``numba.njit`` made of a function, with a cache on disk where that is possible.
+    """``dispatcher``, made by ``numba.njit``, with a disk cache if possible.
 
-    It looks for the cache when the function is first called: only then is everything that it names defined.
+    It opens the cache at the first call: only then are all names that the function uses defined.
     """
     if not hasattr(dispatcher, "enable_caching"):  # NUMBA_DISABLE_JIT
         return dispatcher
@@ -103,11 +103,11 @@ def keep_on_disk(dispatcher: Any) -> Any:
 
 
 def code_digest(function: Any) -> str:
-    """A digest of all that a function, compiled or plain, is compiled from.
+    """A digest of everything that a function, compiled or plain, is compiled from.
 
-    Numba compiles the functions that it calls, and the constants that it reads, into its machine code. So these are
-    followed, from one to the next: bytecode, closures, global variables, attributes of modules, and options of the
-    compiler. Anything else, such as a function of NumPy, counts by its name.
+    Numba compiles the functions that it calls, and the constants that it reads, into its machine code. So the digest
+    covers these recursively: bytecode, closures, global variables, attributes of modules, and compiler options.
+    Anything else, such as a NumPy function, counts by its name.
     """
     digest, met = hashlib.sha256(), dict[tuple[int, tuple[str, ...]], Any]()
 
@@ -136,7 +136,7 @@ def code_digest(function: Any) -> str:
                 add(part)
         elif isinstance(plain, FunctionType):
             met[key] = plain
-            # Compiled code names the modules of the functions in it: one that has moved is another function.
+            # Compiled code contains the module names of its functions: a moved function is a different one.
             name = f"{plain.__module__}.{plain.__qualname__.removesuffix(_OF_PROCESS)}"
             digest.update(f"{name} {sorted(getattr(value, 'targetoptions', {}).items())};".encode())
             add(plain.__code__)
@@ -155,14 +155,14 @@ def code_digest(function: Any) -> str:
 
 
 def _names(code: CodeType) -> tuple[str, ...]:
-    """The names of global variables and attributes in ``code``, and in the functions that stand in it."""
+    """The names of global variables and attributes in ``code`` and in its nested functions."""
     inner = [_names(constant) for constant in code.co_consts if isinstance(constant, CodeType)]
     return code.co_names + sum(inner, ())
 
 
 def _make_cache(function: Callable[..., Any], digest: str) -> _Cache | None:
-    """The cache of a function; None for one whose file is not there (it was typed in, or lies in an archive), or, with
-    a warning, where no folder can be written."""
+    """The cache of a function; None if its file does not exist (it was typed in, or lies in an archive), or, with a
+    warning, if no folder is writable."""
     if not os.path.exists(function.__code__.co_filename):
         return None
     try:
@@ -170,12 +170,12 @@ def _make_cache(function: Callable[..., Any], digest: str) -> _Cache | None:
     except RuntimeError as error:
         if "no locator available" not in str(error):
             raise
-        _warn("no folder for it can be written")
+        _warn("no folder for it is writable")
         return None
 
 
 class _ReadOnlyLocator(UserProvidedCacheLocator):
-    """The folder of ``NUMBA_CACHE_DIR`` where it can be read and not written."""
+    """The folder of ``NUMBA_CACHE_DIR`` if it is readable but not writable."""
 
     @classmethod
     def from_function(cls, py_func: Any, py_file: str) -> Any:
@@ -186,7 +186,7 @@ class _ReadOnlyLocator(UserProvidedCacheLocator):
 
 
 class _UserLocator(UserWideCacheLocator):
-    """A folder of the user's cache that has the name of catbox."""
+    """A folder in the user's cache named after catbox."""
 
     def __init__(self, py_func: Any, py_file: str) -> None:
         super().__init__(py_func, py_file)
@@ -198,19 +198,19 @@ class _CacheImpl(CompileResultCacheImpl):
         UserProvidedCacheLocator,
         _ReadOnlyLocator,
         _UserLocator,
-        *CompileResultCacheImpl._locator_classes[1:],  # where that cannot be written
+        *CompileResultCacheImpl._locator_classes[1:],  # if that is not writable
     ]
 
     def get_filename_base(self, fullname: str, abiflags: str) -> str:
-        """As Numba's; code that checks its indices (``NUMBA_BOUNDSCHECK=1``) or is less optimised (``NUMBA_OPT``) has
-        files of its own."""
+        """Like Numba's, with separate files for code that checks its indices (``NUMBA_BOUNDSCHECK=1``) or is less
+        optimised (``NUMBA_OPT``)."""
         kind = ".boundscheck" if numba.config.BOUNDSCHECK else ""
         kind += f".opt{numba.config.OPT:d}" if numba.config.OPT < 3 else ""
         return super().get_filename_base(fullname.replace(_OF_PROCESS, "") + kind, abiflags)
 
 
 class _CheckedFile(IndexDataCacheFile):
-    """Numba's pair of files, the compiled code with a checksum: a damaged file counts as missing."""
+    """Numba's pair of files, with a checksum of the compiled code: a damaged file counts as missing."""
 
     def _save_data(self, name: str, data: Any) -> None:
         content = self._dump(data)
@@ -222,13 +222,13 @@ class _CheckedFile(IndexDataCacheFile):
             checked = file.read()
         checksum, content = checked[:_CHECKSUM_SIZE], checked[_CHECKSUM_SIZE:]
         if hashlib.sha256(content).digest() != checksum:
-            raise OSError("damaged")  # as if the file were not there
+            raise OSError("damaged")  # as if the file were missing
         return pickle.loads(content)
 
     def _load_index(self) -> Any:
         try:
             return super()._load_index()
-        except Exception:  # noqa: BLE001  (unpickling damaged bytes raises anything)
+        except Exception:  # noqa: BLE001  (unpickling damaged bytes can raise anything)
             return {}
 
 
@@ -256,18 +256,18 @@ class _Cache(FunctionCache):
         try:
             super().save_overload(sig, data)
         except OSError as error:
-            _warn(f"{self._cache_path} cannot be written ({error})")
+            _warn(f"{self._cache_path} is not writable ({error})")
 
     def _index_key(self, sig: Any, codegen: Any) -> Any:
-        """As Numba's without its hash of the closure, which differs from process to process; the digest covers it."""
+        """Like Numba's without its hash of the closure, which differs between processes; the digest covers it."""
         return sig, codegen.magic_tuple()
 
     def release(self) -> None:
         """Let the next process compile."""
-        lock, self._lock = self._lock, None  # at once: another thread may be here too
+        lock, self._lock = self._lock, None  # in one step: another thread may be here too
         if lock is not None:
             with contextlib.suppress(OSError):  # a file system without locks
-                fcntl.flock(lock, fcntl.LOCK_UN)  # a child forked meanwhile holds the file open
+                fcntl.flock(lock, fcntl.LOCK_UN)  # a child forked in between holds the file open
             os.close(lock)
 
     def _load(self, sig: Any, target_context: Any) -> Any:
@@ -277,16 +277,14 @@ class _Cache(FunctionCache):
             return None
 
     def _wait_for_lock(self) -> None:
-        """Take the lock of this function, or go on without one where there can be none or another process keeps it."""
+        """Take the lock of this function, or continue without it if locking fails or another process keeps it."""
         if fcntl is None:
             return
         with contextlib.suppress(OSError):
             path = os.path.join(self._cache_path, f"{self._name_on_disk}.lock")
             self._lock = os.open(path, os.O_RDWR | os.O_CREAT, 0o666)
             until = time.monotonic() + LONGEST_WAIT
-            while (
-                time.monotonic() < until
-            ):  # a process that was stopped as it compiled may keep the lock for good
+            while time.monotonic() < until:  # a stopped process may keep the lock forever
                 try:
                     fcntl.flock(self._lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
                     break
@@ -303,10 +301,10 @@ def _tell_once() -> None:
 
 @functools.cache
 def _warn(why: str) -> None:
-    """Say once in a process that compiled code is not kept."""
+    """Warn once per process that compiled code is not cached."""
     warnings.warn(
-        f"compiled code is not kept on disk: {why}. Every start compiles anew, which takes some seconds; set the "
-        f"environment variable NUMBA_CACHE_DIR to a folder that can be written",
+        f"compiled code is not cached on disk: {why}. Every start recompiles it, which takes several seconds; set the "
+        f"environment variable NUMBA_CACHE_DIR to a writable folder",
         RuntimeWarning,
         stacklevel=3,
     )

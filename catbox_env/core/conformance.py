@@ -1,4 +1,4 @@
-"""``check_game(game)`` tests the contract that every game keeps. It is meant for the tests of any new game."""
+"""``check_game(game)`` tests the contract of every game. Use it in the tests of a new game."""
 
 from __future__ import annotations
 
@@ -19,18 +19,18 @@ from catbox_env.core.saved import state_bounds
 
 Thing = TypeVar("Thing")
 
-#: How much sums of rewards may be off by rounding.
+#: Tolerance for rounding in sums of rewards.
 TOLERANCE = 1e-4
-#: After so many actions each, the past of a game is sampled.
+#: The past of a game is sampled once per this many actions.
 PAST_EVERY = 7
-#: So many positions have one of which pictures are checked.
+#: Pictures are checked for one in this many positions.
 PICTURE_EVERY = 4
-#: The namespace of SVG.
+#: The SVG namespace.
 SVG = "http://www.w3.org/2000/svg"
 
 
 class ConformanceError(AssertionError):
-    """A game breaks the contract that every game keeps."""
+    """A game breaks the contract of every game."""
 
 
 def check_game(game: Game, num_games: int = 10, seed: int = 0) -> None:
@@ -38,7 +38,7 @@ def check_game(game: Game, num_games: int = 10, seed: int = 0) -> None:
 
     Args:
         game: any ``Game``.
-        num_games: games to play; each takes some tens of milliseconds.
+        num_games: games to play; each takes tens of milliseconds.
         seed: for the deals and the random play.
     """
     check_names(game)
@@ -54,10 +54,10 @@ def check_game(game: Game, num_games: int = 10, seed: int = 0) -> None:
 
 
 def check_names(game: Game) -> None:
-    """Actions have different names, each name gives its action back, games with equal rules are equal, and each field
-    of the state has bounds."""
+    """Check that actions have distinct names which map back to them, games with equal rules are equal, and each state
+    field has bounds."""
     unbounded = set(game.state_dtype.names or ()) - {"info"} - set(state_bounds(game))
-    _require(not unbounded, f"state_bounds does not say the bounds of {', '.join(sorted(unbounded))}")
+    _require(not unbounded, f"state_bounds lacks {', '.join(sorted(unbounded))}")
     names = [game.action_to_string(action) for action in range(game.num_actions)]
     _require(len(set(names)) == len(names), "two actions have the same name")
     for action, name in enumerate(names):
@@ -85,7 +85,7 @@ def play_checked(game: Game, seed: int, rng: np.random.Generator) -> None:
         if drawn_by % PICTURE_EVERY == 0:
             check_picture(state, drawn_by)
         moves = len(state.history())
-        # Without hidden cards all beginnings are tried, which are many after many actions.
+        # Without hidden cards all beginnings are tried, and there are many after many actions.
         if moves % PAST_EVERY == PAST_EVERY - 1 and (moves < PAST_EVERY or not game.hides_nothing):
             check_past(state, drawn_by)
         action = int(rng.choice(state.legal_actions()))
@@ -104,7 +104,7 @@ def play_checked(game: Game, seed: int, rng: np.random.Generator) -> None:
 
 
 def check_views(state: GameState) -> None:
-    """Masks, observations, state vectors and histories have their shapes, types, bounds and owners."""
+    """Check the shapes, dtypes, bounds and seats of masks, observations, state vectors and histories."""
     game, mover = state.game, state.current_player
     _require(0 <= mover < game.num_players, f"current_player is {mover} while the game runs")
     mask = state.action_mask()
@@ -125,7 +125,7 @@ def check_views(state: GameState) -> None:
 
 
 def check_history(state: GameState, seat: int) -> None:
-    """A seat's history shows its own actions, and of the others' actions each one or -1."""
+    """Check that a seat's history shows its own actions, and each of the others' actions or -1."""
     history = state.history_observation(seat)
     taken = state.history()
     _require(
@@ -139,7 +139,7 @@ def check_history(state: GameState, seat: int) -> None:
 
 
 def check_illegal(state: GameState, rng: np.random.Generator) -> None:
-    """An illegal action, or no action at all, is refused and changes nothing."""
+    """Check that an illegal or invalid action is rejected and changes nothing."""
     illegal = np.flatnonzero(state.action_mask() == 0)
     wrong = [-1, state.game.num_actions, None, 0.5, *(int(a) for a in rng.permutation(illegal)[:3])]
     before = state.serialize()
@@ -147,13 +147,13 @@ def check_illegal(state: GameState, rng: np.random.Generator) -> None:
         try:
             state.apply_action(action)  # type: ignore[arg-type]  # wrong on purpose
         except ValueError:
-            _require(state.serialize() == before, f"the refused action {action} changed the state")
+            _require(state.serialize() == before, f"the rejected action {action} changed the state")
         else:
             raise ConformanceError(f"{state.game.id}: illegal action {action} was accepted")
 
 
 def check_copies(state: GameState) -> None:
-    """Copies are equal and independent; a clone, unlike the others, has future deals of its own."""
+    """Check that copies are equal and independent; a clone, unlike the others, has future deals of its own."""
     data = state.serialize()
     for twin in (copy.deepcopy(state), pickle.loads(pickle.dumps(state)), state.game.deserialize_state(data)):
         _require(twin.serialize() == data, "a copy differs from the state")
@@ -173,31 +173,33 @@ def check_copies(state: GameState) -> None:
 
 
 def check_information(state: GameState, seed: int) -> None:
-    """A sampled state, which differs in what a seat cannot see, gives that seat the same observation and mask."""
+    """Check that a sampled state, which differs only in hidden information, gives the same observation and mask."""
     told = repr(state)
     for seat in range(state.game.num_players):
         seen = state.observation(seat)
         try:
             other = state.game.sample_state(seen, seed)
         except ValueError as error:
-            raise ConformanceError(f"sample_state refuses an observation of seat {seat}: {error}") from error
+            raise ConformanceError(f"sample_state rejects an observation of seat {seat}: {error}") from error
         seats = _seats_that_see(other, seen)
         _require(bool(seats), "a sampled state does not give the observation it was sampled from")
         if seat in seats:
-            _require(repr(other) == told, "repr of a state, the first line of its text, tells hidden things")
+            _require(
+                repr(other) == told, "repr of a state, the first line of its text, reveals hidden information"
+            )
         if seat == state.current_player:
             unchanged = np.array_equal(other.action_mask(), state.action_mask())
-            _require(unchanged, "hidden things change the mask of a seat")
+            _require(unchanged, "hidden information changes the mask of a seat")
 
 
 def _seats_that_see(state: GameState, seen: np.ndarray) -> list[int]:
-    """The seats with this observation: where the rules draw the start player, not the one that it was sampled for."""
+    """The seats with this observation; if the start player is random, they may differ from the sampled-for seat."""
     seats = range(state.game.num_players)
     return [seat for seat in seats if np.array_equal(state.observation(seat), seen)]
 
 
 def check_picture(state: GameState, seed: int) -> None:
-    """Pictures are SVG of one size with a button for each legal action, and hidden things change nothing in them."""
+    """Check that pictures are SVG of one size, with a button for each legal action and no hidden information."""
     game, mover = state.game, state.current_player
     rng = np.random.default_rng(seed)
     size, theme = int(rng.integers(240, 1200)), str(rng.choice(["light", "dark"]))
@@ -207,14 +209,16 @@ def check_picture(state: GameState, seed: int) -> None:
         svg = game.render_svg(state, seat, size, theme)
         root = ElementTree.fromstring(svg)
         named = all(root.findtext(f"{{{SVG}}}{name}") for name in ("title", "desc"))
-        _require(root.tag == f"{{{SVG}}}svg" and named, "a picture is no SVG with a title and a description")
+        _require(
+            root.tag == f"{{{SVG}}}svg" and named, "a picture is not an SVG with a title and a description"
+        )
         buttons = [element for element in root.iter() if "data-action" in element.attrib]
         found = [(int(button.attrib["data-action"]), button.get("aria-label")) for button in buttons]
         expected = legal.items() if seat in (None, mover) else []
         _require(
             sorted(found) == sorted(expected), f"a picture for seat {seat} has other buttons than actions"
         )
-        _require(all(button.get("role") == "button" for button in buttons), "an action is no button")
+        _require(all(button.get("role") == "button" for button in buttons), "an action is not a button")
         _require(svg == game.render_svg(state, seat, size, theme), "the same state is drawn in two ways")
         if seat is None:
             same = svg.partition(" role=")[0] == beginning.partition(" role=")[0]  # width, height, viewBox
@@ -232,13 +236,13 @@ def check_picture(state: GameState, seed: int) -> None:
 
 
 def check_past(state: GameState, seed: int) -> None:
-    """A state sampled with the history of a seat, any seat, has one that looks the same to it, as does its picture."""
+    """Check that a state sampled with any seat's history gives that seat the same history and picture."""
     for seat in range(state.game.num_players):
         seen, history = state.observation(seat), state.history_observation(seat)
         try:
             other = state.game.sample_state(seen, seed, history=history)
         except ValueError as error:
-            raise ConformanceError(f"sample_state refuses a history of seat {seat}: {error}") from error
+            raise ConformanceError(f"sample_state rejects a history of seat {seat}: {error}") from error
         seats = [
             s for s in _seats_that_see(other, seen) if np.array_equal(other.history_observation(s), history)
         ]
@@ -250,7 +254,7 @@ def check_past(state: GameState, seed: int) -> None:
 
 
 def check_end(state: GameState) -> None:
-    """After the end nobody can move, and the returns are within their bounds."""
+    """Check that nobody can move after the end, and that the returns are within their bounds."""
     game = state.game
     _require_accepted(state)
     _require(
@@ -279,7 +283,7 @@ def check_end(state: GameState) -> None:
 
 
 def check_batch(game: Game, seed: int, num_envs: int = 5) -> None:
-    """Every game of a batch plays as a single game with the same seed does, also after the end, in the next game."""
+    """Check that every game of a batch plays like a single game with the same seed, including the games after it."""
     vec = Vec(game, num_envs, seed=seed, history=True, state=True)
     singles = [game.new_initial_state(seed=child) for child in np.random.SeedSequence(seed).spawn(num_envs)]
     rng = np.random.default_rng(seed)
@@ -320,7 +324,7 @@ def _require_equal(pairs: dict[str, tuple[object, object]]) -> None:
 
 
 def check_features(game: Game, seed: int, num_envs: int = 5) -> None:
-    """Features, if the game gives any, stay within their layouts, are written anew, and illegal actions have none."""
+    """Check that features, if any, stay within their layouts, are fully rewritten, and are 0 for illegal actions."""
     features = game.features
     if features is None:
         return
@@ -348,10 +352,10 @@ def check_copies_play_on(
     show: Callable[[Thing], Mapping[str, np.ndarray]],
     num_moves: int,
 ) -> None:
-    """Copies of an object that holds games are equal to it, independent of it, and play on as it does.
+    """Check that copies of an object that holds games are equal to it, independent of it, and continue as it does.
 
     Args:
-        thing: the object that ``copy.deepcopy`` and ``pickle`` copy.
+        thing: the object to copy with ``copy.deepcopy`` and ``pickle``.
         play: ``play(thing, i)`` makes move i, the same in equal objects.
         show: returns every public array of an object, by name.
         num_moves: how many moves are compared.
@@ -385,7 +389,7 @@ def batch_arrays(vec: Vec) -> dict[str, np.ndarray]:
 
 
 def _step_some(vec: Vec, number: int) -> None:
-    """Make move ``number``: in each game a legal action that depends on ``number`` and the row."""
+    """Make move ``number``: in each game a legal action determined by ``number`` and the row."""
     counts = vec.action_mask.sum(axis=1)
     order = np.argsort(~vec.action_mask, axis=1, kind="stable")
     vec.step(order[np.arange(vec.num_envs), (number + np.arange(vec.num_envs)) % counts])
@@ -393,7 +397,7 @@ def _step_some(vec: Vec, number: int) -> None:
 
 def _require_accepted(state: GameState) -> None:
     refused = state.game.loops.first_refused(state.game.params, state.records) >= 0
-    _require(not refused, f"check_state refuses a state of the game, after {state.history()}")
+    _require(not refused, f"check_state rejects a state of the game, after {state.history()}")
 
 
 def _check_vector(vector: np.ndarray, layout: Layout, what: str) -> None:

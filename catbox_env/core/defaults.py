@@ -1,7 +1,7 @@
-"""How a game is shown that says nothing about it: by the names of its actions and the parts of its observation.
+"""The default display of a game: the names of its actions and the parts of its observation.
 
-A new game needs rules, a state and an observation. Text, pictures and events follow from these, until the game brings
-words and drawings of its own. Nothing here tells a seat more than its observation and its history do.
+A new game needs rules, a state and an observation. Text, pictures and events follow from these, until the game defines
+its own. Nothing here tells a seat more than its observation and its history do.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ from catbox_env.core.state import GameState
 
 #: Characters in a line of text, and units between two lines of a picture.
 LINE_LENGTH, LINE_HEIGHT = 48, 16
-#: Buttons beside each other, units between two rows of them, and characters on one.
+#: Buttons per row, units between two rows, and characters per button.
 BUTTON_COLUMNS, BUTTON_ROW, BUTTON_LENGTH = 2, 34, 20
 
 
@@ -43,7 +43,7 @@ def title(game: GameDefinition) -> str:
 
 
 class Shown(GameDefinition):
-    """How a game is shown: methods that a game replaces where it has more to say."""
+    """Default display methods, which a game may override."""
 
     def action_to_string(self, action: int) -> str:
         """``action`` in words, such as ``"play yellow 7"``. Raises ``ValueError`` outside ``0 .. A-1``."""
@@ -52,22 +52,22 @@ class Shown(GameDefinition):
     def why_illegal(self, state: np.record, action: int) -> str:
         """The rule that forbids ``action`` (in ``0 .. A-1``) in ``state``, for the error message.
 
-        Unless a game defines it, which actions are legal.
+        By default, a list of the legal actions.
         """
         mask = np.zeros(self.num_actions, np.int8)
         self.loops.mask_one(self.params, _as_array(self, state), mask)
         legal = [self.action_to_string(other) for other in np.flatnonzero(mask).tolist()]
         listed = ", ".join(map(repr, legal[:5])) + (f" and {len(legal) - 5} more" if len(legal) > 5 else "")
-        return f"it is not legal now; legal are {listed}"
+        return f"it is not legal now; legal actions: {listed}"
 
     def describe_actions(self) -> list[tuple[int, int, str]]:
-        """Rows (first id, last id, what they do), for documentation. Unless a game defines it, one for each action."""
+        """Rows (first id, last id, what they do), for documentation. By default, one for each action."""
         return [(action, action, self.action_to_string(action)) for action in range(self.num_actions)]
 
     def describe_rules(self) -> list[str]:
-        """The rules in short, for a player: a paragraph for each subject, with the numbers of this rule set.
+        """A summary of the rules for players: a paragraph for each subject, with the numbers of this rule set.
 
-        Unless a game defines it, the first paragraph of the docstring of its class ``Rules``.
+        By default, the first paragraph of the docstring of its class ``Rules``.
         """
         text = inspect.getdoc(self.rules_class) or self.rules_class.__name__
         return [" ".join(text.partition("\n\n")[0].split())]
@@ -75,8 +75,8 @@ class Shown(GameDefinition):
     def draw_text(self, state: np.record, seat: int | None) -> list[tuple[str, str]]:
         """What `Game.render` returns; ``seat`` is None or a seat of the game.
 
-        The first line says in short where the game is, and nothing hidden: ``repr(state)`` shows it. Unless a game
-        defines it, the parts of what ``seat`` sees follow, of the complete state for None.
+        The first line summarises the position without hidden information, because ``repr(state)`` shows it. By
+        default, the parts of what ``seat`` sees follow, or for None those of the full state.
         """
         mover = int(state.current_player)
         whose = f"player_{mover} to move" if mover >= 0 else "the game is over"
@@ -86,7 +86,7 @@ class Shown(GameDefinition):
     def tell_events(self, before: GameState, action: int, after: GameState, seat: int | None) -> list[Event]:
         """What `Game.events` returns; the arguments have been checked.
 
-        Unless a game defines it, ``action`` by its name, unless it is hidden from ``seat``, and at the end who has won.
+        By default, the name of ``action`` unless it is hidden from ``seat``, and at the end the winners.
         """
         mover, seen = before.current_player, action_seen(after, seat)
         words = _name(self, action if seen else HIDDEN)
@@ -100,7 +100,7 @@ class Shown(GameDefinition):
     def draw_picture(self, state: GameState, seat: int | None, sheet: Sheet) -> str:
         """What `Game.render_svg` returns: panels on ``sheet``; ``seat`` is None or a seat of the game.
 
-        Unless a game defines it, the parts of what ``seat`` sees as lines of text, and a button for each legal action.
+        By default, the parts of what ``seat`` sees as lines of text, and a button for each legal action.
         """
         theme, mover = sheet.theme, state.current_player
         drawn = heading(theme, "State" if seat is None else f"What player_{seat} sees")
@@ -109,7 +109,7 @@ class Shown(GameDefinition):
         layout = _layout(self, seat)
         most_lines = len(
             part_lines(layout, np.ones(layout.size, np.int8))
-        )  # so that all pictures have one height
+        )  # so that all pictures have the same height
         sheet.panel(0, TITLE + most_lines * LINE_HEIGHT + PADDING, drawn)
         sheet.panel(1, *_buttons(state, seat, sheet))
         last = last_action(state, seat)
@@ -123,7 +123,7 @@ class Shown(GameDefinition):
 
 
 def view_lines(game: GameDefinition, state: np.record, seat: int | None) -> list[str]:
-    """The named parts of what ``seat`` sees of ``state``, of the complete state for None."""
+    """The named parts of what ``seat`` sees of ``state``, or for None those of the full state."""
     layout = _layout(game, seat)
     write = game.loops.state_one if seat is None else game.loops.observe_one
     vector = np.empty(layout.size, np.int8)
@@ -132,7 +132,7 @@ def view_lines(game: GameDefinition, state: np.record, seat: int | None) -> list
 
 
 def part_lines(layout: Layout, vector: np.ndarray) -> list[str]:
-    """The named parts of ``vector`` (O,) as lines of text. Of a part of several rows, those of zeros are left out."""
+    """The named parts of ``vector`` (O,) as lines of text. A part of several rows omits those of zeros."""
     lines = []
     for name, values in layout.unpack(vector).items():
         part = layout[name]
@@ -147,7 +147,7 @@ def part_lines(layout: Layout, vector: np.ndarray) -> list[str]:
 
 
 def _buttons(state: GameState, seat: int | None, sheet: Sheet) -> tuple[float, str]:
-    """Height and content of the panel of actions: each has a place of its own, which is empty if it is not legal."""
+    """Height and content of the actions panel: each action has a fixed place, which is empty if it is illegal."""
     game, width = state.game, (PANEL - 2 * PADDING) / BUTTON_COLUMNS
     drawn = heading(sheet.theme, "Actions")
     for action in actions_shown(state, seat):

@@ -1,6 +1,6 @@
-"""What a game declares: its rules, sizes, layouts, kernels and deals. Nothing here knows a state or a batch.
+"""What a game declares: its rules, sizes, layouts, kernels and deals. Nothing here depends on states or batches.
 
-`core.game.Game` stands on top of it: it has the words and pictures of a game, and makes its states and batches.
+`core.game.Game` builds on it: it adds text and pictures, and makes states and batches.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from catbox_env.core.features import Features
 from catbox_env.core.kernels import REWARDS, Kernels
 from catbox_env.core.layout import Layout
 
-#: Goes up when the format of saved games changes.
+#: The format of saved games; increment it when the format changes.
 FORMAT = 2
 
 
@@ -37,22 +37,22 @@ class GameDefinition(ABC):
             ``"win"``, 1 shared among the winners at the end of the game.
         num_players, num_actions: sizes P and A.
         observation_layout, state_layout: the named parts of an observation (O,) and of the full state (S,); a game that
-            hides nothing sets the first alone.
+            hides nothing sets only the first.
         history_length: the largest number of actions T in a game.
         min_utility, max_utility: bounds of a seat's return, in units of ``reward``.
         info_names: names of the statistics that every seat gets when a round ends.
-        info_values: the statistics whose single values are counted in evaluations, such as bids: name -> values.
+        info_values: statistics whose individual values evaluations count, such as bids: name -> values.
         transferable_options: options that do not change how an agent has to play, such as who begins: an agent made for
-            other values may play, if the observation has the same parts.
-        equivalent_values: values of an option that stand for the same rules: option -> these values.
-        binary_statistics: those of its `statistics` that are 0 or 1 for a seat and that matter to a player: hints say
-            how likely they are. Rules may leave some out.
+            other values may play if the observation has the same parts.
+        equivalent_values: values of an option that mean the same rules: option -> these values.
+        binary_statistics: those of its `statistics` that are 0 or 1 for a seat and matter to a player: hints show
+            their probabilities. Some rules lack some of them.
         params: array (1,) of the game's parameter record.
-        state_bounds: the lowest and highest value of each of the game's own fields of a state, for all elements of the
-            field, those that these rules do not use too: name -> (low, high). A state from outside is refused unless it
+        state_bounds: the lowest and highest value of each of the game's own state fields, for all elements of the
+            field, including those these rules do not use: name -> (low, high). An external state is rejected unless it
             is within them.
-        draws: how deals are drawn, card by card (`core.draws`); None: every game begins alike.
-        score_sum: what the scores of all seats sum to at the end of every game; None: not the same.
+        draws: how deals are drawn, card by card (`core.draws`); None: every game begins the same way.
+        score_sum: the sum of all seats' scores at the end of every game; None: not constant.
         features: what the game computes from an observation for a network; None: nothing.
     """
 
@@ -122,50 +122,50 @@ class GameDefinition(ABC):
         if not isinstance(state, np.void) or state.dtype != self.state_dtype:
             raise ValueError(f"state={brief(state)}: expected the record of a state of this game")
 
-    # What a game provides, beside these attributes.
+    # What a game provides besides these attributes.
 
     @abstractmethod
     def set_up(self) -> None:
         """Set every attribute that follows from ``self.rules`` and ``self.reward``."""
 
     def set_deal(self, state: np.record, deal: Any) -> None:
-        """Replace the random deal by the given one. Raises ``ValueError`` for a deal that is not possible.
+        """Replace the random deal by ``deal``. Raises ``ValueError`` for an impossible deal.
 
-        Unless a game defines it, no deal can be given.
+        By default, every deal is rejected.
         """
         raise ValueError(f"deal={brief(deal)}: expected None, because no deal can be given to {self.id}")
 
     def deal_of(self, state: np.record) -> dict[str, Any] | None:
-        """The deal of a round that has just begun, as JSON-able values: what `set_deal` takes.
+        """The deal of a round that has just begun, as JSON-serialisable values: what `set_deal` takes.
 
-        None for a game without deals, which begins alike every time.
+        None for a game without deals, which always begins the same way.
         """
         return None
 
     def statistics(self, info: Mapping[str, np.ndarray]) -> dict[str, np.ndarray]:
         """Statistics for training and evaluation, each (n, P) float64, computed from ``info`` arrays (n, P).
 
-        Unless a game defines it, ``info`` itself.
+        By default, ``info`` itself.
         """
         return {name: values.astype(np.float64) for name, values in info.items()}
 
     def deals_before(self, state: np.record, actions: Sequence[int]) -> Iterator[Any]:
-        """The deals from which ``actions`` may lead to ``state``, for a game that hides nothing; deals that do not are
-        sorted out. None stands for the beginning of a game without deals."""
+        """Candidate deals from which ``actions`` may lead to ``state``, for a game that hides nothing; the caller
+        filters out those that do not. None stands for the beginning of a game without deals."""
         yield None
 
-    # What follows.
+    # Derived from these.
 
     @property
     def options(self) -> dict[str, Any]:
-        """JSON-able options: ``make_game(game.id, **game.options)`` is an equal game."""
+        """JSON-serialisable options: ``make_game(game.id, **game.options)`` is an equal game."""
         values = {field.name: getattr(self.rules, field.name) for field in fields(self.rules_class)}
         plain = {name: list(value) if isinstance(value, tuple) else value for name, value in values.items()}
         return {**plain, "reward": self.reward}
 
     @cached_property
     def header(self) -> bytes:
-        """What saved games begin with, as JSON: format, game, options, and a hash of the record's dtype."""
+        """The header of saved games, as JSON: format, game, options, and a hash of the record's dtype."""
         dtype_hash = hashlib.sha256(repr(self.state_dtype.descr).encode()).hexdigest()[:16]
         header = {"format": FORMAT, "game": self.id, "options": self.options, "records": dtype_hash}
         return json.dumps(header, sort_keys=True).encode()
@@ -192,12 +192,12 @@ class GameDefinition(ABC):
 
     @property
     def num_rounds(self) -> int:
-        """Rounds in a game: ``rules.num_rounds``, 1 where there is none."""
+        """Rounds in a game: ``rules.num_rounds``, or 1 if the rules lack it."""
         return getattr(self.rules, "num_rounds", 1)
 
     @property
     def utility_sum(self) -> float | None:
-        """What the returns of all seats sum to at the end of every game, in units of ``reward``; None: not the same."""
+        """The sum of all seats' returns at the end of every game, in units of ``reward``; None: not constant."""
         return {"score": self.score_sum, "margin": 0.0, "win": 1.0}[self.reward]
 
     def chance_outcomes(self, limit: int = 100_000) -> list[tuple[Any, float]]:
@@ -206,11 +206,11 @@ class GameDefinition(ABC):
         Args:
             limit: the most deals to list, 1 .. 2**62.
 
-        ``new_initial_state(deal=deal)`` begins a game with a deal; a game without deals has the deal None alone. Deals
-        that no seat can ever tell apart are one: cards of equal rank are alike. Of a game of several rounds these are
-        the deals of the first round.
+        ``new_initial_state(deal=deal)`` begins a game with a deal; a game without deals has only the deal None. Deals
+        that no seat can ever tell apart, as with cards of equal rank, count as one. In a game of several rounds these
+        are the deals of the first round.
 
-        Raises ``ValueError`` where there are more than ``limit``.
+        Raises ``ValueError`` if there are more than ``limit``.
         """
         limit = check_integer("limit", limit, 1, 2**62)
         if self.draws is None:
@@ -228,11 +228,11 @@ class GameDefinition(ABC):
 
         Args:
             drawn: the draws of this deal so far.
-            first_round: whether the first round of a game is dealt.
+            first_round: whether this deal is for the first round of a game.
 
         Empty when the deal is complete; ``game.draws.deal(drawn, first_round)`` is that deal, and
-        ``game.draws.to_string(drawn, draw, first_round)`` names a draw. A deal that is complete may not be possible
-        (``draws.is_possible``); then all is drawn again. Where there are at most 10,000 deals, no draw leads to those.
+        ``game.draws.to_string(drawn, draw, first_round)`` names a draw. A complete deal may be impossible
+        (``draws.is_possible``) and is then redrawn. With at most 10,000 deals, no draw leads to such a deal.
 
         Raises ``ValueError`` for draws that no deal begins with.
         """
@@ -243,7 +243,7 @@ class GameDefinition(ABC):
 
     @property
     def hides_nothing(self) -> bool:
-        """Whether every seat sees everything, so that an observation leaves one world alone."""
+        """Whether every seat sees everything, so that an observation is consistent with a single world."""
         return self.kernels.rewind is None
 
     def empty_log(self) -> np.ndarray:

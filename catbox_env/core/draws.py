@@ -1,4 +1,4 @@
-"""Deals, one draw after the other: a card, a tile, a place. What chance outcomes and chance nodes are made of."""
+"""Deals as sequences of draws: a card, a tile, a place. The basis of chance outcomes and chance nodes."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from typing import Any
 
 from catbox_env.core.checks import brief, is_integer
 
-#: Where deals can turn out to be impossible, they are listed beforehand if there are no more than so many.
+#: If some deals are impossible, all are listed beforehand unless there are more than this.
 MOST_LISTED = 10_000
 
 
@@ -25,7 +25,7 @@ class Draws(ABC):
 
     @abstractmethod
     def weights(self, drawn: Sequence[int], first_round: bool) -> list[tuple[int, int]]:
-        """What can be drawn after ``drawn``, ascending, each with a weight that its probability is proportional to.
+        """What can be drawn after ``drawn``, ascending, each with a weight proportional to its probability.
 
         Empty when the deal is complete.
         """
@@ -40,16 +40,16 @@ class Draws(ABC):
 
     @abstractmethod
     def to_string(self, drawn: Sequence[int], draw: int, first_round: bool) -> str:
-        """What ``draw`` after ``drawn`` is, in words."""
+        """``draw`` after ``drawn`` in words."""
 
     def is_possible(self, drawn: Sequence[int]) -> bool:
-        """Whether a game can begin with the complete deal ``drawn``; if not, all is drawn again."""
+        """Whether a game can begin with the complete deal ``drawn``; if not, it is redrawn."""
         return True
 
     def every_deal(self) -> Iterator[tuple[list[int], float]]:
-        """The draws of every possible deal of the first round, ascending, with the probability that they are drawn.
+        """The draws of every possible deal of the first round, ascending, with their probability.
 
-        Where deals are not possible the probabilities sum to less than 1.
+        If some deals are impossible, the probabilities sum to less than 1.
         """
         drawn: list[int] = []
 
@@ -75,12 +75,12 @@ class Draws(ABC):
 
     @property
     def may_begin_again(self) -> bool:
-        """Whether `outcomes` can lead to a complete deal that is not possible."""
+        """Whether `outcomes` can lead to a complete deal that is impossible."""
         return type(self).is_possible is not Draws.is_possible and self._table is None
 
     @cached_property
     def _table(self) -> _DrawTable | None:
-        """The probabilities of all draws where some deals are not possible, and all can be listed."""
+        """The probabilities of all draws, if some deals are impossible and all can be listed."""
         if type(self).is_possible is Draws.is_possible:
             return None
         few = len(list(itertools.islice(self.every_deal(), MOST_LISTED + 1))) <= MOST_LISTED
@@ -105,7 +105,7 @@ class Draws(ABC):
 
 
 class _DrawTable:
-    """The probabilities of all draws, where some deals are not possible and there are few: no draw leads to those."""
+    """The probabilities of all draws, such that no draw leads to an impossible deal; for games with few deals."""
 
     def __init__(self, draws: Draws) -> None:
         self._after: dict[tuple[int, ...], dict[int, float]] = {}

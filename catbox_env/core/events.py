@@ -1,4 +1,4 @@
-"""What an action did, told in words: the one stream of events that terminals, browsers and replays show."""
+"""What an action did, in words: the event stream that terminals, browsers and replays show."""
 
 from __future__ import annotations
 
@@ -16,13 +16,13 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Event:
-    """One thing that an action did.
+    """One effect of an action.
 
     Attributes:
         kind: what happened, such as ``"trick_won"``; the module ``events.py`` of the game lists its kinds.
         seat: the seat that it is about; None: no single one.
         text: one sentence without a full stop, in which seats are called ``player_0``, ``player_1``, ...
-        data: the same as JSON-able values, for programs.
+        data: the same as JSON-serialisable values, for programs.
     """
 
     kind: str
@@ -40,23 +40,23 @@ def check_step(game: Game, before: Any, action: Any, after: Any) -> int:
     follows = int(after.record.num_moves) == moves + 1
     if not follows or after.log[moves, :2].tolist() != [before.current_player, action]:
         raise ValueError(
-            f"after: not the state to which action {action} ({game.action_to_string(action)}) leads from before; keep "
-            "a copy.deepcopy of the state, apply the action, and give both"
+            f"after: not the state that action {action} ({game.action_to_string(action)}) leads to from before; keep "
+            "a copy.deepcopy of the state, apply the action, and pass both"
         )
     return action
 
 
 def action_seen(after: GameState, seat: int | None) -> bool:
-    """Whether ``seat`` (None: sees everything) has seen the last action of ``after``, not only that there was one."""
+    """Whether ``seat`` (None: sees everything) has seen which action led to ``after``, not only that one did."""
     mover, action, public = after.log[int(after.record.num_moves) - 1].tolist()
     return seat is None or seat == mover or public == action
 
 
 def last_position(before: GameState, action: int, after: GameState) -> GameState:
-    """The position after ``action`` of the round in which it was taken: where it ended that round, before a new deal.
+    """The position after ``action`` in the round in which it was taken: before a new deal if it ended that round.
 
-    In a position that is followed by another round the game counts as over; ``rounds_left`` in its record still says
-    that it is not. For games of several rounds whose record has this field.
+    If another round follows, the game counts as over in this position, but ``rounds_left`` in its record still counts
+    the rounds to come. For games of several rounds whose record has this field.
     """
     if not after.round_ended or after.is_terminal():
         return after

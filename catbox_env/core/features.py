@@ -1,4 +1,4 @@
-"""Numbers that a game computes from an observation, for a network: of the position, and of each legal action."""
+"""Features that a game computes from an observation for a network: of the position and of each legal action."""
 
 from __future__ import annotations
 
@@ -22,15 +22,15 @@ if TYPE_CHECKING:
 class Features:
     """The features of one game under one rule set: immutable, picklable (with its game).
 
-    They follow from an observation and its action mask alone, so they tell a player nothing that it cannot see.
+    They depend only on an observation and its action mask, so they tell a player nothing that it cannot see.
 
     Attributes:
         game: the game; ``game.features`` is this object.
         layout: the named parts of the features of a position (F,).
         action_layout: the named parts of the features of one action (K,).
-        offsets: array (1,) of a record with the offset of each part of ``layout``, -1 for one that is left out.
-        fill: compiled ``fill(params, offsets, observations, masks, out, action_out)``: every element of
-            ``out`` (n, F) and ``action_out`` (n, A, K). It reads and writes inside its arrays whatever these hold.
+        offsets: array (1,) of a record with the offset of each part of ``layout``, -1 for an omitted part.
+        fill: compiled ``fill(params, offsets, observations, masks, out, action_out)``: writes every element of
+            ``out`` (n, F) and ``action_out`` (n, A, K). It stays within its arrays whatever they hold.
     """
 
     game: Game
@@ -53,12 +53,12 @@ class Features:
 
         Args:
             observations: int8 (n, O), of any seat.
-            masks: bool (n, A), the legal actions of that seat; all False where it is not to move.
+            masks: bool (n, A), the legal actions of that seat; all False if it is not to move.
             out, action_out: int8 arrays (n, F) and (n, A, K) to write into, C-contiguous. None: new ones.
 
-        Returns ``out`` and ``action_out``. The features of an action that is not legal are zeros. The features of a
-        vector that no seat can see mean nothing. Raises ``ValueError`` for an array of another dtype or shape, and
-        for one to write into that is not contiguous or cannot be written. The interpreter lock is released meanwhile.
+        Returns ``out`` and ``action_out``. The features of an illegal action are zeros. The features of a vector that
+        no seat can see are meaningless. Raises ``ValueError`` for an array of the wrong dtype or shape, and for an
+        output array that is not contiguous or not writable. It releases the interpreter lock.
         """
         rows = len(masks) if isinstance(masks, np.ndarray) and masks.ndim else 0
         wide, actions = self.game.observation_layout.size, self.game.num_actions
@@ -71,7 +71,7 @@ class Features:
 
 
 def part_offsets(layout: Layout, parts: Sequence[str]) -> np.ndarray:
-    """Array (1,), read-only, of a record that says where each of ``parts`` begins; -1 for one that is left out."""
+    """Array (1,), read-only, of a record with the offset of each of ``parts``; -1 for an omitted part."""
     offsets = np.array([layout.offsets(parts)], record_dtype([(name, np.int64) for name in parts]))
     offsets.setflags(write=False)
     return offsets
@@ -92,5 +92,5 @@ def _target(name: str, array: NDArray[np.int8] | None, shape: tuple[int, ...]) -
     if array is None:
         return np.empty(shape, np.int8)
     if not _checked(name, array, np.int8, shape).flags.carray:
-        raise ValueError(f"{name}: expected a C-contiguous array that can be written; give one, or None")
+        raise ValueError(f"{name}: expected a C-contiguous, writable array, or None")
     return array

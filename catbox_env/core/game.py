@@ -21,25 +21,25 @@ __all__ = ["Game", "GameState", "check_game_object"]
 
 
 class Game(Shown):
-    """A game under one rule set, and what is made of it: states, batches, worlds, texts, events and pictures.
+    """A game under one rule set, and what it makes: states, batches, worlds, texts, events and pictures.
 
-    `GameDefinition` describes its attributes and what a new game has to declare, `Shown` how it is shown.
+    `GameDefinition` describes its attributes and what a new game has to declare, `Shown` its default display.
     """
 
     # States and batches.
 
     def new_initial_state(self, seed: Any = None, deal: Any = None) -> GameState:
-        """The beginning of a game.
+        """The initial state of a new game.
 
         Args:
-            seed: an integer of 0 or more, a numpy ``SeedSequence``, or ``None`` (entropy of the system).
-            deal: a given deal instead of a random one, in the game's own format. Later rounds are random.
+            seed: a non-negative integer, a numpy ``SeedSequence``, or ``None`` (entropy from the operating system).
+            deal: a fixed deal instead of a random one, in the game's own format. Later rounds are random.
         """
         generators = new_generators([seed_sequence(seed)])
         return self.initial_state_from(generators, deal)
 
     def initial_state_from(self, generators: np.ndarray, deal: Any = None) -> GameState:
-        """As ``new_initial_state``, with a generator instead of a seed: array (1,), advanced in place.
+        """Like ``new_initial_state``, with a generator instead of a seed: an array (1,), advanced in place.
 
         Raises ``ValueError`` for anything else.
         """
@@ -64,19 +64,19 @@ class Game(Shown):
 
         Args:
             observation: int8 (O,), what one seat sees before the end of the game.
-            seed: as in ``new_initial_state``; the deals of later rounds come from it as well.
+            seed: as in ``new_initial_state``; it also seeds the deals of later rounds.
             history: int8 (T, 2), what that seat has seen of all actions: its ``history_observation``.
-            beginnings: int8 (K, O), what it saw at the beginning of each round, the first ones first; None: what it saw
+            beginnings: int8 (K, O), what it saw at the beginning of the first K rounds, in order; None: what it saw
                 only then, such as a card of an earlier round that it did not play, is sampled too. Needs ``history``.
 
-        Without ``history`` the ``history()`` of the state begins empty. With it the state has a past: its ``history()``
-        holds all actions since the beginning of the game, those of other seats that were hidden too, and its returns
-        those of the earlier rounds. Then the state is sampled with its past, uniformly from all that agree with
-        observation and history, cards of equal rank told apart: so what only the history tells counts, such as the
-        order of play.
+        Without ``history`` the state's ``history()`` begins empty. With it the state has a past: its ``history()``
+        holds all actions since the beginning of the game, including hidden ones of other seats, and its returns
+        include the earlier rounds. The state and its past are then sampled together, uniformly from all that agree
+        with observation and history, with cards of equal rank distinct; so information that only the history holds,
+        such as the order of play, counts.
 
-        Raises ``ValueError`` for a vector that no seat of this game can see, or that was made after the end; for a
-        history that does not go with it, which is known after a million samples.
+        Raises ``ValueError`` for a vector that no seat of this game can see or that was made after the end, and for a
+        history that contradicts it, which may take a million samples to detect.
         """
         if history is not None:
             checked = checked_observations(self, observation, 1)
@@ -91,14 +91,14 @@ class Game(Shown):
         return GameState(self, records, generators, self.empty_log())
 
     def sample_states(self, observation: np.ndarray, count: int, seed: Any = None) -> Vec:
-        """``count`` full states ("worlds"), each sampled as ``sample_state`` samples one, as a batch.
+        """``count`` full states ("worlds"), each sampled as by ``sample_state``, as a batch.
 
         Args:
-            observation: int8 (O,), or (M, O): many observations, each of which gets ``count`` states of its own. Game
+            observation: int8 (O,), or (M, O): several observations, with ``count`` states for each. Game
                 ``i * count + k`` of the batch is then the k-th state of observation i.
             count: how many, at least 1.
-            seed: as in ``sample_state``. Observation i of many gets the states that it would get alone with the seed
-                ``SeedSequence(seed).spawn(M)[i]``.
+            seed: as in ``sample_state``. Of several observations, observation i gets the states it would get alone
+                with the seed ``SeedSequence(seed).spawn(M)[i]``.
 
         The batch has ``auto_deal`` off and keeps no history: each of its games begins here. Errors as in
         ``sample_state``.
@@ -116,13 +116,13 @@ class Game(Shown):
     def sample_states_from(
         self, observations: np.ndarray, counts: np.ndarray, generators: np.ndarray, num_threads: int = 1
     ) -> Vec:
-        """As ``sample_states``, with a generator for each observation instead of a seed, and a number of states.
+        """Like ``sample_states``, with a generator and a count for each observation.
 
         Args:
             observations: (M, O) int8, M at least 1.
-            counts: (M,) int64, how many states of each, at least 1. Those of one observation come one after the other.
+            counts: (M,) int64, states of each observation, at least 1; they are consecutive in the batch.
             generators: (M,) records of ``core.rng.GENERATOR``, advanced in place.
-            num_threads: of the batch that is returned.
+            num_threads: threads of the returned batch.
 
         Errors as in ``sample_state``; they name the row.
         """
@@ -134,11 +134,11 @@ class Game(Shown):
         Args:
             worlds: N worlds, sampled by ``sample_states`` from what their seats to move see.
             histories: int8 (T, 2), or (M, T, 2): the histories of these seats, as ``vec.history`` has them.
-            history_of: (N,) which of the M histories each world has; None: one for all, or world i has the i-th.
+            history_of: (N,) which of the M histories each world has; None: one for all, or the i-th for world i.
 
-        Returns the worlds at the beginning, the actions since, and a weight for each: see `core.past.Past`. Actions of
-        earlier rounds stay unknown. Raises ``ValueError`` for a game that hides nothing, for arrays of another shape
-        and for histories that are not of these worlds, at this moment.
+        Returns the worlds at the beginning, the actions since then, and a weight for each: see `core.past.Past`.
+        Actions of earlier rounds stay unknown. Raises ``ValueError`` for a game that hides nothing, for arrays of the
+        wrong shape, and for histories that do not belong to these worlds at this moment.
         """
         return rewind(self, worlds, histories, history_of)
 
@@ -173,7 +173,7 @@ class Game(Shown):
         return f"{self.action_to_string(action)}: {self.why_illegal(record, action)}"
 
     def render(self, state: np.record, seat: int | None = None) -> list[tuple[str, str]]:
-        """The state as pieces (text, style), with styles of rich and the hand of ``seat``, or every hand for ``None``.
+        """The state as (text, rich style) pieces with the hand of ``seat``, or every hand for ``None``.
 
         Raises ``ValueError`` for a seat that the game does not have.
         """
@@ -188,17 +188,17 @@ class Game(Shown):
     def events(
         self, before: GameState, action: int, after: GameState, seat: int | None = None
     ) -> list[Event]:
-        """What ``action`` did, in order: moves, tricks won and why, ends of rounds with their sums, winners.
+        """What ``action`` did, in order: moves, tricks won and why, round ends with their scores, winners.
 
         Args:
             before: the state in which the action was taken; not changed.
             action: the id of the action.
-            after: the state to which it led. In a game of several rounds it may be the beginning of the next one: the
-                events are of the round that has ended all the same.
-            seat: who is told. It is told nothing that it does not see; None: everything is told.
+            after: the state that it led to. In a game of several rounds this may be the beginning of the next round;
+                the events are still those of the round that has ended.
+            seat: the viewer; events contain only what it sees. None: everything.
 
-        When a round ends, its cards are laid open to everybody. Raises ``ValueError`` for states of another game, for
-        an ``after`` to which ``action`` does not lead, and for a seat that the game does not have.
+        When a round ends, its cards are revealed to everybody. Raises ``ValueError`` for states of another game, for
+        an ``after`` that ``action`` does not lead to, and for a seat that the game does not have.
         """
         action = check_step(self, before, action, after)
         viewer = seat if seat is None else check_seat("seat", seat, self.num_players)
@@ -207,17 +207,17 @@ class Game(Shown):
     def render_svg(
         self, state: GameState, seat: int | None = None, size: int = 720, theme: str = "light"
     ) -> str:
-        """The state as a picture: SVG text that needs nothing else.
+        """The state as a picture: self-contained SVG text.
 
         Args:
-            state: of this game.
-            seat: whose view: only what that seat sees is in the text. None: everything, all hands.
-            size: width in pixels, 240 to 4096. Its height follows, and is the same for all states of a game.
+            state: a state of this game.
+            seat: the viewer; the SVG contains only what that seat sees. None: everything, all hands.
+            size: width in pixels, 240 to 4096. The height follows, and is the same for all states of a game.
             theme: ``"light"`` or ``"dark"``.
 
-        Where the seat to move is looked at, each of its legal actions is one element with the role ``button``, the
-        attribute ``data-action`` (the action's id) and an ``aria-label`` (its name). Raises ``ValueError`` for
-        anything else than described.
+        In the view of the seat to move, and in that of None, each legal action is one element with the role
+        ``button``, the attribute ``data-action`` (the action's id) and an ``aria-label`` (its name). Raises
+        ``ValueError`` for invalid arguments.
         """
         check_own_state("state", state, self)
         seat = seat if seat is None else check_seat("seat", seat, self.num_players)
@@ -227,6 +227,6 @@ class Game(Shown):
         """The state that ``GameState.serialize`` wrote.
 
         Raises ``ValueError`` for damaged data, for data of another game or rule set, naming the difference, and for a
-        state from which the game cannot be played on.
+        state from which the game cannot continue.
         """
         return read_state(self, data)

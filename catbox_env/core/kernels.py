@@ -1,7 +1,7 @@
-"""What a game gives to ``core``: one record of state, one record of parameters, and a handful of kernels.
+"""What a game provides to ``core``: a state record, a parameter record, and a handful of kernels.
 
-A kernel is a plain scalar function under ``@njit``. It allocates nothing (but for the scratch of ``sample``,
-once a call), raises nothing and reads no globals but constants. The same kernels run under one game, a batch of
+A kernel is a plain scalar function under ``@njit``. It allocates nothing (except scratch memory in ``sample``, once
+per call), raises nothing and reads no globals except constants. The same kernels run in a single game, a batch of
 games, and every adapter.
 """
 
@@ -14,18 +14,18 @@ import numpy as np
 
 from catbox_env.core.compilation import Record, njit
 
-#: How a game's rewards are paid; the place in this tuple is ``params.reward_mode``.
+#: How a game's rewards are paid; ``params.reward_mode`` is an index into this tuple.
 REWARDS = ("score", "margin", "win")
 
-#: In a history: an action that the seat cannot see, and a row for which there has been no action yet.
+#: In a history: an action that the seat cannot see, and a row without an action yet.
 HIDDEN, UNUSED = -1, -2
 
 
 def record_dtype(fields: list[tuple]) -> np.dtype:
     """An aligned structured dtype whose fields can be read as attributes, in Python and in compiled code.
 
-    Raises ``ValueError`` for a field that NumPy's records have as an attribute of their own: compiled code would read
-    the field, plain Python the attribute.
+    Raises ``ValueError`` for a field with the name of an attribute of NumPy's records: compiled code would read the
+    field, plain Python the attribute.
     """
     for name, *_ in fields:
         if hasattr(np.record, name):
@@ -41,12 +41,12 @@ def core_state_fields(max_players: int, num_info: int) -> list[tuple]:
     - ``current_player``: the seat to move, -1 when the game is over.
     - ``terminated``: 1 when the game is over.
     - ``round_ended``: 1 when the last step ended a round.
-    - ``rewards`` (max_players): what the last step paid; the game writes points, ``core`` makes them the reward.
+    - ``rewards`` (max_players): what the last step paid; the game writes points, ``core`` turns them into rewards.
     - ``win_shares`` (max_players): set by the game when it is over; they sum to 1.
     - ``info`` (num_info, max_players): statistics of the last finished round, in the order of ``Game.info_names``.
 
-    ``core`` clears the first five when a game begins, and ``round_ended`` and ``rewards`` before every step. These
-    it keeps by itself:
+    ``core`` clears the first five when a game begins, and ``round_ended`` and ``rewards`` before every step. It
+    maintains the following itself:
 
     - ``num_moves``: actions taken so far.
     - ``rounds_ended``: rounds finished so far.
@@ -82,7 +82,7 @@ def new_params(
 
 @njit
 def history_rows(history) -> int:  # type: ignore[no-untyped-def]  # compiled: (T, 2) int8
-    """How many rows of a history are used."""
+    """The number of used rows of a history."""
     used = 0
     while used < len(history) and history[used, 0] != UNUSED:
         used += 1
@@ -91,13 +91,13 @@ def history_rows(history) -> int:  # type: ignore[no-untyped-def]  # compiled: (
 
 @njit
 def accept_state(params, state) -> bool:  # type: ignore[no-untyped-def]  # compiled: records
-    """The default of ``check_state``, for a game that can be played on from all states within its bounds."""
+    """The default of ``check_state``, for a game that can continue from every state within its bounds."""
     return True
 
 
 @njit
 def show_action(params, state, action) -> int:  # type: ignore[no-untyped-def]  # compiled: records
-    """The default of ``public_action``, for a game in which everybody sees all actions."""
+    """The default of ``public_action``, for a game in which all actions are public."""
     return action
 
 
@@ -112,39 +112,39 @@ class Kernels:
     """The compiled functions of one game.
 
     - ``deal(params, generator, state)``: begin a new game in ``state``.
-    - ``apply(params, generator, state, action)``: a legal action; may deal the next round of the same game.
-    - ``write_mask(params, state, mask)``: every element of ``mask`` (A,), for the seat to move.
-    - ``write_observation(params, state, seat, out)``: what ``seat`` sees, every element of ``out`` (O,).
+    - ``apply(params, generator, state, action)``: take a legal action; may deal the next round of the same game.
+    - ``write_mask(params, state, mask)``: write every element of ``mask`` (A,), for the seat to move.
+    - ``write_observation(params, state, seat, out)``: write what ``seat`` sees, every element of ``out`` (O,).
 
     These have defaults:
 
-    - ``write_state(params, state, seat, out)``: everything, seats relative to ``seat``, into ``out`` (S,). None: as
-      ``write_observation``, for a game that hides nothing.
+    - ``write_state(params, state, seat, out)``: write everything, seats relative to ``seat``, into ``out`` (S,). None:
+      use ``write_observation``, for a game that hides nothing.
     - ``public_action(params, state, action) -> int``: what the other seats see of ``action`` about to be taken in
       ``state``: the action itself, which is the default, or ``HIDDEN``.
-    - ``sample(params, observation, generators, states) -> int``: fill each of ``states`` (M,), all zeros, with a
-      uniform draw of its own from all those consistent with ``observation``, state i with ``generators[i]``; 0, or 1
-      when there is none. ``observation`` is within the bounds of the layout, and nothing else is known of it. The
-      default returns 1: the game cannot be searched.
-    - ``check_state(params, state) -> bool``: whether a state from outside can be played to its end without harm. Every
-      field is within ``Game.state_bounds``; the kernel checks what these cannot say and the other kernels rely on, such
-      as the number of cards in a hand. Whether the position can have come up is not its question. The default accepts
-      every state.
-    - ``rewind(params, generator, state, observer, history, actions) -> (float, float)``: take ``state``, a world as
-      ``sample`` draws it, back to the beginning of its round. ``history`` (T, 2) is that of the seat ``observer``;
-      ``actions`` (T,), ``UNUSED`` everywhere, gets all actions of the round, those that the history hides too, drawn by
-      ``generator`` where the world does not tell them. Returns the importance weight and the acceptance probability
-      that ``core.past.Past`` describes; a weight of -1 for a history that cannot be one of this world. ``core`` plays
-      the actions again and refuses those that do not lead to the world. None: the game hides nothing, and there is one
-      world.
+    - ``sample(params, observation, generators, states) -> int``: fill each of ``states`` (M,), all zeros, with an
+      independent uniform sample of those consistent with ``observation``, state i with ``generators[i]``; 0, or 1 if
+      there is none. ``observation`` is within the bounds of the layout but otherwise arbitrary. The default returns
+      1: the game cannot be searched.
+    - ``check_state(params, state) -> bool``: whether an external state can safely be played to its end. Every field is
+      within ``Game.state_bounds``; the kernel checks what bounds cannot express and the other kernels rely on, such as
+      the number of cards in a hand. It need not check whether the position is reachable. The default accepts every
+      state.
+    - ``rewind(params, generator, state, observer, history, actions) -> (float, float)``: take ``state``, a world drawn
+      by ``sample``, back to the beginning of its round. ``history`` (T, 2) is that of the seat ``observer``;
+      ``actions`` (T,), ``UNUSED`` everywhere, receives all actions of the round, including those that the history
+      hides, drawn by ``generator`` if the world does not determine them. Returns the importance weight and the
+      acceptance probability that ``core.past.Past`` describes; a weight of -1 for a history that contradicts this
+      world. ``core`` replays the actions and rejects those that do not lead to the world. None: the game hides
+      nothing, and there is one world.
     - ``draw_round(params, generator, state, observer, known, history, first, actions) -> int``: deal an earlier round
-      of several. ``state`` is at the beginning of that round, whose actions the rows of ``history`` (T, 2) from
-      ``first`` on are, as the seat ``observer`` saw them. The kernel deals it anew, with every card where it was
-      played from; it draws all others, and the hidden actions, by ``generator``, each place of each card as likely.
-      With ``known`` the hand of the observer and the open cards stay as they are in ``state``. ``actions`` (T,) gets
-      the actions from its row ``first`` on. Returns how many they are; -1 for rows that no round can begin with.
-      ``core`` plays them, and draws again until they are legal and lead on to the next round. None: the game has one
-      round, or hides nothing.
+      of several. ``state`` is at the beginning of that round; the rows of ``history`` (T, 2) from ``first`` on are its
+      actions as the seat ``observer`` saw them. The kernel redeals it, with every seen card in the hand it was played
+      from; it draws all other cards and the hidden actions by ``generator``, with all places of a card equally likely.
+      With ``known`` the hand of the observer and the open cards stay as they are in ``state``. ``actions`` (T,)
+      receives the actions from its row ``first`` on. Returns their number; -1 for rows that no round can begin with.
+      ``core`` plays them, and redraws until they are legal and lead to the next round. None: the game has one round,
+      or hides nothing.
     """
 
     deal: Callable[..., None]

@@ -1,4 +1,4 @@
-"""Named parts of a flat vector: one object gives the offsets, the views and the table in the docs."""
+"""Named parts of a flat vector: one object for the offsets, the views and the table in the docs."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ class Layout(Mapping[str, Part]):
         self.size = 0
         for part in parts:
             if part.name in self._parts:
-                raise ValueError(f"two parts have the name {part.name!r}: give every part a name of its own")
+                raise ValueError(f"two parts have the name {part.name!r}: give every part a unique name")
             self._parts[part.name] = Part(part.name, part.shape, part.doc, part.low, part.high, self.size)
             self.size += part.size
         self._places = [(part.name, part.slice, part.shape) for part in self._parts.values()]
@@ -71,7 +71,7 @@ class Layout(Mapping[str, Part]):
         """Views of the parts of ``vector``: shape ``(size,)``, or a batch ``(..., size)``.
 
         A part of shape ``s`` has the shape ``(..., *s)`` here. The arrays are views: they change when the vector does.
-        Raises ``ValueError`` if the last axis does not have the length ``size``.
+        Raises ``ValueError`` unless the last axis has the length ``size``.
         """
         vector = as_array("vector", vector)
         if vector.ndim == 0 or vector.shape[-1] != self.size:

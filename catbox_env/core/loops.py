@@ -1,12 +1,11 @@
-"""What runs a game's kernels: one game's beginning, step and view, and loops of them over an array of games.
+"""What runs a game's kernels: beginning, stepping and viewing one game, and loops of these over an array of games.
 
-The kernels stand here as free names. ``core.binding.bind`` gives each game a compiled copy of these functions in
-which the names are its own kernels, so nothing here knows a game. The copies are the attributes of ``game.loops``.
+The kernels are free names here. ``core.binding.bind`` gives each game a compiled copy of these functions in which the
+names are its own kernels, so nothing here depends on a game. The copies are the attributes of ``game.loops``.
 
-The functions of one game (`ONE_GAME`) are compiled into whatever calls them: into the loops below, or into another
-driver, such as a search, that plays games in compiled code by the same rules. Write the
-driver as an inner function, as below: the outer function takes the game and gives its kernels local names, the inner
-one is compiled.
+The functions of one game (`ONE_GAME`) are compiled into their callers: the loops below, or another driver, such as a
+search, that plays games in compiled code by the same rules. Write a driver as an inner function, as below: the outer
+function takes the game and gives its kernels local names, the inner one is compiled.
 
 
     def make_first_legal(game):
@@ -22,8 +21,8 @@ one is compiled.
 
 Arrays: ``params`` (1,) and ``states`` (N,), ``generators`` (N,) are records; ``logs`` (N, T, 3) int8 rows of
 (seat, action, what the others saw of it), or (N, 0, 3) when no history is kept; the others are described in
-``core.batch.Vec``. ``rows`` are the games that a call is about, so that threads can share a batch and a step can be
-of some games alone.
+``core.batch.Vec``. ``rows`` are the games that a call processes, so that threads can share a batch and a step can
+cover only some games.
 """
 
 from __future__ import annotations
@@ -48,7 +47,7 @@ check_state: Callable
 rewind: Callable
 draw_round: Callable
 
-#: About one game, compiled into what calls them.
+#: Functions of one game, compiled into their callers.
 ONE_GAME = (
     "begin_game",
     "shape_rewards",
@@ -58,7 +57,7 @@ ONE_GAME = (
     "draw_legal",
     "replays",
 )
-#: Called from Python, kept on disk. These release the interpreter lock, so that threads share a batch;
+#: Called from Python, cached on disk. These release the interpreter lock, so that threads can share a batch;
 LOOPS = (
     "deal_games",
     "check_actions",
@@ -78,14 +77,14 @@ LOOPS = (
 #: and these hold it, so that two threads cannot be in the same single game at once.
 SINGLE_LOOPS = ("apply_if_legal", "mask_one", "observe_one", "state_one", "history_one", "split_one")
 
-#: Where replayed actions lead.
+#: Results of `replays`.
 DIFFERS, GOES_ON, ROUND_ENDED = -1, 0, 1
 #: Values of ``params.reward_mode``.
 MARGIN, WIN = REWARDS.index("margin"), REWARDS.index("win")
 
 
-# These three come into the loops as plain tuples, because Numba takes a named one apart in Python at every call; the
-# loops take their arrays out first, because every access through a tuple inside a loop would count references.
+# The loops receive these three as plain tuples, because Numba unpacks a named tuple in Python at every call; the loops
+# unpack their arrays first, because every access through a tuple inside a loop would count references.
 
 
 class Games(NamedTuple):
@@ -107,7 +106,7 @@ class Outcomes(NamedTuple):
 
 
 class Views(NamedTuple):
-    """What is written about the seat to move: ``legal`` is for the check of its action, ``mask`` for the caller."""
+    """What is written for the seat to move: ``legal`` serves to check its action, ``mask`` is for the caller."""
 
     observation: np.ndarray
     legal: np.ndarray
@@ -117,7 +116,7 @@ class Views(NamedTuple):
 
 
 def begin_game(params, generator, state):
-    """A new game in ``state``."""
+    """Begin a new game in ``state``."""
     state.terminated = 0
     state.round_ended = 0
     state.num_moves = 0
@@ -130,7 +129,7 @@ def begin_game(params, generator, state):
 
 
 def shape_rewards(params, state):
-    """Turn the points of the ended round into the reward that was asked for."""
+    """Turn the points of the ended round into the chosen reward."""
     num_players = params.num_players
     if params.reward_mode == MARGIN:
         total = 0.0
@@ -145,7 +144,7 @@ def shape_rewards(params, state):
 
 
 def step_game(params, generator, state, log, action):
-    """One legal action: logged where ``log`` (T, 3) has room, applied, paid."""
+    """Take one legal action: log it if ``log`` (T, 3) has room, apply it, pay rewards."""
     if state.num_moves < len(log):
         row = log[state.num_moves]
         row[0] = state.current_player
@@ -164,9 +163,9 @@ def step_game(params, generator, state, log, action):
 
 
 def view_game(params, state, observation, mask, state_vector):
-    """Write what the seat to move sees, what it may do, and everything about the game as seen from there.
+    """Write what the seat to move sees, its legal actions, and the full state relative to it.
 
-    A game that is over is seen by seat 0. ``state_vector`` (S,) is left as it is where it has no elements.
+    A game that is over is seen by seat 0. ``state_vector`` (S,) may be empty.
     """
     seat = max(0, int(state.current_player))
     write_observation(params, state, seat, observation)
@@ -188,7 +187,7 @@ def write_history(params, state, log, seat, out):
 
 
 def draw_legal(legal, generator, scratch):
-    """A uniformly random legal action; ``scratch`` (A,) takes the list of them."""
+    """A uniformly random legal action; ``scratch`` (A,) receives the list of them."""
     count = 0
     for action in range(len(legal)):
         scratch[count] = action
@@ -197,13 +196,13 @@ def draw_legal(legal, generator, scratch):
 
 
 def deal_games(params, generators, states, rows):
-    """New games."""
+    """Begin new games."""
     for i in rows:
         begin_game(params[0], generators[i], states[i])
 
 
 def check_actions(legal, rows, actions, bad):
-    """Write the places in ``rows`` of illegal actions to the front of ``bad`` and return how many there are."""
+    """Write the positions in ``rows`` of illegal actions to the front of ``bad`` and return their number."""
     count = 0
     for k in range(len(rows)):
         action = actions[k]
@@ -240,7 +239,7 @@ def observe_games(games, rows, seats, out):
 
 
 def step_games(games, rows, actions, auto_deal, outcomes):
-    """One checked action in each game of ``rows``; a finished game is dealt anew if ``auto_deal``."""
+    """Take one checked action in each game of ``rows``; a finished game is dealt anew if ``auto_deal``."""
     params, generators, states, logs = Games(*games)
     rewards, terminated, round_ended, win_shares = Outcomes(*outcomes)
     p = params[0]
@@ -260,7 +259,7 @@ def step_games(games, rows, actions, auto_deal, outcomes):
 
 
 def step_games_at_random(games, rows, actions, num_steps, action_generators, outcomes, views):
-    """``num_steps`` uniformly random legal actions in each game of ``rows``, everything written after each of them."""
+    """Take ``num_steps`` uniformly random legal actions in each game of ``rows``, writing everything after each."""
     legal = Views(*views).legal
     scratch = np.empty(legal.shape[1], np.int64)
     for _ in range(num_steps):
@@ -271,7 +270,7 @@ def step_games_at_random(games, rows, actions, num_steps, action_generators, out
 
 
 def play_others_at_random(games, rows, seats, action_generators, outcomes, views):
-    """Uniformly random legal actions in each game of ``rows`` until ``seats[i]`` is to move in game i, or it is over.
+    """Take random legal actions in each game of ``rows`` until ``seats[i]`` is to move in game i, or it is over.
 
     The outcomes are those of all these actions together.
     """
@@ -301,9 +300,9 @@ def play_others_at_random(games, rows, seats, action_generators, outcomes, views
 
 
 def apply_if_legal(params, generators, states, log, action, mask):
-    """One action, ``0 .. A-1``, in a single game; whether it was legal, and so was taken.
+    """Take one action, ``0 .. A-1``, in a single game if it is legal; returns whether it was.
 
-    ``mask`` (A,) is left with the legal actions of the seat to move then.
+    ``mask`` (A,) then holds the legal actions of the seat to move.
     """
     write_mask(params[0], states[0], mask)
     if not mask[action]:
@@ -334,12 +333,12 @@ def history_one(params, states, log, seat, out):
 
 
 def sample_games(params, observation, generators, states):
-    """States drawn from those consistent with ``observation``, each with its own generator; 1 when there is none."""
+    """Sample states consistent with ``observation``, each with its own generator; 1 if there is none."""
     return sample(params[0], observation, generators, states)
 
 
 def first_refused(params, states):
-    """The index of the first of ``states``, all within their bounds, that ``check_state`` refuses; -1: none."""
+    """The index of the first of ``states``, all within their bounds, that ``check_state`` rejects; -1: none."""
     for i in range(len(states)):
         if not check_state(params[0], states[i]):
             return i
@@ -347,7 +346,7 @@ def first_refused(params, states):
 
 
 def sample_batch(params, observations, counts, generators, states):
-    """``counts[i]`` states, at least 1, for each of ``observations`` (M, O), one after the other.
+    """Sample ``counts[i]`` consecutive states, at least 1, for each of ``observations`` (M, O).
 
     Returns -1, or the index of the first observation that no seat of this game can see.
     """
@@ -360,7 +359,7 @@ def sample_batch(params, observations, counts, generators, states):
             return i
         if first_refused(params, drawn) >= 0:
             return i
-        # A vector that no seat can see differs from every seat's observation in the state that was drawn for it.
+        # A vector that no seat can see differs from every seat's observation of the state sampled for it.
         same = False
         for seat in range(params[0].num_players):
             write_observation(params[0], drawn[0], seat, seen)
@@ -377,7 +376,7 @@ def rewind_games(
 
     World i has the history ``histories[history_of[i]]`` of the seat ``seats[i]``. ``actions`` (N, T), ``weights`` and
     ``acceptance`` (N,) are filled; ``again`` (1,), a record of a state, and ``seen`` (2, O) are scratch. Returns -1, or
-    the index of the first world that its history cannot be of.
+    the index of the first world that contradicts its history.
     """
     for i in range(len(states)):
         state = states[i]
@@ -395,7 +394,7 @@ def rewind_games(
             count += 1
         rows = history[max(0, last - count) : last]
         if replays(params, generators[i], again[0], seat, rows, actions[i]) == GOES_ON:
-            # Not the whole state: what the others know of the observer's hand is in no observation of its own.
+            # Not the full state: what the others know of the observer's hand is not in its own observation.
             write_observation(params[0], again[0], seat, seen[1])
             if again[0].current_player == mover and (seen[0] == seen[1]).all():
                 continue
@@ -408,9 +407,9 @@ def draw_earlier_round(
 ):
     """Draw an earlier round until it agrees with ``history`` (T, 2), at most ``tries`` times.
 
-    ``states`` (1,) is at the beginning of the round; ``drawn`` (2,), records of states, gets it with the deal drawn as
-    its first. ``actions`` (T,) as in the kernel ``draw_round``. ``next_seat`` moves after the last row of the history.
-    Returns how many actions there are; 0 if no draw agrees, -1 for rows that no round can begin with.
+    ``states`` (1,) is at the beginning of the round; ``drawn[0]``, of two records of states, receives it with the drawn
+    deal. ``actions`` (T,) as in the kernel ``draw_round``. ``next_seat`` moves after the last row of the history.
+    Returns the number of actions; 0 if no draw agrees, -1 for rows that no round can begin with.
     """
     for _ in range(tries):
         drawn[0] = states[0]
@@ -429,10 +428,10 @@ def draw_earlier_round(
 
 
 def replays(params, generator, state, observer, rows, actions):
-    """Play ``actions``, one for each of ``rows`` of a history (n, 2), from ``state`` on: where they lead.
+    """Play ``actions``, one for each of ``rows`` of a history (n, 2), from ``state``; returns where they lead.
 
-    DIFFERS where one of them is illegal, where the seat ``observer`` sees it otherwise than its row says, or where the
-    round ends before the last; ROUND_ENDED where it ends with the last; else GOES_ON.
+    DIFFERS if one of them is illegal, if the seat ``observer`` does not see it as its row says, or if the round ends
+    before the last; ROUND_ENDED if it ends with the last; else GOES_ON.
     """
     mask = np.empty(params[0].num_actions, np.bool_)
     no_log = np.empty((0, 3), np.int8)
@@ -453,11 +452,11 @@ def replays(params, generator, state, observer, rows, actions):
 
 
 def public_actions(params, states, rows, actions, out):
-    """What the other seats see of ``actions[k]``, legal in game ``rows[k]``, into ``out[k]``."""
+    """Write what the other seats see of ``actions[k]``, legal in game ``rows[k]``, into ``out[k]``."""
     for k in range(len(rows)):
         out[k] = public_action(params[0], states[rows[k]], actions[k])
 
 
 def split_one(generators, children):
-    """An independent generator."""
+    """Split off an independent generator."""
     split(generators[0], children[0])

@@ -1,10 +1,10 @@
-"""Options of a game as text: the one grammar of the command line and of files of settings.
+"""Game options as text: the grammar shared by the command line and settings files.
 
 | text | value |
 |---|---|
 | ``7``, ``2_000_000``, ``0x10``, ``5e-4`` | a number |
 | ``true``, ``yes``, ``on``; ``false``, ``no``, ``off``; ``none``, ``null`` | True; False; None |
-| ``1,3,4`` or ``[1, 3, 4]``; ``1,`` or ``[1]``; nothing or ``[]`` | a list |
+| ``1,3,4`` or ``[1, 3, 4]``; ``1,`` or ``[1]``; empty text or ``[]`` | a list |
 | ``{num_players: 3, bids: [1, 3]}``, ``{'module:Class': 0.1}`` | a mapping |
 | anything else, or anything in quotes | the text itself |
 """
@@ -25,8 +25,8 @@ _WORDS: dict[str, bool | None] = {
     **dict.fromkeys(("false", "no", "off"), False),
     **dict.fromkeys(("none", "null"), None),
 }
-#: What a text is made of beside brackets, commas, and the colons of mappings: what is in quotes, words, and quotes that
-#: do not match. A colon within a word, as in ``module:Class``, is a part of it.
+#: The tokens of a text besides brackets, commas, and the colons of mappings: quoted text, words, and unmatched quotes.
+#: A colon within a word, as in ``module:Class``, is part of the word.
 _TOKEN = re.compile(
     r"""(?P<quoted>'[^']*'|"[^"]*")(?=\s*(?:[])},:]|$))"""
     r"""|(?P<word>[^][(){},:'"\s](?:[^][(){},:]|:(?![][(){}\s]|$))*)"""
@@ -35,29 +35,29 @@ _TOKEN = re.compile(
 
 
 class QuotedText(str):
-    """A text that is no notation of a value, as one in quotes: ``read_value`` leaves it as it is."""
+    """Literal text, as if in quotes: ``read_value`` does not parse it."""
 
 
 def parse_value(text: str) -> Any:
-    """The value that ``text`` stands for (see the table above). Never raises: other text stays a text."""
+    """The value that ``text`` stands for (see the table above). Never raises: other text stays text."""
     return _parse(text, _number_or_word)
 
 
 def parse_text(text: str) -> str:
-    """The text that ``text`` stands for, which may look like a number: without the quotes around it."""
+    """``text`` without the quotes around it; never parsed as a number."""
     text = text.strip()
     found = _TOKEN.fullmatch(text)
     return text[1:-1] if found and found["quoted"] else text
 
 
 def parse_texts(text: str) -> list[str]:
-    """The texts that ``text`` lists, which may look like numbers; one that is no list is a list of one."""
+    """The texts that ``text`` lists, never parsed as numbers; text that is not a list becomes a list of one."""
     found = _parse(text, str)
     return found if isinstance(found, list) else [parse_text(text)]
 
 
 def _parse(text: str, word: Callable[[str], Any]) -> Any:
-    """``text`` as a literal of Python, once every word without quotes, which ``word`` reads, is written as one."""
+    """Parse ``text`` as a Python literal, after replacing every unquoted word by the literal of ``word(...)``."""
 
     def literal(token: re.Match[str]) -> str:
         if token["word"]:
@@ -76,7 +76,7 @@ def _parse(text: str, word: Callable[[str], Any]) -> Any:
 
 
 def _listed(value: Any) -> Any:
-    """``value`` with lists for tuples. Raises ``ValueError`` for a set: one value in braces, which has no name."""
+    """``value`` with lists for tuples. Raises ``ValueError`` for a set: values in braces without names."""
     if isinstance(value, set):
         raise ValueError("a set")
     if isinstance(value, list | tuple):
@@ -87,9 +87,9 @@ def _listed(value: Any) -> Any:
 
 
 def read_value(value: Any) -> Any:
-    """``value`` with the value of every text in it in its place, and lists, which JSON and YAML have, for tuples.
+    """``value`` with every text in it parsed, and with lists for tuples, as in JSON and YAML.
 
-    A text is read once: what is read already goes through ``quoted`` before it gets here again.
+    Parse text only once: pass a parsed value through ``quoted`` before reading it again.
     """
     if isinstance(value, QuotedText):
         return str(value)
@@ -103,7 +103,7 @@ def read_value(value: Any) -> Any:
 
 
 def quoted(value: Any) -> Any:
-    """``value`` with every text in it a ``QuotedText``: ``read_value`` gives ``value`` back."""
+    """``value`` with every text in it a ``QuotedText``: ``read_value`` returns ``value`` unchanged."""
     if isinstance(value, str):
         return QuotedText(value)
     if isinstance(value, list | tuple):
@@ -114,10 +114,10 @@ def quoted(value: Any) -> Any:
 
 
 def read_options(game_id: str, options: Mapping[str, Any]) -> dict[str, Any]:
-    """``options`` of ``make_game``, which may be written as text, as values: see ``read_value``.
+    """``options`` of ``make_game``, possibly given as text, as values: see ``read_value``.
 
-    One value for a rule that takes several is a list of one. The values are not checked: ``make_game`` does that. The
-    options of an unknown game are only read. Raises ``ValueError`` for ``rules``, an object that no text stands for.
+    A single value for a rule that takes several becomes a list of one. The values are not checked: ``make_game`` does
+    that. The options of an unknown game are only parsed. Raises ``ValueError`` for ``rules``, which cannot be text.
     """
     several = set()
     if isinstance(game_id, str) and game_id in GAMES:

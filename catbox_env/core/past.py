@@ -1,9 +1,9 @@
-"""The past of sampled worlds: how a round, or a whole game, can have come to them.
+"""The past of sampled worlds: how a round, or a whole game, can have led to them.
 
-A world is sampled from what a seat sees now (`Game.sample_states`). With the history of that seat it is taken back to
-the beginning of its round, and the actions that the seat could not see, such as a discard, get a value that agrees with
-the world. A search replays them to ask how likely other seats would have acted so (`rewind`). A single state can be
-given such a past, its earlier rounds included (`sample_past`).
+A world is sampled from what a seat sees now (`Game.sample_states`). With that seat's history, `rewind` takes it back to
+the beginning of its round and fills in the actions that the seat could not see, such as discards, consistently with the
+world. A search replays them to estimate how likely the other seats were to act this way. `sample_past` gives a single
+state such a past, including earlier rounds.
 """
 
 from __future__ import annotations
@@ -24,27 +24,27 @@ from catbox_env.core.state import GameState
 if TYPE_CHECKING:  # a game makes pasts
     from catbox_env.core.game import Game
 
-#: Worlds, or deals of an earlier round, that are sampled before a history counts as impossible.
+#: Samples of worlds, or of deals of an earlier round, after which a history counts as impossible.
 MOST_SAMPLED = 1_000_000
-#: Deals that are tried, at most, of a game that hides nothing.
+#: Most deals to try for a game that hides nothing.
 MOST_TRIED = 20_000
-#: Beginnings of a round that are sampled to find one with the observer on its seat.
+#: Beginnings of a round to sample for one with the observer in its seat.
 MANY_SEATS = 64
-#: Worlds sampled at a time, at most.
+#: Most worlds to sample at a time.
 MOST_AT_ONCE = 4096
 
 
 class Past(NamedTuple):
-    """How worlds (N,) came about, since the beginning of their round.
+    """How worlds (N,) came about since the beginning of their round.
 
     - ``beginnings``: a `Vec` of the same worlds at the beginning of the round; ``auto_deal`` is off.
-    - ``actions`` (N, T) int64: what was then done, by whoever was to move: the hidden actions too; -2 after the last.
-    - ``importance_weights`` (N,) float64: 0 where these actions do not lead to the world, because the history
-      excludes it. Else in proportion to P / Q: Q is the chance with which the world and the hidden actions were
-      sampled, P the chance of the deal that they imply. Multiplied by the chances of all ``actions`` they are posterior
+    - ``actions`` (N, T) int64: the actions since then, in order, including hidden ones; -2 after the last.
+    - ``importance_weights`` (N,) float64: 0 if these actions do not lead to the world, because the history
+      excludes it. Else proportional to P / Q: Q is the probability with which the world and the hidden actions were
+      sampled, P that of the deal that they imply. Multiplied by the probabilities of all ``actions`` they are posterior
       weights, by Bayes' rule.
-    - ``acceptance`` (N,) float64, probabilities: 0 where the weight is 0, else in proportion to the number of pasts
-      that lead to the world, with all cards told apart. Worlds that are kept with these have uniform pasts.
+    - ``acceptance`` (N,) float64, probabilities: 0 if the weight is 0, else proportional to the number of pasts that
+      lead to the world, with all cards distinct. Worlds accepted with these probabilities have uniform pasts.
     """
 
     beginnings: Vec
@@ -57,7 +57,7 @@ def rewind(game: Game, worlds: Vec, histories: np.ndarray, history_of: np.ndarra
     """See `Game.rewind`."""
     if game.kernels.rewind is None:
         raise ValueError(
-            f"{game.id} hides nothing, so no world has to be taken back: its history is the past of the one world"
+            f"{game.id} hides nothing, so there is nothing to rewind: the history is the past of its only world"
         )
     if not isinstance(worlds, Vec):
         raise ValueError(f"worlds={brief(worlds)}: expected a batch of games, as sample_states returns")
@@ -72,7 +72,7 @@ def rewind(game: Game, worlds: Vec, histories: np.ndarray, history_of: np.ndarra
 
 
 def _rewind(game: Game, worlds: Vec, seats: np.ndarray, histories: np.ndarray, of: np.ndarray) -> Past:
-    """As `rewind`; world i was sampled for the seat ``seats[i]`` and has the history ``histories[of[i]]``."""
+    """Like `rewind`; world i was sampled for the seat ``seats[i]`` and has the history ``histories[of[i]]``."""
     records, generators, _ = worlds._copied(0)
     actions = np.empty((worlds.num_envs, game.history_length), np.int64)
     weights, acceptance = np.empty(worlds.num_envs), np.empty(worlds.num_envs)
@@ -84,7 +84,7 @@ def _rewind(game: Game, worlds: Vec, seats: np.ndarray, histories: np.ndarray, o
     )
     if misfit >= 0:
         raise ValueError(
-            f"histories: row {of[misfit]} is no history of world {misfit}; give that of the seat that the world was "
+            f"histories: row {of[misfit]} is not a history of world {misfit}; give that of the seat that the world was "
             f"sampled for, at that moment"
         )
     beginnings = Vec._undealt(game, worlds.num_envs, worlds.num_threads, auto_deal=False)
@@ -94,7 +94,7 @@ def _rewind(game: Game, worlds: Vec, seats: np.ndarray, histories: np.ndarray, o
 
 
 class PastRound(NamedTuple):
-    """A round of a past: its deal, as `Game.deal_of` gives it, and the actions since, hidden ones too."""
+    """A round of a past: its deal, as `Game.deal_of` gives it, and all actions since, including hidden ones."""
 
     deal: dict[str, Any] | None
     actions: list[int]
@@ -110,7 +110,7 @@ def sample_past(
 ) -> tuple[GameState, list[PastRound]]:
     """A state as `Game.sample_state` samples it from ``history``, and all rounds from the beginning of the game to it.
 
-    ``seat``: the seat that sees ``observation`` (1, O), which is checked; None: any that can see it.
+    ``observation``: (1, O), already checked. ``seat``: the seat that sees it; None: any that can see it.
     """
     given = as_array("history", history)
     if given.ndim != 2:
@@ -136,7 +136,7 @@ def sample_past(
 
 
 class _PastSampler(NamedTuple):
-    """What a past is sampled from, and the generators of its deals and of its choices."""
+    """The inputs from which a past is sampled, and the generators of its deals and of its choices."""
 
     game: Game
     observation: np.ndarray
@@ -147,7 +147,7 @@ class _PastSampler(NamedTuple):
     rng: np.random.Generator
 
     def sample_open(self) -> tuple[GameState, list[PastRound], int] | None:
-        """Of a game that hides nothing: one of the deals from which the actions lead to the position; None: of none."""
+        """For a game that hides nothing: one of the deals from which the actions lead to the position; None if none."""
         game = self.game
         world = self._worlds(self.observation, 1)
         observer = int(_observers_of(world, self.observation)[0])
@@ -168,14 +168,14 @@ class _PastSampler(NamedTuple):
                 round_ = PastRound(game.deal_of(state.record), actions)
                 for action in actions:
                     state.apply_action(action)
-            except ValueError:  # this deal is not possible, or an action is illegal after it
+            except ValueError:  # this deal is impossible, or an action is illegal after it
                 continue
             if np.array_equal(state.observation(observer), self.observation):
                 found.append((state, [round_], observer))
         return found[self.rng.integers(len(found))] if found else None
 
     def sample_hidden(self) -> tuple[GameState, list[PastRound], int] | None:
-        """Of a game with hidden cards: these cards in every round; None where the history is of another game."""
+        """For a game with hidden cards: sample these in every round; None if the history contradicts the game."""
         observer, next_seat, current = self._sample_current_round()
         before = int((self.history[:, 0] != UNUSED).sum()) - len(current.actions)
         state, rounds, first = self._new_state(), list[PastRound](), 0
@@ -196,7 +196,7 @@ class _PastSampler(NamedTuple):
         return state, rounds, observer
 
     def _sample_current_round(self) -> tuple[int, int, PastRound]:
-        """Who observes, who is to move, and the round up to now, uniform among all that agree with what was seen."""
+        """The observer, the seat to move, and the round so far, uniform among all that agree with what was seen."""
         tried, at_once = 0, 1
         while tried < MOST_SAMPLED:
             worlds = self._worlds(self.observation, at_once)
@@ -219,7 +219,7 @@ class _PastSampler(NamedTuple):
         """The round that ``state`` begins, to which the rows of the history from ``first`` on belong."""
         game = self.game
         if game.kernels.draw_round is None:
-            raise ValueError(f"{game.id} has no kernel draw_round, so that no earlier round can be sampled")
+            raise ValueError(f"{game.id} has no kernel draw_round, so it cannot sample an earlier round")
         actions, records = np.full(game.history_length, UNUSED, np.int64), np.zeros(2, game.state_dtype)
         count = game.loops.draw_earlier_round(
             game.params, self.generators, state.records, observer, known, self.history, first, next_seat,
@@ -235,7 +235,7 @@ class _PastSampler(NamedTuple):
         return PastRound(game.deal_of(records[0]), actions[first : first + count].tolist())
 
     def _play(self, state: GameState, rounds: list[PastRound], observer: int) -> bool:
-        """Deal the last of ``rounds``, which ``state`` begins, and play it; whether its beginning is the one given."""
+        """Deal the last of ``rounds``, which ``state`` begins, and play it; False if its given beginning differs."""
         self.game.set_deal(state.record, rounds[-1].deal)
         seen = self.beginnings[len(rounds) - 1 :]
         if seen and not np.array_equal(state.observation(observer), seen[0]):
@@ -245,9 +245,9 @@ class _PastSampler(NamedTuple):
         return True
 
     def _deal_seen(self, observation: np.ndarray, observer: int) -> Any:
-        """A deal of a round at whose beginning ``observer`` sees ``observation`` (O,); None if it cannot.
+        """A deal of a round at whose beginning ``observer`` sees ``observation`` (O,); None if there is none.
 
-        Many are sampled, because where the first start player is random, a world has the observer on any seat.
+        It samples many, because if the first start player is random, a world may have the observer in any seat.
         """
         worlds = self._worlds(observation, MANY_SEATS)
         found = np.flatnonzero(_observers_of(worlds, observation) == observer)
@@ -277,7 +277,7 @@ def _record(worlds: Vec, row: int) -> np.record:
 
 def _none_found(which: str, tried: int) -> str:
     return (
-        f"history: none of {tried:,} samples of {which} agrees with it; give the observation, the history and the "
+        f"history: none of {tried:,} samples of {which} agree with it; give the observation, the history and the "
         f"beginnings of the same seat at the same moment"
     )
 
@@ -299,7 +299,7 @@ def _checked_histories(game: Game, histories: np.ndarray) -> np.ndarray:
         raise ValueError(
             f"histories: row {int((~inside).any(axis=1).argmax())} holds seats or actions that the game does not have"
         )
-    return np.array(given, order="C")  # a copy: a read-only array would have the code compiled again
+    return np.array(given, order="C")  # a copy: for a read-only array the code would be compiled again
 
 
 def _checked_places(history_of: np.ndarray | None, num_histories: int, num_worlds: int) -> np.ndarray:

@@ -1,10 +1,10 @@
-"""What the pictures of all games share: colours, SVG elements, the tokens of the seats, and panels on a sheet.
+"""What the pictures of all games share: colours, SVG elements, seat tokens, and panels on a sheet.
 
-A picture is laid out in units of its own, and scaled to the width that was asked for. Panels are `PANEL` units wide,
-in two columns where the picture is wide, in one where it is narrow. Text has a size of at least 12 units.
+A picture is laid out in its own units and scaled to the requested width. Panels are `PANEL` units wide, in two columns
+if the picture is wide, in one if it is narrow. Text has a size of at least 12 units.
 
-Nothing is told by colour alone: a colour has a letter, a seat has a shape and a number. No element has an id, so that
-many pictures can stand in one page.
+Colour alone conveys nothing: a colour has a letter, a seat has a shape and a number. No element has an id, so that a
+page can contain many pictures.
 """
 
 from __future__ import annotations
@@ -22,33 +22,33 @@ from catbox_env.core.events import action_seen
 from catbox_env.core.kernels import HIDDEN
 from catbox_env.core.state import GameState
 
-#: Widths of a picture, in pixels: the least, the most, and the first one at which two panels stand side by side.
+#: Widths of a picture, in pixels: the minimum, the maximum, and the smallest with two columns.
 LEAST_WIDTH, MOST_WIDTH, WIDE_FROM = 240, 4096, 560
 #: Width of a panel, and the gaps around it, in units.
 PANEL, GAP = 344, 10
-#: Room at the sides of a panel, and the height of its title.
+#: Padding at the sides of a panel, and the height of its title.
 PADDING, TITLE = 12, 34
-#: Height of the head of a picture where it is narrow, and where it is wide.
+#: Height of the head of a narrow and of a wide picture.
 HEADS = (88, 66)
 #: Letters of the colours red, blue, yellow, green.
 LETTERS = "RBYG"
-#: So many seats have a token of their own.
+#: The number of seats that have their own token.
 MOST_SEATS = 6
-#: A viewer uses the first of these that it has.
+#: A viewer uses the first of these that is installed.
 FONTS = "Inter, system-ui, -apple-system, 'Segoe UI', Roboto, 'Helvetica Neue', Arial, sans-serif"
 
 
 @dataclass(frozen=True)
 class Theme:
-    """Colours. Text has a contrast of at least 4.5 on what it stands on, outlines and tokens one of 3 (WCAG 2, AA).
+    """Colours. Text has a contrast ratio of at least 4.5 to its background, outlines and tokens 3 (WCAG 2, AA).
 
     Attributes:
         page, panel: backgrounds; line: borders of panels.
-        ink, soft: text, and text of less weight; also the frame of what can be chosen.
-        face: cards without a colour; back: cards that are hidden; turn: the row of the seat to move.
-        colors: red, blue, yellow, green; on_colors: text on them; tints: weak ones, for empty cells; words: text in
+        ink, soft: text, and less prominent text; also the frame of what can be chosen.
+        face: cards without a colour; back: hidden cards; turn: the row of the seat to move.
+        colors: red, blue, yellow, green; on_colors: text on them; tints: pale ones, for empty cells; words: text in
             these colours on a panel or a face.
-        seats: six colours, none of which is taken for one of ``colors``; on_seats: text on them.
+        seats: six colours, none easily confused with one of ``colors``; on_seats: text on them.
     """
 
     page: str
@@ -86,12 +86,12 @@ THEMES = {
 
 
 def number(value: float) -> str:
-    """A coordinate, to a hundredth of a unit."""
+    """A coordinate, rounded to a hundredth of a unit."""
     return f"{round(value, 2):g}"
 
 
 def signed(value: int) -> str:
-    """A number with the sign for minus that typesetters use."""
+    """A number with a typographic minus sign."""
     return str(value).replace("-", "\u2212")
 
 
@@ -99,7 +99,7 @@ def box(
     x: float, y: float, width: float, height: float, fill: str, *,
     radius: float = 6, line: str = "", weight: float = 1, dashed: bool = False,
 ) -> str:  # fmt: skip
-    """A rectangle with round corners, and a ``line`` of that colour around it, inside."""
+    """A rectangle with rounded corners and an inner border of the colour ``line``."""
     edge = weight / 2 if line else 0
     outline = f' stroke="{line}" stroke-width="{weight:g}"' if line else ""
     if dashed:
@@ -117,7 +117,7 @@ def path(d: str, fill: str, *, line: str = "", weight: float = 1) -> str:
 
 
 def round_box(x: float, y: float, width: float, height: float, radius: float) -> str:
-    """A rectangle with round corners as a part of a path."""
+    """A rectangle with rounded corners as part of a path."""
     r, across, down = f"{radius:g}", number(width - 2 * radius), number(height - 2 * radius)
     return (
         f"M{number(x + radius)} {number(y)}h{across}a{r} {r} 0 0 1 {r} {r}v{down}a{r} {r} 0 0 1 -{r} {r}"
@@ -126,7 +126,7 @@ def round_box(x: float, y: float, width: float, height: float, radius: float) ->
 
 
 def disc(x: float, y: float, radius: float) -> str:
-    """A circle as a part of a path."""
+    """A circle as part of a path."""
     r = f"{radius:g}"
     return (
         f"M{number(x - radius)} {number(y)}a{r} {r} 0 1 0 {2 * radius:g} 0a{r} {r} 0 1 0 -{2 * radius:g} 0z"
@@ -143,7 +143,7 @@ def text(
     bold: bool = False,
     anchor: str = "",
 ) -> str:
-    """Words that begin at ``x`` (``anchor="end"``: end there), and whose capitals are centred on ``y``."""
+    """Text that begins at ``x`` (``anchor="end"``: ends there), with capitals centred vertically on ``y``."""
     look = f' fill="{fill}"' if fill else ""
     look += f' text-anchor="{anchor}"' if anchor else ""
     look += ' font-weight="700"' if bold else ""
@@ -151,12 +151,12 @@ def text(
 
 
 def centred(x: float, y: float, words: object, size: float, fill: str = "", *, bold: bool = False) -> str:
-    """Words that are centred on ``x`` and ``y``."""
+    """Text centred on ``x`` and ``y``."""
     return text(x, y, words, size, fill, bold=bold, anchor="middle")
 
 
 def letters(xs: Iterable[float], y: float, words: str, size: float, fill: str) -> str:
-    """The letters of ``words``, each centred on its place in ``xs``."""
+    """The letters of ``words``, each centred on its position in ``xs``."""
     if not words:
         return ""
     spans = "".join(f'<tspan x="{number(x)}">{letter}</tspan>' for x, letter in zip(xs, words, strict=True))
@@ -164,19 +164,19 @@ def letters(xs: Iterable[float], y: float, words: str, size: float, fill: str) -
 
 
 def heading(theme: Theme, words: str, note: str = "") -> str:
-    """The title of a panel, and a note at its right end."""
+    """The title of a panel, and a right-aligned note."""
     return text(PADDING, 19, words, 15, bold=True) + (
         text(PANEL - PADDING, 19, note, 13, theme.soft, anchor="end") if note else ""
     )
 
 
 def group(content: str, label: str = "", role: str = "group") -> str:
-    """Elements that belong together; ``label`` says to a screen reader what they show."""
+    """A group of elements; ``label`` describes it to a screen reader."""
     return f'<g role="{role}" aria-label="{escape(label)}">{content}</g>' if label else f"<g>{content}</g>"
 
 
 def figure(content: str, label: str) -> str:
-    """Elements that a screen reader takes as one image, described by ``label``."""
+    """Elements that form one image for a screen reader, described by ``label``."""
     return group(content, label, "img")
 
 
@@ -192,9 +192,9 @@ def choice(
     radius: float = 6,
     note: str = "",
 ) -> str:
-    """A legal action as a frame around what it chooses, which is drawn before: a button that is named ``label``.
+    """A legal action as a frame around what it chooses, which is drawn first: a button named ``label``.
 
-    ``note``: what a screen reader says beside the name.
+    ``note``: what a screen reader says besides the name.
     """
     frame = box(x, y, width, height, "none", radius=radius, line=theme.ink, weight=2.5)
     return _action(action, label, frame, note)
@@ -211,7 +211,7 @@ def button(
     *,
     small: bool = False,
 ) -> str:
-    """A legal action as a filled button with ``words`` on it, which are a part of its name, ``label``."""
+    """A legal action as a filled button with ``words`` on it, which are part of its name, ``label``."""
     height, ground, fill = (28, theme.back, theme.ink) if small else (40, theme.ink, theme.panel)
     face = box(x, y, width, height, ground, radius=8)
     size = 14 if small else 16
@@ -229,7 +229,7 @@ def _action(action: int, label: str, drawn: str, note: str = "") -> str:
 
 
 def forbidden(action: int, x: float, y: float, width: float, height: float) -> str:
-    """An area that shows nothing, over what ``action`` would choose if it were legal: a page asks why it is not."""
+    """An invisible area over what the illegal ``action`` would choose, so that a page can ask why it is illegal."""
     return (
         f'<rect data-forbidden="{action}" x="{number(x)}" y="{number(y)}" width="{number(width)}" '
         f'height="{number(height)}" fill="none" pointer-events="all"/>'
@@ -238,7 +238,7 @@ def forbidden(action: int, x: float, y: float, width: float, height: float) -> s
 
 @cache
 def _shape(seat: int, radius: float) -> str:
-    """The outline of the tokens of a seat, around the origin: disc, square, hexagon, diamond, triangle, octagon."""
+    """The outline of a seat's tokens, around the origin: disc, square, hexagon, diamond, triangle, octagon."""
     if seat == 0:
         return disc(0, 0, radius)
     if seat == 1:
@@ -248,7 +248,7 @@ def _shape(seat: int, radius: float) -> str:
         seat
     ]
     angles = [math.radians(turned + 360 * k / corners) for k in range(corners)]
-    down = 0.18 * radius if corners == 3 else 0  # the number stands in the middle of the triangle
+    down = 0.18 * radius if corners == 3 else 0  # so that the number is in the middle of the triangle
     points = [
         f"{number(size * radius * math.cos(a))} {number(size * radius * math.sin(a) + down)}" for a in angles
     ]
@@ -258,7 +258,7 @@ def _shape(seat: int, radius: float) -> str:
 def token(
     theme: Theme, seat: int, x: float, y: float, radius: float, *, ringed: bool = False, faded: bool = False
 ) -> str:
-    """The token of a seat: its shape, colour and number. ``ringed``: the last one; ``faded``: of a seat that is out."""
+    """A seat's token: its shape, colour and number. ``ringed``: the latest one; ``faded``: of a seat that is out."""
     fill, on = (theme.back, theme.ink) if faded else (theme.seats[seat], theme.on_seats)
     size = max(12.0, round(1.15 * radius, 1))
     ring = f' stroke="{theme.ink}" stroke-width="2.5"' if ringed else ""
@@ -282,7 +282,7 @@ def seat_row(
 ) -> tuple[str, str]:
     """The row of a seat in a panel: its token, its name, and ``notes`` below; and the same in words.
 
-    The row of the seat that looks has the note "you", and that of the seat to move a ground, ``width`` units wide.
+    The viewer's row has the note "you", and that of the seat to move a background ``width`` units wide.
     """
     y, turn, you = top + height / 2, seat == mover, seat == viewer
     notes = ["you"] * you + notes
@@ -302,7 +302,7 @@ def won_by(winners: list[int]) -> str:
 
 
 def crown(theme: Theme, x: float, y: float, radius: float = 10) -> str:
-    """The mark of the card that wins, centred."""
+    """The mark of the winning card, centred."""
     k = radius / 10
     points = f"M{number(x - 5.5 * k)} {number(y + 4.5 * k)}" + "".join(
         f"l{number(right * k)} {number(down * k)}"
@@ -312,11 +312,11 @@ def crown(theme: Theme, x: float, y: float, radius: float = 10) -> str:
 
 
 class Sheet:
-    """A picture under construction: a head, and panels in two columns (one below the other where it is narrow).
+    """A picture under construction: a head, and panels in two columns (one if the picture is narrow).
 
     Attributes: ``theme``; ``size``: the width in pixels.
 
-    Raises ``ValueError`` for a size that is no integer from 240 to 4096, and for an unknown theme.
+    Raises ``ValueError`` unless ``size`` is an integer from 240 to 4096, and for an unknown theme.
     """
 
     def __init__(self, size: int, theme: str) -> None:
@@ -325,11 +325,11 @@ class Sheet:
         self._columns: tuple[list[tuple[float, str, str]], ...] = ([], [])
 
     def panel(self, column: int, height: float, content: str, label: str = "") -> None:
-        """A panel below the others of ``column``, 0 or 1. ``content`` has its origin in the panel's corner."""
+        """Add a panel at the bottom of ``column``, 0 or 1. ``content`` has its origin in the panel's corner."""
         self._columns[column].append((height, content, label))
 
     def shorter_column(self) -> int:
-        """The column that ends higher up."""
+        """The shorter column."""
         heights = [sum(height + GAP for height, _, _ in panels) for panels in self._columns]
         return heights.index(min(heights))
 
@@ -337,7 +337,7 @@ class Sheet:
         """The whole picture.
 
         Args:
-            title, note: name of the game, and where in the game we are.
+            title, note: the name of the game, and its progress.
             line: who is to move and what to do, with the token of ``seat`` (-1: none).
             last: the last action.
         """
@@ -350,14 +350,14 @@ class Sheet:
             y = float(HEADS[wide])
             for k, (height, content, label) in enumerate(panels):
                 if k == len(panels) - 1:
-                    height = bottom - GAP - y  # the last one reaches down to the end of the other column
+                    height = bottom - GAP - y  # the last one extends to the bottom of the other column
                 ground = box(0, 0, PANEL, height, self.theme.panel, radius=10, line=self.theme.line)
                 x = GAP + i * (PANEL + GAP)
                 placed.append(
                     f'<g transform="translate({x} {number(y)})">{group(ground + content, label)}</g>'
                 )
                 y += height + GAP
-        height = 2 * round(self.size * bottom / width / 2)  # even, as films need it
+        height = 2 * round(self.size * bottom / width / 2)  # even, as video formats need it
         description = " ".join(words for words in (note + ".", line + ".", last) if words)
         return (
             f'<svg xmlns="http://www.w3.org/2000/svg" width="{self.size}" height="{height}" '
@@ -380,19 +380,19 @@ class Sheet:
 
 
 def actions_shown(state: GameState, seat: int | None) -> list[int]:
-    """The legal actions, for the seat to move and for everybody together (None); none for another seat."""
+    """The legal actions for the seat to move and for None; none for another seat."""
     return state.legal_actions() if seat in (None, state.current_player) else []
 
 
 def winners_of(state: GameState) -> list[int]:
-    """Who won the game, or shares the win; nobody before its end."""
+    """The seats that won the game or share the win; none before its end."""
     return np.flatnonzero(state.record.win_shares).tolist() if state.is_terminal() else []
 
 
 def last_action(state: GameState, seat: int | None) -> tuple[int, int] | None:
-    """Who acted last and what, as ``seat`` saw it (HIDDEN where it did not), as everybody together for None.
+    """The last seat to act and its action as ``seat`` saw it (HIDDEN if it did not); None sees every action.
 
-    None at the beginning, and where the state has no past.
+    None at the beginning, and if the state has no past.
     """
     moves = int(state.records["num_moves"][0])
     if not 0 < moves <= len(state.log):

@@ -1,4 +1,4 @@
-"""The registry: the id of a game and where it lives. Everything that serves every game starts here."""
+"""The registry: game ids and their classes. All code that works with any game starts here."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ GAMES: dict[str, str] = {
 
 
 def game_class(game_id: str) -> type[Game]:
-    """The class of the game ``game_id``. Raises ``ValueError`` for an unknown id, naming the known ones."""
+    """The class of the game ``game_id``. Raises ``ValueError``, naming the known ids, for an unknown one."""
     if not isinstance(game_id, str) or game_id not in GAMES:
         hint = closest(str(game_id), list(GAMES))
         raise ValueError(f"unknown game {brief(game_id)}: expected one of {', '.join(GAMES)}{hint}")
@@ -32,7 +32,7 @@ def make_game(game_id: str, **options: Any) -> Game:
 
     ``options``: ``reward`` (``"score"``, ``"margin"`` or ``"win"``), and either ``rules`` (a ``Rules`` object of
     the game) or any of the fields of its ``Rules``, such as ``num_players``. Raises ``ValueError`` for an unknown
-    game or option and for rules that cannot be played.
+    game or option and for invalid rules.
     """
     return game_class(game_id)(**options)
 
@@ -49,7 +49,7 @@ def make_vec(
 ) -> Vec:
     """``num_envs`` games side by side, stepped in place: see ``catbox_env.core.batch.Vec``.
 
-    ``options`` are those of ``make_game``. Raises ``ValueError`` for an impossible option.
+    ``options`` are those of ``make_game``. Raises ``ValueError`` for an invalid option.
     """
     from catbox_env.core.batch import Vec
 

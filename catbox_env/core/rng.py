@@ -1,8 +1,8 @@
-"""The one generator of random integers: sfc32 in plain 64-bit integer arithmetic.
+"""The random number generator: sfc32 in plain 64-bit integer arithmetic.
 
 Algorithm: "Small Fast Counting" by Chris Doty-Humphrey (PractRand), the 32-bit version. All products and shifts
-stay below 2**63, so compiled and interpreted runs, on every platform, draw the same numbers. A generator lives
-beside a game's state, never in it: whoever copies a state does not get the future deals with it.
+stay below 2**63, so compiled and interpreted runs, on every platform, draw the same numbers. A generator is kept
+beside a game's state, never in it, so that copying a state does not copy its future deals.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ def next_uint64(generator):
 
 @njit
 def unit_interval(number):
-    """A uniform integer in ``0 .. 2**64 - 1`` as a number in [0, 1)."""
+    """Map a uniform integer in ``0 .. 2**64 - 1`` to a number in [0, 1)."""
     return np.float64(number >> np.uint64(11)) * 2.0**-53
 
 
@@ -75,7 +75,7 @@ def split(parent, child):
 
 
 def seed_sequence(seed: int | SeedSequence | None) -> SeedSequence:
-    """``seed`` as a NumPy ``SeedSequence``; ``None`` asks the operating system for entropy.
+    """``seed`` as a NumPy ``SeedSequence``; ``None`` uses entropy from the operating system.
 
     Raises ``ValueError`` for anything but a non-negative integer, a ``SeedSequence`` or ``None``.
     """
@@ -109,7 +109,7 @@ def new_generators(seeds: list[SeedSequence]) -> np.ndarray:
 
 
 def split_generators(parents: np.ndarray, counts: np.ndarray) -> np.ndarray:
-    """``counts[i]`` independent generators split off ``parents[i]``, for each i one after the other: (sum of counts,).
+    """``counts[i]`` consecutive independent generators split off each ``parents[i]``: (sum of counts,).
 
     ``parents`` (N,) is advanced in place; ``counts`` (N,) int64, none negative.
     """

@@ -28,7 +28,7 @@ def sample_worlds(
     try:
         vec = Vec._undealt(game, total, num_threads, auto_deal=False)
     except ValueError as error:
-        raise ValueError(f"count: {total} games do not fit into memory; ask for fewer ({error})") from error
+        raise ValueError(f"count: {total} games do not fit in memory; use fewer ({error})") from error
     children = split_generators(generators, counts)
     records = np.zeros(total, game.state_dtype)
     fill_with_worlds(game, observations, counts, children, records)
@@ -37,7 +37,7 @@ def sample_worlds(
 
 
 def checked_observations(game: Game, given: Any, ndim: int) -> np.ndarray:
-    """``given``, (O,) or with ``ndim`` 2 (M, O), as a writable (M, O) copy. Raises ``ValueError`` for others."""
+    """``given``, (O,) or with ``ndim`` 2 (M, O), as a writable (M, O) copy. Raises ``ValueError`` for anything else."""
     observations = as_array("observation", given)
     size = game.observation_layout.size
     shape = (size,) if ndim == 1 else (max(1, len(observations) if observations.ndim else 1), size)
@@ -46,7 +46,7 @@ def checked_observations(game: Game, given: Any, ndim: int) -> np.ndarray:
             f"observation: {observations.dtype} of shape {observations.shape}; expected int8 of shape "
             f"{f'({size},)' if ndim == 1 else f'(M, {size}), M at least 1'}, as given by state.observation(player)"
         )
-    # A copy, because a read-only array would have the code compiled again for its type.
+    # A copy, because a read-only array has another type, for which the code would be compiled again.
     return observations.reshape(-1, size).copy()
 
 

@@ -1,9 +1,9 @@
-"""Saved games: their header, their checksum, and how damaged ones are refused.
+"""Saved games: header, checksum, and the rejection of damaged ones.
 
 The header names the game, its rules, its reward and the format of its records, so that records of other rules are never
-read as records of these. A SHA-256 checksum over header and content finds damage. Anybody can compute a valid checksum,
-so `check_records` accepts only states that can be played to their end without harm: each field within its bounds, and
-what the kernel ``check_state`` of the game asks. Whether a position can have come up is not asked.
+read as records of these. A SHA-256 checksum over header and content detects damage. Anybody can compute a valid
+checksum, so `check_records` accepts only states that can safely be played to the end: each field is within its bounds,
+and the game's kernel ``check_state`` accepts the state. It does not check whether the position is reachable.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from catbox_env.core.definition import FORMAT, GameDefinition
 from catbox_env.core.kernels import HIDDEN
 from catbox_env.core.rng import GENERATOR, MASK32
 
-#: Bounds of the fields of a generator. `split` multiplies the number of children, and the product has to stay below
+#: Bounds of the fields of a generator. `split` multiplies the number of children, and the product must stay below
 #: 2**63.
 GENERATOR_BOUNDS = {**dict.fromkeys(("a", "b", "c", "counter"), (0, MASK32)), "children": (0, 2**31)}
 
@@ -37,9 +37,9 @@ def checksum(*parts: bytes | np.ndarray) -> bytes:
 def check_origin(
     what: str, game: GameDefinition, digest: bytes, header: bytes, *content: bytes | np.ndarray
 ) -> None:
-    """Raise ``ValueError`` unless ``header`` and ``content`` are as they were saved, of ``game``."""
+    """Raise ``ValueError`` unless ``header`` and ``content`` are undamaged and of ``game``."""
     if digest != checksum(header, *content):
-        raise ValueError(f"{what}: it is damaged (its checksum does not fit); use another copy")
+        raise ValueError(f"{what}: damaged (the checksum does not match); use another copy")
     check_header(what, header, game)
 
 
@@ -57,7 +57,7 @@ def check_header(what: str, header: bytes, game: GameDefinition) -> None:
         found = json.loads(header)
         given, options = found["format"], {**found["options"]}
     except (ValueError, TypeError, KeyError, RecursionError):
-        raise ValueError(f"{what}: no header of catbox; use another copy") from None
+        raise ValueError(f"{what}: not a catbox header; use another copy") from None
     if given != FORMAT:
         raise ValueError(
             f"{what}: format {brief(given)}, expected {FORMAT}; load it with the version of catbox that wrote it"
@@ -75,11 +75,13 @@ def check_header(what: str, header: bytes, game: GameDefinition) -> None:
         raise ValueError(
             f"{what}: other rules or reward ({', '.join(differing)}); make the game with the same options"
         )
-    raise ValueError(f"{what}: another version of catbox wrote it, or another kind of machine; load it there")
+    raise ValueError(
+        f"{what}: written by another version of catbox or on another kind of machine; load it there"
+    )
 
 
 def state_bounds(game: GameDefinition) -> dict[str, tuple[float, float]]:
-    """The lowest and highest value of each field of a state: of those of ``core``, and of the game's own."""
+    """The lowest and highest value of each field of a state: those of ``core`` and the game's own."""
     most = float(np.finfo(np.float32).max)
     return {
         "current_player": (-1, game.num_players - 1),
@@ -97,7 +99,7 @@ def state_bounds(game: GameDefinition) -> dict[str, tuple[float, float]]:
 def check_records(
     what: str, game: GameDefinition, records: np.ndarray, generators: np.ndarray, logs: np.ndarray
 ) -> None:
-    """Raise ``ValueError`` unless every one of these games can be played on.
+    """Raise ``ValueError`` unless every one of these games can continue.
 
     ``records`` (N,), ``generators`` (N,) and ``logs`` (N, T, 3) as the batch holds them; T is 0 without histories.
     """
@@ -111,7 +113,7 @@ def check_records(
     moverless = (records["current_player"] < 0) != (records["terminated"] != 0)
     row = int(moverless.argmax()) if moverless.any() else int(game.loops.first_refused(game.params, records))
     if row >= 0:
-        raise ValueError(f"{what}: game {row} is in a state that cannot be played on; use another copy")
+        raise ValueError(f"{what}: game {row} is in a state that cannot continue; use another copy")
     seats, actions, seen = (logs[..., i].astype(np.int64) for i in range(3))
     used = np.arange(logs.shape[1]) < records["num_moves"][:, None]
     valid = (seats >= 0) & (seats < game.num_players) & (actions >= 0) & (actions < game.num_actions)
@@ -124,7 +126,7 @@ def check_records(
 def read_saved(
     saved: Mapping[str, np.ndarray], own: Mapping[str, np.ndarray], game: GameDefinition
 ) -> dict[str, np.ndarray]:
-    """Checked copies of the arrays in ``saved``, which a batch wrote; ``own``: the arrays of the batch that reads it.
+    """Checked copies of the arrays in ``saved``, written by a batch; ``own``: the arrays of the batch that reads it.
 
     Raises ``ValueError`` naming what is wrong.
     """
@@ -134,7 +136,7 @@ def read_saved(
     if not arrays or set(saved) != set(expected):
         found = brief(sorted(map(str, saved)) if isinstance(saved, Mapping) else saved)
         raise ValueError(f"{what}: {found}; expected what save() returned, arrays {', '.join(expected)}")
-    given = {name: saved[name].copy() for name in own}  # so that nothing can change after it was checked
+    given = {name: saved[name].copy() for name in own}  # so that nothing can change after the check
     check_origin(what, game, saved["checksum"].tobytes(), saved["header"].tobytes(), *given.values())
     for name, array in given.items():
         if (array.shape, array.dtype) != (own[name].shape, own[name].dtype):

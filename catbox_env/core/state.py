@@ -18,7 +18,7 @@ _MAGIC = b"catbox-state\n"
 
 
 def copy_records(records: np.ndarray) -> np.ndarray:
-    """A copy to the last byte: NumPy leaves the padding between fields undefined."""
+    """A byte-exact copy: NumPy leaves the padding between fields undefined."""
     return records.view(np.uint8).copy().view(records.dtype)
 
 
@@ -35,7 +35,7 @@ class GameState:
         self.records = records
         self.generators = generators
         self.log = log
-        # Views of the fields that every game has: reading a field of a record through NumPy takes microseconds.
+        # Views of the fields common to all games: reading a field of a record through NumPy takes microseconds.
         players = game.num_players
         self._current_player = records["current_player"]
         self._terminated = records["terminated"]
@@ -68,11 +68,11 @@ class GameState:
         return self._rewards.tolist()
 
     def returns(self) -> list[float]:
-        """What each seat (P) was paid since the beginning."""
+        """What each seat (P) has been paid since the beginning."""
         return self._returns.tolist()
 
     def info(self, player: int) -> dict[str, int]:
-        """The statistics of the last finished round for a seat; empty before the first round ended."""
+        """A seat's statistics of the last finished round; empty before the first round has ended."""
         self._check_player(player)
         if not self.record.rounds_ended:
             return {}
@@ -81,7 +81,7 @@ class GameState:
     def action_mask(self, player: int | None = None) -> np.ndarray:
         """The legal actions of ``player`` (``None``: the seat to move): a new int8 array (A,) of 0 and 1.
 
-        All zeros for a seat that is not to move.
+        All zeros if it is not that seat's turn.
         """
         mask = np.zeros(self.game.num_actions, np.int8)
         if player is not None:
@@ -97,12 +97,12 @@ class GameState:
     def apply_action(self, action: int) -> None:
         """Take ``action`` for the seat to move.
 
-        Raises ``ValueError``, the state untouched, for an illegal action or when the game is over.
+        Raises ``ValueError`` for an illegal action or when the game is over, leaving the state unchanged.
         """
         self.apply_and_mask(action, np.empty(self.game.num_actions, np.int8))
 
     def apply_and_mask(self, action: int, mask: np.ndarray) -> None:
-        """As ``apply_action``, and write the legal actions of the seat to move then into ``mask`` (A,) int8."""
+        """Like ``apply_action``; also writes the legal actions of the next seat to move into ``mask`` (A,) int8."""
         if self.is_terminal():
             raise ValueError(
                 f"action {brief(action)}: the game is over; begin another with game.new_initial_state()"
@@ -149,14 +149,14 @@ class GameState:
     def information_state(self, player: int) -> np.ndarray:
         """What a seat knows: a new int8 array (O + 2 T,), ``observation`` and then ``history_observation``.
 
-        In a round of Cat in the Box or Cat Te, two states have the same exactly if all that the seat has seen and done
-        in them is the same (perfect recall). Not in it: a card of an earlier round that the seat never played, and
-        which of the closed cells of Petrify each player began on.
+        In a round of Cat in the Box or Cat Te, two states have the same exactly if the seat has seen and done the same
+        in both (perfect recall). Not included: a card of an earlier round that the seat never played, and which of the
+        closed cells of Petrify each player began on.
         """
         return np.concatenate([self.observation(player), self.history_observation(player).reshape(-1)])
 
     def clone(self) -> GameState:
-        """A copy that plays on by itself. It holds the same cards, but draws its own future deals."""
+        """An independent copy with the same cards, which draws its own future deals."""
         twin = GameState(self.game, copy_records(self.records), np.zeros(1, GENERATOR), self.log.copy())
         self.game.loops.split_one(self.generators, twin.generators)
         return twin
@@ -177,7 +177,7 @@ class GameState:
         return self.game.render_text(self)
 
     def __repr__(self) -> str:
-        """The id of the game and the first line of its text, in which nothing is hidden."""
+        """The game's id and the first line of its text, which shows only public information."""
         return f"<GameState of {self.game.id}: {self.game.render_text(self, 0).splitlines()[0]}>"
 
     def _repr_svg_(self) -> str:
@@ -213,7 +213,7 @@ def gather_states(
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Copies of the records (N,), generators (N,) and logs (N, ``log_length``, 3) of ``count`` states of ``game``.
 
-    One state stands for all. Raises ``ValueError`` for another number, or another game.
+    A single state is copied to all. Raises ``ValueError`` for a wrong number of states, or another game.
     """
     given = [states] * count if isinstance(states, GameState) else states
     listed = isinstance(given, Sequence) and all(isinstance(state, GameState) for state in given)

@@ -1,4 +1,4 @@
-"""The arrays of many games, and how they are kept, copied, and written from the games."""
+"""The arrays of many games: allocation, views, saving, loading and copying."""
 
 from __future__ import annotations
 
@@ -29,13 +29,13 @@ _S = TypeVar("_S", bound="Storage")
 
 
 def alone(method: Callable[Concatenate[_S, _P], _R]) -> Callable[Concatenate[_S, _P], _R]:
-    """``method``, refused while another thread is in a method of the same batch."""
+    """``method``, which raises while another thread is in a method of the same batch."""
 
     @functools.wraps(method)
     def guarded(self: _S, *args: _P.args, **kwargs: _P.kwargs) -> _R:
         if not self._in_use.acquire(blocking=False):
             raise RuntimeError(
-                f"{method.__name__}: another thread is using this batch; give every thread a batch of its own"
+                f"{method.__name__}: another thread is using this batch; give every thread its own batch"
             )
         try:
             if self._cut_off:
@@ -94,13 +94,11 @@ class Storage:
             self._history = np.zeros((n, game.history_length, 2), np.int8) if history else None
             self._state = np.zeros((n, game.state_layout.size if state else 0), np.int8)
         except (MemoryError, ValueError, OverflowError) as error:
-            raise ValueError(
-                f"num_envs={n}: expected fewer games, which fit into memory ({error})"
-            ) from error
+            raise ValueError(f"num_envs={n}: expected fewer games, which fit in memory ({error})") from error
         self.info = {name: self._records["info"][:, i, :players] for i, name in enumerate(game.info_names)}
         for array in self.info.values():
             array.setflags(write=False)  # a part of the records
-        # The same arrays as the loops take them.
+        # The same arrays, grouped as the loops take them.
         self._games = tuple(Games(game.params, self._generators, self._records, self._logs))
         self._outcomes = tuple(Outcomes(self.rewards, self.terminated, self.round_ended, self.win_shares))
         self._views = tuple(
@@ -110,7 +108,7 @@ class Storage:
         self._cut_off = False  # whether the arrays may be behind the games
         self._threads = Threads(threads)
         self._in_use = threading.RLock()
-        # From here on no caller can put arrays of another size in their place.
+        # From here on no caller can replace them by arrays of another size.
         self._own = frozenset({*self.__dict__, "_own"})
 
     @property
@@ -129,9 +127,9 @@ class Storage:
 
     @alone
     def save(self) -> dict[str, np.ndarray]:
-        """Copies of everything that the games' future depends on; ``load`` goes on exactly from there.
+        """Copies of everything that the games' future depends on; ``load`` resumes exactly from there.
 
-        ``header`` (uint8) says what game it is, ``checksum`` (32,) uint8 covers it and every other array.
+        ``header`` (uint8) identifies the game, ``checksum`` (32,) uint8 covers it and every other array.
         """
         header = np.frombuffer(self.game.header, np.uint8)
         saved = {"header": header.copy(), **{name: array.copy() for name, array in self._contents().items()}}
@@ -140,10 +138,10 @@ class Storage:
 
     @alone
     def load(self, saved: Mapping[str, np.ndarray]) -> None:
-        """Go on from what ``save`` returned.
+        """Resume from what ``save`` returned.
 
-        Raises ``ValueError``, nothing changed, if it is of another game, rule set or reward, of another number of
-        games, with a history where this batch has none or the other way round, or damaged.
+        Raises ``ValueError``, changing nothing, if it is damaged, or differs in game, rule set, reward, number of
+        games, or in whether it has a history.
         """
         own = self._contents()
         given = read_saved(saved, own, self.game)
@@ -155,7 +153,7 @@ class Storage:
         self._view_all()
 
     def __reduce__(self) -> tuple:
-        # What a subclass or a caller added goes along.
+        # Includes attributes that a subclass or a caller added.
         extras = {name: value for name, value in self.__dict__.items() if name not in self._own}
         return _restored, (type(self), *self._made_with(), self.save()), extras
 
@@ -169,7 +167,7 @@ class Storage:
 
     @alone
     def _copy_to(self, twin: Self) -> None:
-        """Let ``twin``, a batch of as many games, hold these games: nothing has to be checked."""
+        """Copy these games into ``twin``, a batch of as many games, unchecked."""
         for name, array in twin._contents().items():
             array[:] = self._contents()[name]
         twin._seeded = self._seeded
@@ -226,11 +224,11 @@ class Storage:
         self._cut_off = False
 
     def _run(self, work: Callable[..., None], *arrays: np.ndarray) -> None:
-        """``work(*arrays)``, the arrays cut into a slice for each thread.
+        """Call ``work(*arrays)``, with the arrays split into a slice for each thread.
 
-        After Ctrl-C the arrays are written again, so that the masks belong to the games as they are now.
+        After Ctrl-C it rewrites the arrays, so that the masks match the games.
         """
-        own = self.__dict__  # past __setattr__, which takes as long as the rest of this
+        own = self.__dict__  # bypasses __setattr__, which takes as long as the rest of this
         own["_cut_off"] = True
         try:
             if self.num_threads == 1:

@@ -1,4 +1,4 @@
-"""Threads that divide the rows of one call among them."""
+"""Threads that share the rows of one call."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ import numpy as np
 
 
 class Threads:
-    """Runs a function over arrays that are cut into one slice for each thread.
+    """Runs a function over arrays that are split into one slice per thread.
 
     The first call starts the threads. They end when this object is deleted. A forked process starts its own, because a
     fork copies only the calling thread.
@@ -23,10 +23,10 @@ class Threads:
         self._process = 0
 
     def run(self, work: Callable[..., None], *arrays: np.ndarray) -> None:
-        """Call ``work(*slices)`` for each slice of ``arrays``, which are all cut alike along the first axis.
+        """Call ``work(*slices)`` for each slice of ``arrays``, which are all split alike along the first axis.
 
-        Whatever happens, this returns only when every thread has finished, so that nothing writes to ``arrays`` after
-        that. Only then is an exception of ``work``, or Ctrl-C, raised.
+        It always waits for every thread to finish, so that nothing writes to ``arrays`` afterwards; only then does it
+        raise an exception of ``work``, or Ctrl-C.
         """
         if self.num_threads == 1:
             work(*arrays)
@@ -36,7 +36,7 @@ class Threads:
             self._process = os.getpid()
         cuts = [np.array_split(array, self.num_threads) for array in arrays]
         # No task begins before all are submitted: after a Ctrl-C in ``submit``, the pool may not know its newest
-        # thread. It could not be waited for, so it must do nothing.
+        # thread and cannot wait for it, so that thread must do nothing.
         all_submitted, may_work = threading.Event(), False
 
         def work_when_all_are_submitted(*slices: np.ndarray) -> None:
@@ -61,7 +61,7 @@ class Threads:
 
 
 def _end(pool: ThreadPoolExecutor) -> None:
-    """Drop what has not begun, and wait for the rest; Ctrl-C is raised already, so another one changes nothing."""
+    """Cancel tasks that have not begun and wait for the rest, ignoring Ctrl-C, which is being raised already."""
     while True:
         try:
             pool.shutdown(cancel_futures=True)

@@ -1,1 +1,1 @@
-"""The games: one folder each, with the same rooms."""
+"""The games: one package each, with the same structure."""

@@ -1,4 +1,4 @@
-"""Who has won a game in which points are added up over rounds, as in the trick-taking games; and this in words."""
+"""The winners of a game that adds up points over rounds, such as the trick-taking games; also in words."""
 
 from __future__ import annotations
 
@@ -25,9 +25,9 @@ def share_win(num_players, totals, last_round, win_shares):
 
 
 def winners_event(after: GameState, totals: Sequence[int], last_round: Sequence[int], unit: str) -> Event:
-    """The end of a game in which points are added up over rounds: who has won, with how many, and why.
+    """The end of a game that adds up points over rounds: who has won, with how many, and why.
 
-    ``totals`` and ``last_round`` (P): the points of each seat, and those of them from the last round.
+    ``totals`` and ``last_round`` (P): each seat's points in total and in the last round.
     """
     shares = after.record.win_shares[: after.game.num_players].tolist()
     winners = [seat for seat, share in enumerate(shares) if share > 0]

@@ -221,7 +221,7 @@ def test_impossible_steps_are_refused_and_change_nothing() -> None:
     for wrong in (999, state.get_game().num_distinct_actions() - 1):
         with pytest.raises(ValueError, match="action"):
             state.apply_action(wrong)
-    with pytest.raises(ValueError, match="no chance node"):
+    with pytest.raises(ValueError, match="not a chance node"):
         state.chance_outcomes()
     for seat in (-1, 3):
         with pytest.raises(ValueError, match="player_id="):

@@ -120,7 +120,7 @@ def test_a_file_that_is_there_is_written_over_only_by_the_arena_that_goes_on(tmp
 
     path.write_text("mine")
     for output in (None, folder):
-        with pytest.raises(ValueError, match=r"games\.jsonl is there already: give another name"):
+        with pytest.raises(ValueError, match=r"games\.jsonl already exists: give another name"):
             play(10, output)
     assert path.read_text() == "mine"
     path.unlink()
@@ -129,7 +129,7 @@ def test_a_file_that_is_there_is_written_over_only_by_the_arena_that_goes_on(tmp
     assert not path.exists()  # no game was finished
     content = play(10, folder)
     assert play(10, folder) == content
-    with pytest.raises(ValueError, match=r"games\.jsonl is there already: give another name"):
+    with pytest.raises(ValueError, match=r"games\.jsonl already exists: give another name"):
         play(10, None)
     more = play(80, folder)
     assert len(more.splitlines()) == 1 + 80 * (3 + 3 + 1 + 1)
@@ -145,11 +145,11 @@ def test_a_file_that_is_there_is_written_over_only_by_the_arena_that_goes_on(tmp
         catbox_agents.run_arena(
             game, specs, 10, names=NAMES, seed=seed, output=other, record=tmp_path / f"others{number}"
         )
-        with pytest.raises(ValueError, match=r"games\.jsonl is there already and holds other games: give"):
+        with pytest.raises(ValueError, match=r"games\.jsonl already exists and holds other games: give"):
             catbox_agents.run_arena(game, specs, 20, names=NAMES, seed=seed, output=other, record=path)
     assert path.read_bytes() == more
     new = tmp_path / "new"
-    with pytest.raises(ValueError, match=r"games\.jsonl is there already: give another name"):
+    with pytest.raises(ValueError, match=r"games\.jsonl already exists: give another name"):
         play(10, new)
     assert not new.exists()
 
@@ -182,8 +182,8 @@ def test_every_kind_of_damage_is_refused_with_line_and_reason(tmp_path: Path) ->
     refuse(1, with_value(1, format="catbox-games-2"), "a newer version of catbox wrote it; upgrade")
     refuse(1, with_value(1, game="chess_v0"), "chess_v0")
     refuse(1, with_value(1, options={"num_players": 99}), "num_players")
-    refuse(1, "", "it is no JSON")
-    refuse(2, lines[1][:50], "it is no JSON")
+    refuse(1, "", "it is not JSON")
+    refuse(2, lines[1][:50], "it is not JSON")
     refuse(3, "7", "expected an object", number=2)
     refuse(
         2, with_value(2, actions=[*first["actions"][:3], 99]), "action 4 of 4: action 99: expected an integer"
@@ -197,16 +197,14 @@ def test_every_kind_of_damage_is_refused_with_line_and_reason(tmp_path: Path) ->
     refuse(2, with_value(2, agents=["a", "b"]), "expected a list of 3")
     refuse(2, with_value(2, agents=["a", "b", "\x1b[2J"]), "expected names of printable characters")
     refuse(2, with_value(2, deals=[{"hands": [[9] * 10] * 3}]), "rank 9; expected integers from 1 to 6")
-    refuse(2, with_value(2, deals=first["deals"] * 2), "2 deals, but 1 rounds were begun")
+    refuse(2, with_value(2, deals=first["deals"] * 2), "2 deals, but 1 rounds began")
     refuse(2, with_value(2, policies=[[[0, 2]]] * len(first["actions"])), "expected pairs")
     forfeit = {"seat": 1, "agent": first["agents"][1], "reason": "late"}
     lost = {"actions": first["actions"][:3], "returns": [16, -8, 16]}
     refuse(2, with_value(2, **lost, forfeit={**forfeit, "seat": 3}), "expected seat, from 0 to 2")
     refuse(2, with_value(2, **lost, forfeit={**forfeit, "agent": "third"}), "'lowest' has this seat")
-    refuse(2, with_value(2, forfeit=forfeit), "the game is over, so that nobody can forfeit it")
-    refuse(
-        2, with_value(2, **{**lost, "returns": [16, 16, -8]}, forfeit=forfeit), "a game that is forfeited has"
-    )
+    refuse(2, with_value(2, forfeit=forfeit), "the game is over, so nobody can forfeit it")
+    refuse(2, with_value(2, **{**lost, "returns": [16, 16, -8]}, forfeit=forfeit), "a forfeited game has")
 
 
 def test_a_game_that_was_not_finished_has_no_returns(tmp_path: Path) -> None:

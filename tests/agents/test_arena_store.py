@@ -166,11 +166,11 @@ def test_ctrl_c_before_anything_was_finished_has_no_result(tmp_path: Path) -> No
     [
         (
             {"agents": (Lowest, Middle)},
-            "its agents .*arena_agents:Highest.*asked for now .*arena_agents:Middle",
+            "its agents .*arena_agents:Highest.*requested now .*arena_agents:Middle",
         ),
-        ({"deal_set": "test"}, r'its deals \(--deal-set or --seed\) "selection", asked for now "test"'),
-        ({"mixed": True}, "its mixed false, asked for now true"),
-        ({"move_time": 5}, "its move_time null, asked for now 5.0"),
+        ({"deal_set": "test"}, r'its deals \(--deal-set or --seed\) "selection", requested now "test"'),
+        ({"mixed": True}, "its mixed false, requested now true"),
+        ({"move_time": 5}, "its move_time null, requested now 5.0"),
     ],
 )
 def test_the_folder_of_another_arena_is_refused(tmp_path: Path, changed: dict[str, Any], said: str) -> None:
@@ -227,7 +227,7 @@ def test_names_may_hold_any_sign(tmp_path: Path) -> None:
 def test_a_folder_of_something_else_is_left_alone(tmp_path: Path) -> None:
     (tmp_path / "letter.txt").write_text("dear")
     with pytest.raises(
-        ValueError, match=r"is not empty \(letter.txt\) and no folder of an arena; give another"
+        ValueError, match=r"is not empty \(letter.txt\) and not the folder of an arena; give another"
     ):
         run(tmp_path)
     assert sorted(path.name for path in tmp_path.iterdir()) in (["letter.txt"], ["arena.lock", "letter.txt"])

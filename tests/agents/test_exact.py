@@ -198,7 +198,7 @@ def test_a_tree_over_the_limit_is_refused_before_and_during_the_walk(monkeypatch
     game = make_game("cat_in_the_box_v0", rules=TINY)
     assert GameTree(game, 20_000).num_histories == 6433
     with pytest.raises(
-        ValueError, match=r"there are 55 deals and about [\d.e+]+ histories, and at most 3,000"
+        ValueError, match=r"there are 55 deals and about [\d.e+]+ histories, and the limit is 3,000"
     ):
         GameTree(game, 3000)
     monkeypatch.setattr("catbox_agents.exact.tree.histories_per_deal", lambda game, deals=None: 2.0)
@@ -229,7 +229,7 @@ def test_bad_arguments_are_refused() -> None:
 
 
 def test_cfr_plus_refuses_what_it_does_not_solve() -> None:
-    with pytest.raises(ValueError, match="3 players: CFR\\+ solves games of two players"):
+    with pytest.raises(ValueError, match="3 players: CFR\\+ solves two-player games"):
         CFRPlus(tree_of(SMALL[1]))
     with pytest.raises(ValueError, match="reward='score': the two players are paid between"):
         CFRPlus(tree_of(reward="score"))

@@ -70,8 +70,8 @@ def test_an_opponent_that_plays_an_illegal_action_is_named_and_the_game_is_over(
         ),
         ({"opponents": ["random"]}, "1 agents for 3 other seats; give one agent for all"),
         ({"opponents": {"pool": ["random"]}}, "expected {'any_of': .one or more agents.}"),
-        ({"mask_in_observation": {"mask": "legal"}}, "the names to give to 'observation' and 'action_mask'"),
-        ({"mask_in_observation": {"observation": "action_mask"}}, "the names to give to"),
+        ({"mask_in_observation": {"mask": "legal"}}, "new names for 'observation' and 'action_mask'"),
+        ({"mask_in_observation": {"observation": "action_mask"}}, "new names for"),
     ],
 )
 def test_bad_arguments_are_named(arguments: dict, message: str) -> None:

@@ -137,7 +137,7 @@ def test_the_order_of_rows_matters_and_what_follows_the_end_does_not() -> None:
 def test_a_history_of_another_game_is_refused_and_not_read(wrong: tuple[int, int]) -> None:
     module, given = encoder(), histories()
     given[20, 1] = wrong
-    with pytest.raises(ValueError, match="no history of 3 players and 7 actions"):
+    with pytest.raises(ValueError, match="not of a game with 3 players and 7 actions"):
         compiled(module, given)
     assert not valid_histories(given, PLAYERS, ACTIONS, UNUSED)
     assert valid_histories(histories(), PLAYERS, ACTIONS, UNUSED)
@@ -235,7 +235,7 @@ def test_an_encoder_for_another_table_is_refused(tmp_path: Path) -> None:
         lambda network: network["history"].update(players=4),
         lambda tensors: tensors.update({f"history.{k}": torch.zeros(shape) for k, shape in shapes.items()}),
     )
-    with pytest.raises(ValueError, match=r"histories of 4 players and 35 actions, and .* has 3 and 35"):
+    with pytest.raises(ValueError, match=r"histories of 4 players and 35 actions, but .* has 3 and 35"):
         load_checkpoint(file, game)
 
 
@@ -258,13 +258,13 @@ def test_where_no_history_is_kept_it_says_what_is_missing(policy: str) -> None:
         agent.act_batch(vec.observation, vec.action_mask)
     with pytest.raises(ValueError, match="takes the history of the seat"):
         agent.act(vec.observation[0], vec.action_mask[0])
-    with pytest.raises(ValueError, match="asks for its history"):
+    with pytest.raises(ValueError, match="needs its history"):
         catbox_agents.play_out(vec, [policy, "random", "random"])
-    with pytest.raises(ValueError, match="asks for its history, which a sampled world does not have"):
+    with pytest.raises(ValueError, match="needs its history, which a sampled world does not have"):
         catbox_agents.RolloutSearch(game, policy)
     wrong = np.zeros((4, 5, 2), np.int8)
     wrong[:, :, 0] = 3
-    with pytest.raises(ValueError, match="no history of 3 players"):
+    with pytest.raises(ValueError, match="not of a game with 3 players"):
         agent.act_batch(vec.observation, vec.action_mask, wrong)
-    with pytest.raises(ValueError, match="give them beside the vectors"):
+    with pytest.raises(ValueError, match="give them with the vectors"):
         network_of(game)(torch.zeros(4, NetworkInputs(game, True, True, True).size, dtype=torch.int8))

@@ -130,7 +130,7 @@ def test_specs_can_play_and_draw_new_random_numbers_in_every_call() -> None:
         ),
         (
             {"agents": Historian(catbox_env.make_game("cat_in_the_box_v0", num_players=3))},
-            "agent 'Historian' asks for its history: .*make the batch with history=True",
+            "agent 'Historian' needs its history: .*make the batch with history=True",
         ),
     ],
 )

@@ -117,7 +117,7 @@ def test_what_does_not_fit_is_refused() -> None:
     for wrong in (vectors[:, 1:], vectors.astype(np.float32), vectors[0]):
         with pytest.raises(ValueError, match=rf"expected int8 of shape \(n, {network.num_inputs}\)"):
             network.outputs(wrong, vec.history)
-    with pytest.raises(ValueError, match="give one beside each vector"):
+    with pytest.raises(ValueError, match="give one with each vector"):
         network.outputs(vectors)
     for histories in (vec.history[:3], vec.history.astype(np.float32), vec.history[0]):
         with pytest.raises(ValueError, match=r"expected int8 of shape \(4, T, 2\)"):

@@ -295,7 +295,7 @@ class Unpicklable(Lowest):
         ({"agents": ["random"]}, "expected at least 2 to compare"),
         (
             {"agents": ["random", "heuristic", "random"]},
-            "agents: random, random: the same agent more than once; name each agent once",
+            "agents: random, random: the same agent more than once; list each agent once",
         ),
         (
             {"agents": ["zoo:cat_in_the_box-3p", " best"]},

@@ -202,7 +202,7 @@ def test_models_that_cannot_play_are_refused() -> None:
         SB3Agent(model, game)
     with pytest.raises(ValueError, match="expected a model of Stable-Baselines3"):
         SB3Agent(env)
-    with pytest.raises(ValueError, match="DQN tells no distribution of its actions"):
+    with pytest.raises(ValueError, match="DQN has no distribution over actions"):
         SB3Agent(DQN("MlpPolicy", env, buffer_size=10, device="cpu"))
     vars(model.observation_space).pop("catbox")
     with pytest.raises(ValueError, match="give the game"):

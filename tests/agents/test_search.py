@@ -234,7 +234,7 @@ class Historian(Highest):
 
 def test_impossible_searches_are_refused() -> None:
     game = game_for()
-    with pytest.raises(ValueError, match="asks for its history, which a sampled world does not have; give"):
+    with pytest.raises(ValueError, match="needs its history, which a sampled world does not have; give"):
         RolloutSearch(game, Historian(game))
     with pytest.raises(ValueError, match="made for"):
         RolloutSearch(game, Highest(game_for(4)))

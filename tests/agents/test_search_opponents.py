@@ -101,7 +101,7 @@ def test_nothing_is_known_of_opponents_without_weights() -> None:
         ValueError, match=r"opponents='random' with beta=0: .*; give a beta above 0, or no opponents"
     ):
         RolloutSearch(game, opponents="random")
-    with pytest.raises(ValueError, match="opponents 'search' asks for its history"):
+    with pytest.raises(ValueError, match="opponents 'search' needs its history"):
         RolloutSearch(game, beta=0.5, opponents="search")
     with pytest.raises(
         ValueError, match=r"opponents='random': .* petrify_v0 hides nothing; leave opponents out"

@@ -57,7 +57,7 @@ def test_settings_are_read(spec: str, settings: dict[str, Any]) -> None:
         ),
         ("search:fest", r"unknown setting 'fest'; did you mean 'fast'"),
         ("search:", "unknown setting ''"),
-        ("pimc:worlds=3", "unknown setting 'worlds'; expected samples=..., policy=..., between commas"),
+        ("pimc:worlds=3", "unknown setting 'worlds'; expected samples=..., policy=..., separated by commas"),
         ("search:worlds=0", "worlds=0: expected an integer from 1 to 2147483647"),
         ("search:worlds=99999999999", "worlds=99999999999: expected an integer"),
         ("search:worlds=3,depth=2", r"worlds=\[3, 'depth=2'\]: expected an integer from 1 to 2147483647"),
@@ -93,7 +93,7 @@ def test_a_wrong_agent_in_the_settings_is_refused_by_name(setting: str) -> None:
 
 
 def test_a_policy_of_rollouts_must_not_ask_for_its_history() -> None:
-    with pytest.raises(ValueError, match="asks for its history, which a sampled world does not have"):
+    with pytest.raises(ValueError, match="needs its history, which a sampled world does not have"):
         catbox_agents.make("pimc:policy=search:beta=1", game_for())
 
 

@@ -47,7 +47,7 @@ def test_evaluate_finds_out_first_that_it_cannot_write(tmp_path: Path, option: s
     (tmp_path / "file").write_text("kept")
     endless = ("evaluate", "heuristic", "random", "--deals", "1000000000", option)
     assert "it is a folder" in refused(*endless, str(tmp_path))
-    assert "folder that exists" in refused(*endless, str(tmp_path / "missing" / "x"))
+    assert "existing folder" in refused(*endless, str(tmp_path / "missing" / "x"))
     assert "cannot write" in refused(*endless, str(tmp_path / "file" / "x"))
     assert (tmp_path / "file").read_text() == "kept"
 
@@ -63,7 +63,7 @@ def test_evaluate_that_fails_leaves_no_file(tmp_path: Path) -> None:
         (["evaluate", "heuristc", "random"], "did you mean 'heuristic'"),
         (
             ["evaluate", "random", "heuristic", "--json", "out", "--csv", "./out"],
-            "give each a file of its own",
+            "give each its own file",
         ),
         (["evaluate", "random", "heuristic", "--game", "cat_in_the_bx_v0"], "cat_in_the_box_v0"),
         (["play", "--seed", "-1"], "seed=-1: expected"),

@@ -75,14 +75,14 @@ def test_ctrl_c_tells_how_to_go_on(tmp_path: Path) -> None:
     arguments = ["arena", spec(Impatient), spec(Lowest), "--names", "a,b", "--players", "3", "--deals", "960"]
     ran = run(*arguments, "--output", str(tmp_path / "arena"))
     assert ran.exit_code == 130
-    assert "deals were finished at every table; the same command goes on from there" in ran.stderr
+    assert "deals were finished at every table; run the same command to resume" in ran.stderr
     assert "partial: " in ran.stdout
     assert (tmp_path / "arena" / "results.json").exists()
     Impatient.left = 10
     ran = run(*arguments)
     assert ran.exit_code == 130
     assert "interrupted: 0 of 960 deals" in ran.stderr
-    assert "give --output FOLDER to keep what is finished" in ran.stderr
+    assert "give --output FOLDER to keep finished games" in ran.stderr
 
 
 def test_a_wide_cell_in_a_later_part_of_the_matrix_is_not_folded() -> None:
@@ -106,7 +106,7 @@ def test_a_wide_cell_in_a_later_part_of_the_matrix_is_not_folded() -> None:
 def test_intervals_that_stay_too_wide_are_told(width: str, told: bool) -> None:
     ran = run("arena", "random", "heuristic", "--players", "3", "--deals", "10", "--until-ci", width)
     assert ran.exit_code == 0
-    assert ("After 10 deals an interval is ± " in ran.stdout) == told
+    assert ("After 10 deals the widest interval is ± " in ran.stdout) == told
 
 
 @pytest.mark.parametrize(

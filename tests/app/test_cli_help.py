@@ -49,7 +49,13 @@ def test_the_help_of_info_lists_every_rule_with_its_values_and_what_its_game_say
     text = " ".join(shown.replace("│", " ").split())
     assert "2-5 in cat_in_the_box_v0; 2-6 in cat_te_v0; 2-4 in petrify_v0" in text
     assert "[default: (4 in cat_in_the_box_v0 and cat_te_v0, 2 in petrify_v0)]" in text
-    for said in ("khmer|laos|vietnamese", "[default: (laos)]", "INT|random", "true|false", "What may be bid"):
+    for said in (
+        "khmer|laos|vietnamese",
+        "[default: (laos)]",
+        "INT|random",
+        "true|false",
+        "The allowed bids",
+    ):
         assert said in text, said
 
 

@@ -135,8 +135,8 @@ def test_turns_and_seats_are_kept() -> None:
     assert match.names == ("person", "person", "heuristic")
     before = everything(match)
     for seat, action, said in [
-        (1, 0, "it is the turn of player_0, not of player_1"),
-        (2, 0, "it is the turn of player_0, not of player_2"),
+        (1, 0, "it is player_0's turn, not player_1's"),
+        (2, 0, "it is player_0's turn, not player_2's"),
         (0, 30, r"illegal action 30 \(play green 3\).*this is the time to discard, not to play"),
         (0, 99, "action 99: expected an integer from 0 to 34"),
         (5, 0, "seat=5: expected a seat"),

@@ -192,7 +192,7 @@ def test_a_wrong_request_for_a_recorded_game_is_answered(
 @pytest.mark.parametrize(
     ("options", "said"),
     [
-        (["--gif", "{out}", "--html", "{out}"], "--html and --gif: give one of them at a time"),
+        (["--gif", "{out}", "--html", "{out}"], "--html and --gif: give only one of them"),
         (["--theme", "dark"], "--theme without --gif: add --gif"),
         (["--port", "80"], "--port without --web: add --web"),
         (["--gif", "{out}", "--theme", "blue"], "--theme='blue': expected one of 'light', 'dark'"),

@@ -97,7 +97,7 @@ def test_a_paradox_is_told_before_it_is_typed_and_enter_is_enough() -> None:
     """Found by playing the lowest legal card again and again."""
     ran = run("play", "random", "--players", "3", "--seed", "3", typed=whole_game(3).replace("#34\n", "\n"))
     assert ran.exit_code == 0
-    before, _, after = ran.stdout.partition("You can do nothing but: paradox (Enter does it)")
+    before, _, after = ran.stdout.partition("Your only legal action: paradox (press Enter)")
     assert "player_0 (you) has no legal declaration left" in before
     assert "player_0 (you) causes a paradox, and the round ends" in after
 
@@ -152,7 +152,7 @@ def test_an_action_is_taken_back() -> None:
 def test_a_hint_speaks_of_points_and_of_the_risk_of_a_paradox() -> None:
     for arguments, typed in ((["--hint"], "quit\n"), ([], "hint\nquit\n")):
         ran = run("play", "random", "--players", "3", "--seed", "2", *arguments, typed=typed)
-        assert "means over 400 worlds that agree with what you see" in ran.stdout
+        assert "means over 400 worlds consistent with what you see" in ran.stdout
         header = next(line for line in ran.stdout.splitlines() if line.startswith("┃"))
         for word in ("points", "lead", "paradox", "bid hit"):
             assert word in header
@@ -173,7 +173,7 @@ def test_the_game_is_saved_also_when_the_person_leaves(tmp_path: Path) -> None:
 def test_a_file_that_is_there_or_cannot_be_written_is_refused_first(tmp_path: Path) -> None:
     (tmp_path / "games.jsonl").write_text("kept")
     for command in ("play", "watch"):
-        assert "is there already" in refused(command, "random", "--save", str(tmp_path / "games.jsonl"))
+        assert "already exists" in refused(command, "random", "--save", str(tmp_path / "games.jsonl"))
         assert "cannot write" in refused(command, "random", "--save", str(tmp_path / "missing" / "x"))
     assert (tmp_path / "games.jsonl").read_text() == "kept"
 

@@ -1,4 +1,4 @@
-"""`catbox replay`: forward and back through a recorded game, from any seat's view or all open."""
+"""`catbox replay`: forward and back through a recorded game, from any seat's view or with all hands open."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def display_of(record: GameRecord, seat: int | None = None) -> Display:
 
 
 def seen(record: GameRecord, keys: Sequence[str], at: int = 0) -> list[str]:
-    """What is shown before each of the keys: "move 3 of 40, all open"."""
+    """What is shown before each of the keys: "move 3 of 40, all hands open"."""
     display = display_of(record)
     shown: list[str] = []
     left = [*keys, "q"]
@@ -61,14 +61,20 @@ def test_keys_go_forward_and_back_and_from_round_to_round_and_stop_at_both_ends(
     last, end = len(record.actions), end_of_round_1(record)
     keys = ["left", "right", "enter", "n", "left", "b", "end", "right", "home", "x", "", "up"]
     moves = [0, 0, 1, 2, 3, 2, 1, last, last, 0, 0, 0, 0]
-    assert seen(record, keys) == [f"move {move} of {last}, all open" for move in moves]
+    assert seen(record, keys) == [f"move {move} of {last}, all hands open" for move in moves]
     moves = [3, end, last, last, end, 0]
     told = seen(record, ["down", "down", "down", "up", "up"], at=3)
-    assert told == [f"move {move} of {last}, all open" for move in moves]
+    assert told == [f"move {move} of {last}, all hands open" for move in moves]
 
 
 def test_keys_choose_who_looks(saved: Path) -> None:
-    views = ["all open", "as player_2 sees it", "as player_0 sees it", "as player_0 sees it", "all open"]
+    views = [
+        "all hands open",
+        "as player_2 sees it",
+        "as player_0 sees it",
+        "as player_0 sees it",
+        "all hands open",
+    ]
     told = [line.partition(", ")[2] for line in seen(read_record(saved), ["2", "0", "3", "a"])]
     assert told == views
 
@@ -147,6 +153,11 @@ def test_on_a_terminal_the_keys_are_read_one_by_one(saved: Path) -> None:
     text, code = at_terminal(["replay", str(saved)], ["\x1b[C", " ", "\x1b[D", "1", "\x1b[F", "\x1b", "q"])
     assert code == 0
     moves = re.findall(rf"move (\d+) of {last}, ([\w ]*\w)", text)
-    shown = [("0", "all open"), ("1", "all open"), ("2", "all open"), ("1", "all open")]
+    shown = [
+        ("0", "all hands open"),
+        ("1", "all hands open"),
+        ("2", "all hands open"),
+        ("1", "all hands open"),
+    ]
     shown += [("1", "as player_1 sees it"), (str(last), "as player_1 sees it")]
     assert [move for i, move in enumerate(moves) if i == 0 or move != moves[i - 1]] == shown

@@ -56,7 +56,7 @@ def test_without_a_folder_for_it_code_is_compiled_with_one_warning(tmp_path: Pat
     """
     told = result(python(textwrap.dedent(no_folder) + textwrap.dedent(TWO_FUNCTIONS), tmp_path / "none"))
     assert told[:2] == ["1", "1"]
-    assert "compiled code is not kept on disk" in told[3]
+    assert "compiled code is not cached on disk" in told[3]
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="Windows says otherwise where a user's files are")
@@ -85,7 +85,7 @@ def test_with_a_full_disk_code_is_compiled_with_one_warning(tmp_path: Path) -> N
     told = result(python(textwrap.dedent(full) + textwrap.dedent(TWO_FUNCTIONS), tmp_path))
     assert told[:2] == ["1", "1"]
     assert f"{tmp_path}" in told[3]
-    assert "cannot be written" in told[3]
+    assert "is not writable" in told[3]
 
 
 def test_processes_that_start_together_compile_once_and_damage_is_compiled_anew(tmp_path: Path) -> None:
@@ -141,7 +141,7 @@ def test_after_catbox_compile_nothing_is_left_to_compile(tmp_path: Path) -> None
     command = [sys.executable, "-m", "catbox_app", "compile", "--game", "petrify_v0"]
     done = subprocess.run(command, env=environment, capture_output=True, text=True, timeout=300, cwd=tmp_path)
     assert done.returncode == 0, done.stderr
-    assert f"Compiled code is kept in {tmp_path / 'cache'}" in done.stdout
+    assert f"Compiled code is cached in {tmp_path / 'cache'}" in done.stdout
     compiled = {path.name for path in tmp_path.rglob("*.nbc")}
     assert len(compiled) >= 15
     process = python(EVERYTHING, tmp_path / "cache")

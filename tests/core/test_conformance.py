@@ -79,7 +79,7 @@ BROKEN = [
     compiled("write_observation", leak_a_hand, "an observation of seat|does not give the observation"),
     compiled("write_mask", forget_the_paradox, "mask of the seat to move is empty"),
     compiled("public_action", show_a_wrong_rank, "history shows"),
-    ({"set_up": forget_a_bound}, "state_bounds does not say the bounds of tokens"),
+    ({"set_up": forget_a_bound}, "state_bounds lacks tokens"),
     ({"set_up": tell_of_illegal_actions}, "an illegal action has features"),
     (
         {"draw_picture": lambda game, state, seat, sheet: draw_picture(game, state, None, sheet)},
@@ -97,8 +97,8 @@ BROKEN = [
     ),
     ({"tell_events": tell_the_next_hand}, "tells seat . something that it does not see"),
     ({"tell_events": lambda *_: []}, "has no event"),
-    ({"tell_events": lambda *_: [Event("play", None, "a card", {"seat": np.int8(1)})]}, "not JSON-able"),
-    ({"tell_events": play_on}, "not the state to which action|events change a state"),
+    ({"tell_events": lambda *_: [Event("play", None, "a card", {"seat": np.int8(1)})]}, "serialised as JSON"),
+    ({"tell_events": play_on}, "not the state that action|events change a state"),
 ]
 
 

@@ -26,7 +26,7 @@ def test_events_of_states_that_do_not_follow_one_another_are_refused() -> None:
         (before, action, twice),
         (after, action, before),
     ):
-        with pytest.raises(ValueError, match="not the state to which action"):
+        with pytest.raises(ValueError, match="not the state that action"):
             game.events(*wrong)
     with pytest.raises(ValueError, match=r"before=3: expected a state, as new_initial_state returns"):
         game.events(3, action, after)  # type: ignore[arg-type]

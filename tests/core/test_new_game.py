@@ -105,7 +105,7 @@ def test_every_interface_serves_a_game_that_is_only_registered(nim: Path) -> Non
     aec.reset(seed=0)
     aec.step(2)
     assert aec.render() == "Nim: player_1 to move\nheap: 8\nseat: 1\nto_move: 1\n"
-    with pytest.raises(ValueError, match=r"take 2.*legal are 'take 1'"):
+    with pytest.raises(ValueError, match=r"take 2.*legal actions: 'take 1'"):
         catbox_env.make_game("nim_v0", heap=1).new_initial_state().apply_action(1)
     aec = catbox_env.nim_v0.raw_env(render_mode="rgb_array")
     aec.reset(seed=0)
@@ -139,7 +139,7 @@ def test_the_command_line_and_training_serve_a_game_that_is_only_registered(
     assert "take 3" in catbox("info")
     assert "random" in catbox("evaluate", "random", "random", "--deals", "10")
     assert "heap: 0" in catbox("watch", "--delay", "0", "--seed", "0", "--rule", "heap=9")
-    assert 'in full ("take 1"), shortened to what tells it apart' in catbox("play", typed="help\nquit\n")
+    assert 'in full ("take 1"), abbreviated' in catbox("play", typed="help\nquit\n")
     small = ["total_decisions=2048", "batch_size=1024", "num_envs=64", "minibatch_size=256", "hidden=[8]"]
     catbox("train", *(word for setting in [*small, "final_deals=10"] for word in ("--set", setting)))
     assert "10 deals x 2 rotations" in catbox("evaluate", "runs/nim", "random", "--deals", "10")

@@ -153,7 +153,7 @@ def test_a_history_that_cannot_be_of_the_world_is_refused() -> None:
     seat = state.current_player
     worlds = game.sample_states(state.observation(seat), 4, seed=0)
     history = state.history_observation(seat)
-    with pytest.raises(ValueError, match="row 0 is no history of world 0; give that of the seat"):
+    with pytest.raises(ValueError, match="row 0 is not a history of world 0; give that of the seat"):
         game.rewind(worlds, np.full_like(history, UNUSED))
     with pytest.raises(ValueError, match="holds seats or actions that the game does not have"):
         game.rewind(worlds, np.full_like(history, 100))
@@ -177,5 +177,5 @@ def test_games_without_hidden_cards_have_nothing_to_take_back(game_id: str) -> N
     assert game.hides_nothing == CASES[game_id].perfect_information
     if game.hides_nothing:
         state = game.new_initial_state(seed=0)
-        with pytest.raises(ValueError, match="hides nothing, so no world has to be taken back"):
+        with pytest.raises(ValueError, match="hides nothing, so there is nothing to rewind"):
             game.rewind(game.sample_states(state.observation(0), 2, seed=0), state.history_observation(0))

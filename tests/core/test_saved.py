@@ -58,11 +58,11 @@ def test_games_of_other_rules_are_refused_by_name(game_id: str, one: dict, other
     [
         ({"format": FORMAT + 1}, f"format {FORMAT + 1}, expected {FORMAT}; load it with the version"),
         ({"game": "cat_te_v0"}, "a game of 'cat_te_v0', expected 'petrify_v0'"),
-        ({"options": None}, "no header of catbox"),
-        ({"options": [[1, 2], ["a", 3]]}, "no header of catbox"),
-        (b"[]", "no header of catbox"),
-        (b"\xff\xfe", "no header of catbox"),
-        (b"[" * 100_000, "no header of catbox"),
+        ({"options": None}, "not a catbox header"),
+        ({"options": [[1, 2], ["a", 3]]}, "not a catbox header"),
+        (b"[]", "not a catbox header"),
+        (b"\xff\xfe", "not a catbox header"),
+        (b"[" * 100_000, "not a catbox header"),
     ],
     ids=lambda header: repr(header)[:20],
 )
@@ -89,8 +89,8 @@ def test_another_header_is_refused_although_the_checksum_is_valid(
         (lambda saved: saved.update(rewards=[[0.0, 0.0]] * 3), "expected what save"),
         (lambda saved: saved.update(resealed({**saved, "logs": saved["logs"][:2]})), "'logs' is int8"),
         (lambda saved: saved.update(resealed({**saved, "logs": saved["logs"] * 1.0})), "'logs' is float64"),
-        (lambda saved: saved.update(checksum=saved["checksum"][:-1]), "its checksum does not fit"),
-        (lambda saved: saved["rewards"].__setitem__((0, 0), 1.0), "its checksum does not fit"),
+        (lambda saved: saved.update(checksum=saved["checksum"][:-1]), "checksum does not match"),
+        (lambda saved: saved["rewards"].__setitem__((0, 0), 1.0), "checksum does not match"),
     ],
 )  # fmt: skip
 def test_incomplete_saved_games_are_refused(spoil: Callable[[Saved], Any], named: str) -> None:

@@ -43,7 +43,7 @@ def test_a_study_that_was_stopped_goes_on_to_the_same_results(
 
     monkeypatch.setattr(Stopping, "armed", True)
     assert workplace.run() == 130
-    assert "The same command goes on from here." in capsys.readouterr().err
+    assert "The same command resumes from here." in capsys.readouterr().err
     assert not workplace.file.exists()
 
     assert workplace.run() == 0

@@ -72,7 +72,7 @@ def test_an_agent_that_is_another_one_on_a_machine_is_refused(
         "catbox_agents.arena.ray_workers.RayWorkers",
         lambda setup, *more: workers(replace(setup, fingerprints=("random", "another")), *more),
     )
-    with pytest.raises(ValueError, match=r"agent 'heuristic' is another one on .*: put the same files there"):
+    with pytest.raises(ValueError, match=r"agent 'heuristic' is different on .*: put the same files there"):
         run_arena(game, ["random", "heuristic"], 10, ray_address=cluster.address)
 
 

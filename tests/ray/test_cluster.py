@@ -64,13 +64,13 @@ def test_the_command_trains_on_a_ray_of_its_own_and_goes_on_exactly(tmp_path: Pa
     assert script.returncode == 130, err
     assert err.startswith("Stopped after ")
     assert err.rstrip().endswith(f" train --resume --output {run} --workers-on-ray 2")
-    assert "everything is saved. Go on with: " in err
+    assert "everything is saved. Resume with: " in err
     assert len(err.strip().splitlines()) == 1, err
     lines = [line for line in out.replace(str(run), "").splitlines() if not line.startswith("Waiting for 2 ")]
     assert not [line for line in lines if "ray" in line.lower()]
 
     assert "workers: 2" in (run / "config.yaml").read_text()
-    said = shlex.split(err.partition("Go on with: ")[2])
+    said = shlex.split(err.partition("Resume with: ")[2])
     ended = start(*said[said.index("train") :])
     out, err = ended.communicate(timeout=200)
     assert (ended.returncode, err) == (0, "")
@@ -83,9 +83,9 @@ def test_the_command_trains_on_a_ray_of_its_own_and_goes_on_exactly(tmp_path: Pa
 @pytest.mark.parametrize(
     ("given", "said"),
     [
-        (("--ray-address", "auto"), "--ray-address: say with --workers-on-ray how many workers"),
+        (("--ray-address", "auto"), "--ray-address: give the number of workers on the cluster"),
         (("--workers-on-ray", "2", "--set", "workers=3"), "leave out --set workers"),
-        (("--workers-on-ray", "2", "--ray-address", "ray://10.0.0.1:10001"), "an address of Ray's client"),
+        (("--workers-on-ray", "2", "--ray-address", "ray://10.0.0.1:10001"), "an address of Ray Client"),
         (("--workers-on-ray", "2", "--ray-address", "nonsense"), "no Ray cluster answers at 'nonsense'"),
     ],
 )

@@ -172,7 +172,7 @@ def test_a_worker_that_is_killed_costs_the_updates_since_the_checkpoint(
     assert len(three.facts) == begun + 2
     said = capsys.readouterr().out
     assert "Workers were lost (" in said
-    assert f"The run goes on from the last checkpoint, {run / 'checkpoints/00000003'}." in said
+    assert f"The run resumes from the last checkpoint, {run / 'checkpoints/00000003'}." in said
     assert_same_end(everything, run)
     assert [row["update"] for row in read_metrics(run)] == list(range(1, 9))
 

@@ -101,7 +101,7 @@ def test_settings_that_are_not_the_users_are_refused(setting: str, tmp_path: Pat
         "best-response", "--target", "random", f"--set={setting}", "--output", str(tmp_path / "out")
     )
     assert code == 2
-    assert f"--set {setting.partition('=')[0]}: best-response sets it itself" in errors
+    assert f"--set {setting.partition('=')[0]}: best-response sets this itself" in errors
     assert not (tmp_path / "out").exists()
 
 
@@ -160,4 +160,4 @@ def test_the_command(tmp_path: Path) -> None:
     assert "unknown agent 'nobody'" in errors
     code, errors = command("best-response", "--target", "random", "--seeds=1;2", *rules, *output)
     assert code == 2
-    assert "--seeds '1;2': expected integers with commas between them" in errors
+    assert "--seeds '1;2': expected integers separated by commas" in errors

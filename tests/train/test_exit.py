@@ -161,7 +161,7 @@ def test_it_starts_from_a_policy_and_goes_on_from_its_own(tmp_path: Path) -> Non
 @pytest.mark.parametrize(
     ("settings", "message"),
     [
-        ({"hidden": [8]}, r"holds the network .*'hidden': \[8\].*ask for .*'hidden': \[16\].*set hidden"),
+        ({"hidden": [8]}, r"holds the network .*'hidden': \[8\].*require .*'hidden': \[16\].*set hidden"),
         ({"action_features": False}, "holds the network .*action_features.*set hidden"),
         ({"game_options": {**SMALL["game_options"], "num_ranks": 4}}, "start_from: .*was trained for"),  # type: ignore[dict-item]
     ],
@@ -178,5 +178,5 @@ def test_a_network_of_deep_monte_carlo_is_no_policy_to_start_from(tmp_path: Path
     path = tmp_path / "policy.safetensors"
     with made() as algorithm:
         save_checkpoint(path, algorithm.policy(), algorithm.game, {"algorithm": "dmc"})
-    with pytest.raises(ValueError, match=r"^start_from = .* was trained by dmc: its network gives values"):
+    with pytest.raises(ValueError, match=r"^start_from = .* was trained by dmc: its network outputs values"):
         made(start_from=str(path))

@@ -167,5 +167,7 @@ def test_a_run_that_does_not_fit_is_refused_and_one_that_is_resumed_is_told_to_f
         train(small(), tmp_path / "run", quiet())
     assert not (tmp_path / "run").exists()
     start_run(tmp_path / "run", small())
-    with pytest.raises(ValueError, match=rf"^not enough memory to go on .*: free some, then resume {needed}"):
+    with pytest.raises(
+        ValueError, match=rf"^not enough memory to resume .*: free some, then try again {needed}"
+    ):
         resume(tmp_path / "run", quiet())

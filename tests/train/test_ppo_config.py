@@ -184,5 +184,5 @@ def test_a_folder_without_a_run_or_without_all_its_settings_is_refused(tmp_path:
         open_run(tmp_path)
     file = start_run(tmp_path / "run", TrainConfig()) / "config.yaml"
     file.write_text(file.read_text().replace("  clip: 0.15\n", ""))
-    with pytest.raises(ValueError, match=r"config\.yaml lacks clip: put back"):
+    with pytest.raises(ValueError, match=r"config\.yaml lacks clip: restore"):
         open_run(tmp_path / "run")

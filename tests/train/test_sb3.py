@@ -94,7 +94,7 @@ def test_a_model_of_a_run_learns_on(finished: Path, brief_run: Path, tmp_path: P
     assert any((before[name] != value).any() for name, value in model.policy.state_dict().items())
     with pytest.raises(FileNotFoundError, match="holds no training run"):
         load_model(tmp_path)
-    with pytest.raises(ValueError, match="'ppo', expected one of 'sb3'"):
+    with pytest.raises(ValueError, match="'ppo', expected a run of 'sb3'"):
         load_model(brief_run)
 
 
@@ -142,7 +142,7 @@ def test_the_pool_keeps_the_last_copies() -> None:
         ({"opponents_in_training": {"no_such": 0.5}}, "unknown agent 'no_such'"),
         ({"minibatch_size": 100}, "expected a multiple of minibatch_size"),
         ({"minibatch_size": 1}, "minibatch_size = 1: expected an integer from 2"),
-        ({"device": "cuda"}, "sb3 computes on the CPU"),
+        ({"device": "cuda"}, "sb3 runs on the CPU only"),
         ({"history": True}, "unknown setting 'history'"),
     ],
 )

@@ -74,7 +74,7 @@ def test_wrong_settings_are_refused(settings: dict[str, Any], message: str) -> N
         ("nobody", "^rollout_policy: unknown agent 'nobody'; expected policy, one of"),
         ("polcy", "^rollout_policy: unknown agent 'polcy'; did you mean 'policy'"),
         ("/no/such/checkpoint", "^rollout_policy: .*/no/such/checkpoint"),
-        (REMEMBERING, "rollout_policy: .*asks for its history"),
+        (REMEMBERING, "rollout_policy: .*needs its history"),
     ],
 )
 def test_a_rollout_policy_that_cannot_play_is_refused_before_training(

@@ -193,6 +193,6 @@ def test_without_a_checkpoint_before_it_the_remedy_is_the_start(run: Path) -> No
 def test_another_format_asks_for_another_version_not_for_deletion(run: Path, number: int, said: str) -> None:
     folder = run / "checkpoints" / "00000003"
     edit_values(folder, lambda values: values.update(format=f"{FORMAT.rpartition('-')[0]}-{number}"))
-    with pytest.raises(ValueError, match=rf"checkpoint .*00000003 is of format .*{said}") as refusal:
+    with pytest.raises(ValueError, match=rf"checkpoint .*00000003 has format .*{said}") as refusal:
         loaded(run)
     assert "delete" not in str(refusal.value)

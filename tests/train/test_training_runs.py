@@ -67,7 +67,7 @@ def test_a_damaged_best_policy_is_said_and_replaced(brief_run: Path, tmp_path: P
     file.write_bytes(b"half")
     output = StringIO()
     resume(run, Console(file=output, width=400))
-    assert "best policy so far does not count" in output.getvalue()
+    assert "replaces the best policy so far" in output.getvalue()
     assert str(file) in output.getvalue()
     assert load_checkpoint(file).training["update"] == 5
 
@@ -157,7 +157,7 @@ def test_ctrl_c_in_the_matches_of_the_end_says_that_all_is_saved_and_how_to_go_o
     monkeypatch.setattr(report, "_match", interrupted)
     code, said = command("train", "--config", str(file), "--output", str(run))
     assert code == 130
-    assert said.startswith("Stopped after 2,560 decisions; everything is saved. Go on with: ")
+    assert said.startswith("Stopped after 2,560 decisions; everything is saved. Resume with: ")
     assert said.endswith(f"--resume --output {run}\n")
     assert not (run / "results.json").exists()
     code, said = command("train", "--resume", "--output", str(run), "--device", "cpu")

@@ -81,7 +81,7 @@ def test_a_full_disk_is_said_by_path_and_the_run_goes_on_from_there(
     assert said.startswith(f"cannot write {run}/")
     assert path in said
     assert "File too large (allow larger files there)" in said
-    assert said.endswith(f"Then go on with:  {loop.resume_command(run, ())}")
+    assert said.endswith(f"Then resume with:  {loop.resume_command(run, ())}")
     assert not list(run.rglob("*.writing"))
     full_disk(False)
     resume(run, quiet())

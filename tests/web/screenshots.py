@@ -22,7 +22,7 @@ def play_on(page: Page) -> None:
         before = number(page)
         cards(page).nth(1).click()
         wait_for_turn(page, before)
-    page.get_by_label("Show at my moves").select_option("points")
+    page.get_by_label("Show on my turn").select_option("points")
     expect(page.locator(".choice .axis")).to_have_count(buttons(page).count(), timeout=120_000)
     page.mouse.move(2, 2)
 

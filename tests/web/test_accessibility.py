@@ -37,7 +37,7 @@ def test_lobby(new_page: NewPage, width: int, theme: str) -> None:
 def test_table(new_page: NewPage, theme: str, title: str, players: int) -> None:
     page = new_page(theme=theme)
     open_table(page, title, players)
-    page.get_by_label("Show at my moves").select_option("heuristic")
+    page.get_by_label("Show on my turn").select_option("heuristic")
     expect(page.locator(".choice.best")).to_have_count(1)
     expect_accessible(page)
     play_to_the_end(page)

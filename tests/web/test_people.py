@@ -14,7 +14,7 @@ def open_for_two(page: Page, title: str = "Cat in the Box", players: int = 3) ->
     """A table with another person, the other seats an agent's; the secret link to the seat of player_1."""
     page.get_by_role("radio", name=title).check(force=True)
     page.get_by_role("radio", name=str(players), exact=True).check(force=True)
-    page.get_by_label("Seat 1", exact=True).select_option(label="Another person, by a link")
+    page.get_by_label("Seat 1", exact=True).select_option(label="Another person, by link")
     page.locator(".lobby .rules > summary").click()
     expect(page.get_by_label("Seed")).to_be_disabled()
     page.get_by_label("Pace of the agents").select_option("0")

@@ -15,7 +15,7 @@ from tests.web.test_accessibility import expect_accessible
 def test_a_coach_draws_a_bar_on_each_legal_action(new_page: NewPage) -> None:
     page = new_page()
     open_table(page, "Cat in the Box", 3)
-    page.get_by_label("Show at my moves").select_option("heuristic")
+    page.get_by_label("Show on my turn").select_option("heuristic")
     for _ in range(2):
         expect(page.locator(".choice .axis")).to_have_count(buttons(page).count())
         expect(page.locator(".picture .coach-bar")).to_have_count(cards(page).count())
@@ -23,10 +23,10 @@ def test_a_coach_draws_a_bar_on_each_legal_action(new_page: NewPage) -> None:
         chances = [text.split()[0] for text in page.locator(".choice .value").all_inner_texts()]
         assert abs(sum(map(float, chances)) - 100) < 2
         play(page)
-    page.get_by_label("Show at my moves").select_option("points")
+    page.get_by_label("Show on my turn").select_option("points")
     expect(page.locator(".choice .axis")).to_have_count(buttons(page).count())
     expect(page.get_by_role("status").last).to_contain_text("±")
-    page.get_by_label("Show at my moves").select_option("")
+    page.get_by_label("Show on my turn").select_option("")
     expect(page.locator(".choice .axis")).to_have_count(0)
     expect(page.locator(".coach-bar")).to_have_count(0)
 

@@ -3,7 +3,7 @@
 - ``train(load_config("quick"), "runs/mine")``: a run in a new folder; ``resume("runs/mine")`` continues one.
 - ``load_config(preset, file, overrides)`` returns a ``TrainConfig``, the settings of a run.
 - ``Algorithm`` is the base class of a learning algorithm of your own, with ``AlgorithmOptions`` its settings,
-  ``TrainingState`` what it saves and ``DivergedError`` what it raises for numbers that are not finite.
+  ``TrainingState`` what it saves, and ``DivergedError`` what it raises for numbers that are not finite.
 - ``best_response(target, config, output)``: what learners among copies of an agent gain over it.
 - ``TrainingInterrupted`` and ``TrainingDiverged``: how a run ends early.
 

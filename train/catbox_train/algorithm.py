@@ -1,7 +1,7 @@
-"""What a learning algorithm gives to a training run, and where the algorithms are.
+"""The interface between a training run and its learning algorithm, and where the algorithms are.
 
 The run (``catbox_train.runs``) makes the folder, calls ``update`` until all decisions are made, evaluates, writes
-checkpoints and metrics, and stops on Ctrl-C. The algorithm plays games, learns, and says what it consists of.
+checkpoints and metrics, and stops on Ctrl-C. The algorithm plays games, learns, and provides its state.
 """
 
 from __future__ import annotations
@@ -48,27 +48,27 @@ ALGORITHMS = {
 
 
 class AlgorithmOptions(Settings):
-    """The settings of an algorithm, its section ``algorithm_options`` in a configuration.
+    """The settings of an algorithm, the section ``algorithm_options`` of a configuration.
 
     A subclass adds fields; their names must differ from those of ``TrainConfig``.
     """
 
-    #: Whether the algorithm computes on the CPU alone; ``device`` is then cpu or auto.
+    #: Whether the algorithm runs on the CPU only; ``device`` must then be cpu or auto.
     cpu_only: ClassVar[bool] = False
-    #: Settings that name agents which play in training -> words that these settings take beside agents, such as
+    #: Settings that name agents which play in training -> words that these settings take besides agents, such as
     #: {"rollout_policy": ("policy",)}. Each holds a spec, a list of specs, a mapping from specs, or None.
     agent_settings: ClassVar[Mapping[str, tuple[str, ...]]] = {}
     #: Settings to name when a run does not fit into memory.
     size_settings: ClassVar[tuple[str, ...]] = ()
 
     def check(self, config: TrainConfig) -> list[str]:
-        """What is wrong with these settings beside the others of ``config``, a sentence each."""
+        """What is wrong with these settings together with the rest of ``config``, a sentence each."""
         return []
 
     def agents_by_setting(self) -> dict[str, tuple[str, ...]]:
         """The agents (specs) that each of ``agent_settings`` names.
 
-        They are made before training, to see that they can be. Raises ``ValueError`` for a value that names none.
+        They are made once before training, as a check. Raises ``ValueError`` for a value of another kind.
         """
         found = {}
         for setting, words in self.agent_settings.items():
@@ -82,28 +82,28 @@ class AlgorithmOptions(Settings):
         return found
 
     def resolved(self, device: str) -> Self:
-        """A copy in which every "auto" is replaced by what it stands for on this machine and ``device``."""
+        """A copy in which every "auto" is replaced by its value for this machine and ``device``."""
         return self
 
     def safer(self) -> dict[str, Any]:
-        """Settings with which a run that diverged is less likely to."""
+        """Settings that make a run less likely to diverge."""
         return {}
 
 
 class DivergedError(ArithmeticError):
-    """A number of a run is infinite, NaN, or too large to go on; the text says which."""
+    """A number of a run is infinite, NaN, or too large to continue; the text says which."""
 
 
 class WorkersLost(RuntimeError):
-    """Workers of the algorithm are gone, and others begin in their place: the run goes on from its last checkpoint.
+    """Workers of the algorithm were lost and are being replaced: the run resumes from its last checkpoint.
 
-    The text says what became of them.
+    The text says what happened to them.
     """
 
 
 @dataclass(frozen=True)
 class TrainingState:
-    """What an algorithm has to keep to go on exactly: ``arrays`` by name, and ``values`` that JSON can hold."""
+    """What an algorithm has to save to resume exactly: ``arrays`` by name, and ``values`` that JSON can hold."""
 
     arrays: dict[str, np.ndarray]
     values: dict[str, Any]
@@ -112,7 +112,7 @@ class TrainingState:
 class Algorithm(ABC):
     """A learning algorithm, made as ``Class(config, game)`` for a new run and for a resumed one.
 
-    It must follow from ``config`` alone, ``config.seed`` among it, never from timing or global random numbers.
+    It must depend on ``config`` alone, including ``config.seed``, never on timing or global random numbers.
     ``Options`` is the class of ``config.algorithm_options``, which ``options`` holds.
     """
 
@@ -124,12 +124,12 @@ class Algorithm(ABC):
 
     @classmethod
     def memory_needed(cls, config: TrainConfig, game: Game) -> int:
-        """Bytes that a run takes, about; asked of the system before anything is trained."""
+        """Approximate bytes that a run needs; checked before training starts."""
         return 0
 
     @classmethod  # noqa: B027  (not every algorithm has something to check)
     def check_run(cls, config: TrainConfig, game: Game) -> None:
-        """Raise ``ValueError`` for settings with which the run cannot begin: files that are not there, say.
+        """Raise ``ValueError`` for settings with which the run cannot begin, such as missing files.
 
         Called before the algorithm is made, and for each run of a study before the first one.
         """
@@ -139,14 +139,14 @@ class Algorithm(ABC):
         """Play ``config.batch_size`` decisions and learn from them.
 
         ``progress`` is the share of the run that is done, 0 in the first update and 1 in the last one. Returns metrics:
-        finite numbers under names that begin with ``learning/`` or ``game/``, the mean of what this update did; one
-        that it has nothing to say of, such as the mean over no games, is left out. Raises ``DivergedError`` for a
-        number that is not finite; the run takes a metric that is not finite for the same.
+        finite numbers under names that begin with ``learning/`` or ``game/``, means over this update; one without a
+        value, such as a mean over no games, is left out. Raises ``DivergedError`` for a number that is not finite; the
+        run treats a metric that is not finite in the same way.
         """
 
     @abstractmethod
     def policy(self) -> PolicyNetwork:
-        """The network that plays, as it is now: what evaluations and checkpoints take."""
+        """The current network that plays, for evaluations and checkpoints."""
 
     @abstractmethod
     def state(self) -> TrainingState:
@@ -154,10 +154,10 @@ class Algorithm(ABC):
 
     @abstractmethod
     def restore(self, state: TrainingState, update: int) -> None:
-        """Go on from the ``state`` after ``update`` updates.
+        """Resume from the ``state`` after ``update`` updates.
 
-        Its arrays have the names, types and shapes of this algorithm's own and are finite. Raises ``ValueError`` where
-        they or the values hold what no run comes to.
+        Its arrays have the names, types and shapes of this algorithm's own and are finite. Raises ``ValueError`` if
+        they or the values are impossible in a run.
         """
 
     def close(self) -> None:  # noqa: B027  (not every algorithm has something to close)
@@ -168,7 +168,7 @@ def options_class(name: str) -> type[AlgorithmOptions]:
     """The class of the options of the algorithm ``name``.
 
     ``name`` is a key of ``ALGORITHMS`` or ``"package.module:Class"``, a subclass of ``Algorithm``: that module is
-    imported, which runs its code. Raises ``ValueError`` where there is none.
+    imported, which runs its code. Raises ``ValueError`` if there is none.
     """
     if name in ALGORITHMS:
         return _imported(ALGORITHMS[name][0])
@@ -207,18 +207,16 @@ def algorithm_class(name: str) -> type[Algorithm]:
 
 
 def _wrong_agent_settings(options: type[AlgorithmOptions]) -> str:
-    """What is wrong with ``agent_settings``; nothing where it is as ``AlgorithmOptions`` says."""
+    """What is wrong with ``agent_settings``; empty if it is as ``AlgorithmOptions`` says."""
     given: Any = options.agent_settings
     if not isinstance(given, Mapping) or not all(isinstance(words, list | tuple) for words in given.values()):
         return (
-            f"= {brief(given)}: expected a mapping from settings to the words that they take beside agents, such as "
+            f"= {brief(given)}: expected a mapping from settings to the words that they take besides agents, such as "
             "{'partner': ()} or {'partner': ('none',)}"
         )
     for setting in given:
         if setting not in options.model_fields:
-            return (
-                f"names {brief(setting)}, which is no setting: {nearest(str(setting), options.model_fields)}"
-            )
+            return f"names {brief(setting)}, which is not a setting: {nearest(str(setting), options.model_fields)}"
     return ""
 
 

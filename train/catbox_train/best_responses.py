@@ -1,6 +1,6 @@
-"""How much can be won from an agent: learners that know nothing else but to play among frozen copies of it.
+"""How exploitable an agent is: learners that train only among frozen copies of it.
 
-The gain of the best of them over what the agent itself earns there is a lower bound on its exploitability: a better
+The gain of the best learner over what the agent itself earns there is a lower bound on its exploitability: a better
 learner, or more training, may gain more.
 
 OUTPUT/seed-N/                the training run of each learner, an agent for every command
@@ -42,15 +42,15 @@ from catbox_train.self_play.options import PolicyOptions
 RESULT_FILE = "best_response.json"
 #: Settings that `best_response` sets itself.
 SET_HERE = ("seed", "opponents", "opponents_in_training", "learner_seats")
-#: Settings for a learner that begins with trained weights: with those of a preset it would first lose what they know.
+#: Settings for a learner that starts from trained weights: those of a preset would first destroy what it has learned.
 FINE_TUNING = {"learning_rate": 1e-4, "learning_rate_end": 1e-5, "entropy": 0.002}
 
 
 @dataclass(frozen=True)
 class Gain:
-    """What a learner has over the agent in the same seats of the same deals, everybody else being that agent.
+    """What a learner gains over the agent in the same seats of the same deals, with that agent in all other seats.
 
-    ``decisions``: of its training, those of the copies among them. ``score`` and ``margin`` are points a game,
+    ``decisions``: of its training, including those of the copies. ``score`` and ``margin`` are points per game,
     ``*_ci95`` half the widths of their 95 % intervals over the deals.
     """
 
@@ -78,15 +78,15 @@ def best_response(
     Args:
         target: an agent, as in ``opponents``.
         config: settings of the runs; who plays in training and in evaluations, and the seed, are set here.
-        output: folder; runs that are there already, with the same settings, are gone on with.
+        output: folder; existing runs in it with the same settings are resumed.
         deals: of the comparisons at the end, at least 10.
-        from_scratch: also where the target is a policy that the learners could begin with, and with its network.
+        from_scratch: do not start from the target's network, even if it is a policy.
 
-    Of each run the last policy and the one that did best on the way are compared on the deals "selection"; the best of
-    all is then measured on the deals "test", which nothing was chosen by, and so are the other runs' own best. Returns
-    what the file holds: ``target``, ``game``, ``options``, ``total_decisions`` (as asked for), ``gain`` (a `Gain` as a
-    dict, of the best), ``runs`` (one for each seed), ``target_score`` (the mean score of the target among its like),
-    ``catbox`` (version) and ``date``.
+    Of each run the last policy and the one that did best during training are compared on the deals "selection"; the
+    best of each run is then measured on the deals "test", which no choice depended on. Returns what the file holds:
+    ``target``, ``game``, ``options``, ``total_decisions`` (as requested), ``gain`` (a `Gain` as a dict, of the best),
+    ``runs`` (one for each seed), ``target_score`` (the mean score of the target among copies of itself), ``catbox``
+    (version) and ``date``.
 
     Raises ``ValueError`` for an algorithm without opponents in training, for seeds that are not different integers, and
     for a folder with runs of other settings; otherwise as ``catbox_train.train``.
@@ -103,7 +103,7 @@ def best_response(
         run = output / f"seed-{seed}"
         console.print(f"\nLearner {seeds.index(seed) + 1} of {len(seeds)}: seed {seed}", highlight=False)
         if (run / CONFIG_FILE).exists():
-            resume(run, console, trust=True)  # its settings are those that were given
+            resume(run, console, trust=True)  # its settings are the given ones
         else:
             train(settings, run, console)
     own_of_selection = _match(game, target, target, deals, "selection")
@@ -135,9 +135,9 @@ def best_response(
 
 
 def fine_tuning(target: str, config: TrainConfig) -> dict[str, float]:
-    """Settings, as overrides of ``load_config``, for learners that begin as ``target`` plays; none where they cannot.
+    """Overrides for ``load_config`` for learners that start from the weights of ``target``; none if they cannot.
 
-    `best_response` itself takes the settings that it is given.
+    `best_response` does not apply them by itself.
     """
     if not _settings_of(target, config.make_game()):
         return {}
@@ -165,7 +165,7 @@ def _among_copies(target: str, config: TrainConfig, seed: int, from_scratch: boo
 
 
 def _settings_of(target: str, game: Game) -> dict[str, Any]:
-    """The settings with which a learner begins as ``target``; none if it is no policy of a checkpoint or the zoo."""
+    """The settings that make a learner start as ``target``; none unless that is a policy of a checkpoint or the zoo."""
     path = policy_path(target, game)
     if path is None or not os.path.exists(path):
         return {}
@@ -183,7 +183,7 @@ def _settings_of(target: str, game: Game) -> dict[str, Any]:
 
 
 def _check_folder(run: Path, config: TrainConfig) -> None:
-    """Raise ``ValueError`` unless the run in a folder, if there is one, has these settings, and as `check_run`."""
+    """Raise ``ValueError`` if the folder holds a run with other settings, and as `check_run`."""
     resolved, _ = check_run(config)
     if (run / CONFIG_FILE).exists() and (found := open_run(run, trust=True)) != resolved:
         now, before = resolved.as_dict(), found.as_dict()
@@ -194,7 +194,7 @@ def _check_folder(run: Path, config: TrainConfig) -> None:
 
 
 def _check_result(file: Path, target: str, game: Game) -> None:
-    """Raise ``ValueError`` for a result of another target or other rules, which would be written over."""
+    """Raise ``ValueError`` for a result of another target or other rules, which would be overwritten."""
     if not file.exists():
         return
     try:
@@ -211,7 +211,7 @@ def _check_result(file: Path, target: str, game: Game) -> None:
 
 
 def _policies(run: Path) -> list[Path]:
-    """The last policy of a finished run, and the one that did best on the way."""
+    """The last policy of a finished run, and the one that did best during training."""
     last = latest_checkpoint(run)
     found = [run / CHECKPOINTS_FOLDER / BEST_FOLDER, *([last] if last else [])]
     return [folder for folder in found if folder.exists()]
@@ -222,7 +222,7 @@ def _match(game: Game, one: str | Path, others: str, deals: int, deal_set: str) 
 
 
 def _gain(game: Game, policy: Path, target: str, deals: int, seed: int, deal_set: str, own: Result) -> Gain:
-    """What ``policy`` has over the target, of which ``own`` is the match with its like on the same deals."""
+    """What ``policy`` gains over the target; ``own`` is the target's match with copies of itself on the same deals."""
     found = _match(game, policy, target, deals, deal_set)
     score, score_ci95 = _paired(found.deal_scores[:, 0], own.deal_scores[:, 0])
     margin, margin_ci95 = _paired(found.deal_margins[:, 0], own.deal_margins[:, 0])

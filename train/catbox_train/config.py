@@ -1,7 +1,7 @@
-"""The settings of a training run: what each means, where its value comes from, and what is refused.
+"""The settings of a training run: what each means, where its value comes from, and which values are refused.
 
-A setting comes from the last of these that names it: the defaults below, a preset (``presets.yaml``), a YAML file,
-single overrides (the command line).
+Later sources override earlier ones: the defaults below, a preset (``presets.yaml``), a YAML file, single overrides (the
+command line).
 """
 
 from __future__ import annotations
@@ -38,18 +38,18 @@ from catbox_train.settings import (
 from catbox_train.settings_file import read_settings, read_yaml
 
 _DEVICE = re.compile(r"^(auto|cpu|mps|cuda(:(0|[1-9][0-9]{0,2}))?)$")
-#: Settings that are mappings of names to values; a dotted name such as "game_options.num_players" is one of them.
+#: Settings that map names to values; a dotted name such as "game_options.num_players" sets one of these.
 SECTIONS = ("game_options", "algorithm_options")
-#: What gives a setting that is not the default.
+#: Where a setting that is not the default comes from.
 Source = Literal["preset", "file", "override"]
 
 
 class TrainConfig(Settings):
     """Every setting of a training run; ``catbox train --settings`` and ``describe()`` list them.
 
-    The settings of the algorithm are in ``algorithm_options``; to the constructor, to ``load_config`` and on the
-    command line they may also be given by their own names. Raises ``ValueError`` that names each wrong setting, what
-    was given and what was expected.
+    The settings of the algorithm are in ``algorithm_options``; the constructor, ``load_config`` and the command line
+    also take them by their own names. Raises ``ValueError`` that names each wrong setting, what was given and what was
+    expected.
     """
 
     # What is played, and who learns.
@@ -65,42 +65,38 @@ class TrainConfig(Settings):
     )
 
     # How much, and on what.
-    seed: Integer = Field(1, ge=0, le=MAX_SEED, description="every random number of the run follows from it")
+    seed: Integer = Field(1, ge=0, le=MAX_SEED, description="determines every random number of the run")
     total_decisions: Integer = Field(
         20_000_000,
         ge=1,
         le=MAX_COUNT,
-        description="decisions to play, all seats together, in whole batches",
+        description="decisions to play, over all seats, rounded up to whole batches",
     )
     device: Annotated[Text, Field(pattern=_DEVICE.pattern)] = Field(
         "auto",
-        description="of the networks: cpu, cuda, cuda:N, mps, or auto (a GPU where there is one)",
+        description="device of the networks: cpu, cuda, cuda:N, mps, or auto (a GPU if there is one)",
     )
     workers: Workers = Field(
         "auto",
-        description="how many play and learn side by side, a core each, or auto (the largest divisor of num_envs up "
-        "to the physical cores); the result depends on it",
+        description="number of parallel workers, one core each, or auto (the largest divisor of num_envs up to the "
+        "number of physical cores); the result depends on it",
     )
     num_envs: Integer = Field(
-        512, ge=1, le=MAX_COUNT, description="games played side by side, all workers together"
+        512, ge=1, le=MAX_COUNT, description="games played in parallel, over all workers"
     )
     batch_size: Integer = Field(32_768, ge=1, le=MAX_COUNT, description="decisions played before each update")
 
     # Checkpoints and evaluations during training. None of these changes what is learned.
-    checkpoint_every: Integer = Field(
-        20, ge=1, le=MAX_COUNT, description="updates from one checkpoint to the next"
-    )
-    evaluate_every: Integer = Field(
-        50, ge=1, le=MAX_COUNT, description="updates from one evaluation to the next"
-    )
+    checkpoint_every: Integer = Field(20, ge=1, le=MAX_COUNT, description="updates between checkpoints")
+    evaluate_every: Integer = Field(50, ge=1, le=MAX_COUNT, description="updates between evaluations")
     evaluate_deals: Integer = Field(
         200,
         ge=MIN_DEALS,
         le=MAX_COUNT,
-        description="deals of an evaluation during training; each is played from every seat",
+        description="deals per evaluation during training, each played from every seat",
     )
     final_deals: Integer = Field(
-        1000, ge=MIN_DEALS, le=MAX_COUNT, description="deals of the evaluation at the end"
+        1000, ge=MIN_DEALS, le=MAX_COUNT, description="deals of the final evaluation"
     )
     opponents: Texts = Field(("random", "heuristic"), description="agents to play against in evaluations")
 
@@ -117,7 +113,7 @@ class TrainConfig(Settings):
     @field_validator("algorithm_options", mode="before")
     @classmethod
     def _read_algorithm_options(cls, value: Any, info: ValidationInfo) -> Any:
-        if "algorithm" not in info.data:  # is wrong itself
+        if "algorithm" not in info.data:  # which is itself invalid
             return AlgorithmOptions()
         kind, value = options_class(info.data["algorithm"]), read_outer(value)
         if isinstance(value, AlgorithmOptions):
@@ -126,7 +122,7 @@ class TrainConfig(Settings):
 
     @model_validator(mode="after")
     def _check_multiples(self) -> TrainConfig:
-        """The workers share the games, and the games the batch, in equal parts."""
+        """The games must divide equally among the workers, and the batch among the games."""
         wrong = []
         if self.workers != "auto" and self.num_envs % self.workers:
             wrong.append(f"num_envs = {self.num_envs}: expected a multiple of workers ({self.workers})")
@@ -138,7 +134,7 @@ class TrainConfig(Settings):
         return self
 
     def check_agents(self, game: Game) -> None:
-        """Make each agent once: what cannot be made is refused now rather than when it is to play.
+        """Make each agent once, so that one that cannot be made fails now rather than when it has to play.
 
         Raises ``ValueError`` that names the setting.
         """
@@ -154,13 +150,13 @@ class TrainConfig(Settings):
                     raise ValueError(f"{setting}: {error}") from None
 
     def specs(self) -> dict[str, tuple[str, ...]]:
-        """What may be a class, ``"package.module:Class"``: each setting that names the algorithm or agents -> these."""
+        """The specs that may be a class, ``"package.module:Class"``, of the algorithm and the agents, by setting."""
         agents = self.algorithm_options.agents_by_setting()
         return {"algorithm": (self.algorithm,), "opponents": self.opponents, **agents}
 
     @property
     def num_updates(self) -> int:
-        """Batches that are played and learned from."""
+        """Batches to play and learn from."""
         return -(-self.total_decisions // self.batch_size)
 
     @property
@@ -170,9 +166,9 @@ class TrainConfig(Settings):
 
     @property
     def num_workers(self) -> int:
-        """``workers`` as a number; those of a run are ``resolved``."""
+        """``workers`` as a number, in ``resolved`` settings."""
         if self.workers == "auto":
-            raise ValueError("workers = 'auto' stands for no number yet: use resolved()")
+            raise ValueError("workers = 'auto' is not a number yet: use resolved()")
         return self.workers
 
     def make_game(self) -> Game:
@@ -180,17 +176,17 @@ class TrainConfig(Settings):
         return make_game(self.game, **self.game_options)
 
     def resolved(self, here: bool = True) -> TrainConfig:
-        """A copy in which every "auto" is what it stands for on this machine, or, if the workers are not ``here``, for
-        them: each has a ``device`` of its own, cpu or cuda.
+        """A copy in which every "auto" is replaced by its value on this machine, or, if the workers are not ``here``,
+        on theirs: each has its own ``device``, cpu or cuda.
 
-        A run keeps these, so that it goes on the same on another machine. Raises ``ValueError`` for a device that is
-        not there, or that the algorithm does not compute on.
+        A run stores these, so that it resumes unchanged on another machine. Raises ``ValueError`` for a device that
+        does not exist, or that the algorithm does not run on.
         """
         from catbox_train.devices import check_device, num_workers  # needs torch
 
         if self.algorithm_options.cpu_only and self.device not in ("auto", "cpu"):
             raise ValueError(
-                f"device = {self.device!r}: {self.algorithm} computes on the CPU; use cpu or auto"
+                f"device = {self.device!r}: {self.algorithm} runs on the CPU only; use cpu or auto"
             )
         if self.algorithm_options.cpu_only:
             device = "cpu"
@@ -205,7 +201,7 @@ class TrainConfig(Settings):
 
     @classmethod
     def expected_of(cls, name: str) -> str:
-        """A value that the setting ``name`` takes, in words."""
+        """The values that the setting ``name`` takes, in words."""
         if name == "device":
             return "auto, cpu, cuda, cuda:N or mps"
         if name == "algorithm_options":
@@ -219,7 +215,7 @@ def preset_names() -> list[str]:
 
 
 def default_preset(game_id: str) -> str | None:
-    """The first preset for a game, None where there is none."""
+    """The first preset for a game, None if there is none."""
     return next((name for name, games in _presets().items() if game_id in games), None)
 
 
@@ -229,20 +225,19 @@ def load_config(
     overrides: Mapping[str, Any] | None = None,
     trust: bool = False,
 ) -> TrainConfig:
-    """Put a configuration together: defaults, then ``preset``, then the YAML ``file``, then ``overrides``.
+    """Build a configuration: defaults, then ``preset``, then the YAML ``file``, then ``overrides``.
 
     ``preset`` is one of ``preset_names()``, and has settings for each game.
 
     ``overrides`` maps names of settings to values, or to text as the command line gives it (``"5e-4"``,
     ``"128,128"``). A dotted name such as ``"game_options.num_players"`` sets one option of the game, and
-    ``"algorithm_options.hidden"`` one of the algorithm, for which ``"hidden"`` is enough; the options of the later
-    sources are added to those of the earlier ones. The options of a preset for another algorithm than the one that is
-    chosen do not count. A game without a heuristic is evaluated against ``random`` alone unless a source names
-    opponents.
+    ``"algorithm_options.hidden"`` one of the algorithm, for which ``"hidden"`` is enough; the options of later sources
+    are merged into those of earlier ones. A preset's options for an algorithm other than the chosen one are ignored. A
+    game without a heuristic is evaluated against ``random`` alone unless a source names opponents.
 
-    Raises ``ValueError`` for an unknown preset or setting, a wrong type or an impossible value, and, without ``trust``,
-    where the algorithm or an agent is a class (``"package.module:Class"``) that ``file`` names, because importing it
-    runs its code; ``OSError`` for a file that cannot be read.
+    Raises ``ValueError`` for an unknown preset or setting, a wrong type or an invalid value, and, without ``trust``, if
+    ``file`` names a class (``"package.module:Class"``) as the algorithm or an agent, because importing it runs its
+    code; ``OSError`` for a file that cannot be read.
     """
     overrides = overrides or {}
     sources: list[tuple[Mapping[Any, Any], Source, str]] = []
@@ -289,15 +284,15 @@ def load_config(
 
 
 def _check_no_classes(specs: Mapping[str, Sequence[str]], file: str | os.PathLike[str]) -> None:
-    """Raise ``ValueError``, with nothing imported, for those of the ``specs`` of each setting that are classes.
+    """Raise ``ValueError``, with nothing imported, if any of the ``specs`` of a setting is a class.
 
-    They stand in ``file``, which may come from somebody else; to import a module runs its code.
+    They come from ``file``, which may be untrusted, and importing a module runs its code.
     """
     classes = [f"{name}: {spec}" for name, found in specs.items() for spec in found if imports_module(spec)]
     if classes:
         raise ValueError(
-            f"{file} names Python classes, and loading them runs their code ({', '.join(classes)}). If you know what "
-            "these modules do, add --trust; otherwise take these names out of the file"
+            f"{file} names Python classes, and loading them runs their code ({', '.join(classes)}). If you trust "
+            "these modules, add --trust; otherwise remove these names from the file"
         )
 
 
@@ -320,7 +315,7 @@ def _in_sections(
     """The settings of ``source``, with those of the game and of the algorithm in their sections, however they were
     given.
 
-    Settings that do not exist and options that are given twice are refused, unless ``known_only`` is off.
+    Raises ``ValueError`` for unknown settings and options given twice, unless ``known_only`` is off.
     """
     into: dict[str, Any] = {}
     given: dict[str, dict[str, Any]] = {}
@@ -340,14 +335,14 @@ def _in_sections(
         if isinstance(found, AlgorithmOptions):
             found = found.as_dict()
         if not isinstance(found, dict):
-            if not known_only:  # its field says what is wrong
+            if not known_only:  # its field reports what is wrong
                 into[name] = value
                 continue
             raise ValueError(f"{name} = {brief(value)} in {source}: expected {TrainConfig.expected_of(name)}")
         section = given.get(name, {})
         if known_only and (twice := [key for key in found if key in section]):
             raise ValueError(f"{name}.{twice[0]} in {source} was given before; give it once")
-        # What is named by itself counts more than the section.
+        # An option named by itself overrides the section.
         given[name] = section | found if option else found | section
     for name, section in given.items():
         if section or name in values:
@@ -356,5 +351,5 @@ def _in_sections(
 
 
 def _nearest(unknown: str, options: type[AlgorithmOptions]) -> str:
-    """What may have been meant by the name of an ``unknown`` setting."""
+    """A suggestion for the name of an ``unknown`` setting."""
     return nearest(unknown, [*TrainConfig.model_fields, *options.model_fields])

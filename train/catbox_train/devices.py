@@ -1,4 +1,4 @@
-"""Where the networks of a run compute, and on how many cores it plays."""
+"""The device of a run's networks, and how many cores it plays on."""
 
 from __future__ import annotations
 
@@ -11,8 +11,8 @@ from catbox_agents.machine import physical_cores
 def check_device(name: str) -> str:
     """The device that ``name`` (auto, cpu, cuda, cuda:N, mps) stands for here: cpu, cuda:N or mps.
 
-    ``auto`` is the GPU that torch would choose, or the CPU where there is none. Raises ``ValueError`` for a device that
-    is not there.
+    ``auto`` is the GPU that torch would choose, or the CPU if there is none. Raises ``ValueError`` for a device that
+    is not available.
     """
     if name == "auto":
         return (
@@ -23,40 +23,39 @@ def check_device(name: str) -> str:
         count = torch.cuda.device_count() if torch.cuda.is_available() else 0
         if int(number or 0) >= count:
             found = f"torch finds {count} CUDA device{'s' * (count != 1)} here"
-            raise ValueError(f"device = {name!r} is not there: {found}; use auto, cpu or another number")
+            raise ValueError(f"device = {name!r} is not available: {found}; use auto, cpu or another number")
         return f"cuda:{int(number or 0)}"
     if name == "mps" and not torch.backends.mps.is_available():
-        raise ValueError("device = 'mps' is not there: torch finds no Apple GPU here; use auto or cpu")
+        raise ValueError("device = 'mps' is not available: torch finds no Apple GPU here; use auto or cpu")
     return name
 
 
 def num_workers(num_envs: int) -> int:
-    """The largest number of workers up to ``physical_cores`` that divides ``num_envs``: they share the games in equal
-    parts."""
+    """The largest number of workers up to ``physical_cores`` that divides ``num_envs``."""
     return max(count for count in range(1, physical_cores() + 1) if num_envs % count == 0)
 
 
 def native_precision(device: str) -> str:
-    """``"bfloat16"`` where ``device`` multiplies it natively (at least twice as fast), else ``"float32"``."""
+    """``"bfloat16"`` if ``device`` multiplies it natively (at least twice as fast), else ``"float32"``."""
     if device.startswith("cuda"):
         return "bfloat16" if torch.cuda.is_bf16_supported(including_emulation=False) else "float32"
     if device != "cpu":
         return "float32"
-    # Older versions of torch cannot tell; float32 is right everywhere.
+    # Older versions of torch cannot tell; float32 works everywhere.
     capabilities: dict[str, bool] = getattr(torch.cpu, "get_capabilities", dict)()
     native = capabilities.get("avx512_bf16") or capabilities.get("amx_bf16")
     return "bfloat16" if native else "float32"
 
 
 def free_memory(device: torch.device) -> int | None:
-    """Bytes that are free on ``device``; None where torch does not know (all but CUDA)."""
+    """Free bytes on ``device``; None if torch does not know (all but CUDA)."""
     return torch.cuda.mem_get_info(device)[0] if device.type == "cuda" else None
 
 
 def check_compiler(device: torch.device) -> None:
     """Raise ``ValueError`` unless ``torch.compile`` works for ``device``.
 
-    It takes a C++ compiler, and Triton for CUDA.
+    It needs a C++ compiler, and Triton for CUDA.
     """
     try:
         torch.compile(lambda numbers: numbers.sin() + 1)(torch.zeros(8, device=device))
@@ -69,7 +68,7 @@ def check_compiler(device: torch.device) -> None:
 
 
 class Stream:
-    """A thread's own stream of work on a GPU; on any other device nothing. A context manager."""
+    """A context manager: a thread's own CUDA stream on a GPU; no effect on any other device."""
 
     def __init__(self, device: torch.device) -> None:
         self._stream = torch.cuda.Stream(device) if device.type == "cuda" else None
@@ -79,7 +78,7 @@ class Stream:
             self._stream.wait_stream(torch.cuda.current_stream(self._stream.device))
             self._context = torch.cuda.stream(self._stream)
             self._context.__enter__()
-            self._done = torch.cuda.Event(blocking=True)  # who waits for it sleeps: games need the cores
+            self._done = torch.cuda.Event(blocking=True)  # waiting for it sleeps: games need the cores
         return self
 
     def __exit__(self, *error: object) -> None:

@@ -1,4 +1,4 @@
-"""The memory of the process: whether there is enough for a run, and what the C library does with what is freed."""
+"""The memory of the process: whether there is enough for a run, and what the C library does with freed memory."""
 
 from __future__ import annotations
 
@@ -18,13 +18,13 @@ _MMAP_THRESHOLD = 1 << 25
 
 
 def check_memory(num_bytes: int, now: bool = True) -> None:
-    """Raise ``MemoryError`` unless the system grants ``num_bytes`` in one piece, and they are there ``now``.
+    """Raise ``MemoryError`` unless the system grants ``num_bytes`` in one piece, and they are available ``now``.
 
-    There is what is free or can be freed at once, in the limit of the control group too. A system may grant more, and
-    end the process when it is used. With ``now`` off, to be granted is enough, whatever is in use at the moment.
+    Available is what is free or can be freed at once, also within the limit of the control group. A system may grant
+    more, and kill the process when it is used. With ``now`` off, a grant is enough, whatever is in use at the moment.
 
-    What is granted is given back at once; nothing is written to it, so it costs no time. Asked of NumPy before torch
-    allocates: torch has no error of its own for memory.
+    The memory is released at once; nothing is written to it, so it costs no time. NumPy allocates it, before torch
+    does, because torch has no error of its own for memory.
     """
     if num_bytes > sys.maxsize:
         raise MemoryError(f"{num_bytes} bytes are more than this process can address")
@@ -38,11 +38,11 @@ def check_memory(num_bytes: int, now: bool = True) -> None:
 
 
 def keep_freed_memory() -> None:
-    """Let the C library keep the megabytes that every minibatch takes and frees, for the rest of the process.
+    """Let the C library keep the megabytes that every minibatch allocates and frees, for the rest of the process.
 
-    Linux's glibc hands them back to the system at once, and to fetch them anew costs about a tenth of the time of
-    training. Other systems are left as they are. It changes the whole process, so a program decides it for itself, once
-    and before it trains: ``catbox train`` does.
+    Linux's glibc returns them to the system at once, and getting them back takes about a tenth of the training time.
+    Other systems are not affected. This changes the whole process, so the program decides, once and before it trains:
+    ``catbox train`` does it.
     """
     if sys.platform == "linux" and (mallopt := getattr(ctypes.CDLL(None), "mallopt", None)):
         mallopt(_M_TRIM_THRESHOLD, _TRIM_THRESHOLD)

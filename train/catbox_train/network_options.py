@@ -15,7 +15,7 @@ Precision = Literal["auto", "float32", "bfloat16"]
 
 
 class LayerOptions(AlgorithmOptions):
-    """What the networks look like."""
+    """The architecture of the networks."""
 
     size_settings = ("hidden",)
 
@@ -28,24 +28,24 @@ class LayerOptions(AlgorithmOptions):
     activation: Annotated[Activation, OneOf] = Field("relu", description="relu or tanh")
     features: Flag = Field(
         True,
-        description="the networks also see the features of the position that the game computes, where it has any",
+        description="the networks also see the features that the game computes from the position, if it has any",
     )
 
 
 class NetworkOptions(LayerOptions):
-    """What the project's own networks see beside that, and how they compute."""
+    """Further inputs of the project's own networks, and their precision."""
 
     action_features: Flag = Field(
         True,
-        description="the policy also sees the features of each legal action, weighted alike for all actions",
+        description="the policy also sees the features of each legal action, with weights shared by all actions",
     )
     history: Flag = Field(
         False,
-        description="the networks also see the actions of the game so far in their order, through an encoder",
+        description="the networks also see the sequence of actions of the game so far, through an encoder",
     )
     precision: Annotated[Precision, OneOf] = Field(
         "auto",
-        description="of the layers: float32, bfloat16, or auto (bfloat16 where the device computes in it)",
+        description="precision of the layers: float32, bfloat16, or auto (bfloat16 if the device supports it natively)",
     )
 
     def resolved(self, device: str) -> Self:

@@ -1,8 +1,8 @@
 """Opponents in training: which seats of a game the learner has, and who has the others.
 
-At most tables the learner has every seat. At a share of them it shares the table with one opponent: an agent, or an
-earlier policy of the run. Earlier policies are kept in a pool and chosen the more often the more often they beat the
-learner: prioritised fictitious self-play (Vinyals et al. 2019, https://doi.org/10.1038/s41586-019-1724-z).
+At most tables the learner has every seat. At a given share of them it plays with one opponent: an agent, or an earlier
+policy of the run. Earlier policies are kept in a pool, and those that beat the learner more often are chosen more
+often: prioritised fictitious self-play (Vinyals et al. 2019, https://doi.org/10.1038/s41586-019-1724-z).
 """
 
 from __future__ import annotations
@@ -28,20 +28,20 @@ if TYPE_CHECKING:
 
 #: In ``opponents_in_training``: the earlier policies of the run.
 PAST = "past"
-#: Largest number of earlier policies that are kept.
+#: Largest number of earlier policies to keep.
 MAX_POOL = 64
 #: Rounding in the sum of shares such as 0.1, 0.2, 0.7.
 _ROUNDING = 1e-9
-#: What the games of an earlier update count in one update later.
+#: Factor by which older games count less with each update.
 DECAY = 0.95
-#: Power of the chance that the learner does not win, in the weight of an earlier policy.
+#: Exponent of the share of games not won by the learner, in the weight of an earlier policy.
 PRIORITY = 2
-#: Tables with earlier policies for each that is drawn in an update: asked for few decisions at a time, they are slow.
+#: Tables with earlier policies per policy drawn in an update: small batches of decisions are slow.
 TABLES_EACH = 64
 
 
 class OpponentOptions(AlgorithmOptions):
-    """Who plays in training beside the learner."""
+    """Who plays in training besides the learner."""
 
     agent_settings: ClassVar[Mapping[str, tuple[str, ...]]] = {"opponents_in_training": (PAST,)}
 
@@ -51,21 +51,21 @@ class OpponentOptions(AlgorithmOptions):
         "earlier policies of the run, otherwise an agent as in opponents",
     )
     past_policies: Integer = Field(
-        8, ge=1, le=MAX_POOL, description="earlier policies that are kept as opponents (past)"
+        8, ge=1, le=MAX_POOL, description="earlier policies to keep as opponents (past)"
     )
     past_every: Integer = Field(
-        25, ge=1, le=MAX_COUNT, description="updates from one policy that is kept as opponent to the next"
+        25, ge=1, le=MAX_COUNT, description="updates between policies kept as opponents"
     )
 
     learner_seats: Integer = Field(
         0,
         ge=0,
         le=MAX_COUNT,
-        description="seats of the learner at a shared table; 0: 1 to P - 1, drawn for each game",
+        description="seats of the learner at a table with an opponent; 0: 1 to P - 1, drawn for each game",
     )
 
     def check(self, config: TrainConfig) -> list[str]:
-        """The shares are parts of one whole, and every shared table has a seat for the opponent."""
+        """The shares must not exceed 1 in total, and every shared table needs a seat for the opponent."""
         if self.learner_seats and self.learner_seats >= (seats := config.make_game().num_players):
             return [
                 f"learner_seats = {self.learner_seats}: expected 0 or 1 to {seats - 1} of the {seats} seats of a table"
@@ -77,12 +77,12 @@ class OpponentOptions(AlgorithmOptions):
         return self.agents_by_setting()["opponents_in_training"]
 
     def pool_size(self) -> int:
-        """How many earlier policies are kept at most."""
+        """The most earlier policies that are kept."""
         return self.past_policies if PAST in self.opponents_in_training else 0
 
 
 def wrong_shares(opponents_in_training: Mapping[str, float]) -> list[str]:
-    """A sentence where the shares add up to more than 1."""
+    """A sentence if the shares add up to more than 1."""
     total = sum(opponents_in_training.values())
     if total <= 1 + _ROUNDING:
         return []
@@ -92,15 +92,15 @@ def wrong_shares(opponents_in_training: Mapping[str, float]) -> list[str]:
 
 
 def history_needed(options: OpponentOptions, game: Game) -> bool:
-    """Whether an agent among the opponents asks for the history of its seat."""
+    """Whether an agent among the opponents needs the history of its seat."""
     return any(needs_history(catbox_agents.make(spec, game)) for spec in options.opponent_agents())
 
 
 class Pool:
-    """Earlier policies, as flat vectors, and how the learner fares against them.
+    """Earlier policies, as flat vectors, and the learner's results against them.
 
     Attributes: ``vectors`` (K, W) float32, of which the first ``count`` are filled; ``wins`` and ``games`` (K,)
-    float64, of games with each, those of earlier updates counting less.
+    float64 against each, those of earlier updates counting less.
     """
 
     def __init__(self, options: OpponentOptions, vectors: NDArray[np.float32]) -> None:
@@ -111,24 +111,22 @@ class Pool:
         self.wins, self.games = np.zeros(size), np.zeros(size)
 
     def not_beaten(self) -> NDArray[np.float64]:
-        """The share (count,) of games that the learner does not win against each policy; one half where none was
-        played."""
+        """The share (count,) of games that the learner does not win against each policy, with add-one smoothing."""
         games = self.games[: self.count]
         return (games - self.wins[: self.count] + 1) / (games + 2)
 
     def chances(self) -> NDArray[np.float64]:
-        """The chance (count,) of each policy to be the opponent at a table with an earlier policy."""
+        """The probability (count,) of each policy to be the opponent at a table with an earlier policy."""
         weights = self.not_beaten() ** PRIORITY
         return weights / weights.sum()
 
     def end_update(
         self, update: int, tallies: Sequence[NDArray[np.float64]], vector: NDArray[np.float32]
     ) -> bool:
-        """Add the games of an update, (K, 2) wins and games, and from time to time the policy ``vector`` (W,) now;
-        whether it was added.
+        """Add the games of an update, (K, 2) wins and games, and every ``every`` updates the current policy ``vector``
+        (W,); returns whether it was added.
 
-        Where the pool is full, the policy that the learner beats most often makes room; games that were begun with it
-        go on with the new one.
+        If the pool is full, it replaces the policy that the learner beats most often, also in unfinished games.
         """
         if not len(self.vectors):
             return False
@@ -147,7 +145,7 @@ class Pool:
         return {"vectors": self.vectors, "wins": self.wins, "games": self.games}, {"count": self.count}
 
     def restore(self, arrays: Mapping[str, np.ndarray], values: Mapping[str, Any], update: int) -> None:
-        """Go on from ``state``. Raises ``ValueError`` for what no run comes to after ``update`` updates."""
+        """Resume from ``state``. Raises ``ValueError`` for what no run reaches after ``update`` updates."""
         if values.keys() != {"count"}:
             raise ValueError(f"expected the value count, not {dict(values)!r:.200}")
         count = values["count"]
@@ -157,7 +155,7 @@ class Pool:
         wins, games = arrays["wins"], arrays["games"]
         possible = (wins >= 0) & (wins <= games) & (games <= MAX_COUNT)
         if not possible.all() or games[count:].any():
-            raise ValueError("wins or games are numbers that no pool comes to")
+            raise ValueError("wins or games are numbers that no pool reaches")
         self.count, self.wins, self.games = count, wins.copy(), games.copy()
         self.vectors[:] = arrays["vectors"]
 
@@ -189,10 +187,10 @@ class Tables:
         self.seated = False
 
     def begin_update(self, update: int, chances: NDArray[np.float64], past: Sequence[Agent]) -> None:
-        """Get ready for an update with the earlier policies ``past`` and their ``chances``.
+        """Prepare for an update with the earlier policies ``past`` and their ``chances``.
 
         A few of these are drawn, and play in the games that begin in this update. Random numbers follow from the seed
-        and ``update``, and agents that may draw some are made anew, so that a resumed run goes on exactly.
+        and ``update``, and agents that may draw some are made anew, so that a resumed run continues exactly.
         """
         own = np.random.SeedSequence(self._seed.entropy, spawn_key=(*self._seed.spawn_key, update))
         self.generator = np.random.default_rng(own)
@@ -214,7 +212,7 @@ class Tables:
             self.seated = True
 
     def seat(self, games: NDArray[np.int64]) -> None:
-        """Draw who plays in ``games``, which begin."""
+        """Draw who plays in the new ``games``."""
         self.line_up[games] = 0
         self.paid[games] = 0
         kind = np.searchsorted(self._bounds, self.generator.random(len(games)), side="right")
@@ -239,14 +237,14 @@ class Tables:
         return self.line_up[np.arange(len(seats)), seats] == 0
 
     def choose(self, vec: Vec, actions: NDArray[np.int64]) -> None:
-        """Replace the ``actions`` (N,) of seats that others have by theirs."""
+        """Replace the ``actions`` (N,) of the opponents' seats by theirs."""
         player = self.line_up[np.arange(len(actions)), vec.current_player]
         rows = np.flatnonzero(player)
         if len(rows):
             actions[rows] = ask_agents(self.agents, self._labels, player[rows] - 1, vec, rows)
 
     def after_step(self, vec: Vec) -> None:
-        """Count what the step paid, and seat the players of the games that begin."""
+        """Count what the step paid, and seat the players of new games."""
         self.paid += vec.rewards
         ended = np.flatnonzero(vec.terminated)
         if not len(ended):
@@ -264,16 +262,16 @@ class Tables:
         self.seat(ended)
 
     def save(self) -> dict[str, np.ndarray]:
-        """What the tables of the next update follow from, beside its seed."""
+        """What the tables of the next update depend on, besides its seed."""
         return {"tables.line_up": self.line_up, "tables.paid": self.paid}
 
     def load(self, arrays: Mapping[str, np.ndarray], num_past: int) -> None:
-        """Go on from what `save` returned, with ``num_past`` policies in the pool.
+        """Resume from what `save` returned, with ``num_past`` policies in the pool.
 
-        Raises ``ValueError`` for opponents that are not there.
+        Raises ``ValueError`` for opponents that do not exist.
         """
         line_up = arrays["tables.line_up"]
         if not ((line_up >= 0) & (line_up <= len(self.specs) + num_past)).all():
-            raise ValueError("tables.line_up holds opponents that are not there")
+            raise ValueError("tables.line_up holds opponents that do not exist")
         self.line_up[:], self.paid[:] = line_up, arrays["tables.paid"]
         self.seated = True

@@ -1,4 +1,4 @@
-"""The MaskablePPO of a run of ``catbox train --algo sb3``, to go on with in a program of your own.
+"""The MaskablePPO of a run of ``catbox train --algo sb3``, for use in your own program.
 
 from catbox_train.sb3 import load_model
 model = load_model("runs/sb3")
@@ -28,15 +28,17 @@ __all__ = ["load_model"]
 def load_model(run: str | os.PathLike[str], trust: bool = False) -> MaskablePPO:
     """The model of the latest checkpoint in the folder ``run``, with its optimizer and its games.
 
-    Its ``env`` is a `catbox_agents.sb3.VecEnv` of the run's games as they stood, among the frozen copies and agents of
-    that moment; ``learn(..., reset_num_timesteps=False)`` goes on with them, at the learning rate of the checkpoint's
+    Its ``env`` is a `catbox_agents.sb3.VecEnv` of the run's games as they stood, with the frozen copies and agents of
+    that moment; ``learn(..., reset_num_timesteps=False)`` continues them, at the learning rate of the checkpoint's
     last update or of the start of the run. Nothing in the folder is changed. ``trust`` and errors as in
     ``catbox_train.resume``; ``ValueError`` also for a run of another algorithm or without a checkpoint.
     """
     folder = Path(run)
     config = open_run(folder, trust)
     if config.algorithm != "sb3":
-        raise ValueError(f"{folder} holds a run of the algorithm {config.algorithm!r}, expected one of 'sb3'")
+        raise ValueError(
+            f"{folder} holds a run of the algorithm {config.algorithm!r}, expected a run of 'sb3'"
+        )
     config, game = check_run(config, new=False)
     from catbox_train.algorithms.sb3.sb3 import MaskablePPOSelfPlay
 

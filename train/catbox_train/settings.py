@@ -1,6 +1,6 @@
-"""What settings are made of: the types that read text, and a base class whose errors name each wrong setting.
+"""The building blocks of settings: types that parse text, and a base class whose errors name each wrong setting.
 
-Text is read by one grammar, ``catbox_env.core.options``, wherever it stands.
+All text is parsed by one grammar, ``catbox_env.core.options``.
 """
 
 from __future__ import annotations
@@ -17,13 +17,13 @@ from catbox_env.core.checks import brief
 from catbox_env.core.options import QuotedText, parse_text, parse_texts, quoted, read_value
 from catbox_train.settings_file import to_yaml
 
-#: Far more than any count comes to; larger ones overflow somewhere.
+#: Far more than any count reaches; larger ones overflow somewhere.
 MAX_COUNT = 10**18
 #: The largest seed that torch takes.
 MAX_SEED = 2**64 - 1
 #: Each worker is a thread or a process.
 MAX_WORKERS = 256
-#: What they are called in messages.
+#: How messages write them.
 _LARGE = {MAX_COUNT: "10^18", MAX_SEED: "2^64 - 1"}
 
 
@@ -32,7 +32,7 @@ def _read(value: Any) -> Any:
 
 
 def _read_integer(value: Any) -> Any:
-    """A whole number may be written as a float, 2e7."""
+    """An integer, which may be written as a float: 2e7."""
     value = _read(value)
     return int(value) if isinstance(value, float) and value.is_integer() else value
 
@@ -43,18 +43,18 @@ def _read_auto(value: Any) -> Any:
 
 
 def read_outer(value: Any) -> Any:
-    """A list or a mapping that may be written as text; what is read of it is not read again."""
+    """A list or a mapping that may be written as text; its parsed content is not parsed again."""
     return quoted(read_value(value)) if isinstance(value, str) else value
 
 
 def _read_list(value: Any) -> Any:
-    """One value is a list of one."""
+    """A single value is a list of one."""
     value = read_outer(value)
     return tuple(value) if isinstance(value, list | tuple) else (value,)
 
 
 def read_text(value: Any) -> Any:
-    """A text without the quotes around it."""
+    """A text without quotes around it."""
     if isinstance(value, QuotedText):
         return str(value)
     return parse_text(value) if isinstance(value, str) else value
@@ -67,14 +67,14 @@ def _read_texts(value: Any) -> Any:
 
 
 def _read_shares(value: Any) -> Any:
-    """A mapping of texts to numbers; one text is a mapping of one."""
+    """A mapping of texts to numbers, which may be written as text."""
     value = read_outer(value)
     if not isinstance(value, dict):
         return value
     return {read_text(name): _read(share) for name, share in value.items()}
 
 
-# Strict: True is not 1, and 1 is no text.
+# Strict: True is not 1, and 1 is not a text.
 Integer = Annotated[int, Strict(), BeforeValidator(_read_integer)]
 Float = Annotated[float, Strict(), BeforeValidator(_read), Field(allow_inf_nan=False)]
 Flag = Annotated[bool, Strict(), BeforeValidator(_read)]
@@ -93,7 +93,7 @@ Workers = Annotated[
 
 
 class Settings(BaseModel):
-    """A set of settings, which cannot be changed.
+    """An immutable set of settings.
 
     Raises ``ValueError`` that names each wrong setting, what was given and what was expected.
     """
@@ -107,7 +107,7 @@ class Settings(BaseModel):
             raise ValueError(self._explained(error, settings)) from None
 
     def replace(self, **settings: Any) -> Self:
-        """A copy with other ``settings``, checked as all are."""
+        """A validated copy with other ``settings``."""
         return type(self)(**{**quoted(self.as_dict()), **settings})
 
     def as_dict(self) -> dict[str, Any]:
@@ -125,39 +125,39 @@ class Settings(BaseModel):
         rows = []
         for name, field in cls.model_fields.items():
             value = getattr(settings, name)
-            value = {} if isinstance(value, Settings) else _plain(value)  # which has rows of its own
+            value = {} if isinstance(value, Settings) else _plain(value)  # which has its own rows
             shown_value = ",".join(map(str, value)) if isinstance(value, list) else str(value)
             rows.append((name, shown_value, field.description or ""))
         return rows
 
     @classmethod
     def names(cls) -> list[str]:
-        """The names that may be given."""
+        """The names of the settings."""
         return list(cls.model_fields)
 
     @classmethod
     def expected_of(cls, name: str) -> str:
-        """A value that the setting ``name`` takes, in words."""
+        """The values that the setting ``name`` takes, in words."""
         field = cls.model_fields[name]
         return _expected(field.annotation, field.metadata)
 
     @classmethod
     def _explained(cls, error: ValidationError, settings: Mapping[str, Any]) -> str:
-        """Each wrong setting of ``settings``: what was given, what was expected."""
+        """Each wrong setting of ``settings``: what was given and what was expected."""
         messages = []
         for wrong in error.errors(include_url=False):
             name = str(wrong["loc"][0]) if wrong["loc"] else ""
-            if wrong["type"] == "value_error":  # from a validator that says itself what is wrong
+            if wrong["type"] == "value_error":  # from a validator with its own message
                 messages.append(str(wrong["ctx"]["error"]))
             elif wrong["type"] == "extra_forbidden":
                 messages.append(f"unknown setting {brief(name)}: {nearest(name, cls.names())}")
             else:
                 messages.append(f"{name} = {brief(settings[name])}: expected {cls.expected_of(name)}")
-        return "; ".join(dict.fromkeys(messages))  # once for each name, whatever is wrong inside its value
+        return "; ".join(dict.fromkeys(messages))  # once per name, however many errors its value has
 
 
 def nearest(unknown: str, names: Iterable[str]) -> str:
-    """What may have been meant by the name of an ``unknown`` setting."""
+    """A suggestion for the name of an ``unknown`` setting."""
     names = list(names)
     near = difflib.get_close_matches(unknown, names, n=1)
     return f"did you mean {near[0]!r}?" if near else f"the settings are {', '.join(names)}"
@@ -170,7 +170,7 @@ def _plain(value: Any) -> Any:
 
 
 def _expected(kind: Any, metadata: Sequence[Any]) -> str:
-    """A value of the type ``kind`` within the bounds of ``metadata``, in words."""
+    """The values of the type ``kind`` within the bounds of ``metadata``, in words."""
     if get_origin(kind) is Annotated:
         kind, *own = get_args(kind)
         metadata = [*own, *metadata]
@@ -179,7 +179,7 @@ def _expected(kind: Any, metadata: Sequence[Any]) -> str:
     low, high = _bound(metadata, "ge", "min_length"), _bound(metadata, "le", "max_length")
     if get_origin(kind) is Literal:
         return f"one of {', '.join(get_args(kind))}"
-    if get_origin(kind) in (Union, UnionType):  # None is what it is without a value
+    if get_origin(kind) in (Union, UnionType):  # None: not set
         kinds = [one for one in get_args(kind) if one is not NoneType]
         return " or ".join(_expected(one, metadata) for one in kinds)
     if get_origin(kind) is tuple:
@@ -197,7 +197,7 @@ def _expected(kind: Any, metadata: Sequence[Any]) -> str:
 
 
 def _bound(metadata: Sequence[Any], *names: str) -> Any:
-    """The bound that has one of ``names``, None where there is none."""
+    """The bound that has one of ``names``, None if there is none."""
     entries = [
         part for entry in metadata for part in (entry.metadata if isinstance(entry, FieldInfo) else [entry])
     ]

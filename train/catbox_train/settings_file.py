@@ -1,4 +1,4 @@
-"""Settings as YAML: its lists, mappings and quotes, and for all else the grammar of ``catbox_env.core.options``."""
+"""Settings as YAML: its lists, mappings and quotes; scalars follow the grammar of ``catbox_env.core.options``."""
 
 from __future__ import annotations
 
@@ -14,19 +14,20 @@ from catbox_env.core.options import QuotedText, parse_value
 
 
 class _Loader(yaml.BaseLoader):
-    """Leaves every scalar a text, to be read as that of the command line is; what is in quotes is a ``QuotedText``.
+    """Keeps every scalar as text, to be parsed like that of the command line; quoted text is a ``QuotedText``.
 
-    Takes no aliases, because a few lines of them stand for gigabytes, and no tags, which would read a text otherwise.
+    Rejects aliases, because a few lines of them can expand to gigabytes, and tags, which would change how text is
+    parsed.
     """
 
     def compose_node(self, parent: yaml.Node | None, index: int) -> yaml.Node | None:
         event = self.peek_event()
         mark: Any = event.start_mark
         if isinstance(event, yaml.AliasEvent):
-            problem = "an alias (*name) is not taken here: write out what it stands for"
+            problem = "aliases (*name) are not supported: write out the value"
             raise ConstructorError(None, None, problem, mark)
         if getattr(event, "tag", None) is not None:
-            raise ConstructorError(None, None, f"a tag ({event.tag}) is not taken here: leave it out", mark)
+            raise ConstructorError(None, None, f"tags ({event.tag}) are not supported: leave it out", mark)
         return super().compose_node(parent, index)
 
     def construct_scalar(self, node: yaml.ScalarNode) -> str:
@@ -47,7 +48,7 @@ class _Loader(yaml.BaseLoader):
 
 
 class _Dumper(yaml.SafeDumper):
-    """Writes no aliases, and in quotes each text that would be read as another value."""
+    """Writes no aliases, and quotes each text that would be parsed as another value."""
 
     def ignore_aliases(self, data: object) -> bool:
         return True
@@ -61,7 +62,7 @@ _Dumper.add_representer(str, _Dumper.represent_text)
 
 
 def read_yaml(text: str) -> Any:
-    """What ``text`` holds: mappings, lists and texts. Raises ``yaml.YAMLError``."""
+    """The content of ``text``: mappings, lists and texts. Raises ``yaml.YAMLError``."""
     return yaml.load(text, _Loader)
 
 
@@ -71,13 +72,11 @@ def to_yaml(settings: Mapping[str, Any]) -> str:
 
 
 def read_settings(file: Path) -> dict[str, Any]:
-    """The mapping in a file of settings. Raises ``ValueError`` for anything else, ``OSError`` where none is read."""
+    """The mapping in a settings file. Raises ``ValueError`` for anything else, ``OSError`` if it cannot be read."""
     try:
         content = read_yaml(read_text(file))
     except OSError as error:
-        raise type(error)(
-            f"cannot read {file}: {error.strerror or error}; name a file of settings"
-        ) from error
+        raise type(error)(f"cannot read {file}: {error.strerror or error}; give a settings file") from error
     except yaml.MarkedYAMLError as error:
         place = f", line {error.problem_mark.line + 1}" if error.problem_mark else ""
         what = "" if isinstance(error, ConstructorError) else "not valid YAML, "

@@ -27,7 +27,7 @@ class AgentSummary:
 
     ``rating`` in points of the Elo scale, with mean 0. ``nash_share``: its share in the Nash average; ``nash_margin``:
     its mean margin against that mixture, 0 for those in it and at most 0 for the others. ``mixed``: its margin at the
-    mixed tables, where they were played. ``forfeits``: games. ``faults``: what went wrong, see `Faults`.
+    mixed tables, if they were played. ``forfeits``: games. ``faults``: what went wrong, see `Faults`.
     """
 
     name: str
@@ -55,7 +55,7 @@ class ArenaResult:
     ``summaries``: one for each agent, in the order given. ``tables``: (agent, field) -> the result of one agent among
     copies of the other; (agent, agent) is self-play, where margins are 0. ``mixed_tables``: those with every agent.
     ``margins`` (n, n, deals) float32: one agent (row) among copies of another (column), the mean over the seats, for
-    statistics of your own; ``mixed_margins`` (n, deals) or None. ``seconds_per_move``: name -> mean time in the agent's
+    your own statistics; ``mixed_margins`` (n, deals) or None. ``seconds_per_move``: name -> mean time in the agent's
     code for a decision when many games are played at once; None if it made none.
     """
 
@@ -65,7 +65,7 @@ class ArenaResult:
     seed: int
     agents: list[str]
     deals: int  #: deals played
-    deals_planned: int  #: deals asked for: more than ``deals`` if the arena was interrupted
+    deals_planned: int  #: deals requested: more than ``deals`` if the arena was interrupted
     games: int
     summaries: list[AgentSummary]
     tables: dict[tuple[str, str], Result]
@@ -76,18 +76,18 @@ class ArenaResult:
     _matrix: list[list[Estimate]] = field(repr=False)
 
     def margin(self, agent: str, field: str) -> Estimate:
-        """One ``agent`` among copies of ``field``: own score minus the mean of the others', in a game."""
+        """The margin a game of one ``agent`` among copies of ``field``: own score minus the mean of the others'."""
         return self._matrix[self._index(agent)][self._index(field)]
 
     def difference(self, agent: str, other: str, field: str) -> Estimate:
-        """How much more one ``agent`` earns among copies of ``field`` than one ``other`` does, on the same deals."""
+        """How much more one ``agent`` earns among copies of ``field`` than one ``other``, on the same deals."""
         margins = self.margins[:, self._index(field)]
         return estimates((margins[self._index(agent)] - margins[self._index(other)])[:, None])[0]
 
     def mixed_difference(self, agent: str, other: str) -> Estimate:
         """How much more ``agent`` earns than ``other`` at the mixed tables. Raises ValueError without such tables."""
         if self.mixed_margins is None:
-            raise ValueError("no mixed tables were played: ask for them with mixed=True")
+            raise ValueError("no mixed tables were played: use mixed=True")
         margins = self.mixed_margins
         return estimates((margins[self._index(agent)] - margins[self._index(other)])[:, None])[0]
 
@@ -111,7 +111,7 @@ class ArenaResult:
 
     @property
     def widest(self) -> float:
-        """The largest half width of an interval of the matrix."""
+        """The largest half width of an interval in the matrix."""
         return max(estimate.half_width for row in self._matrix for estimate in row)
 
     def as_dict(self) -> dict[str, Any]:
@@ -160,7 +160,7 @@ class ArenaResult:
 def arena_result(
     setup: Setup, blocks: Mapping[Task, Block], planned: int, deal_set: str | None
 ) -> ArenaResult:
-    """The result of the first ``planned`` deals, or of those of them that every table has finished: at least one."""
+    """The result of those of the first ``planned`` deals that every table has finished: at least one."""
     finished = setup.finished(blocks, planned)
     names = list(setup.names)
     n = len(names)
@@ -225,7 +225,7 @@ def arena_result(
 
 
 def widest_interval(setup: Setup, blocks: Mapping[Task, Block], planned: int) -> float:
-    """The largest half width of an interval of the matrix, of finished deals: all that `ArenaResult.widest` takes."""
+    """What `ArenaResult.widest` would be for the finished deals, without the rest of the result."""
     columns = []
     for number, table in enumerate(setup.tables):
         if len(table.agents) == 2 and table.kind not in (SELF, MIXED):
@@ -248,7 +248,7 @@ def _summaries(
     strengths = ratings(comparisons.sum(0))
     resampled = np.array([ratings(sums) for sums in resampled_sums(comparisons)])
     low, high = bootstrap_interval(resampled, num_deals)
-    # The shares are held fixed: an interval says how certain the margins against this mixture are.
+    # The shares are fixed: an interval says how certain the margins against this mixture are.
     against = estimates(np.einsum("ijd,j->di", payoffs, shares))
     mixed_estimates = None if mixed is None else estimates(mixed.T)
     return [

@@ -1,15 +1,15 @@
 """Agents on the same deals: which one plays better, and how certain that is.
 
-Every deal is played once for each seat; each time the line-up moves on by one seat, so that every agent holds every
+Every deal is played once for each seat; each time the line-up rotates by one seat, so that every agent holds every
 hand. An agent's margin over the others is first averaged over the games of one deal. These averages are independent,
 and the interval is computed from them. In this paired design the luck of the deal cancels out and does not widen the
 interval.
 
-Nothing that an agent is given tells it which games have the same deal: all rotations of many deals are played side by
-side, in rows that are shuffled at every step; it sees copies; its seed (`agent_seed`) depends only on its place in the
-line-up; and a user's class, given as a spec, is made once for each seat of each rotation, so that no object meets a
-deal twice. With a small ``seed``, anyone who knows this code can deal the same cards. For agents that might do so, give
-None: 128 random bits are then used, and the result contains them.
+An agent cannot tell which games have the same deal: all rotations of many deals are played side by side, in rows that
+are shuffled at every step; it gets copies; its seed (`agent_seed`) depends only on its place in the line-up; and a
+user's class, given as a spec, is made once for each seat of each rotation, so that no object sees a deal twice. With a
+small ``seed``, anyone who knows this code can deal the same cards. For agents that might do so, give None: the seed is
+then 128 random bits, which the result contains.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ from catbox_env.core.game import check_game_object
 #: Most games played side by side. Larger batches cost memory and save little time.
 CHUNK = 2048
 
-#: Deals of the first batch. Each next batch is half as large again, up to CHUNK games, so that little is lost when a
+#: Deals of the first batch. Each next batch is 1.5 times as large, up to CHUNK games, so that little is lost when a
 #: comparison of slow agents is interrupted.
 FIRST_DEALS = 16
 
@@ -59,14 +59,13 @@ def evaluate(
 
     ``agents``: specs (see `catbox_agents.make`) or agents; the last one fills the remaining seats, so
     ``[net, "heuristic"]`` is one net among heuristics. ``progress`` is called with (games played, games in total).
-    The same arguments give the same result. ``seed`` seeds the deals; None draws a random one. The random numbers of
-    an agent made from a spec are the same for every ``seed``; for other numbers, give an agent that you made with a
-    seed of its own.
+    The same arguments give the same result. ``seed`` seeds the deals; None draws a random one. An agent made from a
+    spec has the same random numbers for every ``seed``; for other numbers, give an agent made with your own seed.
 
-    Raises ValueError for fewer than two agents, more agents than seats, fewer than ten deals (their interval would say
-    nothing), an unknown agent, a seed that is not an integer of 0 or more, an agent that plays an illegal action, and
-    one whose code raises an error (`AgentError`). Ctrl-C raises `EvaluationInterrupted`, a KeyboardInterrupt that holds
-    the result so far.
+    Raises ValueError for fewer than two agents, more agents than seats, fewer than ten deals (their interval would be
+    meaningless), an unknown agent, a seed that is not an integer of 0 or more, an agent that plays an illegal action,
+    and one whose code raises an error (`AgentError`). Ctrl-C raises `EvaluationInterrupted`, a KeyboardInterrupt that
+    holds the result so far.
     """
     check_game_object(game)
     labels = _labels(agents, names)
@@ -112,7 +111,7 @@ def evaluate(
 
 
 def _chunks(num_deals: int, seats: int) -> Iterator[int]:
-    """The numbers of deals played side by side; the last batch is about as large as the one before it."""
+    """The number of deals in each batch; the last batch is about as large as the one before it."""
     largest = max(1, CHUNK // seats)
     size = min(FIRST_DEALS, largest)
     while num_deals > 0:
@@ -124,7 +123,7 @@ def _chunks(num_deals: int, seats: int) -> Iterator[int]:
 
 
 def _labels(agents: Sequence[AgentSpec], names: Sequence[str] | None) -> list[str]:
-    """A different name for each agent: the given names, else the spec or the class, numbered where they repeat."""
+    """A unique name for each agent: the given names, else the spec or the class, numbered if repeated."""
     check_agents(agents)
     if names is not None:
         return check_labels(names, len(agents))

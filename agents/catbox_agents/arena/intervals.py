@@ -1,9 +1,9 @@
-"""How certain a number is that was computed from deals: 95 % intervals, for deals that are independent of each other.
+"""95 % intervals of numbers computed from independent deals.
 
 The interval of a mean is Student's. Differences of means on the same deals are means of differences, so their intervals
-are paired. What is no mean, the ratings, gets a bootstrap: deals are drawn anew, with replacement, and everything is
-computed again. A percentile interval is too narrow for few deals; it is widened as Student's interval is wider than the
-normal one: the expanded percentile interval of Hesterberg 2015, "What Teachers Should Know About the Bootstrap".
+are paired. Ratings, which are not means, get a bootstrap: deals are resampled with replacement, and everything is
+recomputed. A percentile interval is too narrow for few deals, so it is widened by the ratio of Student's interval to
+the normal one: the expanded percentile interval of Hesterberg 2015, "What Teachers Should Know About the Bootstrap".
 """
 
 from __future__ import annotations
@@ -15,9 +15,9 @@ from statistics import NormalDist
 import numpy as np
 from numpy.typing import NDArray
 
-#: How often the deals are drawn anew.
+#: Bootstrap resamples.
 RESAMPLES = 400
-#: Draws that are held in memory at once.
+#: Resamples that are held in memory at once.
 _AT_ONCE = 4_000_000
 _SEED = 0xB007
 
@@ -58,7 +58,7 @@ def estimates(values: NDArray[np.floating]) -> list[Estimate]:
 def t_quantile(freedom: int) -> float:
     """The 97.5 % quantile of Student's t with ``freedom`` degrees of freedom, to 0.001 from 9 on.
 
-    The expansion in 1 / freedom (Abramowitz and Stegun 26.7.5), which needs no scipy.
+    The expansion in 1 / freedom (Abramowitz and Stegun 26.7.5), to avoid scipy.
     """
     z = 1.959963984540054
     terms = (
@@ -71,7 +71,7 @@ def t_quantile(freedom: int) -> float:
 
 
 def resampled_sums(values: NDArray[np.floating]) -> NDArray[np.float64]:
-    """Sums of ``values`` (deals, ...) over RESAMPLES draws of as many deals: (RESAMPLES, ...)."""
+    """Sums of ``values`` (deals, ...) over the deals of each resample: (RESAMPLES, ...)."""
     num_deals = len(values)
     flat = np.asarray(values, np.float64).reshape(num_deals, -1)
     generator = np.random.default_rng(_SEED)
@@ -90,7 +90,8 @@ def resampled_sums(values: NDArray[np.floating]) -> NDArray[np.float64]:
 def bootstrap_interval(
     resampled: NDArray[np.float64], num_deals: int
 ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """The ends (...) of the intervals of what was computed in every draw, ``resampled`` (RESAMPLES, ...)."""
+    """The ends (...) of the intervals of a statistic that was computed for every resample, ``resampled``
+    (RESAMPLES, ...)."""
     wider = sqrt(num_deals / (num_deals - 1)) * t_quantile(num_deals - 1)
     tail = NormalDist().cdf(-wider)
     low, high = np.quantile(resampled, [tail, 1 - tail], axis=0)

@@ -1,7 +1,7 @@
-"""Plays deals from every seat. A block of deals at a table is the unit of work of an arena.
+"""Plays deals from every seat. A block of deals at a table is the arena's unit of work.
 
 Every table of an arena has the same deals, the same seats, the same seeds of agents, and the same random numbers for
-agents that take them decision by decision (``seed_decisions``).
+agents that accept them for each decision (``seed_decisions``).
 """
 
 from __future__ import annotations
@@ -60,7 +60,7 @@ def play_deals(
 
 
 def play_block(setup: Setup, task: Task, watch: Watch, timed: bool = True) -> Block:
-    """Play the games of ``task``. Without ``timed`` there is no limit to the time of a move."""
+    """Play the games of ``task``. Without ``timed`` there is no time limit for moves."""
     table, line_ups = setup.tables[task.table], setup.line_ups_of(task)
     root = np.random.SeedSequence(setup.seed)
     game = played_game(setup.game)
@@ -105,7 +105,7 @@ def play_here(setup: Setup, tasks: Iterable[Task]) -> Iterator[tuple[Task, Block
 
 
 def forfeited_block(setup: Setup, task: Task, agent: int, why: str, late: bool) -> Block:
-    """The block of a process that had to be ended, or ended, while ``agent`` of the table was asked.
+    """The block of a process that ended, or had to be killed, while ``agent`` of the table was asked.
 
     The games in progress are lost with the process, so the agent forfeits every game of the block.
     """
@@ -128,7 +128,7 @@ def forfeited_block(setup: Setup, task: Task, agent: int, why: str, late: bool) 
 
 
 def _made(given: AgentSpec, label: str, game: Game, seed: int) -> Agent:
-    """As `agent_of`; an agent whose own code fails forfeits its games. All were made once before the arena began."""
+    """As `agent_of`, but an agent whose own code fails forfeits its games. All were made once before the arena."""
     try:
         return agent_of(given, label, game, seed)
     except AgentError as error:
@@ -141,9 +141,9 @@ def _score_forfeits(
     win_shares: NDArray[np.float64],
     forfeits: Sequence[tuple[int, int]],
 ) -> None:
-    """A forfeited game is the worst that can happen by the rules: the lowest score, and the highest for all others.
+    """Score forfeited games: the lowest score that the rules allow, and the highest for all others.
 
-    Whatever an agent does, it never does better by forfeiting.
+    So an agent never gains by forfeiting.
     """
     rotations, seats = scores.shape[1:]
     for row, seat in forfeits:
@@ -165,7 +165,7 @@ def _decision_seeds(
 
 @contextmanager
 def _one_thread() -> Iterator[None]:
-    """Torch, if an agent has loaded it, computes in one thread: the same numbers on any machine, a core a process."""
+    """Limit torch, if an agent has loaded it, to one thread: the same numbers on any machine, one core a process."""
     torch = sys.modules.get("torch")
     if torch is None:
         yield

@@ -1,8 +1,8 @@
-"""Blocks of an arena played on the machines of a Ray cluster.
+"""Plays the blocks of an arena on the machines of a Ray cluster.
 
-Each core of the cluster gets an actor of Ray, and each actor a process of its own as `workers` starts it on this
-machine: agents that fail, take too long or end their process are dealt with there, by the same code. What an actor that
-is lost was playing is played by another one. So the result is that of one machine.
+Each core of the cluster gets a Ray actor, and each actor starts its own process, as `workers` does on this machine: the
+same code handles agents that fail, take too long or end their process. Another actor replays the blocks of a lost one.
+So the result is the same as on one machine.
 """
 
 from __future__ import annotations
@@ -24,16 +24,16 @@ from catbox_agents.errors import portable
 from catbox_agents.ray_cluster import connected, short_reason
 from catbox_agents.specs import make
 
-#: How long the arena waits, while nothing is played, for a core of the cluster, in seconds.
+#: How long the arena waits for a core of the cluster while nothing is being played, in seconds.
 TIME_TO_BEGIN = 300.0
-#: A block that was lost with its machine so many times is not tried again.
+#: A block that was lost with its machine this many times is not retried.
 MAX_LOSSES = 3
-#: How often it is looked for cores of new machines, in seconds.
+#: Seconds between two checks for cores of new machines.
 _INTERVAL = 5.0
 
 
 class Player:
-    """The actor: plays blocks in a process beside it.
+    """The actor: plays blocks in a child process.
 
     Raises ``ValueError`` unless catbox and the agents are those of the arena.
     """
@@ -44,7 +44,7 @@ class Player:
                 f"catbox is {version} where the arena was started and {catbox_env.__version__} on "
                 f"{socket.gethostname()}: install the same release on all machines"
             )
-        with suppress(OSError):  # paths of agents are relative to it; a machine without it may need none
+        with suppress(OSError):  # agents' paths are relative to it; a machine without it may need none
             os.chdir(folder)
         sys.path.extend(entry for entry in path if entry not in sys.path)
         self._setup: Setup = pickle.loads(pickled)
@@ -52,19 +52,19 @@ class Player:
         self._workers = Workers(self._setup, 1)
 
     def ready(self) -> None:
-        """Answers once the actor is there."""
+        """Return once the actor has started."""
 
     def play(self, task: Task) -> tuple[Exception | None, Block | None]:
-        """The block of ``task``, or the error that the arena is to end with."""
+        """The block of ``task``, or the error that ends the arena."""
         try:
             [(_, block)] = self._workers.play([task])
-        except Exception as error:  # noqa: BLE001  (raised in the process of the arena)
+        except Exception as error:  # noqa: BLE001  (raised in the arena's process)
             return portable(error), None
         return None, block
 
 
 def _check_agents(setup: Setup) -> None:
-    """Raise ``ValueError`` for an agent that is another one on this machine, or not there."""
+    """Raise ``ValueError`` for an agent that is missing or different on this machine."""
     for given, name, expected in zip(setup.agents, setup.names, setup.fingerprints, strict=True):
         if isinstance(given, bytes):
             continue
@@ -74,23 +74,23 @@ def _check_agents(setup: Setup) -> None:
             raise ValueError(f"agent {name!r} cannot be made on {socket.gethostname()}: {error}") from None
         if found != expected:
             raise ValueError(
-                f"agent {name!r} is another one on {socket.gethostname()}: put the same files there as here"
+                f"agent {name!r} is different on {socket.gethostname()}: put the same files there as here"
             )
 
 
 class RayWorkers:
-    """The cores of a cluster, which play the tasks of an arena. A context manager, as `Workers`.
+    """The cores of a cluster, which play the tasks of an arena. A context manager, like `Workers`.
 
     Args:
         address: of the cluster; see `catbox_agents.ray_cluster.connected`.
-        most: so many cores at most; None: all.
+        most: the most cores to use; None: all.
     """
 
     def __init__(self, setup: Setup, address: str, most: int | None) -> None:
         self._setup, self._address, self._most = setup, address, most
         self._given = pickle.dumps(setup), catbox_env.__version__, os.getcwd(), list(sys.path)
         self._actors: list[Any] = []
-        self._waiting: dict[Any, Any] = {}  # what will be answered -> the actor that is not there yet
+        self._waiting: dict[Any, Any] = {}  # pending answer -> the actor that is starting
         self._playing: dict[Any, tuple[Any, Task]] = {}
         self._lost: dict[Task, int] = {}
 
@@ -100,7 +100,7 @@ class RayWorkers:
             import ray
 
             self._ray = ray
-            # A process is made anew for each actor, and ends with it.
+            # Each actor gets a new process, which ends with it.
             self._player = ray.remote(Player).options(num_cpus=1, max_restarts=0)
             stack.callback(self._end)
             self._stack = stack.pop_all()
@@ -115,10 +115,10 @@ class RayWorkers:
         self._actors = []
 
     def play(self, tasks: Iterable[Task]) -> Iterator[tuple[Task, Block]]:
-        """Each task with its block, in the order in which they are finished.
+        """Each task with its block, in the order in which they finish.
 
-        Raises ``ChildProcessError`` where no core is free in time, or where a block is lost again and again, and what
-        a process of the arena raises.
+        Raises ``ChildProcessError`` if no core is free in time, or if a block is lost `MAX_LOSSES` times, and what a
+        process of the arena raises.
         """
         ray, left = self._ray, list(tasks)[::-1]
         idle = [actor for actor in self._actors if actor not in self._waiting.values()]
@@ -151,7 +151,7 @@ class RayWorkers:
                     yield task, block
 
     def _ask_for_cores(self, wanted: int) -> None:
-        """Ask for actors, as many as there are cores and tasks for them."""
+        """Request as many actors as there are cores and tasks for them."""
         cores = int(self._ray.cluster_resources().get("CPU", 0))
         most = cores if self._most is None else min(cores, self._most)
         while len(self._actors) < most and len(self._waiting) < wanted:
@@ -160,7 +160,7 @@ class RayWorkers:
             self._waiting[actor.ready.remote()] = actor
 
     def _begun(self, answered: Any, actor: Any) -> bool:
-        """Whether an actor has begun. Raises what its constructor raised."""
+        """Whether an actor has started. Raises what its constructor raised."""
         try:
             self._ray.get(answered)
         except self._ray.exceptions.ActorDiedError as error:
@@ -181,7 +181,7 @@ class RayWorkers:
             error, block = self._ray.get(answered)
         except self._ray.exceptions.RayError as lost:
             self._actors.remove(actor)
-            with suppress(Exception):  # it may be there, and only not to be reached
+            with suppress(Exception):  # it may still run, only unreachable
                 self._ray.kill(actor)
             self._lost[task] = self._lost.get(task, 0) + 1
             if self._lost[task] >= MAX_LOSSES:

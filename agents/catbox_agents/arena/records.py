@@ -1,24 +1,24 @@
-"""Records of games: a file of JSON lines, from which every game can be played again.
+"""Records of games: a JSON Lines file from which every game can be replayed.
 
 The first line is a header:
 
     {"format": "catbox-games-1", "catbox": "0.1.0", "game": "cat_in_the_box_v0", "options": {...}, "agents": [...]}
 
 ``catbox`` is the version that wrote it, ``game`` and ``options`` are the arguments of `make_game`, ``agents`` are the
-agents' names; a file of an arena has ``arena`` too, what else it is known by. Every other line is a game:
+agents' names; a file of an arena also has ``arena``, what else identifies it. Every other line is a game:
 
 | key | value |
 |---|---|
 | ``deal_number`` | of an arena: the number of its deal in the deal set |
-| ``seed`` | of a game at a table: the seed that it was begun with |
+| ``seed`` | of a game at a table: the seed that it began with |
 | ``agents`` | the name of the agent, or the person, in each seat |
-| ``deals`` | the deal of each round that was begun, as ``new_initial_state(deal=...)`` takes it; null: no deals |
+| ``deals`` | the deal of each round that began, as ``new_initial_state(deal=...)`` takes it; null: no deals |
 | ``actions`` | the ids of all actions, in order |
-| ``returns`` | what each seat was paid in all, in units of the reward of the game; null: the game was not finished |
+| ``returns`` | what each seat was paid in total, in units of the game's reward; null: the game was not finished |
 | ``policies`` | for each action, pairs [action, probability] of its policy, or null; may be absent |
 | ``forfeit`` | only in a forfeited game: ``seat``, ``agent``, ``reason``; ``returns`` then follow the arena's rule |
 
-Nothing else is needed: no agent, and no seed either, because the deals are there.
+A replay needs neither the agents nor a seed: the deals are in the file.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ from catbox_env.core.checks import brief, check_integer, is_integer
 FORMAT = "catbox-games-1"
 #: The longest line that is read, in bytes.
 LONGEST_LINE = 1 << 24
-#: Scores of games are far smaller, and a float holds all such numbers.
+#: Far above any score of a game; a float holds all integers up to it.
 _LARGEST = 1e15
 _REMEDY = "give a file that catbox arena --record, catbox play --save or catbox watch --save wrote"
 #: Probabilities below this are left out of a record.
@@ -50,7 +50,7 @@ LEAST_PROBABILITY = 5e-5
 
 @dataclass(frozen=True)
 class GameRecord:
-    """One game of a file; see the module for what its fields hold."""
+    """One game of a file; the module's docstring describes the fields."""
 
     game: Game
     agents: list[str]
@@ -61,9 +61,9 @@ class GameRecord:
     forfeit: dict[str, Any] | None
 
     def states(self) -> Iterator[GameState]:
-        """The position at the beginning and after each action: one state, which changes.
+        """The position at the beginning and after each action: one state, changed in place.
 
-        Raises ValueError where the record does not fit the rules.
+        Raises ValueError if the record breaks the rules.
         """
         state = self.game.new_initial_state(seed=0, deal=self.deals[0])
         rounds = 1
@@ -81,23 +81,23 @@ class GameRecord:
                 raise ValueError(f"action {number} of {len(self.actions)}: {error}") from None
             yield state
         if rounds != len(self.deals):
-            raise ValueError(f"{len(self.deals)} deals, but {rounds} rounds were begun")
+            raise ValueError(f"{len(self.deals)} deals, but {rounds} rounds began")
         after = f"after its {len(self.actions)} actions"
         if self.forfeit is not None and state.is_terminal():
-            raise ValueError(f"the game is over, so that nobody can forfeit it, {after}")
+            raise ValueError(f"the game is over, so nobody can forfeit it, {after}")
         if self.forfeit is None and state.is_terminal() != (self.returns is not None):
             over = "over, but has no returns," if state.is_terminal() else "not over, but has returns,"
             raise ValueError(f"the game is {over} {after}")
         if self.forfeit is not None:
             expected = forfeit_scores(self.game, self.forfeit["seat"])
             if expected != self.returns:
-                raise ValueError(f"a game that is forfeited has the returns {expected}, not {self.returns}")
+                raise ValueError(f"a forfeited game has the returns {expected}, not {self.returns}")
         elif self.returns is not None and state.returns() != self.returns:
             raise ValueError(f"the actions give the returns {state.returns()}, not {self.returns}")
 
 
 def forfeit_scores(game: Game, seat: int) -> list[float]:
-    """What a game counts for each seat where ``seat`` forfeits it: the worst margin that the rules allow.
+    """The scores of a game that ``seat`` forfeits: the worst margin that the rules allow.
 
     ``game``: with the reward ``"score"``.
     """
@@ -107,13 +107,13 @@ def forfeit_scores(game: Game, seat: int) -> list[float]:
 
 
 def policy_pairs(policy: NDArray[np.floating]) -> list[list[Any]]:
-    """A policy (A,) as it is recorded: pairs [action, probability], rounded, without those that are next to 0."""
+    """A policy (A,) as it is recorded: pairs [action, probability], rounded, without those close to 0."""
     kept = np.flatnonzero(policy >= LEAST_PROBABILITY).tolist()
     return [[action, round(float(policy[action]), 4)] for action in kept]
 
 
 class Recorder:
-    """What the games of a batch consist of: deals, actions, and policies where an agent has ``policy_batch``."""
+    """Records the games of a batch: deals, actions, and policies of agents with ``policy_batch``."""
 
     def __init__(self, num_games: int) -> None:
         self.deals: list[list[Any]] = [[] for _ in range(num_games)]
@@ -122,19 +122,19 @@ class Recorder:
         self.forfeits: dict[int, tuple[int, str]] = {}  # row -> seat, reason
 
     def moved(self, vec: Vec, rows: NDArray[np.int64]) -> None:
-        """Keep the deal of every game of ``rows`` in which a round has begun."""
+        """Record the deal of every game of ``rows`` in which a round has begun."""
         for row in rows.tolist():
             if not self.actions[row] or (vec.round_ended[row] and not vec.terminated[row]):
                 self.deals[row].append(vec.deal_of(row))
 
     def acted(self, rows: NDArray[np.int64], actions: NDArray[np.int64], policies: Sequence[Any]) -> None:
-        """Keep the actions of ``rows``, each with its policy, pairs (action, probability), or None."""
+        """Record the actions of ``rows``, each with its policy, pairs (action, probability), or None."""
         for row, action, policy in zip(rows.tolist(), actions.tolist(), policies, strict=True):
             self.actions[row].append(action)
             self.policies[row].append(policy)
 
     def forfeited(self, row: int, seat: int, reason: str) -> None:
-        """Game ``row`` has ended because ``seat`` has forfeited it."""
+        """Record that ``seat`` has forfeited game ``row``."""
         self.forfeits[row] = seat, reason
 
     def games(
@@ -159,7 +159,7 @@ class Recorder:
 def record_lines(
     game: Game, agents: list[str], games: Iterable[dict[str, Any]], **more: Any
 ) -> Iterator[str]:
-    """The lines of a file of ``games``, each with its end. ``more``: of the header."""
+    """The lines of a file of ``games``, with line ends. ``more``: further keys of the header."""
     header = {
         "format": FORMAT,
         "catbox": catbox_env.__version__,
@@ -182,30 +182,30 @@ def begins_with(path: Path, header: str) -> bool:
 def write_records(
     path: Path, game: Game, agents: list[str], games: Iterable[dict[str, Any]], **more: Any
 ) -> None:
-    """Write a file of `record_lines`, or leave what is there. Raises `WriteError`."""
+    """Write a file of `record_lines` atomically. Raises `WriteError`."""
     with writing_atomically(path) as file:
         for line in record_lines(game, agents, games, **more):
             file.write(line.encode())
 
 
 def read_record(path: Path, number: int = 1) -> GameRecord:
-    """Game ``number`` of a file, counted from 1; all of it is checked.
+    """Game ``number`` of a file, counted from 1 and checked completely.
 
-    Raises ValueError, naming the line and the reason, for a damaged file, one of another version, and a number that is
-    not there; OSError for a file that cannot be read.
+    Raises ValueError, naming the line and the reason, for a damaged file, one of another version, and a number that
+    does not exist; OSError for a file that cannot be read.
     """
     with open(path, "rb") as file:
         return read_record_from(file, path, number)
 
 
 def count_games(path: Path) -> int:
-    """How many games a file holds; nothing is checked. Raises OSError for a file that cannot be read."""
+    """How many games a file holds, unchecked. Raises OSError for a file that cannot be read."""
     with open(path, "rb") as file:
         return sum(1 for line in file if line.strip()) - 1
 
 
 def read_record_from(file: BinaryIO, name: Path | str, number: int = 1) -> GameRecord:
-    """As `read_record`, from a file that is open, or from bytes (``io.BytesIO``); messages call it ``name``."""
+    """As `read_record`, from an open file or bytes (``io.BytesIO``); messages call it ``name``."""
     number = check_integer("number of the game", number, 1)
     header = _line(name, 1, file.readline(LONGEST_LINE))
     game = _game(name, header)
@@ -234,7 +234,7 @@ def _line(name: Path | str, number: int, line: bytes) -> dict[str, Any]:
     try:
         found = parse_json(line.decode())
     except ValueError as error:
-        raise ValueError(f"{where}: it is no JSON ({error}); {_REMEDY}") from None
+        raise ValueError(f"{where}: it is not JSON ({error}); {_REMEDY}") from None
     if not isinstance(found, dict):
         raise ValueError(f"{where}: {brief(found)}; expected an object; {_REMEDY}")
     return found

@@ -1,8 +1,8 @@
-"""Asks the agents of an arena. What an agent does wrong costs it a game, and the others play on.
+"""Asks the agents of an arena. A fault costs an agent the game, and the arena goes on.
 
-An agent forfeits a game if it raises an error, answers anything but a legal action, or takes longer than the limit for
-one move. If a call about many games fails, each of these games is asked about again on its own, so that only those in
-which the agent fails again are forfeited.
+An agent forfeits a game if it raises an error, answers anything but a legal action, or exceeds the time limit of a
+move. If a call with many games fails, the agent is asked again for each game alone, and forfeits only those in which it
+fails again.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ from catbox_env import Vec
 #: Why a game is forfeited,
 ERROR, ILLEGAL, TIME, ENDED = "error", "illegal answer", "move time", "process ended"
 FORFEITS = (ERROR, ILLEGAL, TIME, ENDED)
-#: and what is only reported: a call about many games that failed, and a policy that cannot be recorded.
+#: and what is only reported: a failed call with many games, and a policy that cannot be recorded.
 BATCH, POLICY = "call failed, answered one by one", "policy not recorded"
 FAULTS = (*FORFEITS, BATCH, POLICY)
 
@@ -42,11 +42,11 @@ class Fault:
 
 
 class Watch:
-    """Told whose code runs, and for how long at most it may take; see `catbox_agents.arena.workers`."""
+    """Is told whose code runs, and its time limit; see `catbox_agents.arena.workers`."""
 
     @contextmanager
     def asking(self, agent: int, seconds: float = np.inf) -> Iterator[None]:
-        """The code of agent ``agent`` runs inside. If it ends the process, as by sys.exit, the watch knows it."""
+        """Around the code of agent ``agent``, so that the watch knows if it ends the process, as by sys.exit."""
         self.asks(agent, seconds)
         try:
             yield
@@ -63,7 +63,7 @@ class Watch:
 
 
 class Referee:
-    """Called in place of `ask_agents`; gives -1 where an agent forfeits its game.
+    """Called in place of `ask_agents`; returns -1 where an agent forfeits its game.
 
     ``seconds`` and ``decisions`` (agents of the table): the time in the agents' code, and how often they were asked.
     ``forfeits``: (row, seat) of each game that was forfeited.
@@ -71,9 +71,9 @@ class Referee:
     Args:
         cast: the agents, by index in ``names``.
         names: of the agents of the table.
-        seeds: gives seeds for the decisions of ``rows`` at a move number, to agents with ``seed_decisions``.
-        move_time: seconds for one move, or None. With a limit, agents are asked about one game at a time.
-        recorder: keeps the games; None: they are not kept.
+        seeds: the seeds for the decisions of ``rows`` at a move number, for agents with ``seed_decisions``.
+        move_time: seconds for one move, or None. With a limit, agents are asked for one game at a time.
+        recorder: records the games; None: they are not recorded.
     """
 
     def __init__(
@@ -168,10 +168,10 @@ class Referee:
         for k in np.flatnonzero(~legal).tolist():
             said = refusal(self._names[self._agent[i]], vec, int(rows[k]), int(actions[k]))
             self._forfeit(i, ILLEGAL, said, vec, rows[k])
-        return np.where(legal, actions.astype(np.int64), -1)  # -1 is in no type without signs
+        return np.where(legal, actions.astype(np.int64), -1)  # unsigned types have no -1
 
     def _policies(self, i: int, vec: Vec, rows: NDArray[np.int64]) -> list[Any]:
-        """For each row the pairs (action, probability), or None for a policy that is none."""
+        """For each row the pairs (action, probability), or None if there is no valid policy."""
         place = self._agent[i]
         try:
             with self._watch.asking(place, self._limit):
@@ -201,7 +201,7 @@ class Referee:
 
 
 class Absent(Agent):
-    """Stands for an agent that could not be made: raises its error whenever it is asked."""
+    """Stands in for an agent that could not be made: raises its error whenever it is asked."""
 
     def __init__(self, error: Exception) -> None:
         self.error = error

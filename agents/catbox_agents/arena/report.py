@@ -1,4 +1,4 @@
-"""Results to read: tables for the terminal, a page of Markdown, and a picture of the payoff matrix."""
+"""Readable results: tables for the terminal, a Markdown page, and a picture of the payoff matrix."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from catbox_agents.arena.referee import FORFEITS
 from catbox_agents.arena.results import Result
 from catbox_agents.files import write_atomically
 
-#: The longest name that is written out beside the picture.
+#: The longest name that the picture shows in full.
 _LONGEST = 28
 RESULTS_FILE, PAGE_FILE, PICTURE_FILE = "results.json", "results.md", "matrix.png"
 
@@ -49,7 +49,7 @@ def title(result: ArenaResult) -> str:
 
 
 def milliseconds(seconds: float | None) -> str:
-    """A time in milliseconds, with three digits and without an exponent; nothing for None."""
+    """A time in milliseconds, with three digits and without an exponent; an empty text for None."""
     if seconds is None:
         return ""
     return f"{1000 * seconds:.3g}" if seconds < 0.1 else f"{1000 * seconds:,.0f}"
@@ -79,9 +79,9 @@ def results_table(matches: list[Result], title: str) -> Table:
 
 
 def terminal_tables(result: ArenaResult, width: int) -> list[Table]:
-    """The matrix, a line for each agent, and the statistics, on a terminal of ``width`` columns.
+    """The matrix, a line for each agent, and the statistics, for a terminal of ``width`` columns.
 
-    Where they do not fit, agents have numbers, which a list explains, and tables come in parts.
+    If they do not fit, agents get numbers, which a list explains, and tables are split.
     """
 
     def tables(labels: Mapping[str, str]) -> list[list[Table]]:
@@ -202,9 +202,9 @@ def _markdown(rows: list[list[str]]) -> str:
 
 
 def _tables_of_width(width: int, rows: list[list[str]], keys: int) -> list[Table]:
-    """A table of ``rows``, or several that have the first ``keys`` columns and a part of the others: as few as fit.
+    """A table of ``rows``, or as few as fit, each with the first ``keys`` columns and some of the others.
 
-    Each has at least one of the other columns, whether it fits or not.
+    Each has at least one of the other columns, even if it does not fit.
     """
     console = Console(width=width)
     unbounded = console.options.update(max_width=10_000)
@@ -237,7 +237,7 @@ def draw_matrix(result: ArenaResult, file: BinaryIO) -> None:
     """Write a PNG: one agent (row) among copies of another (column), red below 0 and blue above."""
     import matplotlib  # slow to import, and in the extra "arena" alone
 
-    with matplotlib.rc_context({"text.parse_math": False}):  # a $ in a name is a $
+    with matplotlib.rc_context({"text.parse_math": False}):  # a $ in a name is literal
         _draw(result, file)
 
 

@@ -46,13 +46,13 @@ class Result:
     """A comparison: one `Standing` for each agent, in the order given.
 
     ``deal_scores``, ``deal_margins`` and ``deal_win_shares`` are float32 arrays (deals, agents): the means of each
-    deal over its rotations and the agent's seats, for statistics of your own. `as_dict` leaves them out.
+    deal over its rotations and the agent's seats, for your own statistics. `as_dict` leaves them out.
     """
 
     game: str
     options: dict[str, Any]
     deals: int  #: deals played
-    deals_planned: int  #: deals asked for: more than ``deals`` if the comparison was interrupted
+    deals_planned: int  #: deals requested: more than ``deals`` if the comparison was interrupted
     games: int
     seed: int
     standings: list[Standing]
@@ -103,7 +103,7 @@ class RoundTotals:
         agents = players[ended].ravel().astype(np.intp)
         info = {name: values[ended] for name, values in vec.info.items()}
         for name, values in vec.game.statistics(info).items():
-            if name != "score":  # `Standing.score` has the total of the game
+            if name != "score":  # `Standing.score` has the game's total
                 sums = self.statistics.setdefault(name, np.zeros(self.num_agents))
                 sums += np.bincount(agents, values.ravel(), self.num_agents)
         for name, known in vec.game.info_values.items():
@@ -125,13 +125,12 @@ class RoundTotals:
 
 @dataclass(frozen=True)
 class Block:
-    """What came of some deals at a table of m agents."""
+    """The outcome of some deals at a table of m agents."""
 
     deals: NDArray[np.float32]  #: (measures, deals, m): means over the rotations and the agent's seats
     by_seat: NDArray[np.float64]  #: (measures, m, P): sums over the deals
     rounds: RoundTotals
-    #: (deals, m, m): how often a seat of one agent had more points than one of another in the same game; a draw counts
-    #: half.
+    #: (deals, m, m): how often a seat of one agent beat one of another in the same game; a draw counts half.
     comparisons: NDArray[np.float64]
     seconds: NDArray[np.float64]  #: (m,): the time in the agents' code,
     decisions: NDArray[np.int64]  #: (m,): and how often they were asked; both only in an arena
@@ -185,7 +184,7 @@ class Block:
         """Plain values, from which `from_dict` makes an equal block."""
         rounds = self.rounds
         return {
-            # The shortest texts that give the same 32-bit numbers.
+            # The shortest texts that round-trip as float32.
             "deals": [[[float(str(x)) for x in row] for row in measure] for measure in self.deals],
             "by_seat": self.by_seat.tolist(),
             "rounds": rounds.rounds,

@@ -44,12 +44,12 @@ if TYPE_CHECKING:
 MAX_PROCESSES = 1024
 #: The packages that an arena needs: the extra "arena".
 NEEDED = ("choix", "filelock", "matplotlib", "scipy")
-#: With a width to reach: the deals after which the intervals are first checked, and by which factor more deals are
-#: planned at most.
+#: With a target width: the deals after which the intervals are first checked, and the largest factor between two
+#: checks.
 _FIRST_CHECK, _FARTHEST = SMALL_BLOCKS * SMALL, 4
-#: Without --deals, an arena with a width to reach ends here.
+#: Without --deals, an arena with a target width ends here.
 DEALS_FOR_WIDTH = 1_000_000
-#: Most deals of an arena: all of them are held in memory.
+#: Most deals of an arena: all are held in memory.
 MOST_DEALS = 10_000_000
 
 
@@ -82,31 +82,31 @@ def run_arena(
     """Play one of each agent among copies of each other one, and compare them.
 
     Args:
-        agents: specs (see `catbox_agents.make`) or agents, at least two. Each block of deals is played by agents
-            that are made anew; an agent that is given is copied (with ``pickle``) as it is. One that ends its process,
-            as by ``sys.exit``, forfeits only with ``processes``.
+        agents: specs (see `catbox_agents.make`) or agents, at least two. Each block of deals gets newly made agents; an
+            agent that you pass is copied (with ``pickle``) as it is. One that ends its process, as by ``sys.exit``,
+            forfeits only with ``processes``.
         num_deals: deals of each table, 10 to 10,000,000, each played from every seat; 1,000 by default. With
             ``until_ci``: the most deals, 1,000,000 by default.
-        until_ci: play until every 95 % interval of the matrix is at most this far from its mean.
-        deal_set: ``"training"``, ``"selection"`` (the default) or ``"test"``; ``seed``: deals of your own instead.
+        until_ci: play until no 95 % interval in the matrix has a larger half width than this.
+        deal_set: ``"training"``, ``"selection"`` (the default) or ``"test"``; ``seed``: your own deals instead.
         names: of the agents, all different; by default the specs.
-        mixed: also play tables with every agent (with as many as there are seats, in every choice of them).
-        processes: play in so many processes; None: in this one. The result is the same. Processes are new
+        mixed: also play tables with every agent (if there are more agents than seats, every selection of them).
+        processes: the number of processes to play in; None: this one. The result is the same. Processes are new
             interpreters, so a script needs ``if __name__ == "__main__":``.
-        move_time: seconds for one move. Agents are then asked about one game at a time, in processes of their own.
-        output: a folder. Finished blocks of deals are kept there, and a second call goes on from them; at the end
-            it gets ``results.json``, ``results.md`` and ``matrix.png``.
-        record: a file for the games, see ``catbox_agents.arena.records``. One that is there is replaced only where an
-            arena goes on in ``output`` and the file is its own.
+        move_time: seconds for one move. Agents are then asked for one game at a time, in separate processes.
+        output: a folder for finished blocks of deals, from which a second call resumes; at the end it gets
+            ``results.json``, ``results.md`` and ``matrix.png``.
+        record: a file for the games, see ``catbox_agents.arena.records``. An existing file is replaced only if the
+            arena resumes in ``output`` and the file belongs to it.
         progress: called with (games played, games in total); with ``until_ci`` the total is an estimate.
         ray_address: play on a Ray cluster: ``"HOST:PORT"`` of its head, or ``"auto"`` for the cluster of this machine;
-            ``processes`` is then the most cores to use, None: all. The result is the same. Files of agents have to lie
-            in the same places on all machines. Needs the extra ``ray``.
+            ``processes`` is then the most cores to use, None: all. The result is the same. The agents' files must be at
+            the same paths on all machines. Needs the extra ``ray``.
 
     An agent that raises an error, answers anything but a legal action or takes longer than ``move_time`` forfeits that
-    game: docs/arena.md has the rule. Raises ValueError for what cannot be compared, and for a folder of another arena;
-    `WriteError` for a folder or file that cannot be written. Ctrl-C raises `ArenaInterrupted`, a KeyboardInterrupt with
-    the result so far, which is written to ``output`` too.
+    game: docs/arena.md has the rule. Raises ValueError for agents or options that cannot be played, and for a folder of
+    another arena; `WriteError` for a folder or file that cannot be written. Ctrl-C raises `ArenaInterrupted`, a
+    KeyboardInterrupt with the result so far, which is also written to ``output``.
     """
     missing = [name for name in NEEDED if importlib.util.find_spec(name) is None]
     if missing:
@@ -176,14 +176,14 @@ def run_arena(
 
 
 def _check_record(path: Path, header: dict[str, Any], output: str | os.PathLike[str] | None) -> None:
-    """Raise ValueError for a file at ``path``, unless an arena goes on in ``output`` and the file is a record of it."""
+    """Raise ValueError for a file at ``path``, unless the arena resumes in ``output`` and the file is its record."""
     if not path.exists():
         return
     blocks = None if output is None else Path(output) / BLOCKS_FILE
     goes_on = blocks is not None and blocks.is_file() and blocks.stat().st_size > 0
     if not goes_on or not path.is_file() or not begins_with(path, next(record_lines(games=[], **header))):
         raise ValueError(
-            f"{path} is there already{' and holds other games' if goes_on else ''}: give another name, or move it away"
+            f"{path} already exists{' and holds other games' if goes_on else ''}: give another name, or move it away"
         )
 
 
@@ -195,7 +195,7 @@ def _play(
     workers: Workers | RayWorkers | None,
     progress: Callable[[int, int], None] | None,
 ) -> None:
-    """Play what is missing of the first ``planned`` deals; ``total`` is what the progress tells."""
+    """Play what is missing of the first ``planned`` deals; ``total`` is for the progress."""
     games_of_deal = sum(table.rotations for table in setup.tables)
     tasks = list(chain.from_iterable(setup.blocks(planned)))
     missing = [task for task in tasks if task not in store.blocks]
@@ -212,7 +212,7 @@ def _play(
 def _next_check(checked: int, needed: float, most: int) -> int:
     """The number of deals after which the intervals are checked next: whole blocks, at least one more.
 
-    ``needed``: about how many deals the width takes, by the intervals of the ``checked`` first ones.
+    ``needed``: the estimated number of deals for the target width, by the intervals of the first ``checked`` deals.
     """
     aim = min(1.05 * needed, _FARTHEST * checked)
     return min(most, first_deal(max(num_blocks(checked) + 1, num_blocks(math.ceil(aim)))))
@@ -236,7 +236,7 @@ def _write(
 ) -> None:
     """Write the result into the folder, and the records of all finished games, if there are any.
 
-    A record of more games of the arena is left as it is. ``header``: what it says, as arguments of `record_lines`.
+    A record with more games of the arena is kept. ``header``: its content, as arguments of `record_lines`.
     """
     if output is not None and result is not None:
         from catbox_agents.arena.report import write_report

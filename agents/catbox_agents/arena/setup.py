@@ -1,7 +1,6 @@
-"""An arena as all its processes know it: agents, tables, and the blocks of deals that are its units of work.
+"""The settings of an arena that all its processes share: agents, tables, and the blocks of deals, its units of work.
 
-What is played in a block depends on the arena's settings and on the number of the block alone. So it does not matter
-which process plays it.
+What is played in a block depends only on the arena's settings and the block's number, not on the process that plays it.
 """
 
 from __future__ import annotations
@@ -28,10 +27,10 @@ from catbox_env import Game
 from catbox_env.core.checks import brief, is_integer
 from catbox_env.core.game import check_game_object
 
-#: The first blocks are small, so that little is lost when an arena of slow agents ends in between; the others are
-#: large, because fast agents are faster in large batches.
+#: The first blocks are small, so that little is lost when an arena of slow agents is interrupted; the others are large,
+#: because fast agents are faster in large batches.
 SMALL_BLOCKS, SMALL, LARGE = 8, 16, 64
-#: With fewer deals an interval would say nothing. From here on its quantile is exact to 0.001.
+#: With fewer deals an interval would be meaningless. From here on its quantile is exact to 0.001.
 MIN_DEALS = 10
 
 
@@ -99,7 +98,7 @@ def set_up(
     move_time: float | None,
     record: bool,
 ) -> Setup:
-    """The settings, checked; every agent is made once. Raises ``ValueError`` for what cannot be compared."""
+    """The checked settings; makes every agent once. Raises ``ValueError`` for agents that cannot be played."""
     check_game_object(game)
     check_agents(agents)
     if names is not None:
@@ -111,8 +110,8 @@ def set_up(
         if first is not None:
             twice = [label for label, what in zip(labels, meanings, strict=True) if what == first]
             raise ValueError(
-                f"agents: {', '.join(twice)}: the same agent more than once; name each agent once, or give each a name "
-                "of its own"
+                f"agents: {', '.join(twice)}: the same agent more than once; list each agent once, or give each its "
+                "own name"
             )
     given: list[str | bytes] = []
     fingerprints = []
@@ -142,7 +141,7 @@ def set_up(
 def fingerprint(spec: str, made: Any, game: Game) -> str:
     """The spec, and a hash of the file that holds the agent: the network's weights, or the module of a user's class.
 
-    Of an agent with settings, the files of the agents in them.
+    For an agent with settings, the files of the agents in them.
     """
     meant = meaning(spec.strip(), game)
     if is_configured(meant):
@@ -167,7 +166,7 @@ def first_deal(number: int) -> int:
 
 
 def num_blocks(num_deals: int) -> int:
-    """How many blocks so many deals make; the last one may be cut short."""
+    """How many blocks ``num_deals`` deals make; the last one may be cut short."""
     if num_deals <= SMALL_BLOCKS * SMALL:
         return -(-num_deals // SMALL)
     return SMALL_BLOCKS - (SMALL_BLOCKS * SMALL - num_deals) // LARGE
@@ -209,6 +208,6 @@ def check_num_deals(num_deals: object) -> int:
         raise ValueError(f"num_deals={brief(num_deals)}: expected an integer, such as 1000")
     if num_deals < MIN_DEALS:
         raise ValueError(
-            f"num_deals={num_deals}: expected at least {MIN_DEALS}; with fewer the interval would say nothing"
+            f"num_deals={num_deals}: expected at least {MIN_DEALS}; with fewer the interval would be meaningless"
         )
     return int(num_deals)

@@ -1,7 +1,7 @@
-"""The folder of an arena: its settings, and every block of deals that was finished.
+"""The folder of an arena: its settings, and every finished block of deals.
 
 ``arena.json`` says what is played; ``blocks.jsonl`` gets a line for each finished block, with a checksum, and is never
-rewritten. If the process is killed while it writes, the last line is incomplete; it is cut off when the arena goes on.
+rewritten. If the process is killed while writing, the last line is incomplete; it is cut off when the arena resumes.
 """
 
 from __future__ import annotations
@@ -22,12 +22,12 @@ from catbox_agents.files import check_format, parse_json, read_text, write_atomi
 FORMAT = "catbox-arena-1"
 SETTINGS_FILE, BLOCKS_FILE = "arena.json", "blocks.jsonl"
 _REMEDY = "give another --output folder"
-#: What a person knows the seed of a deal set as.
+#: Deal sets by seed, to name them in messages.
 _NAME_OF_SEED = {seed: name for name, seed in DEAL_SETS.items()}
 
 
 class Store:
-    """The blocks that are finished. A context manager, which locks the folder.
+    """The finished blocks. A context manager that locks the folder.
 
     ``blocks``: the finished blocks by task, without the records of their games. Raises ``ValueError`` for a folder of
     another arena, for one in use, and for damaged files.
@@ -36,7 +36,7 @@ class Store:
     def __init__(self, folder: Path, settings: dict[str, Any]) -> None:
         self.folder = folder
         self.blocks: dict[Task, Block] = {}
-        self._places: dict[Task, int] = {}  # where the line of a task begins
+        self._places: dict[Task, int] = {}  # the offset of each task's line
         self._settings = json.loads(json.dumps({"format": FORMAT, **settings}))
         self._file: BinaryIO | None = None
 
@@ -63,14 +63,14 @@ class Store:
     def __exit__(self, *error: object) -> None:
         try:
             if self._file is not None:
-                # What could not be written before is tried once more.
+                # Retry what could not be written before.
                 with writing(self.folder / BLOCKS_FILE):
                     self._file.close()
         finally:
             self._lock.release()
 
     def add(self, task: Task, block: Block) -> None:
-        """Keep a finished block."""
+        """Store a finished block."""
         assert self._file is not None  # inside the context
         body = {"task": [task.table, task.number, task.num_deals], **block.as_dict(), "games": block.games}
         text = json.dumps(body, separators=(",", ":")).encode()
@@ -94,7 +94,7 @@ class Store:
             others = sorted(other.name for other in self.folder.iterdir() if other.name != "arena.lock")
             if others:
                 raise ValueError(
-                    f"{self.folder} is not empty ({', '.join(others[:3])}) and no folder of an arena; {_REMEDY}"
+                    f"{self.folder} is not empty ({', '.join(others[:3])}) and not the folder of an arena; {_REMEDY}"
                 )
             write_atomically(path, (json.dumps(self._settings, indent=1) + "\n").encode())
             return
@@ -118,12 +118,12 @@ class Store:
                     name = "deals (--deal-set or --seed)"
                     theirs, own = (_NAME_OF_SEED.get(seed, seed) for seed in (theirs, own))
                 raise ValueError(
-                    f"{self.folder} holds another arena: its {name} {_brief(theirs)}, asked for now {_brief(own)}; "
+                    f"{self.folder} holds another arena: its {name} {_brief(theirs)}, requested now {_brief(own)}; "
                     f"{_REMEDY}, or give the same agents, rules and deals"
                 )
 
     def _read(self) -> None:
-        """Read the finished blocks, and cut off a line that was not finished."""
+        """Read the finished blocks, and cut off an incomplete line."""
         assert self._file is not None  # inside the context
         path = self.folder / BLOCKS_FILE
         self._file.seek(0)
@@ -154,7 +154,7 @@ def _lines(file: BinaryIO) -> Iterator[bytes]:
 def _parsed(line: bytes) -> dict[str, Any]:
     checksum, _, text = line.rstrip(b"\n").partition(b" ")
     if checksum != b"%08x" % zlib.crc32(text):
-        raise ValueError("its checksum does not fit")
+        raise ValueError("its checksum does not match")
     body: dict[str, Any] = json.loads(text)
     return body
 

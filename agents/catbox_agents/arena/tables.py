@@ -13,18 +13,18 @@ from catbox_agents.agent import Agent
 from catbox_agents.specs import AgentSpec, agent_of, is_users_own
 from catbox_env import Game
 
-#: One agent among the others' copies; an agent among its own copies; every agent, or as many as there are seats.
+#: One agent among copies of another; an agent among its own copies; every agent, or as many as there are seats.
 PAIR, SELF, MIXED = "pair", "self", "mixed"
 
 
 def rotate_seats(line_up: Sequence[int]) -> NDArray[np.int64]:
-    """The agent in each seat, for every rotation of ``line_up`` (P,): (P, P)."""
+    """The agent in each seat for every rotation of ``line_up`` (P,): (P, P)."""
     return np.stack([np.roll(np.asarray(line_up, np.int64), turn) for turn in range(len(line_up))])
 
 
 @dataclass(frozen=True)
 class Table:
-    """``agents``: the different ones, as indices in the arena. ``line_up`` (P,): who has each seat, an index in
+    """``agents``: the distinct ones, as indices in the arena. ``line_up`` (P,): the agent in each seat, an index in
     ``agents``."""
 
     kind: str
@@ -33,13 +33,13 @@ class Table:
 
     @property
     def rotations(self) -> int:
-        """How often each deal is played: from every seat, or once where the same agent sits in all of them."""
+        """How often each deal is played: from every seat, or once if the same agent has all seats."""
         return 1 if self.kind == SELF else len(self.line_up)
 
     def line_ups(self, order: np.random.Generator) -> NDArray[np.int64]:
         """Who sits where in each game of a deal: (rotations, P), indices in ``agents``.
 
-        At a mixed table ``order`` draws who sits beside whom. The others are the same for every ``order``.
+        At a mixed table ``order`` shuffles the line-up. Other tables do not depend on it.
         """
         if self.kind == SELF:
             return np.zeros((1, len(self.line_up)), np.int64)
@@ -47,11 +47,11 @@ class Table:
 
 
 def all_tables(num_agents: int, num_seats: int, mixed: bool) -> list[Table]:
-    """The tables of an arena: each agent among each other's copies and among its own, and ``mixed`` ones.
+    """The tables of an arena: each agent among copies of each other and among its own, and ``mixed`` ones.
 
-    With two seats, one A among B's is also one B among A's, and is played once. A mixed table has every agent. Where
-    agents are fewer than seats, there are as many mixed tables as agents, which take turns at the seats that are over;
-    where they are more, there is a mixed table for each choice of as many agents as there are seats.
+    With two seats, one A among B's is also one B among A's, and is played once. A mixed table has every agent. With
+    fewer agents than seats, there are as many mixed tables as agents, which take turns in the extra seats; with more,
+    there is a mixed table for each combination of as many agents as there are seats.
     """
     tables = []
     for agent in range(num_agents):
@@ -77,8 +77,8 @@ class Cast:
     """The agents that play. ``places`` (rotations, P): the index of the one that holds each seat.
 
     There is one object for each agent; for a user's class given as a spec, one for each seat of each rotation.
-    ``line_ups`` (rotations, P) has the indices in ``agents``. ``seed_of(agent, rotation, seat)`` seeds a spec's agent,
-    which ``make`` makes.
+    ``line_ups`` (rotations, P) has the indices in ``agents``. ``make`` makes the agent of a spec with the seed
+    ``seed_of(agent, rotation, seat)``.
     """
 
     def __init__(

@@ -1,7 +1,7 @@
-"""Blocks played in processes of their own, which can be ended when an agent does not answer.
+"""Plays blocks in separate processes, which can be killed when an agent does not answer.
 
-Each process is a new interpreter. It says in shared memory which agent it asks, so that its end, or its silence, has a
-name. It ends by itself when the process that started it is gone.
+Each process is a new interpreter. It writes to shared memory which agent it asks, so that a crash or a hang can be
+attributed. It exits when its parent process is gone.
 """
 
 from __future__ import annotations
@@ -25,18 +25,18 @@ from catbox_agents.arena.setup import Setup, Task
 from catbox_agents.arena.tables import SELF
 from catbox_agents.errors import portable
 
-#: An agent that has not answered so long after its limit is not waited for any more, in seconds.
+#: How long after its time limit an agent may still answer, in seconds.
 GRACE = 10.0
-#: An agent may take so long for a move of the game that is played before the clock counts: code is compiled then.
+#: Seconds for a move in the warm-up game, in which code is compiled.
 WARM_UP = 120.0
-#: A process that has closed its connection has so long to end, so that its exit code is its own, in seconds.
+#: How long a process that has closed its connection may take to exit with its own exit code, in seconds.
 _LAST_STEPS = 5.0
-#: How often the clocks are looked at, in seconds.
+#: Seconds between two checks of the clocks.
 _POLL = 0.25
 
 
 class _Shared(Watch):
-    """A watch in shared memory: the agent asked plus 1 or 0, since when, and for how long at most.
+    """A watch in shared memory: the agent asked plus 1, or 0; since when; and its time limit.
 
     ``agents``: the arena's indices of the table's agents.
     """
@@ -54,7 +54,7 @@ class _Shared(Watch):
 
 
 def work(pickled: bytes, cold: frozenset[int], connection: Connection, numbers: Any) -> None:
-    """Play tasks until there are no more: the main function of a process. ``cold``: agents that get no warm-up."""
+    """The main function of a process: play tasks until there are no more. ``cold``: agents that get no warm-up."""
     watch = _Shared(numbers)
     try:
         setup: Setup = pickle.loads(pickled)
@@ -74,7 +74,7 @@ def work(pickled: bytes, cold: frozenset[int], connection: Connection, numbers: 
 
 
 def _warm_up(setup: Setup, cold: frozenset[int], watch: _Shared) -> None:
-    """Each agent but those of ``cold`` plays a game that does not count."""
+    """Let each agent, except those of ``cold``, play a game that does not count."""
     for number, table in enumerate(setup.tables):
         if table.kind == SELF and table.agents[0] not in cold:
             watch.agents = table.agents
@@ -90,21 +90,21 @@ class _Worker:
     ready: bool = False
 
     def asked(self) -> tuple[int, bool] | None:
-        """The agent that is being asked, and whether it has been for too long; None while none is."""
+        """The agent being asked, and whether it has exceeded its time; None while none is."""
         agent, since, limit = self.numbers[:]
         most = limit + GRACE if self.ready else WARM_UP
         return (int(agent) - 1, time.monotonic() > since + most) if agent else None
 
 
 class Workers:
-    """``number`` processes that play the tasks of an arena. A context manager: at its end they are ended."""
+    """``number`` processes that play the tasks of an arena. A context manager, which ends them at its exit."""
 
     def __init__(self, setup: Setup, number: int) -> None:
         self._setup, self._number = setup, number
         self._pickled = pickle.dumps(setup)
         self._context = multiprocessing.get_context("spawn")
         self._workers: list[_Worker] = []
-        #: Agents that did not live through the warm-up.
+        #: Agents that did not survive the warm-up.
         self._cold: frozenset[int] = frozenset()
 
     def __enter__(self) -> Workers:
@@ -118,7 +118,7 @@ class Workers:
         self._workers = []
 
     def play(self, tasks: Iterable[Task]) -> Iterator[tuple[Task, Block]]:
-        """Each task with its block, in the order in which they are finished."""
+        """Each task with its block, in the order in which they finish."""
         left = iter(tasks)
         missing = False
         while True:
@@ -163,7 +163,7 @@ class Workers:
         if worker.ready:
             with suppress(
                 BrokenPipeError, ConnectionResetError
-            ):  # its end is noticed where it is listened to
+            ):  # `_heard` notices when the process has ended
                 worker.connection.send(task)
 
     def _heard(self, worker: _Worker, task: Task) -> Block | None:
@@ -184,9 +184,9 @@ class Workers:
         return block
 
     def _ended(self, worker: _Worker, task: Task, agent: int | None, late: bool) -> Block | None:
-        """The block of a process that has ended, or is ended here, while ``agent`` was asked.
+        """The block of a process that has ended, or is killed here, while ``agent`` was asked.
 
-        None, and another process has the task, if that was in the warm-up. Raises ``ChildProcessError`` if no agent
+        None if that was in the warm-up: another process then gets the task. Raises ``ChildProcessError`` if no agent
         was asked.
         """
         if not late:
@@ -217,15 +217,15 @@ class Workers:
 
 @contextmanager
 def _for_new_processes() -> Iterator[None]:
-    """A process that is started here ignores Ctrl-C, which the arena handles, and computes in one thread.
+    """Processes started here ignore Ctrl-C, which the arena handles, and compute in one thread.
 
-    It imports nothing from the working directory that this process would not.
+    They import nothing from the working directory that this process would not.
     """
     variables = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "PYTHONSAFEPATH")
     before = {name: os.environ.get(name) for name in variables}
     os.environ.update(dict.fromkeys(variables, "1"))
-    # What is blocked here is blocked in the new process from its first instruction on. The first process would start
-    # the resource tracker, which ends the blocking; so that is started before.
+    # A new process inherits the blocked signals from its first instruction on. Starting the first process would also
+    # start the resource tracker, which unblocks them; so start that before.
     masked = hasattr(signal, "pthread_sigmask")
     if masked:
         resource_tracker.ensure_running()

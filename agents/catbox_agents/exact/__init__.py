@@ -1,4 +1,4 @@
-"""Exact solving of games that are small enough to be walked through: docs/exact.md.
+"""Exact solution of games whose trees are small enough to enumerate: docs/exact.md.
 
 tree = GameTree(game)
 nash_conv(tree, tree.uniform_policy())

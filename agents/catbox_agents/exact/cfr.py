@@ -1,4 +1,4 @@
-"""CFR+ (Tammelin 2014, "Solving large imperfect information games using CFR+"), over a whole tree."""
+"""CFR+ (Tammelin 2014, "Solving large imperfect information games using CFR+"), on a whole tree."""
 
 from __future__ import annotations
 
@@ -12,17 +12,16 @@ from catbox_agents.exact.values import Floats, back_up, reach
 from catbox_env import Game
 from catbox_env.core.checks import check_integer
 
-#: How many iterations the reference agent is the average of.
+#: Default iterations of `CFRAgent`.
 ITERATIONS = 1000
 
 
 class CFRPlus:
-    """A policy of two players that comes closer to a Nash equilibrium with every iteration.
+    """A policy of two players whose average converges to a Nash equilibrium.
 
-    An iteration updates seat 0 and then seat 1, which already meets the new policy of seat 0 (alternating updates).
-    Regrets that would be negative are set to 0 after every update (regret matching+). The average policy weighs the
-    policy that a seat played in iteration t by t (linear averaging without delay) and by the probability that the seat
-    itself plays to the information state.
+    An iteration updates seat 0 and then seat 1, against the new policy of seat 0 (alternating updates). Negative
+    regrets are set to 0 after every update (regret matching+). The average policy weights a seat's policy of iteration
+    t by t (linear averaging without delay) and by the seat's own reach probability of the information state.
 
     Attributes:
         tree: the game.
@@ -30,22 +29,21 @@ class CFRPlus:
         policy: (S,) float64, what both seats play in the next iteration.
         regrets: (S,) float64, of each slot.
 
-    Raises ``ValueError`` for more than two players, and where what both are paid together is not the same at every end
-    of the game: elsewhere CFR+ does not lead to an equilibrium.
+    Raises ``ValueError`` for more than two players, and for a game that is not constant-sum: CFR+ would not converge to
+    an equilibrium.
     """
 
     def __init__(self, tree: GameTree) -> None:
         if tree.num_players != 2:
             raise ValueError(
-                f"{tree.game.id} with {tree.num_players} players: CFR+ solves games of two players; make the game with "
+                f"{tree.game.id} with {tree.num_players} players: CFR+ solves two-player games; make the game with "
                 "num_players=2"
             )
         sums = tree.paid.sum(axis=1)
         if np.ptp(sums) > 1e-9:
             raise ValueError(
                 f"{tree.game.id} with reward={tree.game.reward!r}: the two players are paid between {sums.min():g} and "
-                f"{sums.max():g} together, and CFR+ solves games in which one wins what the other loses; make the game "
-                "with reward='margin'"
+                f"{sums.max():g} together, and CFR+ solves constant-sum games; make the game with reward='margin'"
             )
         self.tree, self.iterations = tree, 0
         self.policy = tree.uniform_policy()
@@ -53,14 +51,14 @@ class CFRPlus:
         self._sums = np.zeros(tree.num_slots)
 
     def iterate(self, iterations: int = 1) -> None:
-        """Do so many iterations more."""
+        """Run this many more iterations."""
         for _ in range(check_integer("iterations", iterations, 0)):
             self.iterations += 1
             for seat in range(2):
                 self._update(seat)
 
     def average_policy(self) -> Floats:
-        """The average policy (S,), which comes close to an equilibrium; uniform where it has never been."""
+        """The average policy (S,), which converges to an equilibrium; uniform in states it has never reached."""
         return _normalised(self.tree, self._sums)
 
     def _update(self, seat: int) -> None:
@@ -87,7 +85,7 @@ def _normalised(tree: GameTree, amounts: NDArray[np.float64]) -> Floats:
 
 
 def _own_reach(tree: GameTree, policy: Floats) -> Floats:
-    """The probability (I,) that the seat to move plays to each information state, the others towards it."""
+    """The own reach probability (I,) of the seat to move in each information state."""
     found = np.ones(len(tree.seats))
     for level in tree.state_levels:
         through = tree.own_slot[level]
@@ -96,14 +94,14 @@ def _own_reach(tree: GameTree, policy: Floats) -> Floats:
 
 
 class CFRAgent(TabularAgent):
-    """Plays the average policy of CFR+ in a game that is small enough, solved when the agent is made.
+    """Plays the average policy of CFR+ in a small game, solved when the agent is made.
 
     Args:
-        game, seed: as of every agent.
+        game, seed: as for every agent.
         iterations: of CFR+, at least 1.
-        max_histories: as of `GameTree`.
+        max_histories: as for `GameTree`.
 
-    Errors as of `GameTree` and `CFRPlus`.
+    Errors as in `GameTree` and `CFRPlus`.
     """
 
     def __init__(

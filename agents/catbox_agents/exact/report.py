@@ -1,4 +1,4 @@
-"""How far an agent is from an equilibrium, in a game small enough to be walked through."""
+"""How far an agent is from an equilibrium, in a game whose tree is small enough to enumerate."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ class Exploitability:
         agent: its spec, or its class.
         policy, samples: where its policy comes from, and how often it was asked (`AgentPolicy`).
         deals, histories, information_states: the size of the tree; the histories include deals and ends.
-        values: what each seat is paid on average where the agent plays all of them.
+        values: what each seat is paid on average when the agent plays all of them.
         best_response_values: what each seat is paid if it plays a best response and the agent plays the others.
         gains: the difference.
         nash_conv: the sum of the gains, 0 for a Nash equilibrium.
@@ -57,10 +57,10 @@ def exploitability(
     Args:
         game: a game of any number of players with a tree of at most ``max_histories`` histories (`GameTree`).
         agent: a spec of `catbox_agents.make`, or an agent.
-        samples: how often an agent that does not tell its probabilities is asked (`policy_of_agent`).
+        samples: how often an agent without ``policy_batch`` is asked (`policy_of_agent`).
 
     Raises ``ValueError`` for a game that is too large (`GameTree`), an agent for another game or other rules, and
-    answers that are no policy (`policy_of_agent`).
+    invalid answers (`policy_of_agent`).
     """
     label = label_of(agent)
     made: Agent = agent_of(agent, label, game, agent_seed(0))

@@ -15,7 +15,7 @@ from catbox_agents.exact.values import Floats
 from catbox_agents.random_agent import SamplingAgent, sample_actions
 from catbox_env.core.checks import as_array, check_integer
 
-#: How often an agent that does not tell its probabilities is asked in every information state.
+#: How often an agent without ``policy_batch`` is asked in every information state.
 SAMPLES = 16
 #: Most information states that an agent is asked about in one call.
 ROWS_AT_ONCE = 8192
@@ -25,8 +25,8 @@ class AgentPolicy(NamedTuple):
     """What an agent does in every information state.
 
     - ``policy``: (S,) float64, see `GameTree`.
-    - ``source``: ``"told"`` by the agent's own ``policy_batch``; ``"deterministic"``, the same answer every time it
-      was asked; or ``"estimated"``, the frequencies of its answers, which differed.
+    - ``source``: ``"told"`` by the agent's own ``policy_batch``; ``"deterministic"``, if it always gave the same
+      answer; or ``"estimated"``, the frequencies of its answers.
     - ``samples``: how often it was asked in every information state.
     """
 
@@ -40,15 +40,15 @@ def policy_of_agent(
 ) -> AgentPolicy:
     """What ``agent``, made for the game of ``tree``, does in every information state.
 
-    An agent may have the method ``policy_batch(observations, action_masks, histories=None) -> (N, A)``, the
-    probabilities of its actions: then these are its policy. Any other agent is asked ``samples`` times in every
-    information state, each time in another order and, if it has the method ``seed_decisions``, with other random
-    numbers; its policy is the frequencies of its answers. For an agent that draws its actions this is an estimate, and
-    so is everything computed from it; more ``samples`` make it better.
+    If it has the method ``policy_batch(observations, action_masks, histories=None) -> (N, A)``, these probabilities
+    are its policy. Any other agent is asked ``samples`` times in every information state, each time in another order
+    and, if it has the method ``seed_decisions``, with other random numbers; its policy is the frequencies of its
+    answers. For an agent that samples its actions this is an estimate, and so is everything computed from it; more
+    ``samples`` improve it.
 
-    The agent is given copies of the observation, the action mask and, if it asks for it, the history of the seat to
-    move. Raises ``ValueError``, naming the agent ``label``, for an answer that is no policy or no legal action, and
-    `AgentError` for an error in its code.
+    The agent gets copies of the observation, the action mask and, if it needs it, the history of the seat to move.
+    Raises ``ValueError``, naming the agent ``label``, for an invalid policy or an illegal action, and `AgentError` for
+    an error in its code.
     """
     samples = check_integer("samples", samples, 1)
     if tells_policy(agent):
@@ -72,7 +72,7 @@ def _pieces(states: NDArray[np.int64]) -> list[NDArray[np.int64]]:
 
 
 def _told(tree: GameTree, agent: Agent, label: str, states: NDArray[np.int64]) -> Floats:
-    """The probabilities (N, A) that an agent tells."""
+    """The probabilities (N, A) that ``policy_batch`` returns."""
     histories = tree.history_views[states] if needs_history(agent) else None
     return policy_of(agent, label, tree.observations[states], tree.action_masks[states], histories)
 
@@ -80,7 +80,7 @@ def _told(tree: GameTree, agent: Agent, label: str, states: NDArray[np.int64]) -
 def _chosen(
     tree: GameTree, agent: Any, label: str, states: NDArray[np.int64], seeds: NDArray[np.uint64]
 ) -> NDArray[np.int64]:
-    """The legal actions (N,) that an agent chooses, with the random numbers of ``seeds`` (N,) if it takes any."""
+    """The legal actions (N,) that an agent chooses, with the random numbers of ``seeds`` (N,) if it accepts them."""
     if hasattr(agent, "seed_decisions"):
         try:
             agent.seed_decisions(seeds)
@@ -91,15 +91,15 @@ def _chosen(
 
 
 class TabularAgent(SamplingAgent):
-    """Draws its actions from a policy over the information states of a tree.
+    """Samples its actions from a policy over the information states of a tree.
 
-    It finds its information state by its observation and history. Where several look the same to it, which differ only
-    in what both forget, it plays as in the first.
+    It finds its information state by observation and history. Of several that differ only in what both forget, it plays
+    the first.
 
     Args:
         tree: the game.
         policy: (S,) float64, see `GameTree`.
-        seed: of the draws.
+        seed: of the sampling.
     """
 
     needs_history = True
@@ -115,7 +115,7 @@ class TabularAgent(SamplingAgent):
             raise ValueError("policy: expected probabilities that sum to 1 in every information state")
         self._rows = tree.rows_of(given)
         keys = _keys(tree.observations, tree.history_views)
-        # From the last to the first, so that the first of equals stays.
+        # From last to first, so that the first of equals wins.
         self._places = dict(zip(reversed(keys), reversed(range(len(keys))), strict=True))
 
     def policy_batch(
@@ -124,7 +124,7 @@ class TabularAgent(SamplingAgent):
         action_masks: NDArray[Any],
         histories: NDArray[np.int8] | None = None,
     ) -> Floats:
-        """The probabilities of the actions: (N, A). Raises ValueError for what no seat to move can see."""
+        """The probabilities of the actions: (N, A). Raises ValueError for observations that no seat to move has."""
         seen, _ = check_rows(self.game, observations, action_masks)
         shape = (len(seen), self.game.history_length, 2)
         past = as_array("histories", histories)

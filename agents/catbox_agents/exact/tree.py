@@ -1,4 +1,4 @@
-"""The whole tree of a small game, walked through once: every deal, every history, every information state."""
+"""The whole tree of a small game, enumerated once: every deal, every history, every information state."""
 
 from __future__ import annotations
 
@@ -13,26 +13,26 @@ from catbox_env import Game, GameState, Vec
 from catbox_env.core.checks import check_integer
 from catbox_env.core.game import check_game_object
 
-#: The largest tree that is walked through unless more is asked for.
+#: The largest tree that is enumerated by default.
 MAX_HISTORIES = 10_000_000
-#: Before the deals are listed, the estimate of the size of a tree may be too high by this factor.
+#: Before the deals are listed, the estimated size of a tree may be too high by this factor.
 SLACK = 4
-#: Random games from which the size of a tree is estimated beforehand.
+#: Random games for the estimate of the size of a tree.
 DIVES = 200
 #: Most games side by side during the walk, which bounds its memory.
 GAMES_AT_ONCE = 8192
 
 
 class GameTree:
-    """Every history of a game: a deal, and the actions taken since. M of them, in I information states.
+    """Every history of a game, a deal and the actions since: M histories, in I information states.
 
     An information state is all that the seat to move has seen and done: what it sees now, its history, and its last
     information state and action, so that no seat forgets anything (perfect recall). A *slot* is a legal action in an
     information state; there are S. A policy of all seats is an array (S,) float64 of the probabilities of the slots,
     which sum to 1 in every information state.
 
-    Histories stand in order of their length: those of k actions are ``histories[k]:histories[k+1]`` of the arrays
-    below, and the deals come first. So do information states, and slots in order of their information state.
+    Histories are sorted by length: those of k actions are ``histories[k]:histories[k+1]`` of the arrays below, and the
+    deals come first. Information states are sorted likewise, and slots by information state.
 
     Attributes:
         game, num_players: the game and its number of seats P.
@@ -44,19 +44,19 @@ class GameTree:
         chance: (num_deals,) float64, the probability of each deal.
         ends, paid: (E,) int64 and (E, P) float64, the histories where the game is over and what each seat was paid.
         seats: (I,) int64, the seat to move.
-        observations, action_masks, history_views: (I, O) int8, (I, A) bool, (I, T, 2) int8: what an agent is given.
-        own_slot: (I,) int64, the slot of the seat's last decision before; -1 for its first.
+        observations, action_masks, history_views: (I, O) int8, (I, A) bool, (I, T, 2) int8: what an agent gets.
+        own_slot: (I,) int64, the slot of the seat's previous decision; -1 for its first.
         first_slot: (I + 1,) int64, the slots of information state i are ``first_slot[i]`` to ``first_slot[i+1]``.
         state_levels: list of slices: the information states after 0, 1, 2 .. actions.
         slot_state, slot_action, slot_seat: (S,) int64, of each slot.
 
     Args:
         game: a game of one round that lists its deals (`Game.chance_outcomes`).
-        max_histories: the most histories to walk through, at least 1.
+        max_histories: the most histories to enumerate, at least 1.
 
-    Raises ``ValueError``, before the walk, for a tree that is estimated to have more histories (from random games, by
-    Knuth 1975, "Estimating the efficiency of backtrack programs"), and during it where the estimate was too low; also
-    for a game with random events after the deal, and for one that does not list its deals.
+    Raises ``ValueError`` for a tree with more histories, before the walk by an estimate from random games (Knuth 1975,
+    "Estimating the efficiency of backtrack programs"), during it if the estimate was too low; also for a game with
+    random events after the deal, and for one that does not list its deals.
     """
 
     def __init__(self, game: Game, max_histories: int = MAX_HISTORIES) -> None:
@@ -85,7 +85,7 @@ class GameTree:
         self._take(walk)
 
     def _take(self, walk: _Walk) -> None:
-        """The arrays of a finished walk, with information states and slots in order."""
+        """Take the arrays of a finished walk, with information states and slots in order."""
         order = np.argsort(walk.depth, kind="stable")
         place = np.argsort(order)
         self.observations = np.concatenate(walk.observations)[order]
@@ -118,17 +118,17 @@ class GameTree:
 
     @property
     def num_histories(self) -> int:
-        """Histories M, the deals and the ends of the game included."""
+        """The number of histories M, including deals and ends."""
         return len(self.parent)
 
     @property
     def num_information_states(self) -> list[int]:
-        """Information states of each seat (P)."""
+        """The number of information states of each seat (P)."""
         return np.bincount(self.seats, minlength=self.num_players).tolist()
 
     @property
     def num_slots(self) -> int:
-        """Slots S."""
+        """The number of slots S."""
         return len(self.slot_state)
 
     def sums(self, values: NDArray[np.float64]) -> NDArray[np.float64]:
@@ -146,27 +146,27 @@ class GameTree:
         return rows
 
     def policy_of(self, rows: NDArray[np.float64]) -> NDArray[np.float64]:
-        """The policy (S,) of ``rows`` (I, A), probabilities that are 0 where an action is illegal."""
+        """The policy (S,) of ``rows`` (I, A), probabilities that are 0 for illegal actions."""
         return np.asarray(rows, np.float64)[self.slot_state, self.slot_action]
 
     def with_seats(self, policies: list[NDArray[np.float64]]) -> NDArray[np.float64]:
-        """The policy (S,) in which each seat plays as in its own of ``policies``, one (S,) for each seat."""
+        """The policy (S,) in which each seat plays its own of ``policies``, one (S,) for each seat."""
         return np.choose(self.slot_seat, policies)
 
 
 class _Level:
-    """The histories of one length, as far as the walk has come; in pieces, each an array."""
+    """The histories of one length found so far, in pieces, each an array."""
 
     def __init__(self) -> None:
         self.size = 0
-        self.parents: list[NDArray[np.int64]] = []  # places in the level before
+        self.parents: list[NDArray[np.int64]] = []  # indices in the level before
         self.slots: list[NDArray[np.int64]] = []
         self.states: list[NDArray[np.int64]] = []
         self.paid: list[NDArray[np.float64]] = []  # of the histories where the game is over
 
 
 class _Walk:
-    """Goes through all histories, depth first in batches, and numbers information states as it meets them."""
+    """Visits all histories, depth first in batches, and numbers information states as it meets them."""
 
     def __init__(self, game: Game, limit: int) -> None:
         self.game, self.limit, self.size = game, limit, 0
@@ -182,7 +182,7 @@ class _Walk:
         self.histories: list[NDArray[np.int8]] = []
 
     def begin(self, states: list[GameState]) -> None:
-        """Walk through all that follows these beginnings of games."""
+        """Visit all histories from these initial states."""
         vec = Vec(self.game, len(states), seed=0, history=True, auto_deal=False)
         vec.set_states(states)
         nothing = np.full(len(states), -1)
@@ -198,7 +198,7 @@ class _Walk:
         own: NDArray[np.int64],
         paid: NDArray[np.float64],
     ) -> None:
-        """The histories in ``vec``, all of ``depth`` actions, and all that follow.
+        """Visit the histories in ``vec``, all of ``depth`` actions, and all that follow.
 
         ``parents``, ``slots`` (N,): as in `_Level`; ``own`` (N, P): the slot of each seat's last decision;
         ``paid`` (N, P): what each seat was paid so far.
@@ -241,7 +241,7 @@ class _Walk:
             return rows
         seats, histories = vec.current_player[rows], vec.history[rows]
         own_slots = own[rows, seats]
-        # Its last decision stands for all that it saw and did up to then, should its observation forget any of that.
+        # Its last decision stands for all that it saw and did until then, in case its observation forgets any of that.
         remembered = np.stack([seats, own_slots], axis=1).view(np.int8)
         parts = (remembered, vec.observation[rows], histories.reshape(len(rows), -1))
         seen = np.ascontiguousarray(np.concatenate(parts, axis=1))
@@ -266,9 +266,9 @@ class _Walk:
 def histories_per_deal(game: Game, deals: Sequence[Any] | None = None, dives: int = DIVES) -> float:
     """About how many histories follow a deal, the deal included, estimated from ``dives`` random games.
 
-    The mean over ``deals``, each counted the same; without them over random deals.
+    The mean over ``deals``, all weighted equally, or by default over random deals.
 
-    Raises ``ValueError`` for a game in which something random happens after the deal.
+    Raises ``ValueError`` for a game with random events after the deal.
     """
     generator = np.random.default_rng(0)
     total = 0.0
@@ -284,8 +284,8 @@ def histories_per_deal(game: Game, deals: Sequence[Any] | None = None, dives: in
             state.apply_action(int(generator.choice(legal)))
             if state.generators.tobytes() != before:
                 raise ValueError(
-                    f"{game.id} with {game.rules}: cards are dealt during the game, and exact solving lists only the "
-                    "deals at its beginning; take rules of a single round"
+                    f"{game.id} with {game.rules}: cards are dealt during the game, but the exact solver needs all "
+                    "deals at the beginning; use rules with a single round"
                 )
     return total / dives
 
@@ -293,8 +293,8 @@ def histories_per_deal(game: Game, deals: Sequence[Any] | None = None, dives: in
 def _too_large(game: Game, size: str, limit: int) -> str:
     such = ", such as Rules.tiny()" if hasattr(game.rules_class, "tiny") else ""
     return (
-        f"{game.id} with {game.rules} is too large to be solved exactly: {size}, and at most {limit:,} histories are "
-        f"walked through; take smaller rules{such}, or a larger max_histories"
+        f"{game.id} with {game.rules} is too large to be solved exactly: {size}, and the limit is {limit:,} histories; "
+        f"use smaller rules{such}, or a larger max_histories"
     )
 
 

@@ -1,4 +1,4 @@
-"""The value of a policy, best responses and NashConv, computed over a whole tree."""
+"""The values of a policy, best responses and NashConv, computed on a whole tree."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ Floats = NDArray[np.float64]
 
 
 def values(tree: GameTree, policy: Floats) -> Floats:
-    """What each seat (P) is paid on average where all play ``policy`` (S,)."""
+    """What each seat (P) is paid on average when all play ``policy`` (S,)."""
     return reach(tree, policy)[tree.ends] @ tree.paid
 
 
@@ -21,7 +21,7 @@ def best_response(tree: GameTree, policy: Floats, seat: int) -> tuple[float, Flo
     """The most that ``seat`` can be paid on average while the others play ``policy`` (S,), and how.
 
     Returns the value, and a policy (S,) in which ``seat`` takes a best action in each of its information states (the
-    lowest id among equals) and the others play as before.
+    lowest id among equals) and the others play ``policy``.
     """
     response = policy.copy()
 
@@ -30,7 +30,7 @@ def best_response(tree: GameTree, policy: Floats, seat: int) -> tuple[float, Flo
         best = np.maximum.reduceat(worth, first)
         widths = np.diff(tree.first_slot[states.start : states.stop + 1])
         is_best = worth == np.repeat(best, widths)
-        # the first of the best: of the running count of best slots, the one that begins each information state
+        # The first of the best slots in each information state, by a running count of best slots.
         count = is_best.cumsum()
         before = np.repeat(count[first] - is_best[first], widths)
         own = tree.slot_seat[slots] == seat
@@ -45,15 +45,15 @@ def best_response(tree: GameTree, policy: Floats, seat: int) -> tuple[float, Flo
 def nash_conv(tree: GameTree, policy: Floats) -> float:
     """The sum over seats of what each could gain by a best response to the others' ``policy`` (S,).
 
-    0 exactly for a Nash equilibrium, of any number of players (Lanctot et al. 2017, "A unified game-theoretic approach
-    to multiagent reinforcement learning"). With two players and rewards that sum to 0 it is twice the exploitability.
+    It is 0 exactly in a Nash equilibrium, with any number of players (Lanctot et al. 2017, "A unified game-theoretic
+    approach to multiagent reinforcement learning"). In a two-player zero-sum game it is twice the exploitability.
     """
     gains = [best_response(tree, policy, seat)[0] for seat in range(tree.num_players)] - values(tree, policy)
     return float(gains.sum())
 
 
 def reach(tree: GameTree, policy: Floats, without: int | None = None) -> Floats:
-    """The probability of each history (M,) where all play ``policy`` (S,); the seat ``without`` plays towards it."""
+    """The reach probability of each history (M,) under ``policy`` (S,), leaving out the actions of seat ``without``."""
     factors = policy if without is None else np.where(tree.slot_seat == without, 1.0, policy)
     found = np.empty(tree.num_histories)
     found[: tree.num_deals] = tree.chance
@@ -68,12 +68,12 @@ def back_up(
     seat: int,
     choose: Callable[[slice, slice, Floats], Floats],
 ) -> float:
-    """What ``seat`` is paid on average, from the ends of the game back to the deals.
+    """What ``seat`` is paid on average, backed up from the ends of the game to the deals.
 
-    ``reached`` (M,) is `reach` without ``seat``. For the slots and information states of each length of history,
-    ``choose(slots, states, worth)`` is given what ``seat`` is paid after each slot, times the probability that the
-    others play there, and returns the weight of each slot: 1 for those of other seats, whose probabilities are in
-    ``reached``, and for its own the probability with which it takes them.
+    ``reached`` (M,) is `reach` without ``seat``. For the slots and information states of each history length,
+    ``choose(slots, states, worth)`` gets the counterfactual value for ``seat`` of each slot and returns the weight of
+    each slot: 1 for those of other seats, whose probabilities are in ``reached``, and for its own slots the probability
+    with which it takes them.
     """
     worth = np.zeros(tree.num_histories)
     worth[tree.ends] = reached[tree.ends] * tree.paid[:, seat]

@@ -1,4 +1,4 @@
-"""The hand-written players, one for each game. Among the agents, this folder alone knows single games."""
+"""The hand-written players, one for each game. In this package, only this folder knows single games."""
 
 #: The hand-written player of each game: game id -> "module:Class".
 HEURISTICS = {

@@ -1,4 +1,4 @@
-"""The base of the hand-written players: every legal action gets points by reason, and the most points win."""
+"""The base of the hand-written players: every legal action gets points for several reasons; most points win."""
 
 from __future__ import annotations
 
@@ -15,15 +15,15 @@ from catbox_env.core.kernels import record_dtype
 
 
 class ReasonedAgent(Agent):
-    """A player of one game whose choices can be explained. It uses no randomness.
+    """A deterministic player of one game whose choices can be explained.
 
-    A subclass says:
+    A subclass defines:
 
     - ``plays``: the id of the game; ``reasons``: what an action gets points for, in order.
-    - ``weights``: what each thing counts for, by name; by number of players where it is one set for each.
+    - ``weights``: by name, or by number of players if they differ.
     - ``choose_rows(params, weights, observations, masks, points, actions)``: compiled. It fills ``actions`` (N,) with
-      the `best_action` of each row; -1 stands where ``masks`` (N, A) allows none or ``observations`` (N, O) shows no
-      game under way. ``points`` (A, reasons) is left with the last row's, in the rows of the legal actions.
+      the `best_action` of each row, or -1 if ``masks`` (N, A) allows none or ``observations`` (N, O) shows no game
+      under way. It leaves the last row's points in ``points`` (A, reasons), in the rows of the legal actions.
     """
 
     plays: ClassVar[str]
@@ -71,7 +71,7 @@ class ReasonedAgent(Agent):
         return actions, points
 
 
-@njit(inline="always")  # a call that is handed rows of arrays counts references to them
+@njit(inline="always")  # passing rows of arrays to a call costs reference counting
 def best_action(mask: Any, points: Any) -> int:
     """The legal action of ``mask`` (A,) with most ``points`` (A, reasons), the lowest id among equals; -1: none."""
     best, choice = -np.inf, -1

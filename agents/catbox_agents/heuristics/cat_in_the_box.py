@@ -1,7 +1,7 @@
-"""A hand-written player of Cat in the Box, whose reasons can be read.
+"""A hand-written player of Cat in the Box that can explain its choices.
 
-It looks at one observation and gives every legal action points for the reasons below; the action with most points
-is taken (the lowest id among equals). Points are points of score, so the reasons add up:
+It gives every legal action points for the reasons below, from one observation, and plays the action with most points
+(the lowest id among equals). Points are in units of score, so the reasons add up:
 
 | reason | what it weighs |
 |---|---|
@@ -22,16 +22,16 @@ from __future__ import annotations
 from catbox_agents.heuristics.base import ReasonedAgent
 from catbox_agents.heuristics.cat_in_the_box_reasons import REASONS, choose_rows
 
-#: What each counts for, a column for each number of players from 2 to 5: prices in points of score, and chances from 0
-#: to 1. Tuned in self-play (CMA-ES) on the margin over earlier versions and random, with a share of the own score;
-#: `bid_trick` was set by hand.
+#: A column for each number of players from 2 to 5: prices in points of score, and chances from 0 to 1. Tuned in
+#: self-play (CMA-ES) on the margin over earlier versions and random, plus a share of the own score; `bid_trick` was set
+#: by hand.
 _TABLE: dict[str, tuple[float, float, float, float]] = {
-    # Chance that a seat tries to win a trick it can win, when it
+    # Chance that a seat tries to win a trick it can win, if it
     "needing": (0.76, 0.91, 0.99, 0.93),  # needs more tricks for its bonus
     "content": (0.17, 0.28, 0.29, 0.24),  # has exactly what it wants
     "indifferent": (0.58, 0.34, 0.39, 0.53),  # neither
     "trumping": (0.35, 0.51, 0.70, 0.62),  # the part left when it takes red against another colour
-    # Chance of a card to win a trick: luck + rank * q, plus red if its red cell can be had, where q is the share of
+    # Chance of a card to win a trick: luck + rank * q, plus red if its red cell is available, where q is the share of
     # the unseen cards that are lower.
     "luck": (-0.03, -0.15, -0.14, -0.14),
     "rank": (0.67, 0.96, 0.75, 0.69),
@@ -69,7 +69,7 @@ WEIGHTS = {players: {name: row[players - 2] for name, row in _TABLE.items()} for
 
 
 class CatInTheBoxHeuristic(ReasonedAgent):
-    """The hand-written player of ``cat_in_the_box_v0``, for every rule set. It uses no randomness."""
+    """The hand-written player of ``cat_in_the_box_v0``, for every rule set. It is deterministic."""
 
     plays = "cat_in_the_box_v0"
     reasons = REASONS

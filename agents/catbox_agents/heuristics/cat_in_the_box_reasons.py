@@ -1,12 +1,12 @@
-"""Cat in the Box: what speaks for and against an action, in points of score.
+"""Cat in the Box: the points for and against each action, in units of score.
 
-One compiled scalar function scores each kind of action, from one observation alone; the module ``cat_in_the_box`` says
-what the reasons are. ``view`` is a record of the game's own `VIEW`, which says how sets of cells are written; most of
-what is computed from it is the same for all actions and is done once, in ``plan``, a record of `PLAN`. ``params`` is
-the record of the game's parameters, ``weights`` one of the ``WEIGHTS`` of the module ``cat_in_the_box``.
+One compiled scalar function scores each kind of action, from one observation alone; the module ``cat_in_the_box`` lists
+the reasons. ``view`` is a record of the game's own `VIEW`, which defines the encoding of sets of cells; ``plan``, a
+record of `PLAN`, holds what is computed from it once for all actions. ``params`` is the record of the game's
+parameters, ``weights`` one of the ``WEIGHTS`` of the module ``cat_in_the_box``.
 
-Colours are "kept" where they may still be declared after the action: all that the seat has (place 0), or all but the
-one led (place 1).
+Colours are "kept" if they may still be declared after the action: all that the seat has (place 0), or all but the one
+led (place 1).
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ NOT_YET = -1.0
 PLAN = record_dtype(
     [
         # For every decision.
-        ("unseen_cards", np.int64),  # all unseen cards, and one more so that it can divide
+        ("unseen_cards", np.int64),  # all unseen cards, plus 1 to avoid division by 0
         ("quantile", np.float64, (MAX_RANKS,)),  # share of the unseen cards that are lower
         ("usable", np.float64, (2, MAX_RANKS)),  # cards of a rank that will find a cell
         ("strength", np.float64, (2, MAX_RANKS)),  # ... times the chance of each to win a trick
@@ -71,7 +71,7 @@ PLAN = record_dtype(
 
 @njit
 def plan_hand(params: Any, view: Any, weights: Any, plan: Any) -> None:
-    """What every decision needs: how high the ranks are, and what the hand promises."""
+    """Fill in what every decision needs: how high the ranks are, and what the hand promises."""
     cards = 1
     for rank in range(params.num_ranks):
         cards += view.unseen[rank]
@@ -85,7 +85,7 @@ def plan_hand(params: Any, view: Any, weights: Any, plan: Any) -> None:
 
 @njit
 def look_ahead(params: Any, view: Any, weights: Any, plan: Any, place: int) -> None:
-    """What each rank of the hand promises with the colours kept in this place."""
+    """Fill in what each rank of the hand promises with the colours kept in this place."""
     supply = strength = 0.0
     for rank in range(params.num_ranks):
         plan.supply_below[place, rank] = supply
@@ -102,7 +102,7 @@ def look_ahead(params: Any, view: Any, weights: Any, plan: Any, place: int) -> N
 def promise(
     view: Any, weights: Any, plan: Any, place: int, rank: int, cards: int, cells: int
 ) -> tuple[float, float]:
-    """How many of so many ``cards`` of a rank with these open ``cells`` will find one, and the chance of each to win a
+    """How many of ``cards`` cards of a rank will find one of its open ``cells``, and the chance of each to win a
     trick."""
     own = cells & view.kept_rows[place]
     if cards == 0 or own == 0:
@@ -117,7 +117,7 @@ def promise(
 
 @njit
 def plan_trick(params: Any, view: Any, weights: Any, plan: Any) -> None:
-    """What only a play needs; `plan_hand` comes first."""
+    """Fill in what only a play needs, after `plan_hand`."""
     ranks, players = params.num_ranks, params.num_players
     plan.least, plan.most = wanted(params, view, 0)
     plan.best_need = 0
@@ -156,7 +156,7 @@ def plan_trick(params: Any, view: Any, weights: Any, plan: Any) -> None:
 
 @njit
 def wanted(params: Any, view: Any, seat: int) -> tuple[int, int]:
-    """The least and the most further tricks with which ``seat`` gets its bonus; (-1, -1) when it is lost."""
+    """The fewest and the most further tricks with which ``seat`` gets its bonus; (-1, -1) if it is lost."""
     status, needed = view.status[seat], view.needed[seat]
     if status == LOST or (status == FREE and params.num_bids > 0):
         return -1, -1
@@ -213,7 +213,7 @@ def promised(
 
 @njit
 def paradox_risk(supply: float, plays: int, weights: Any) -> float:
-    """The chance to run out of legal declarations within so many plays."""
+    """The chance to run out of legal declarations within ``plays`` plays."""
     if plays <= 0:
         return 0.0
     return 1.0 / (1.0 + math.exp(weights.calm * (supply - plays - weights.reserve) / plays))
@@ -221,7 +221,7 @@ def paradox_risk(supply: float, plays: int, weights: Any) -> float:
 
 @njit
 def hit_chance(least: int, most: int, expected: float, plays: int, over: float, weights: Any) -> float:
-    """The chance to win between ``least`` and ``most`` of the next ``plays`` tricks when ``expected`` are likely.
+    """The chance to win between ``least`` and ``most`` of the next ``plays`` tricks if ``expected`` is the mean.
 
     ``over`` is the chance that somebody's paradox ends the round before any of them.
     """
@@ -240,7 +240,7 @@ def hit_chance(least: int, most: int, expected: float, plays: int, over: float, 
 
 @njit
 def score_discard(params: Any, view: Any, weights: Any, plan: Any, rank: int) -> tuple[float, float]:
-    """Why to discard ``rank``: the points for paradox, hand."""
+    """The points for discarding ``rank``: paradox, hand."""
     ranks = params.num_ranks
     supply, _ = promised(params, view, weights, plan, 0, rank, view.open & (view.column << rank))
     paradox = -paradox_risk(supply, params.num_tricks, weights) * weights.stake
@@ -257,7 +257,7 @@ def score_discard(params: Any, view: Any, weights: Any, plan: Any, rank: int) ->
 
 @njit
 def score_bid(params: Any, view: Any, weights: Any, plan: Any, bid: int) -> tuple[float, float]:
-    """Why to bid ``bid``: the points for tricks, bid."""
+    """The points for bidding ``bid``: tricks, bid."""
     claimed = 0.0  # what the others have bid beyond their share
     for seat in range(1, params.num_players):
         if view.bid[seat] != NONE:
@@ -272,14 +272,14 @@ def score_bid(params: Any, view: Any, weights: Any, plan: Any, bid: int) -> tupl
 def score_play(
     params: Any, view: Any, weights: Any, plan: Any, color: int, rank: int
 ) -> tuple[float, float, float, float, float, float]:
-    """Why to declare ``rank`` in ``color``: the points for tricks, bid, group, paradox, tokens, spoil."""
+    """The points for declaring ``rank`` in ``color``: tricks, bid, group, paradox, tokens, spoil."""
     stride = params.num_ranks + 1
     here = 1 << (color * stride + rank)
     lost = view.led if view.led >= 0 and color != view.led and view.tokens[0] >> view.led & 1 else -1
     place = int(lost >= 0)
     plays = view.tricks_left - 1
     cells = view.open & (view.column << rank) & ~here
-    # All that is computed from the hand alone is the same in two colours with the same number of cells left.
+    # Whatever depends on the hand alone is the same for two colours with the same number of cells left.
     own = cells & view.kept_rows[place]
     key = ((popcount(cells) * (MAX_COLORS + 1) + popcount(own)) * 2 + (own >> rank & 1)) * 2 + place
     if plan.memo[rank] != key:
@@ -326,7 +326,7 @@ def score_play(
     )
 
 
-@njit(inline="always")  # a call that is handed rows of arrays counts references to them
+@njit(inline="always")  # passing rows of arrays to a call costs reference counting
 def score_row(params: Any, seen: Any, mask: Any, weights: Any, view: Any, plan: Any, points: Any) -> None:
     """Fill ``points`` (A, reasons) in the rows of the legal actions of one observation."""
     read_table(params, seen, view)
@@ -338,7 +338,7 @@ def score_row(params: Any, seen: Any, mask: Any, weights: Any, view: Any, plan: 
             continue
         for reason in range(len(REASONS)):
             points[action, reason] = 0.0
-        # Numbers come back rather than an array going in: to hand on an array takes as long as to fill it.
+        # Returns numbers instead of taking an array: passing an array takes as long as filling it.
         if action < ranks:
             points[action, PARADOX], points[action, HAND] = score_discard(params, view, weights, plan, action)
         elif action < first_play:

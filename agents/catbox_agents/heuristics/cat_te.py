@@ -1,27 +1,25 @@
-"""A hand-written player of Cat Te, whose reasons can be read.
+"""A hand-written player of Cat Te that can explain its choices.
 
-It looks at one observation and makes a plan for its own hand: what is it worth to hold these cards at this trick, as
-the leader or not, with or without an early trick? The plan does not tell the others apart: each of their cards may be
-any card that the player has not seen, and each of them tries with a certain chance to win a trick that it can win. So
-the worth of a hand follows from that of the hands with one card less (at most 64 of them), and a card played now is
-worth
+From one observation, it makes a plan for its own hand: what is it worth to hold these cards at this trick, as the
+leader or not, with or without an early trick? The plan treats the others alike: each of their cards may be any card
+that the player has not seen, and each of them tries with a certain chance to win a trick that it can win. So the worth
+of a hand follows from those of the hands with one card less (at most 64 of them), and a card played now is worth
 
     chance to win the trick * worth of the hand that is left, leading
     + chance to lose it * worth of the hand that is left, following.
 
-Every legal action gets points for the reasons below; the action with most points is taken (the lowest id among
-equals). Points are antes: to win the round instead of losing it is worth as many antes as there are players.
+Every legal action gets points for the reasons below; the action with most points is played (the lowest id among
+equals). Points are antes: winning the round instead of losing it is worth as many antes as there are players.
 
 | reason | what it weighs |
 |---|---|
-| ``win``  | the trick won: the chance of it, times what the hand that is left is worth to the next leader |
-| ``wait`` | the trick lost: the chance of it, times what the hand that is left is worth to a follower |
+| ``win``  | the chance to win the trick, times what the hand that is left is worth to the next leader |
+| ``wait`` | the chance to lose it, times what the hand that is left is worth to a follower |
 | ``stop`` | the second ante that a loser pays to a player with all four early tricks |
 | ``hide`` | what the others learn from a card shown that cannot win |
 | ``show`` | an instant win, or the side pot: certain antes |
 
-`explain` shows them for a position, and ``WEIGHTS`` holds how the others are thought to play. A chance is a number from
-0 to 1.
+`explain` shows them for a position, and ``WEIGHTS`` models how the others play. A chance is a number from 0 to 1.
 """
 
 from __future__ import annotations
@@ -49,20 +47,20 @@ from catbox_env.games.cat_te.rules import (
 REASONS = ("win", "wait", "stop", "hide", "show")
 WIN, WAIT, STOP, HIDE, CERTAIN = range(len(REASONS))
 
-#: Early tricks won by the player: none, some, or all there were.
+#: Early tricks won by the player: none, some, or all so far.
 EARLY = NOTHING, SOME, ALL = (0, 1, 2)
 #: The player's part in a trick.
 ROLES = FOLLOWS, LEADS = (0, 1)
-#: What can be said of a card in a trick to come: see `outlook`.
+#: The chances of a card in a future trick: see `outlook`.
 PROSPECTS = LED, HIGH, HOLDS = (0, 1, 2)
 LAST_EARLY_TRICK = NUM_EARLY_TRICKS - 1
 
 
-#: How the others are thought to play: chances from 0 to 1, but for ``height`` and ``hide``.
+#: A model of how the others play: chances from 0 to 1, except ``height`` and ``hide``.
 WEIGHTS = {
     "eager": 0.65,  # that a player that can win an early trick tries to
     "eager_blind": 0.85,  # ... the fifth trick
-    "height": 1.6,  # leaders lead high cards: a card below it as likely as in so many random ones
+    "height": 1.6,  # leaders lead high cards: as high as the highest of this many random ones
     "last_height": 1.2,  # ... in the sixth trick
     "survival": 0.4,  # that a player without a trick wins one of the early ones that are left
     "hide": 0.01,  # antes for each card shown that cannot win
@@ -70,7 +68,7 @@ WEIGHTS = {
 
 
 class Plan(NamedTuple):
-    """What the player makes of a view: arrays that are filled anew for each observation."""
+    """The player's analysis of a view: arrays that are refilled for each observation."""
 
     views: Any  # (1,) of VIEW: what one observation says
     cards: Any  # (HAND_SIZE,) own cards, the first ones of it
@@ -83,7 +81,7 @@ class Plan(NamedTuple):
 
 @njit
 def new_plan() -> Plan:
-    """A plan without content."""
+    """An empty plan."""
     return Plan(
         views=np.zeros(1, VIEW),
         cards=np.zeros(HAND_SIZE, np.int64),
@@ -138,8 +136,8 @@ def above_leader(plan: Plan, weights: Any, i: int, trick: int) -> float:
 
 @njit
 def outlook(plan: Plan, weights: Any) -> None:
-    """Fill ``chances`` for each card of the hand and trick to come: that nobody beats it when it is led,
-    that it beats what has been played when another leads its suit, and that then nobody beats it."""
+    """Fill ``chances`` for each card of the hand and future trick: that nobody beats it when it is led, that it beats
+    what has been played when another leads its suit, and that then nobody beats it."""
     view = plan.views[0]
     for i in range(popcount(view.hand)):
         for trick in range(view.trick, HAND_SIZE):
@@ -155,8 +153,8 @@ def outlook(plan: Plan, weights: Any) -> None:
 def value_hands(params: Any, plan: Plan) -> None:
     """Fill ``worth``: the chance to win the round with a part of the hand, by early tricks and lead.
 
-    The part is a number whose bit i stands for card i of the hand, and its size tells the trick. A sweep that pays
-    double counts as the chance that would be worth as much.
+    The part is a number whose bit i stands for card i of the hand; its size gives the trick. A sweep that pays double
+    counts as the chance that would be worth as much.
     """
     cards, chances, worth = plan.cards, plan.chances, plan.worth
     num_cards, unseen = popcount(plan.views[0].hand), max(1, plan.of_suit.sum())
@@ -197,19 +195,19 @@ def value_hands(params: Any, plan: Plan) -> None:
 
 @njit
 def win_from(early: int) -> int:
-    """Early tricks after one more."""
+    """The state of early tricks after winning one more."""
     return ALL if early == ALL else SOME
 
 
 @njit
 def lose_from(early: int, trick: int) -> int:
-    """Early tricks after a lost trick: who had won all of none has none."""
+    """The state of early tricks after losing one: all of none becomes none."""
     return NOTHING if early == NOTHING or (early == ALL and trick == 0) else SOME
 
 
 @njit
 def score_card(params: Any, weights: Any, plan: Plan, i: int, folds: bool, points: Any) -> None:
-    """Why to play or fold card ``i`` of the hand."""
+    """Fill ``points`` for playing or folding card ``i`` of the hand."""
     view, card = plan.views[0], plan.cards[i]
     rest = ((1 << popcount(view.hand)) - 1) & ~(1 << i)
     own = view.early_tricks[0]
@@ -224,7 +222,7 @@ def score_card(params: Any, weights: Any, plan: Plan, i: int, folds: bool, point
     would_sweep = view.best_seat > 0 and (view.swept >> view.best_seat) & 1 != 0
     if params.eliminates and view.trick == LAST_EARLY_TRICK and would_sweep:
         points[STOP] = -(1.0 - chance) * (params.sweep_factor - 1)
-    if not folds and chance == 0.0 and not is_blind(params, view.trick):  # there nothing can be hidden
+    if not folds and chance == 0.0 and not is_blind(params, view.trick):  # in a blind trick nothing is shown
         points[HIDE] = -weights.hide
 
 
@@ -243,7 +241,7 @@ def score_row(params: Any, weights: Any, seen: Any, mask: Any, plan: Plan, point
     if mask[SHOW]:
         points[SHOW, CERTAIN] = 1.0 + params.show_factor * (params.num_players - 1)
     if mask[CLAIM] and params.side_pot > 0:
-        # The turn goes on after the claim, so whatever can be done now can be done then.
+        # The turn continues after the claim, so whatever can be done now can be done then.
         best = 0.0
         for action in range(len(points)):
             best = max(best, points[action].sum())
@@ -264,7 +262,7 @@ def choose_rows(params: Any, weights: Any, observations: Any, masks: Any, points
 
 
 class CatTeHeuristic(ReasonedAgent):
-    """The hand-written player of ``cat_te_v0``, for every rule set. It uses no randomness."""
+    """The hand-written player of ``cat_te_v0``, for every rule set. It is deterministic."""
 
     plays = "cat_te_v0"
     reasons = REASONS

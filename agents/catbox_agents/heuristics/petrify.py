@@ -1,19 +1,19 @@
-"""A hand-written player of Petrify, whose reasons can be read.
+"""A hand-written player of Petrify that can explain its choices.
 
-It reads one observation, tries every legal action on the board that it shows, and gives the position after it
-points for the reasons below; the action with most points is taken (the lowest id among equals). "End cells" of a
-player are the cells on which its walk could end if it were to move.
+It tries every legal action on the board that one observation shows, and gives the resulting position points for the
+reasons below; the action with most points is played (the lowest id among equals). A player's "end cells" are the cells
+on which its walk could end if it were to move.
 
 | reason | what it scores |
 |---|---|
 | ``finish`` | the finishing place, where the move decides it; the other players that the move petrifies |
 | ``others`` | the end cells that it leaves to the other players |
 | ``answer`` | own end cells after the answer of the next player that leaves fewest of them |
-| ``onward`` | end cells after one more move of its own, the best one: not to walk into a dead end |
+| ``onward`` | end cells after its best next move: to avoid dead ends |
 
-An action that lands on a teleport counts as much as the best way out of it. `explain` shows the points for a
-position, ``WEIGHTS`` holds what each reason counts for. The rules come from the game's own kernels: an observation
-hides nothing, so the position can be set up from it and played on.
+An action that lands on a teleport counts as much as the best way out of it. `explain` shows the points for a position,
+``WEIGHTS`` holds the weight of each reason. The rules come from the game's own kernels: an observation hides nothing,
+so the position can be set up from it and played on.
 """
 
 from __future__ import annotations
@@ -34,22 +34,22 @@ REASONS = ("finish", "others", "answer", "onward")
 FINISH, OTHERS, ANSWER, ONWARD = range(len(REASONS))
 
 
-#: Points, most of them for the logarithm (base 2) of one more than a number of end cells: the first count most.
+#: Points, most of them per unit of log2(1 + end cells): the first cells count most.
 WEIGHTS = {
     "finish": 100.0,  # of each unit of reward that the place pays
     "petrified": 10.0,  # of each other player that the move petrifies
     "others": 1.0,  # of the end cells of each other player
     "answer": 1.5,  # of own end cells after the worst answer
     "stuck": 5.0,  # of having none then
-    "onward": 1.0,  # of end cells after the best move of one's own
+    "onward": 1.0,  # of end cells after its best next move
 }
-#: The kernels ask for a generator, but set up and play on without a draw.
+#: The kernels need a generator, but draw nothing when they set up a position and play on.
 NO_GENERATOR = None
 
 
 @njit
 def worth(cells: Any) -> float:
-    """The logarithm (base 2) of one more than the number of ``cells``."""
+    """log2(1 + number of ``cells``)."""
     return float(np.log2(1 + popcount(cells)))
 
 
@@ -129,7 +129,7 @@ def choose_rows(params: Any, weights: Any, observations: Any, masks: Any, points
 
 
 class PetrifyHeuristic(ReasonedAgent):
-    """The hand-written player of ``petrify_v0``, for every rule set. It uses no randomness."""
+    """The hand-written player of ``petrify_v0``, for every rule set. It is deterministic."""
 
     plays = "petrify_v0"
     reasons = REASONS

@@ -1,12 +1,12 @@
-"""The action head: scores of actions from their features, with weights that all actions share.
+"""The action head: scores actions by their features, with weights that all actions share.
 
-The last layer of a policy has an output for each action and, after those, one for each feature of an action. These are
+The last layer of a policy has an output for each action, followed by one for each feature of an action. The latter are
 the weights of the features in the position at hand, so
 
     logit of action a = output a + sum over k of feature k of a * output A + k
 
-As in DouZero (Zha et al. 2021, https://arxiv.org/abs/2106.06135) what is learned of one action holds for all that are
-like it; here the network runs once for all actions.
+As in DouZero (Zha et al. 2021, https://arxiv.org/abs/2106.06135), what is learned about an action generalizes to
+similar ones; but here the network runs once for all actions.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ import numpy as np
 from catbox_env.core.compilation import cached_njit, njit
 
 
-@njit(fastmath={"reassoc"})  # so that the sum is taken in parts side by side
+@njit(fastmath={"reassoc"})  # so that the sum is vectorized
 def _score(weights: np.ndarray, features: np.ndarray) -> np.float32:
     score = np.float32(0.0)
     for k in range(len(weights)):
@@ -26,14 +26,14 @@ def _score(weights: np.ndarray, features: np.ndarray) -> np.float32:
 
 @njit
 def _list_legal(mask: np.ndarray, legal: np.ndarray) -> int:
-    """Fill the front of ``legal`` (A,) int64 with the actions of ``mask`` (A,) bool; how many there are.
+    """Fill the front of ``legal`` (A,) int64 with the actions of ``mask`` (A,) bool; returns their number.
 
-    Without a branch for each action, which would be guessed wrong too often.
+    Branch-free: a branch for each action would be mispredicted too often.
     """
     count = 0
     for action in range(len(mask)):
         legal[count] = action  # count <= action
-        count += mask[action] != 0  # 1 at most, whatever a mask holds
+        count += mask[action] != 0  # at most 1, whatever the mask holds
     return count
 
 
@@ -41,10 +41,10 @@ def _list_legal(mask: np.ndarray, legal: np.ndarray) -> int:
 def add_action_scores(
     outputs: np.ndarray, masks: np.ndarray, features: np.ndarray, scale: np.ndarray
 ) -> bool:
-    """Make logits of ``outputs`` (n, at least A + K) float32, in place in the columns of the legal actions.
+    """Turn ``outputs`` (n, at least A + K) float32 into logits, in place in the columns of the legal actions.
 
-    ``masks`` (n, A) bool, ``features`` (n, A, K) int8; ``scale`` (K,) float32 multiplies the features. False, with
-    nothing changed, for arrays that do not fit each other.
+    ``masks`` (n, A) bool, ``features`` (n, A, K) int8; ``scale`` (K,) float32 multiplies the features. Returns False,
+    with nothing changed, for arrays whose shapes do not match.
     """
     num_actions, num_features = masks.shape[1], len(scale)
     if not _fits(outputs, masks, features, num_features):
@@ -63,9 +63,9 @@ def add_action_scores(
 def add_score_gradient(
     gradient: np.ndarray, masks: np.ndarray, features: np.ndarray, scale: np.ndarray
 ) -> bool:
-    """Fill the K columns of ``gradient`` (n, at least A + K) float32 behind the first A, the gradient by the logits.
+    """Fill the K columns of ``gradient`` (n, at least A + K) float32 after the first A, the gradient of the logits.
 
-    The other arguments, and False, as in ``add_action_scores``.
+    The other arguments and the result are as in ``add_action_scores``.
     """
     num_actions, num_features = masks.shape[1], len(scale)
     if not _fits(gradient, masks, features, num_features):

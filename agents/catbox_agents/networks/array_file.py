@@ -1,12 +1,12 @@
-"""Files of named arrays in the format safetensors (https://github.com/huggingface/safetensors#format).
+"""Files of named arrays in safetensors format (https://github.com/huggingface/safetensors#format).
 
     8 bytes      the length of the header, little-endian
-    the header   JSON: {"NAME": {"dtype", "shape", "data_offsets": [first, behind the last byte]}, ...}, and
+    the header   JSON: {"NAME": {"dtype", "shape", "data_offsets": [first byte, end]}, ...}, and
                  "__metadata__": {TEXT: TEXT}
-    the rest     the arrays, one behind the other, little-endian
+    the rest     the arrays, one after the other, little-endian
 
-What is read is what agents are made of: float32 and float16, the latter widened to float32. A file that differs from
-the format in anything is refused, before memory is taken for more than its header.
+Only float32 and float16 are read, the latter converted to float32. A file that violates the format is refused before
+memory is allocated for more than its header.
 """
 
 from __future__ import annotations
@@ -26,15 +26,15 @@ from catbox_agents.files import LARGEST_TEXT, parse_json
 _METADATA = "__metadata__"
 _DTYPES: dict[str, np.dtype[Any]] = {"F32": np.dtype("<f4"), "F16": np.dtype("<f2")}
 _NAMES = {dtype: name for name, dtype in _DTYPES.items()}
-#: The most axes of an array.
+#: The most dimensions of an array.
 _MAX_AXES = 8
-#: Of the length of the header, so that the numbers behind it lie where they can be read fast.
+#: Alignment of the length of the header, so that the numbers after it can be read fast.
 _ALIGNMENT = 8
 
 
 @dataclass(frozen=True)
 class Header:
-    """``metadata``, and what the file says of its arrays, which ``read_arrays`` judges; they begin at ``start``."""
+    """``metadata``, and the file's description of its arrays, which ``read_arrays`` checks; they begin at ``start``."""
 
     metadata: dict[str, str]
     entries: dict[str, Any]
@@ -42,9 +42,9 @@ class Header:
 
 
 def read_header(file: BinaryIO) -> Header:
-    """The header of ``file``, which is at its begin.
+    """The header of ``file``, read from its beginning.
 
-    Raises ``ValueError`` if it is not one, or larger than ``LARGEST_TEXT``.
+    Raises ``ValueError`` if it is invalid, or larger than ``LARGEST_TEXT``.
     """
     first = file.read(8)
     if len(first) < 8:
@@ -65,8 +65,8 @@ def read_header(file: BinaryIO) -> Header:
 
 
 def read_arrays(file: BinaryIO, header: Header, most: int) -> dict[str, NDArray[np.float32]]:
-    """All arrays of ``file``, in float32. Raises ``ValueError`` if there are more than ``most``, and for a file that is
-    not sound."""
+    """All arrays of ``file``, in float32. Raises ``ValueError`` if there are more than ``most``, and for an invalid
+    file."""
     if len(header.entries) > most:
         raise ValueError(f"it holds {len(header.entries)} arrays, expected at most {most}")
     length = file.seek(0, os.SEEK_END) - header.start
@@ -75,7 +75,7 @@ def read_arrays(file: BinaryIO, header: Header, most: int) -> dict[str, NDArray[
     data = file.read(length)
     if len(data) != length:
         raise ValueError(f"it ends after {header.start + len(data):,} bytes")
-    with np.errstate(invalid="ignore"):  # a NaN, which the network refuses
+    with np.errstate(invalid="ignore"):  # for NaN, which the network refuses
         return {
             name: np.frombuffer(data, dtype, math.prod(shape), first).reshape(shape).astype(np.float32)
             for name, (first, dtype, shape) in places.items()
@@ -83,7 +83,7 @@ def read_arrays(file: BinaryIO, header: Header, most: int) -> dict[str, NDArray[
 
 
 def _places(entries: Mapping[str, Any], length: int) -> dict[str, tuple[int, np.dtype[Any], tuple[int, ...]]]:
-    """Where each array begins, its type and its shape, if together they are the ``length`` bytes behind the header."""
+    """Where each array begins, its type and its shape; together they must be the ``length`` bytes after the header."""
     found, spans = {}, []
     for name, entry in entries.items():
         if not isinstance(entry, dict) or entry.keys() != {"dtype", "shape", "data_offsets"}:
@@ -107,7 +107,7 @@ def _places(entries: Mapping[str, Any], length: int) -> dict[str, tuple[int, np.
     for first, behind in sorted(spans):
         if first != end:
             raise ValueError(
-                f"its arrays overlap or leave bytes out, {min(first, end):,} bytes behind its header"
+                f"its arrays overlap or leave bytes out, {min(first, end):,} bytes after its header"
             )
         end = behind
     if end != length:
@@ -116,7 +116,7 @@ def _places(entries: Mapping[str, Any], length: int) -> dict[str, tuple[int, np.
 
 
 def _integers(value: object, least: int) -> tuple[int, ...] | None:
-    """``value`` if it is a list of integers from ``least`` that an address can be, else None."""
+    """``value`` as a tuple if it is a list of integers from ``least`` to the largest address, else None."""
     if not isinstance(value, list) or not all(type(n) is int and least <= n < 2**62 for n in value):
         return None
     return tuple(value)

@@ -1,14 +1,14 @@
 """The checkpoint file of a trained network.
 
-A policy checkpoint is one safetensors file (see ``array_file``): named arrays, and a JSON text in its header that
-describes them. Reading it runs no code.
+A policy checkpoint is one safetensors file (see ``array_file``): named arrays, described by a JSON text in its header.
+Reading it runs no code.
 
     key of the header   "catbox": {"format", "game", "options", "network": {...}, "training": {...}}
     arrays              "input_scale" (I,), "layers.<k>.weight" (out, in), "layers.<k>.bias" (out,); with an
                         action head "action_scale" (K,); with histories "history.<name>", see ``history``; all
-                        float32, or all float16 to half the size: they are read as float32
+                        float32, or all float16 for half the size: they are read as float32
 
-A model that Stable-Baselines3 saved (``.zip``) is read as a checkpoint too, see ``sb3_file``.
+A model saved by Stable-Baselines3 (``.zip``) is a checkpoint too, see ``sb3_file``.
 """
 
 from __future__ import annotations
@@ -30,10 +30,10 @@ from catbox_agents.networks.numpy_network import MAX_ARRAYS, Network, PolicyNetw
 from catbox_agents.networks.sb3_file import OtherModelError, read_sb3_model
 from catbox_env import Game, make_game
 
-#: The value of "format" in the header. Its number goes up when older files can no longer be read.
+#: The value of "format" in the header. Its number increases when older files can no longer be read.
 FORMAT = "catbox-policy-1"
 POLICY_FILE = "policy.safetensors"
-#: How the name of a file of Stable-Baselines3 ends.
+#: The suffix of files saved by Stable-Baselines3.
 SB3_SUFFIX = ".zip"
 CHECKPOINTS_FOLDER = "checkpoints"
 ANOTHER_CHECKPOINT = "use another checkpoint, for example the one before it in the same run"
@@ -43,7 +43,7 @@ ANOTHER_CHECKPOINT = "use another checkpoint, for example the one before it in t
 class PolicyCheckpoint:
     """The content of a policy checkpoint: the network, the game it was trained for, and facts about the training.
 
-    ``game_id`` and ``options`` are None where a file of Stable-Baselines3 does not say what it was trained for.
+    ``game_id`` and ``options`` are None if a file of Stable-Baselines3 does not say what it was trained for.
     """
 
     path: Path
@@ -65,10 +65,10 @@ def save_checkpoint(
     Args:
         training: any JSON values, for the caller; a training run gives ``algorithm``, ``update`` and ``decisions``, and
             for its best policy ``margin``.
-        half: write float16, which has about three digits, no number over 65,504, and 0 for those under 3e-8. Files for
-            training to go on with are to be exact.
+        half: write float16, which has about three digits, no number over 65,504, and 0 for those under 3e-8. Not for
+            files from which training resumes.
 
-    Raises ``ValueError`` for weights that are not finite, also in float16, ``OSError`` if the file cannot be written.
+    Raises ``ValueError`` for weights that are not finite, or not in float16, ``OSError`` if the file cannot be written.
     """
     header = {
         "format": FORMAT,
@@ -91,7 +91,7 @@ def save_checkpoint(
 
 
 def find_policy(path: str | os.PathLike[str]) -> Path:
-    """The policy file at ``path``: the file itself, the file in a checkpoint folder, or the latest of a run folder.
+    """The policy file at ``path``: the file itself, the one in a checkpoint folder, or the latest in a run folder.
 
     Raises ``FileNotFoundError`` if there is none.
     """
@@ -114,7 +114,7 @@ def latest_checkpoint(run: str | os.PathLike[str]) -> Path | None:
 
 
 def numbered_checkpoints(run: str | os.PathLike[str]) -> list[Path]:
-    """The checkpoint folders of a training run, oldest first. A folder gets its number as name once it is complete."""
+    """The checkpoint folders of a training run, oldest first. A folder is renamed to its number once it is complete."""
     parent = Path(run) / CHECKPOINTS_FOLDER
     if not parent.is_dir():
         return []
@@ -126,18 +126,17 @@ def numbered_checkpoints(run: str | os.PathLike[str]) -> list[Path]:
 
 
 def _is_number(name: str) -> bool:
-    """Whether ``name`` is one that training gives; ``str.isdigit`` alone also accepts digits such as ``"²"``."""
+    """Whether ``name`` is a number as training writes it; ``str.isdigit`` alone also accepts ``"²"``."""
     return name.isascii() and name.isdigit() and name == f"{int(name):08d}"
 
 
 def load_checkpoint(path: str | os.PathLike[str], game: Game | None = None) -> PolicyCheckpoint:
     """Read a policy checkpoint: a file, a checkpoint folder, or a run folder (its latest checkpoint).
 
-    The file may also be a model that Stable-Baselines3 saved. ``game``, if given, must be the game that the policy was
+    The file may also be a model saved by Stable-Baselines3. ``game``, if given, must be the game that the policy was
     trained for, with the same options; the reward, the number of rounds and the start player may differ if the
-    observation has the same parts. Raises ``FileNotFoundError`` if
-    there is no checkpoint, another ``OSError`` if it cannot be read, ``ValueError`` if it is damaged, of another
-    format, or for another game or rule set.
+    observation has the same parts. Raises ``FileNotFoundError`` if there is no checkpoint, another ``OSError`` if it
+    cannot be read, ``ValueError`` if it is damaged, has another format, or is for another game or rule set.
     """
     file = find_policy(path)
     try:
@@ -188,7 +187,7 @@ def _read(path: Path) -> tuple[dict[str, Any], dict[str, NDArray[np.float32]]]:
 
 def _check_fits(checkpoint: PolicyCheckpoint, game: Game) -> None:
     """Raise ``ValueError`` unless the policy may play ``game``."""
-    if checkpoint.game_id is None or checkpoint.options is None:  # then its sizes alone can tell
+    if checkpoint.game_id is None or checkpoint.options is None:  # only its sizes can be checked
         _check_sizes(checkpoint, game)
         return
     if (checkpoint.game_id, checkpoint.options) != (game.id, game.options):
@@ -207,7 +206,7 @@ def _check_fits(checkpoint: PolicyCheckpoint, game: Game) -> None:
 
 
 def _check_sizes(checkpoint: PolicyCheckpoint, game: Game) -> None:
-    """Raise ``ValueError`` unless the network takes what ``game`` gives."""
+    """Raise ``ValueError`` unless the network has the sizes of ``game``."""
     network = checkpoint.network
     try:
         wanted = NetworkInputs.of(network, game)

@@ -1,16 +1,16 @@
-"""The history of a seat as numbers for a network: attention of a few learned queries over the actions so far.
+"""Encodes the history of a seat for a network: attention of a few learned queries over the actions so far.
 
 A history is int8 (T, 2), a row (relative seat, action) for each action of the game, the oldest first; another seat's
-discard is the action -1. It ends at the first row with a negative seat. What the encoder knows of a row is its token,
-the pair of seat and action, and its age, how many actions came after it. With queries that do not depend on the
-position, the product of a query and a key is a number that can itself be learned. So, for each head h, over the rows t,
+discard is the action -1. It ends at the first row with a negative seat. The encoder represents a row by its token, the
+pair of seat and action, and its age, the number of later actions. Since the queries do not depend on the position, the
+product of a query and a key can be learned directly. So, for each head h, over the rows t,
 
     weight_h,t = softmax over t of token_scores[seat, action, h] + age_scores[age, h]
     output_h   = sum over t of weight_h,t * (token_values[seat, action] + age_values[age]), those of head h
 
 as in the pooling of Lee et al. 2019 (Set Transformer, https://arxiv.org/abs/1810.00825, section 3.2), with the ages of
-Press et al. 2022 (https://arxiv.org/abs/2108.12409). A history without rows gives zeros. A row older than the tables of
-ages are long counts as the oldest that they know.
+Press et al. 2022 (https://arxiv.org/abs/2108.12409). An empty history gives zeros. A row older than the age tables
+counts as their oldest.
 
 ``history_kernels`` computes it, compiled. ``history_modules`` has the modules in torch, for training.
 """
@@ -26,16 +26,16 @@ from numpy.typing import NDArray
 
 from catbox_agents.networks.history_kernels import encode
 
-#: Queries, and the numbers that all of them together give.
+#: The number of queries, and of their outputs together.
 HEADS, OUTPUTS = 4, 32
 
 
 @dataclass(frozen=True)
 class HistorySizes:
-    """The sizes of an encoder: for histories of a game of ``num_players`` and ``num_actions``, ``length`` ages, to
-    ``outputs`` numbers, of which each of the ``heads`` gives its share.
+    """The sizes of an encoder: for histories of a game with ``num_players`` and ``num_actions``, ``length`` ages,
+    ``heads``, and ``outputs`` of all heads together.
 
-    Raises ``ValueError`` for sizes that no encoder has.
+    Raises ``ValueError`` for invalid sizes.
     """
 
     num_players: int
@@ -54,7 +54,7 @@ class HistorySizes:
             )
 
     def shapes(self) -> dict[str, tuple[int, ...]]:
-        """The weights of the encoder, in their order; the action -1 has the first place."""
+        """The shapes of the encoder's weights, in order; the action -1 comes first."""
         tokens = self.num_players, self.num_actions + 1
         return {
             "token_scores": (*tokens, self.heads),
@@ -64,7 +64,7 @@ class HistorySizes:
         }
 
     def describe(self) -> dict[str, Any]:
-        """What the encoder can be rebuilt from, as JSON values."""
+        """The sizes as JSON values, from which the encoder can be rebuilt."""
         return {
             "encoder": "attention",
             "players": self.num_players,
@@ -91,15 +91,15 @@ def encode_histories(
 ) -> NDArray[np.float32]:
     """Outputs (n, D) for ``histories`` (n, T, 2).
 
-    ``weights``: those of an encoder, in the order of `HistorySizes.shapes`. Raises ``ValueError`` for histories that no
-    game of this size has.
+    ``weights``: those of an encoder, in the order of `HistorySizes.shapes`. Raises ``ValueError`` for histories that
+    are impossible in a game of this size.
     """
     token_scores, _, token_values, _ = weights
     num_players, num_tokens, _ = token_scores.shape
     outputs = np.empty((len(histories), token_values.shape[2]), np.float32)
     if not encode(histories, *weights, outputs):
         raise ValueError(
-            f"the histories hold what no history of {num_players} players and {num_tokens - 1} actions does: expected "
-            "rows (relative seat, action), and (-2, -2) behind them"
+            f"the histories are not of a game with {num_players} players and {num_tokens - 1} actions: expected rows "
+            "(relative seat, action), followed by (-2, -2)"
         )
     return outputs

@@ -1,4 +1,4 @@
-"""The compiled pass of ``history``, on NumPy arrays. It reads nothing out of bounds."""
+"""The compiled forward pass of ``history``, on NumPy arrays. It never reads out of bounds."""
 
 from __future__ import annotations
 
@@ -8,15 +8,15 @@ import numpy as np
 
 from catbox_env.core.compilation import cached_njit, njit
 
-#: Smaller sums of weights are computed anew, with all digits.
+#: Smaller sums of weights are recomputed with full precision.
 _SMALLEST_SUM = 1e-20
-#: So that sums are taken in parts side by side.
+#: So that sums are vectorized.
 _FAST = {"reassoc", "contract"}
 
 
 @njit
 def _length(history: np.ndarray) -> int:
-    """How many rows ``history`` (T, 2) has before it ends."""
+    """The number of rows of ``history`` (T, 2) before it ends."""
     length = 0
     while length < len(history) and history[length, 0] >= 0:
         length += 1
@@ -25,7 +25,7 @@ def _length(history: np.ndarray) -> int:
 
 @njit
 def _known(history: np.ndarray, length: int, num_players: int, num_actions: int) -> bool:
-    """Whether the first ``length`` rows are those of a game of this size."""
+    """Whether the first ``length`` rows are possible in a game of this size."""
     for t in range(length):
         seat, action = history[t, 0], history[t, 1]
         if seat < 0 or seat >= num_players or action < -1 or action >= num_actions:
@@ -35,7 +35,7 @@ def _known(history: np.ndarray, length: int, num_players: int, num_actions: int)
 
 @njit
 def _exponentials(scores: np.ndarray) -> np.ndarray:
-    """The exponentials of ``scores`` (n, H), each head's divided by its largest: the same softmax, and no overflow."""
+    """The exponentials of ``scores`` (n, H), each head's divided by its largest: the same softmax without overflow."""
     found = np.empty_like(scores)
     for head in range(scores.shape[1]):
         largest = scores[:, head].max()
@@ -55,7 +55,7 @@ def _encode_one(
     output: np.ndarray,
     sums: np.ndarray,
 ) -> None:
-    """Fill ``output`` (D,) of a history that is known, each head's part times its ``sums`` (H,).
+    """Fill ``output`` (D,) for a valid history, each head's part times its ``sums`` (H,).
 
     ``of_token`` and ``of_age`` are the exponentials of the scores.
     """
@@ -83,7 +83,7 @@ def _encode_one_exactly(
     output: np.ndarray,
     sums: np.ndarray,
 ) -> None:
-    """The same from the scores, each weight divided by the largest of the history."""
+    """The same from the scores, with each weight divided by the largest of the history."""
     heads, oldest = len(sums), len(age_scores) - 1
     width = len(output) // heads
     output[:] = 0.0
@@ -103,7 +103,7 @@ def _encode_one_exactly(
 
 @cached_njit(nogil=True)
 def valid_histories(histories: np.ndarray, num_players: int, num_actions: int, unused: int) -> bool:
-    """Whether each of ``histories`` (n, T, 2) may be one of a game: rows of seats and actions, then ``unused``."""
+    """Whether each of ``histories`` (n, T, 2) is possible in a game: rows of seats and actions, then ``unused``."""
     for history in histories:
         length = _length(history)
         if not _known(history, length, num_players, num_actions):
@@ -123,7 +123,7 @@ def _fit(
     age_values: np.ndarray,
     outputs: np.ndarray,
 ) -> bool:
-    """Whether the shapes are those of one encoder, its histories and what it makes of them."""
+    """Whether the shapes of the encoder, its histories and its outputs match."""
     num_players, num_tokens, heads = token_scores.shape
     num_ages = len(age_scores)
     if min(num_players, num_tokens, heads, num_ages) == 0:
@@ -149,8 +149,8 @@ def encode(
 ) -> bool:
     """Fill ``outputs`` (n, D) for ``histories`` (n, T, 2).
 
-    False, and what it fills is of no use, for a seat or an action that is not in the tables, and for arrays that do not
-    fit each other.
+    Returns False, with undefined ``outputs``, for a seat or an action that is not in the tables, and for arrays whose
+    shapes do not match.
     """
     if not _fit(histories, token_scores, age_scores, token_values, age_values, outputs):
         return False
@@ -168,7 +168,7 @@ def encode(
             continue
         output = outputs[i]
         _encode_one(history, length, of_token, of_age, token_values, age_values, output, sums)
-        if not sums.min() > _SMALLEST_SUM:  # scores far under the largest of their table
+        if not sums.min() > _SMALLEST_SUM:  # scores far below the largest of their table
             _encode_one_exactly(
                 history, length, token_scores, age_scores, token_values, age_values, output, sums
             )

@@ -7,7 +7,7 @@ from torch import nn
 
 from catbox_agents.networks.history import HistorySizes
 
-#: In the scores of the rows that a history does not have: their weight is exactly 0.
+#: The score of rows past the end of a history: their weight is exactly 0.
 _UNUSED_SCORE = -1e30
 
 
@@ -21,7 +21,7 @@ class HistoryEncoder(nn.Module):
             self.register_parameter(name, nn.Parameter(torch.empty(shape)))
 
     def initialise(self, generator: torch.Generator) -> HistoryEncoder:
-        """Draw normal weights; the heads begin with looking back over different spans. Returns self."""
+        """Draw normal weights; the heads start out looking back over different spans. Returns self."""
         for parameter in self.parameters():
             nn.init.normal_(parameter, generator=generator)
         heads = self.sizes.heads

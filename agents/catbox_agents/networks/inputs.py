@@ -1,4 +1,4 @@
-"""What a network is given of a decision: the observation, and features that the game computes from it."""
+"""The inputs of a network: the observation, and features that the game computes from it."""
 
 from __future__ import annotations
 
@@ -11,10 +11,10 @@ from catbox_env import Game, Layout
 
 
 def input_scale(layout: Layout) -> NDArray[np.float32]:
-    """Factors (O,) float32 that bring the counts in a vector of ``layout`` near the size of its one-hot parts.
+    """Factors (O,) float32 that scale the counts in a vector of ``layout`` to about the size of its one-hot parts.
 
     Each is the power of two nearest to 1/sqrt(largest magnitude): 1 for one-hot parts, 1/2 for a hand count of up to 5.
-    A power of two multiplies small integers without rounding, also in bfloat16.
+    Multiplying small integers by a power of two is exact, even in bfloat16.
     """
     low, high = layout.bounds()
     largest = np.maximum(np.maximum(np.abs(low.astype(int)), np.abs(high.astype(int))), 1)
@@ -24,13 +24,12 @@ def input_scale(layout: Layout) -> NDArray[np.float32]:
 class NetworkInputs:
     """The inputs of a policy for ``game``.
 
-    ``features`` puts the features of the position behind the observation; ``action_features`` gives those of each
-    action to the action head. A game without features has neither. ``history``: the policy also takes the history of
-    the seat.
+    ``features`` appends the features of the position to the observation; ``action_features`` passes those of each
+    action to the action head. A game without features has neither. ``history``: the policy also takes the seat's
+    history.
 
-    Attributes: ``size``, the number of inputs I; ``action_size``, the features K of an action, 0 without;
-    ``history_length``, the rows T of a history, 0 without; ``history_sizes``, those of the encoder of histories, None
-    without.
+    Attributes: ``size``, the number of inputs I; ``action_size``, the features K of an action, or 0;
+    ``history_length``, the rows T of a history, or 0; ``history_sizes``, those of the history encoder, or None.
     """
 
     def __init__(
@@ -51,7 +50,7 @@ class NetworkInputs:
 
     @classmethod
     def of(cls, network: PolicyNetwork, game: Game) -> NetworkInputs:
-        """Those that ``network`` takes in ``game``. Raises ``ValueError`` where the game does not give them."""
+        """Those that ``network`` takes in ``game``. Raises ``ValueError`` if the game does not provide them."""
         inputs = cls(game, bool(network.features), bool(network.action_features), bool(network.history))
         for name, wanted, layout in (
             ("features", network.features, inputs.layout),
@@ -59,14 +58,14 @@ class NetworkInputs:
         ):
             if wanted != part_sizes(layout):
                 raise ValueError(
-                    f"its network takes the {name} {wanted}, and {game.id} gives {part_sizes(layout)}: it was trained "
+                    f"its network takes the {name} {wanted}, but {game.id} has {part_sizes(layout)}: it was trained "
                     "with another version"
                 )
         if network.history:
             taken = network.history.num_players, network.history.num_actions
             if taken != (game.num_players, game.num_actions):
                 raise ValueError(
-                    f"its network takes histories of {taken[0]} players and {taken[1]} actions, and {game.id} has "
+                    f"its network takes histories of {taken[0]} players and {taken[1]} actions, but {game.id} has "
                     f"{game.num_players} and {game.num_actions}: it was trained with another version"
                 )
         return inputs
@@ -112,5 +111,5 @@ class NetworkInputs:
 
 
 def part_sizes(layout: Layout | None) -> dict[str, int]:
-    """The size of each part of a layout, nothing for none."""
+    """The size of each part of a layout, empty for None."""
     return {part.name: int(np.prod(part.shape)) for part in layout.values()} if layout else {}

@@ -1,10 +1,9 @@
-"""The compiled layer of ``numpy_network``. It reads and writes nothing out of bounds.
+"""The compiled layer of ``numpy_network``. It never reads or writes out of bounds.
 
-Observations are mostly zeros, and ReLU makes half of the numbers between the layers zeros: weights that belong to zeros
-are left out. Two rows of inputs go together, so that weights are read once for both, and all rows pass a block of
-weights while it is in the cache. Each sum is taken in the order of the inputs, whatever stands beside its row, and in
-one thread: the outputs for a position depend neither on the other positions of a batch nor on the number of threads and
-processes.
+Observations are mostly zeros, and ReLU makes half of the hidden units zero: the weights of zeros are skipped. Rows of
+inputs are processed in pairs, so that weights are read once for both, and all rows use a block of weights while it is
+in the cache. Each sum is taken in the order of the inputs, whatever the other rows, and in one thread: the outputs for
+a position depend neither on the other positions of a batch nor on the number of threads and processes.
 """
 
 from __future__ import annotations
@@ -15,7 +14,7 @@ from catbox_env.core.compilation import cached_njit, njit
 
 #: Inputs whose weights are added in one pass over the outputs.
 _AT_ONCE = 8
-#: Weights that all rows pass before the next ones are read: they stay in the nearer caches.
+#: Weights that all rows use before the next ones are read: they stay in the nearer caches.
 _WEIGHTS_AT_ONCE = 1 << 16
 
 
@@ -23,9 +22,9 @@ _WEIGHTS_AT_ONCE = 1 << 16
 def _list_used(
     first: np.ndarray, second: np.ndarray, start: int, stop: int, places: np.ndarray, values: np.ndarray
 ) -> int:
-    """Fill the front of ``places`` (I + 8,) with the places from ``start`` to ``stop`` where ``first`` or ``second``
-    (I,) is not 0, and that of ``values`` (2, I + 8) with the numbers there; how many they are. Behind them, up to a
-    multiple of 8, follow zeros of the place 0."""
+    """Fill the front of ``places`` (I + 8,) with the indices from ``start`` to ``stop`` where ``first`` or ``second``
+    (I,) is not 0, and that of ``values`` (2, I + 8) with the numbers there; returns how many there are. Pads them to a
+    multiple of 8 with zeros of index 0."""
     count = 0
     for i in range(start, stop):
         places[count] = i  # count <= i
@@ -38,7 +37,7 @@ def _list_used(
     return count
 
 
-@njit(fastmath={"contract"})  # a product and a sum are one instruction
+@njit(fastmath={"contract"})  # fused multiply-add
 def _add_products(
     weights: np.ndarray,
     places: np.ndarray,
@@ -61,10 +60,10 @@ def _add_products(
 
 
 def _add_matrix_product(inputs: np.ndarray, weights: np.ndarray, outputs: np.ndarray, relu: bool) -> bool:
-    """``add_layer`` where nothing is compiled: the same but for the rounding of the sums."""
+    """``add_layer`` without compilation: the same except for the rounding of the sums."""
     if weights.shape[0] != inputs.shape[1] or outputs.shape != (len(inputs), weights.shape[1]):
         return False
-    for row, output in zip(inputs, outputs, strict=True):  # one by one: no row depends on the others
+    for row, output in zip(inputs, outputs, strict=True):  # one by one, so that no row depends on the others
         output += row.astype(np.float32) @ weights
     if relu:
         np.maximum(outputs, 0.0, out=outputs)
@@ -74,14 +73,14 @@ def _add_matrix_product(inputs: np.ndarray, weights: np.ndarray, outputs: np.nda
 @cached_njit(nogil=True, plain=_add_matrix_product)
 def add_layer(inputs: np.ndarray, weights: np.ndarray, outputs: np.ndarray, relu: bool) -> bool:
     """Add the product of ``inputs`` (n, I) and ``weights`` (I, H) float32 to ``outputs`` (n, H) float32; then, if
-    ``relu``, negative numbers become 0, and a NaN stays one. False, and nothing changed, for other shapes."""
+    ``relu``, set negative numbers to 0 and keep NaN. Returns False, with nothing changed, for other shapes."""
     num_rows, num_inputs = inputs.shape
     width = weights.shape[1]
     if weights.shape[0] != num_inputs or outputs.shape != (num_rows, width):
         return False
-    places = np.empty(num_inputs + _AT_ONCE, np.uint64)  # unsigned: no place counts from the end
+    places = np.empty(num_inputs + _AT_ONCE, np.uint64)  # unsigned: no checks for negative indices
     values = np.empty((2, num_inputs + _AT_ONCE), np.float32)
-    spare = np.zeros(width, np.float32)  # the second row of the last, where their number is odd
+    spare = np.zeros(width, np.float32)  # pairs with the last row if their number is odd
     block = num_inputs if num_rows <= 2 else max(_AT_ONCE, _WEIGHTS_AT_ONCE // max(width, 1))
     for begin in range(0, num_inputs, max(block, 1)):
         stop = min(begin + block, num_inputs)

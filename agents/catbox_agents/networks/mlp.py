@@ -22,7 +22,7 @@ _ACTIVATIONS = {"relu": torch.relu, "tanh": torch.tanh}
 
 
 class _ActionScores(torch.autograd.Function):
-    """The action head on a CPU, compiled: it leaves out the actions that are not legal, which are most of them."""
+    """The action head on a CPU, compiled: it skips illegal actions, which are most of them."""
 
     @staticmethod
     def forward(ctx: Any, outputs: torch.Tensor, masks: torch.Tensor, *given: torch.Tensor) -> torch.Tensor:
@@ -45,17 +45,17 @@ class _ActionScores(torch.autograd.Function):
 
 
 class MLP(nn.Module):
-    """Fully connected layers from an int8 vector to float32 outputs: what plays, and in training values too.
+    """Fully connected layers from an int8 vector to float32 outputs: the policy, and in training also values.
 
     ``scale`` (I,) multiplies the inputs; ``hidden`` are the widths of the hidden layers. ``PolicyNetwork``
     computes the same without torch, for playing.
 
     With an action head (see ``action_head``) the last outputs are weights of the features of actions, which
     ``action_scale`` (K,) multiplies. ``features`` and ``action_features`` name the features of the game that the
-    network takes beside the observation, with their sizes. ``history``, if given, makes numbers of the history of the
-    seat, which the layers take behind the other inputs.
+    network takes beside the observation, with their sizes. ``history``, if given, encodes the seat's history; its
+    outputs are appended to the other inputs.
 
-    The last ``num_values`` outputs are values, which only training needs: `arrays` and `describe` leave them out.
+    The last ``num_values`` outputs are values, for training only: `arrays` and `describe` leave them out.
     """
 
     input_scale: torch.Tensor
@@ -94,7 +94,7 @@ class MLP(nn.Module):
     def for_policy(
         cls, inputs: NetworkInputs, hidden: Sequence[int], activation: str = "relu", num_values: int = 0
     ) -> MLP:
-        """A policy that takes ``inputs``, its weights not yet set."""
+        """A policy that takes ``inputs``, with its weights not yet set."""
         return cls(
             inputs.scale(),
             hidden,
@@ -109,7 +109,7 @@ class MLP(nn.Module):
 
     def initialise(self, generator: torch.Generator, last_gain: float) -> MLP:
         """Draw orthogonal weights (Saxe et al. 2014, https://arxiv.org/abs/1312.6120) and zero biases, and the weights
-        of the encoder of histories; returns self. ``last_gain`` is that of all outputs but values."""
+        of the history encoder; returns self. ``last_gain`` is that of all outputs but values."""
         layers = self.linear_layers()
         for layer in layers:
             gain = last_gain if layer is layers[-1] else math.sqrt(2)
@@ -142,14 +142,14 @@ class MLP(nn.Module):
     ) -> torch.Tensor:
         """Outputs (n, num_outputs + num_values) float32 for ``vectors`` (n, I) int8, computed in ``precision``.
 
-        ``histories`` (n, T, 2) int8 are read by a network with an encoder of histories, and needed there.
+        A network with a history encoder needs ``histories`` (n, T, 2) int8; others ignore them.
         """
         first, *others = self.linear_layers()
         activation = _ACTIVATIONS[self.activation]
         x = nn.functional.linear(vectors.to(precision), self._first(precision), first.bias.to(precision))
         if self.history:
             if histories is None:
-                raise ValueError("this network takes histories: give them beside the vectors")
+                raise ValueError("this network takes histories: give them with the vectors")
             encoded = self.history(histories).to(precision)
             x = x + nn.functional.linear(encoded, first.weight[:, len(self.input_scale) :].to(precision))
         for layer in others:
@@ -159,7 +159,7 @@ class MLP(nn.Module):
     def _first(self, precision: torch.dtype) -> torch.Tensor:
         """The weights (H, I) of the inputs times their factors.
 
-        These are powers of two: to multiply the weights by them, instead of the inputs, rounds nothing.
+        The factors are powers of two, so multiplying the weights by them instead of the inputs is exact.
         """
         if self._frozen is not None:
             return self._frozen
@@ -167,7 +167,7 @@ class MLP(nn.Module):
         return (weight[:, : len(self.input_scale)] * self.input_scale).to(precision)
 
     def frozen(self, precision: torch.dtype) -> MLP:
-        """A copy that computes the same in ``precision``, sooner: to play with, not to train."""
+        """A copy that computes the same in ``precision``, faster: for playing, not for training."""
         twin = copy.deepcopy(self).requires_grad_(False)
         twin._frozen = self._first(precision).detach()
         twin.layers.to(precision)
@@ -182,14 +182,14 @@ class MLP(nn.Module):
         *,
         precision: torch.dtype = torch.float32,
     ) -> torch.Tensor:
-        """`logits_of` the outputs for ``vectors`` and ``histories``, as in ``forward``."""
+        """`logits_of` the outputs of ``forward`` for ``vectors`` and ``histories``."""
         return self.logits_of(self(vectors, histories, precision=precision), action_features, masks)
 
     def logits_of(
         self, outputs: torch.Tensor, action_features: torch.Tensor, masks: torch.Tensor
     ) -> torch.Tensor:
-        """Logits (n, A) float32 of a policy with the ``outputs`` of ``forward`` and ``action_features`` (n, A, K) int8,
-        of use where ``masks`` (n, A) bool allow the action."""
+        """Logits (n, A) float32 of a policy with the ``outputs`` of ``forward`` and ``action_features`` (n, A, K) int8;
+        undefined where ``masks`` (n, A) bool forbid the action."""
         if self.action_scale is None:
             return outputs[:, : masks.shape[1]]
         if outputs.device.type == "cpu":
@@ -204,12 +204,12 @@ class MLP(nn.Module):
         return logits + torch.einsum("nak,nk->na", action_features.float(), weights * self.action_scale)
 
     def arrays(self) -> dict[str, NDArray[np.float32]]:
-        """Copies of its weights and factors in float32, by the names of ``checkpoint``."""
+        """Copies of its weights and factors in float32, named as in ``checkpoint``."""
         return {name: tensor.float().cpu().numpy().copy() for name, tensor in self._played().items()}
 
     @torch.no_grad()
     def set_arrays(self, arrays: Mapping[str, NDArray[np.float32]]) -> None:
-        """Take what ``arrays`` of an equal network returned."""
+        """Load what ``arrays`` of a network of the same shape returned."""
         for name, tensor in self._played().items():
             tensor.copy_(torch.from_numpy(arrays[name]))
 
@@ -222,7 +222,7 @@ class MLP(nn.Module):
         return tensors
 
     def describe(self) -> dict[str, Any]:
-        """What this network can be rebuilt from, as JSON values."""
+        """JSON values from which this network can be rebuilt."""
         _, *hidden, outputs = self.sizes()
         described = {
             "inputs": len(self.input_scale),

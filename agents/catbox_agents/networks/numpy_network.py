@@ -1,4 +1,4 @@
-"""The network that plays, in NumPy and compiled code. What trains it is in ``mlp``, which needs torch."""
+"""The network for playing, in NumPy and compiled code. The one for training is in ``mlp``, which needs torch."""
 
 from __future__ import annotations
 
@@ -15,9 +15,9 @@ from catbox_agents.networks.layer_kernels import add_layer
 
 ACTIVATIONS = ("relu", "tanh")
 MAX_HIDDEN_LAYERS = 64
-#: The most arrays that a network is made of.
+#: The most arrays of a network.
 MAX_ARRAYS = 2 * (MAX_HIDDEN_LAYERS + 1) + 6
-#: Rows that pass through all layers before the next ones do: what is in between stays in the nearer caches.
+#: Rows that pass through all layers before the next ones do: the hidden units stay in the nearer caches.
 _ROWS_AT_ONCE = 256
 
 
@@ -25,28 +25,28 @@ class Network(Protocol):
     """A network as checkpoint files hold it; see `PolicyNetwork`."""
 
     def arrays(self) -> dict[str, NDArray[np.float32]]:
-        """Its numbers, by the names of ``checkpoint``."""
+        """Its arrays, named as in ``checkpoint``."""
 
     def describe(self) -> dict[str, Any]:
-        """What it can be rebuilt from, with its arrays; JSON values."""
+        """JSON values from which it can be rebuilt, with its arrays."""
 
 
 class PolicyNetwork:
     """Fully connected layers from an int8 vector to float32 outputs, one for each action.
 
-    With an action head (see ``action_head``) the last outputs are weights of the features of actions. With an encoder
-    of histories (see ``history``) the layers take its numbers behind the other inputs.
+    With an action head (see ``action_head``) the last outputs are weights of the features of actions. With a history
+    encoder (see ``history``) its outputs are appended to the other inputs.
 
     Args:
-        arrays: float32, by the names of ``checkpoint``. They are kept as they are: do not change them.
-        described: ``inputs``, ``hidden``, ``outputs`` and ``activation``; where they are taken, ``features`` and
+        arrays: float32, named as in ``checkpoint``. They are not copied: do not change them.
+        described: ``inputs``, ``hidden``, ``outputs`` and ``activation``; if the network takes them, ``features`` and
             ``action_features`` of the game, each a mapping from names to sizes, and ``history``, the sizes of its
             encoder.
 
     Attributes: ``num_inputs`` I, the length of a vector; ``num_outputs``; ``activation``; ``features`` and
-    ``action_features``, empty where none are taken; ``history``, the sizes of the encoder or None.
+    ``action_features``, possibly empty; ``history``, the sizes of the encoder or None.
 
-    Raises ``ValueError`` where the arrays do not fit each other and ``described``, and for numbers that are not finite.
+    Raises ``ValueError`` if the arrays do not fit each other and ``described``, and for numbers that are not finite.
     """
 
     def __init__(self, arrays: Mapping[str, NDArray[np.float32]], described: Mapping[str, Any]) -> None:
@@ -76,14 +76,14 @@ class PolicyNetwork:
         self._of_history = first[self.num_inputs :]
         with np.errstate(over="ignore"):
             first = first[: self.num_inputs] * arrays["input_scale"][:, None]
-        if not np.isfinite(first).all():  # then 0 times a weight would not be 0
+        if not np.isfinite(first).all():  # 0 times such a weight would not be 0
             raise ValueError("layers.0.weight times input_scale holds numbers that are not finite")
         self._layers[0] = first, bias
         self.action_scale = arrays.get("action_scale", np.zeros(0, np.float32))
 
     def _checked(self, shapes: Mapping[str, tuple[int, ...]], given: Mapping[str, Any]) -> dict[str, Any]:
-        """What describes arrays of ``shapes``: every size comes from these. Raises ``ValueError`` unless it is what was
-        ``given``, and the arrays are those of such a network."""
+        """The description of arrays of ``shapes``, from which every size comes. Raises ``ValueError`` unless it equals
+        ``given`` and the arrays are those of such a network."""
         sizes = [math.prod(shapes.get("input_scale", ()))]
         expected: dict[str, tuple[int, ...]] = {"input_scale": (sizes[0],)}
         while (name := f"layers.{len(sizes) - 1}.weight") in shapes:
@@ -108,21 +108,21 @@ class PolicyNetwork:
 
     @classmethod
     def of(cls, network: Network) -> PolicyNetwork:
-        """``network`` itself, or what plays as it does now."""
+        """``network`` itself, or one that plays as it does now."""
         return network if isinstance(network, cls) else cls(network.arrays(), network.describe())
 
     def arrays(self) -> dict[str, NDArray[np.float32]]:
-        """Its numbers, by the names of ``checkpoint``; do not change them."""
+        """Its arrays, named as in ``checkpoint``; do not change them."""
         return dict(self._arrays)
 
     def describe(self) -> dict[str, Any]:
-        """What it can be rebuilt from, with its arrays; JSON values."""
+        """JSON values from which it can be rebuilt, with its arrays."""
         return dict(self._described)
 
     def outputs(
         self, vectors: NDArray[np.int8], histories: NDArray[np.int8] | None = None
     ) -> NDArray[np.float32]:
-        """Outputs (n, num_outputs) for ``vectors`` (n, I) int8, with an encoder for ``histories`` (n, T, 2) int8 too.
+        """Outputs (n, num_outputs) for ``vectors`` (n, I) int8; a history encoder needs ``histories`` (n, T, 2) int8.
 
         Raises ``ValueError`` for other shapes and types, and for histories of another game.
         """
@@ -133,7 +133,7 @@ class PolicyNetwork:
         if not self.history:
             histories = None
         elif histories is None:
-            raise ValueError("this network takes histories: give one beside each vector")
+            raise ValueError("this network takes histories: give one with each vector")
         else:
             histories = check_histories(histories, len(vectors))
         if len(vectors) <= _ROWS_AT_ONCE:
@@ -166,9 +166,9 @@ class PolicyNetwork:
         masks: NDArray[np.bool_],
         histories: NDArray[np.int8] | None = None,
     ) -> NDArray[np.float32]:
-        """Logits (n, A) of the actions that are legal by ``masks`` (n, A); those of others are of no use.
+        """Logits (n, A) of the actions that are legal by ``masks`` (n, A); those of others are undefined.
 
-        ``action_features`` (n, A, K) int8 are read by an action head; the rest as in `outputs`.
+        An action head reads ``action_features`` (n, A, K) int8; the rest is as in `outputs`.
         """
         found = self.outputs(vectors, histories)
         num_features = len(self.action_scale)
@@ -189,7 +189,7 @@ class PolicyNetwork:
 
 
 def check_hidden_layers(hidden: Sequence[int], activation: object) -> None:
-    """Raise ``ValueError`` for another activation than `ACTIVATIONS`, and for no hidden layers or too many."""
+    """Raise ``ValueError`` for an activation not in `ACTIVATIONS`, and for no hidden layers or too many."""
     if activation not in ACTIVATIONS:
         raise ValueError(f"unknown activation {activation!r:.80}: choose one of {', '.join(ACTIVATIONS)}")
     if not 1 <= len(hidden) <= MAX_HIDDEN_LAYERS:
@@ -202,7 +202,7 @@ def _transposed(weight: NDArray[np.float32]) -> NDArray[np.float32]:
 
 
 def _history_sizes(shapes: Mapping[str, tuple[int, ...]]) -> HistorySizes | None:
-    """The sizes of the encoder of histories that arrays of ``shapes`` are for; None without such arrays."""
+    """The sizes of the history encoder with arrays of ``shapes``; None if there are no such arrays."""
     scores, ages, values = (
         shapes.get(f"history.{name}") for name in ("token_scores", "age_scores", "token_values")
     )

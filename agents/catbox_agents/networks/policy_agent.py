@@ -16,10 +16,10 @@ from catbox_env import Game
 
 
 class PolicyAgent(SamplingAgent):
-    """Plays the legal action with the highest logit, or with ``greedy=False`` one drawn from the policy.
+    """Plays the legal action with the highest logit, or with ``greedy=False`` one sampled from the policy.
 
-    ``network``: an `MLP`, as it is now, or a `PolicyNetwork`. ``needs_history`` is True for one with an encoder of
-    histories. Raises ``ValueError`` for a network that does not fit ``game`` or is not finite.
+    ``network``: an `MLP`, with its current weights, or a `PolicyNetwork`. ``needs_history`` is True for one with a
+    history encoder. Raises ``ValueError`` for a network that does not fit ``game`` or is not finite.
     """
 
     def __init__(self, network: Network, game: Game, seed: Seed = None, greedy: bool = True) -> None:
@@ -61,7 +61,7 @@ class PolicyAgent(SamplingAgent):
     ) -> np.ndarray:
         """Actions (n,) int64 for ``observations`` (n, O) int8 and ``action_masks`` (n, A); no mask may be empty.
 
-        ``histories`` (n, T, 2) int8 must be given if ``needs_history``, and are of no use otherwise.
+        ``histories`` (n, T, 2) int8 are required if ``needs_history``, and ignored otherwise.
         """
         if self.greedy:
             return self._logits(observations, action_masks, histories).argmax(axis=1)
@@ -71,7 +71,7 @@ class PolicyAgent(SamplingAgent):
     def policy_batch(
         self, observations: np.ndarray, action_masks: np.ndarray, histories: np.ndarray | None = None
     ) -> np.ndarray:
-        """The policy (n, A) float32: the softmax of the logits, also where the agent is greedy."""
+        """The policy (n, A) float32: the softmax of the logits, even if the agent is greedy."""
         scores = self._logits(observations, action_masks, histories)
         weights = np.exp(scores - scores.max(axis=1, keepdims=True))
         return cast(np.ndarray, weights / weights.sum(axis=1, keepdims=True))

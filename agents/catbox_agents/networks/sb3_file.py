@@ -1,14 +1,14 @@
 """Policies of Stable-Baselines3 as networks, and the files that its ``model.save`` writes, read without running code.
 
-Such a file is a zip archive. What is read of it:
+Such a file is a zip archive. Two entries are read:
 
-    data         JSON, one entry for each attribute of the model. Values that JSON cannot hold are pickled; beside each
-                 pickle stand the parts of the value as text. The texts are read, no pickle ever is.
+    data         JSON, one entry for each attribute of the model. Values that JSON cannot hold are pickled, each with
+                 its parts as text. Only the texts are read, never a pickle.
     policy.pth   the weights, as torch saves them: a zip archive of a pickle, ``data.pkl``, and the numbers. The pickle
-                 may name three things alone (`_WeightsReader`), none of which is called as code.
+                 may name only three things (`_WeightsReader`), none of which is called as code.
 
-Read are policies whose network catbox can play: ``MlpPolicy`` of PPO, A2C, MaskablePPO and others of the same classes,
-with tanh or ReLU, on a flat observation.
+Catbox can play ``MlpPolicy`` of PPO, A2C, MaskablePPO and others of the same classes, with tanh or ReLU, on a flat
+observation.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ from catbox_agents.networks.numpy_network import PolicyNetwork
 from catbox_env import Game
 from catbox_env.core.checks import brief
 
-#: How a space says what it was made for: an attribute of this name, which a saved model has as text in "data".
+#: The attribute in which a space names its game; a saved model has it as text in "data".
 NOTE = "catbox"
 #: The modules of the policies that are read. A subclass elsewhere may compute something else.
 _POLICY_MODULES = ("stable_baselines3.common.policies", "sb3_contrib.common.maskable.policies")
@@ -42,12 +42,12 @@ _ACTIVATIONS = {
     "<class 'torch.nn.modules.activation.Tanh'>": "tanh",
     "<class 'torch.nn.modules.activation.ReLU'>": "relu",
 }
-_TANH = "<class 'torch.nn.modules.activation.Tanh'>"  # what SB3 takes where nothing is said
+_TANH = "<class 'torch.nn.modules.activation.Tanh'>"  # SB3's default
 _FLATTEN = "<class 'stable_baselines3.common.torch_layers.FlattenExtractor'>"
 _BOX = "<class 'gymnasium.spaces.box.Box'>"
 _ACTOR = "mlp_extractor.policy_net."
 _OUTPUT = "action_net."
-#: Of the critic, which plays no part.
+#: Weights of the critic, which are ignored.
 _CRITIC = ("mlp_extractor.value_net.", "value_net.")
 #: What reading a damaged zip archive or pickle raises.
 _DAMAGE = (
@@ -57,14 +57,14 @@ _DAMAGE = (
 
 
 class OtherModelError(ValueError):
-    """A model that can be read, but is none that catbox plays from a file. The text is the complete message."""
+    """A readable model that catbox does not play from a file. The text is the complete message."""
 
 
 @dataclass(frozen=True)
 class SB3Model:
-    """What a file of Stable-Baselines3 holds: the network, and what its observation space says of the game.
+    """The content of a file of Stable-Baselines3: the network, and the game that its observation space names.
 
-    ``game_id`` and ``options`` are None where the space says nothing.
+    ``game_id`` and ``options`` are None if the space names none.
     """
 
     network: PolicyNetwork
@@ -73,15 +73,15 @@ class SB3Model:
 
 
 def note_game(space: Any, game: Game, features: Mapping[str, int] | None = None) -> None:
-    """Let the observation ``space`` say that it is one of ``game``, with the sizes of the ``features`` behind it.
+    """Note in the observation ``space`` that it is of ``game``, with the sizes of the ``features`` appended to it.
 
-    A model of Stable-Baselines3 that is trained on the space says it too, in the file that it is saved to.
+    The file of a Stable-Baselines3 model that was trained on the space contains the note.
     """
     vars(space)[NOTE] = {"game": game.id, "options": game.options, "features": dict(features or {})}
 
 
 def noted_game(space: Any) -> dict[str, Any] | None:
-    """What `note_game` wrote: the values of "game", "options" and "features". None where it has written nothing."""
+    """What `note_game` wrote: the values of "game", "options" and "features". None if it wrote nothing."""
     note = getattr(space, NOTE, None)
     return note if _is_note(note) else None
 
@@ -92,13 +92,13 @@ def sb3_network(
     """The actor of an ``MlpPolicy`` as a network that catbox plays.
 
     ``weights``, its ``state_dict``: "mlp_extractor.policy_net.0.weight", ...; ``activation``: "tanh" or "relu";
-    ``features``: the sizes of the features of the game behind the observation. Raises ``ValueError`` for other weights.
+    ``features``: the sizes of the game's features after the observation. Raises ``ValueError`` for other weights.
     """
     known = (_ACTOR, _OUTPUT, *_CRITIC)
     if other := [name for name in weights if not name.startswith(known)]:
         raise ValueError(f"its policy has the weights {brief(other)}, which no MlpPolicy has")
     number, layers = 0, []
-    while f"{_ACTOR}{2 * number}.weight" in weights:  # the activations between them have the odd numbers
+    while f"{_ACTOR}{2 * number}.weight" in weights:  # activations have the odd numbers
         layers.append(f"{_ACTOR}{2 * number}.")
         number += 1
     layers.append(_OUTPUT)
@@ -126,16 +126,16 @@ def sb3_network(
 
 
 def read_sb3_model(path: Path) -> SB3Model:
-    """Read a file that ``model.save`` of Stable-Baselines3 wrote; no code in it is run.
+    """Read a file that ``model.save`` of Stable-Baselines3 wrote, without running code in it.
 
-    Raises `OtherModelError` for a model that catbox does not play from a file, another ``ValueError`` for a file that
-    is damaged, ``OSError`` for one that cannot be read.
+    Raises `OtherModelError` for a model that catbox does not play from a file, another ``ValueError`` for a damaged
+    file, ``OSError`` for one that cannot be read.
     """
     try:
         with zipfile.ZipFile(path) as archive:
             data = json.loads(_stored(archive, "data"))  # SB3 may write NaN, which parse_json refuses
             if not isinstance(data, dict):
-                raise ValueError("its data are no mapping")
+                raise ValueError("its data is not a mapping")
             activation = _checked_policy(path, data)
             weights = _read_weights(_stored(archive, "policy.pth"))
         space = data["observation_space"]
@@ -149,7 +149,7 @@ def read_sb3_model(path: Path) -> SB3Model:
 
 
 def _checked_policy(path: Path, data: Mapping[str, Any]) -> str:
-    """The activation of the policy that ``data`` describe. Raises `OtherModelError` unless catbox plays it."""
+    """The activation of the policy that ``data`` describes. Raises `OtherModelError` unless catbox plays it."""
 
     def refuse(what: str) -> OtherModelError:
         return OtherModelError(
@@ -192,7 +192,7 @@ def _is_note(note: object) -> bool:
 
 
 def _stored(archive: zipfile.ZipFile, name: str) -> bytes:
-    """The bytes of an entry that is not compressed, so that it is no longer than the file."""
+    """The bytes of an uncompressed entry, which cannot be longer than the file."""
     entry = archive.getinfo(name)
     if entry.compress_type != zipfile.ZIP_STORED:
         raise ValueError(f"{name} is compressed, which Stable-Baselines3 never does")
@@ -209,7 +209,7 @@ class _Tensor:
 
 
 def _rebuilt(storage: Any, offset: Any, shape: Any, strides: Any, *_: Any) -> _Tensor:
-    """In the place of ``torch._utils._rebuild_tensor_v2``. Raises ``ValueError`` for anything but numbers in a row."""
+    """Replaces ``torch._utils._rebuild_tensor_v2``. Raises ``ValueError`` unless the numbers are contiguous."""
     if not isinstance(storage, str) or not isinstance(shape, tuple) or not isinstance(strides, tuple):
         raise ValueError("policy.pth describes a tensor in another way than torch does")
     sizes = (offset, *shape, *strides)
@@ -224,7 +224,7 @@ def _rebuilt(storage: Any, offset: Any, shape: Any, strides: Any, *_: Any) -> _T
 
 
 class _WeightsReader(pickle.Unpickler):
-    """Reads the pickle of a ``state_dict``: a mapping, and tensors of float32. No other name in it is looked up."""
+    """Reads the pickle of a ``state_dict``: a mapping, and tensors of float32. It looks up no other names."""
 
     def find_class(self, module: str, name: str) -> Any:
         if (module, name) == ("collections", "OrderedDict"):
@@ -243,16 +243,16 @@ class _WeightsReader(pickle.Unpickler):
 
 
 def _check_pickle(content: bytes) -> None:
-    """Raise ``ValueError`` for a pickle that would take far more memory than its own size to read.
+    """Raise ``ValueError`` for a pickle that would need far more memory to read than its own size.
 
-    Python's reader has room for as many values as the highest place where one is kept, and before it reads an array of
-    bytes, for its length; both are numbers in the pickle. Such arrays are newer than protocol 2, which torch writes.
+    Python's unpickler allocates memory for the highest memo index, and for the stated length of a byte array before it
+    reads it; both are numbers in the pickle. Byte arrays are newer than protocol 2, which torch writes.
     """
     for instruction, argument, _ in pickletools.genops(content):
         if instruction.proto > 2:
             raise ValueError(f"policy.pth has the instruction {instruction.name}, which torch does not write")
         if instruction.name in ("PUT", "BINPUT", "LONG_BINPUT") and int(argument or 0) >= len(content):
-            raise ValueError(f"policy.pth keeps a value in place {argument}, more than it can have values")
+            raise ValueError(f"policy.pth has the memo index {argument}, more than it can have values")
 
 
 def _read_weights(content: bytes) -> dict[str, NDArray[np.float32]]:
@@ -266,10 +266,10 @@ def _read_weights(content: bytes) -> dict[str, NDArray[np.float32]]:
         _check_pickle(program)
         found = _WeightsReader(io.BytesIO(program)).load()
         if not isinstance(found, dict) or not all(isinstance(name, str) for name in found):
-            raise ValueError("policy.pth holds no mapping of names to tensors")
+            raise ValueError("policy.pth does not hold a mapping of names to tensors")
         tensors = {name: tensor for name, tensor in found.items() if isinstance(tensor, _Tensor)}
         if other := [name for name in found if name not in tensors]:
-            raise ValueError(f"{other[0]} in policy.pth is no tensor")
+            raise ValueError(f"{other[0]} in policy.pth is not a tensor")
         if 4 * sum(math.prod(tensor.shape) for tensor in tensors.values()) > len(content):
             raise ValueError("the tensors in policy.pth have more numbers than the file")
         weights = {}

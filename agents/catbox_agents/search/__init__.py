@@ -1,6 +1,6 @@
-"""Search: agents that try their actions in sampled worlds before they play. They need no network and know no game.
+"""Search: agents that try their actions in sampled worlds before they play, for any game and without a network.
 
-A world (a "determinization") is a full position that agrees with what the seat that searches sees.
+A world (a "determinization") is a full position that is consistent with what the searching seat sees.
 """
 
 from catbox_agents.search.agents import ISMCTSAgent, PIMCAgent, SearchAgent

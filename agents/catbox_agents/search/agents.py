@@ -1,8 +1,7 @@
 """The agents that search before they play: ``search``, ``pimc`` and ``ismcts``. docs/search.md compares them.
 
-Each decision has random numbers of its own, from the agent's seed and from what the agent is given there, or from the
-seed that the arena gives to it. So what it chooses does not depend on which other decisions it is asked for at the same
-time, or was before.
+Each decision has its own random numbers, from the agent's seed and its inputs, or from the seed that the arena gives.
+So it does not depend on any other decision, earlier or in the same batch.
 """
 
 from __future__ import annotations
@@ -28,17 +27,17 @@ from catbox_env import Game
 from catbox_env.core.checks import check_integer
 from catbox_env.core.rng import seed_sequence
 
-#: Worlds of a decision without a budget of time.
+#: Worlds of a decision without a time budget.
 WORLDS = 128
-#: How worlds are weighted (`RolloutSearch`). Bayes' rule (a power of 1) is better where the others play by the policy,
-#: and much worse where they do not: docs/search.md.
+#: How worlds are weighted (`RolloutSearch`). Bayes' rule (a power of 1) is better if the others play by the policy, and
+#: much worse if they do not: docs/search.md.
 BETA, PROPOSALS, EFFECTIVE = 0.25, 8, 0.5
-#: Standard errors by which an action must be better than the policy's own.
+#: Standard errors by which an action must beat the policy's own.
 CAUTION = 1.0
 
 
 class _OwnSeeds(SeededAgent):
-    """Seeds for decisions: the given ones, or by the agent's seed and what it is given there."""
+    """Seeds for decisions: the given ones, or hashes of the agent's seed and its inputs."""
 
     def __init__(self, game: Game, seed: Seed = None) -> None:
         super().__init__(game, seed)
@@ -68,7 +67,7 @@ class _RolloutAgent(_OwnSeeds):
         action_masks: NDArray[Any],
         histories: NDArray[np.int8] | None = None,
     ) -> SearchResult:
-        """What the search finds, effective numbers of worlds too; the arguments are those of ``act_batch``."""
+        """The result of the search; the arguments are those of ``act_batch``."""
         past = histories if self.needs_history else None
         seeds = self.seeds(observations, action_masks, past)
         return self.search.search(observations, action_masks, seeds, past)
@@ -86,8 +85,8 @@ class SearchAgent(_RolloutAgent):
     """Plays what a `RolloutSearch` finds in worlds that are weighted by what the other seats have done.
 
     Args:
-        worlds: worlds sampled for a decision at most. Sequential halving: in each round the actions left are tried in
-            an equal share of them. Default: `WORLDS`; with a budget, no bound.
+        worlds: the most worlds sampled for a decision. Sequential halving: each round tries the actions left in an
+            equal share of them. Default: `WORLDS`; with a budget, no limit.
         policy, budget, beta, epsilon, proposals, effective, max_games, num_threads, opponents, caution: as in
             `RolloutSearch`. With ``beta`` 0, and in games that hide nothing, the agent needs no history.
     """
@@ -131,11 +130,11 @@ class SearchAgent(_RolloutAgent):
 
 
 class PIMCAgent(_RolloutAgent):
-    """Perfect-information Monte Carlo: each legal action is put to ``samples`` worlds, all alike, and played on.
+    """Perfect-information Monte Carlo: tries each legal action in ``samples`` worlds and plays the best on average.
 
-    The plain baseline: worlds sampled uniformly, no halving, rollouts by ``policy``. The action with the best mean is
-    played. Source: Ginsberg, "GIB: Imperfect information in a computationally challenging game" (JAIR 2001), section
-    3, with rollouts in place of a double-dummy solver.
+    The plain baseline: worlds sampled uniformly and weighted equally, no halving, rollouts by ``policy``. Source:
+    Ginsberg, "GIB: Imperfect information in a computationally challenging game" (JAIR 2001), section 3, with rollouts
+    in place of a double-dummy solver.
     """
 
     def __init__(

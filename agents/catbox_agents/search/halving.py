@@ -1,8 +1,8 @@
-"""Sequential halving: how a budget of rollouts is divided among actions, so that the better ones get more.
+"""Sequential halving: divides a budget of rollouts among actions, so that the better ones get more.
 
 The actions left are tried equally often, then the worse half is dropped, until one is left. Source: Karnin, Koren and
 Somekh, "Almost Optimal Exploration in Multi-Armed Bandits" (ICML 2013), algorithm 1. As in Gumbel MuZero (Danihelka et
-al., ICLR 2022), the rollouts of earlier rounds count on.
+al., ICLR 2022), the rollouts of earlier rounds still count.
 """
 
 from __future__ import annotations
@@ -19,9 +19,9 @@ Schedule = Callable[[int, int], list[tuple[int, int]]]
 def halving_schedule(num_actions: int, worlds: int) -> list[tuple[int, int]]:
     """The rounds for ``num_actions``: rows of (actions left, worlds in which each of them is tried).
 
-    The budget is ``worlds * num_actions`` rollouts, as if each action were tried in so many worlds. There are
+    The budget is ``worlds * num_actions`` rollouts, as if each action were tried in ``worlds`` worlds. There are
     ``ceil(log2(num_actions))`` rounds, none for a single action. Every round gets an equal share of what is left, and
-    at least one world, even if that is more than the budget.
+    at least one world, even if that exceeds the budget.
     """
     rounds = (num_actions - 1).bit_length()
     budget = worlds * num_actions
@@ -36,7 +36,7 @@ def halving_schedule(num_actions: int, worlds: int) -> list[tuple[int, int]]:
 
 
 def shared_schedule(num_actions: int, worlds: int) -> list[tuple[int, int]]:
-    """As `halving_schedule`, with ``worlds`` worlds in all: each round has an equal share of them, at least one.
+    """As `halving_schedule`, with ``worlds`` worlds in total: each round has an equal share of them, at least one.
 
     The best action is tried in all of them, the others in those of the rounds that they reach.
     """
@@ -57,7 +57,7 @@ def flat_schedule(num_actions: int, worlds: int) -> list[tuple[int, int]]:
 
 
 def best_half(left: NDArray[np.bool_], values: NDArray[np.float64]) -> NDArray[np.bool_]:
-    """The better half, rounded up, of the actions ``left`` (n, A) bool by ``values`` (n, A), the lower id among equals.
+    """The better half, rounded up, of the actions ``left`` (n, A) bool by ``values`` (n, A); ties go to the lower id.
 
     A row with one action keeps it, a row with none stays empty.
     """

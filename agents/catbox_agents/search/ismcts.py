@@ -1,24 +1,23 @@
 """Information-set Monte Carlo tree search, for many observations at once.
 
 Single-observer ISMCTS: Cowling, Powley and Whitehouse, "Information Set Monte Carlo Tree Search" (IEEE Transactions
-on Computational Intelligence and AI in Games, 2012), algorithm 1. Each simulation draws a world that agrees with the
-observation and walks down one tree, in which only the actions that are legal in this world are open; how often an
-action was open takes the place of how often its node was visited. Every seat chooses what is best for its own reward
-(max^n).
-What differs from the paper:
+on Computational Intelligence and AI in Games, 2012), algorithm 1. Each simulation samples a world that is consistent
+with the observation and descends one tree, in which only the actions legal in this world are open; the count of how
+often an action was open replaces its parent's visit count. Every seat maximizes its own reward (max^n).
+Differences from the paper:
 
 - Nodes are what the searching seat sees: actions that are hidden from it, such as a discard, lead to the same node.
 - A simulation goes to the end of the round (with ``reward="win"`` the tree ends there and the rollout goes to the
   end of the game). Where it leaves the tree, the rollout policy plays on for all seats.
 - Rewards are scaled to 0 .. 1 by the lowest and highest that the tree has seen, so that ``exploration`` needs no unit.
-- A policy that tells its probabilities, such as a network, gives priors, and actions are chosen by PUCT (Silver et
-  al., "Mastering the game of Go without human knowledge", Nature 2017) instead of UCB1. The prior is that of the seat
-  to move in the world at hand.
+- A policy with ``policy_batch``, such as a network, provides priors, and actions are chosen by PUCT (Silver et al.,
+  "Mastering the game of Go without human knowledge", Nature 2017) instead of UCB1. The prior is that of the seat to
+  move in the world at hand.
 
 It is fast because many simulations run side by side: those of all observations, and in each tree ``parallel`` of them,
-which see one another as losses until they are done (virtual loss: Chaslot et al., "Parallel Monte-Carlo Tree Search",
-2008). The first two simulations of a tree run alone, then 2, 4, 8 .. at a time. The trees are arrays that compiled
-functions walk; games step in a `Vec`, and the policy is asked for all of them at once.
+which count for one another as losses until they are done (virtual loss: Chaslot et al., "Parallel Monte-Carlo Tree
+Search", 2008). The first two simulations of a tree run alone, then 2, 4, 8 .. at a time. The trees are arrays for
+compiled functions; games step in a `Vec`, and the policy is asked for all of them at once.
 """
 
 from __future__ import annotations
@@ -43,7 +42,7 @@ from catbox_env.core.checks import check_integer, check_number
 from catbox_env.core.game import check_game_object
 from catbox_env.core.storage import MAX_THREADS
 
-#: Weights of exploration by default: UCB1 as in the paper, section IV; PUCT with values from 0 to 1.
+#: Default exploration weights: UCB1 as in the paper, section IV; PUCT for values from 0 to 1.
 UCB_EXPLORATION, PUCT_EXPLORATION = 0.7, 1.0
 #: Bytes that the trees of one group of observations may take.
 TREE_MEMORY = 2**28
@@ -71,11 +70,11 @@ class ISMCTS:
     Args:
         game, policy, max_games, num_threads: as in `RolloutSearch`; ``policy`` plays on from where a simulation leaves
             the tree.
-        simulations: of each observation, at least 1.
-        exploration: how much actions that were tried seldom are worth, 0 or more; None: 0.7 for UCB1, 1 for PUCT.
-        parallel: most simulations of a tree that run side by side, at least 1. More are faster and choose less well.
+        simulations: for each observation, at least 1.
+        exploration: the weight of exploration, 0 or more; None: 0.7 for UCB1, 1 for PUCT.
+        parallel: most simulations of a tree that run side by side, at least 1. More are faster but choose worse.
 
-    Raises ``ValueError`` for an impossible argument.
+    Raises ``ValueError`` for an invalid argument.
     """
 
     def __init__(
@@ -103,9 +102,9 @@ class ISMCTS:
     def search(
         self, observations: NDArray[np.int8], action_masks: NDArray[Any], seed: Seed | Sequence[Seed]
     ) -> TreeResult:
-        """Search the best action for each of n seats to move; arguments and errors as in `RolloutSearch.search`.
+        """Search for the best action of each of n seats to move; arguments and errors as in `RolloutSearch.search`.
 
-        Raises ``ValueError`` too where a tree does not fit into memory.
+        Also raises ``ValueError`` if a tree does not fit into memory.
         """
         seen, masks = check_rows(self.game, observations, action_masks)
         if not masks.any(axis=1).all():
@@ -132,14 +131,14 @@ class ISMCTS:
         generators: NDArray[Any],
         result: TreeResult,
     ) -> None:
-        """Grow a tree for each of ``rows`` (m,), and write what it says into ``result``."""
+        """Grow a tree for each of ``rows`` (m,), and write what it finds into ``result``."""
         own = generators[rows]
         keys = world_keys(own)
         try:
             trees = make_trees(len(rows), self.simulations, self.game.num_actions, keys)
         except MemoryError as error:
             raise ValueError(
-                f"simulations={self.simulations}: a tree of so many does not fit into memory; ask for fewer ({error})"
+                f"simulations={self.simulations}: a tree of this size does not fit into memory; use fewer ({error})"
             ) from error
         done = 0
         while done < self.simulations:
@@ -164,7 +163,7 @@ class ISMCTS:
         root_masks: NDArray[np.bool_],
         keys: NDArray[np.uint64],
     ) -> None:
-        """One simulation in each of ``games`` (N,), in the tree ``tree_of`` (N,)."""
+        """Run one simulation in each of ``games`` (N,), in the trees ``tree_of`` (N,)."""
         until = END_OF_GAME if self.game.reward == "win" else END_OF_ROUND
         size = games.num_envs
         searcher = games.current_player.astype(np.int64)

@@ -1,4 +1,4 @@
-"""Rollouts: games played on by policies, which are asked only where there is a choice."""
+"""Rollouts: games played on by policies, which are asked only if there is a choice."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _WORD = 2**64
 
 
 class Player(NamedTuple):
-    """A policy of rollouts; ``label`` names it in errors."""
+    """A rollout policy; ``label`` names it in errors."""
 
     agent: Agent
     label: str
@@ -33,7 +33,7 @@ def rollout_player(game: Game, policy: AgentSpec | None, name: str = "policy") -
     agent = agent_of(policy, label, game, agent_seed(0))
     if needs_history(agent):
         raise ValueError(
-            f"{name} {label!r} asks for its history, which a sampled world does not have; give an agent that "
+            f"{name} {label!r} needs its history, which a sampled world does not have; give an agent that "
             f"decides by the observation alone"
         )
     return Player(agent, label)
@@ -49,12 +49,11 @@ def rollout_rewards(
 ) -> NDArray[np.float64]:
     """Play the games ``rows``, none of which is over, to the end of the round or of the game, ``until``.
 
-    ``line_up`` (N, P), or (1, P) for all games: by which of ``players`` each seat plays.
+    ``line_up`` (N, P), or (1, P) for all games: which of ``players`` plays each seat.
 
-    Returns what each seat of each game is paid meanwhile, (N, P). With ``keys`` (N,), a policy that samples its actions
-    (`Agent`) samples them from what it tells with random numbers that depend on the key of the game and on how many
-    actions have been taken here: games with equal keys have equal luck. Agents are then asked only where there is a
-    choice.
+    Returns what each seat of each game is paid meanwhile, (N, P). With ``keys`` (N,), actions of a policy that samples
+    (`Agent`) are sampled from its ``policy_batch`` with random numbers that depend on the game's key and the number of
+    actions taken here: games with equal keys have equal luck. Agents are then asked only if there is a choice.
     """
     agents, labels = zip(*players, strict=True)
     number = 0
@@ -82,7 +81,7 @@ def rollout_rewards(
 
 
 def world_keys(generators: NDArray[Any]) -> NDArray[np.uint64]:
-    """A key (n,) for the worlds of each observation, from their generators (n,), which are left as they are."""
+    """A key (n,) for the worlds of each observation, from their generators (n,), which do not advance."""
     high, low = generators["a"].astype(np.uint64), generators["b"].astype(np.uint64)
     return mix((high << np.uint64(32)) | low)
 

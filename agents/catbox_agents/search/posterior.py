@@ -1,16 +1,16 @@
-"""How likely sampled worlds are, by what the other seats have done: the weights of a search.
+"""How likely sampled worlds are, given what the other seats have done: the weights of a search.
 
-A world is a hypothesis about hidden cards. It is taken back to the beginning of the round (`Game.rewind`) and
-replayed; at each decision of another seat a policy is asked how likely it is to do what that seat did. What the
-searching seat did itself tells nothing. A hidden action, such as a discard, is a part of the world and counts with its
-own probability; summed over the worlds it is marginalised.
+A world is a hypothesis about hidden cards. It is rewound to the beginning of the round (`Game.rewind`) and replayed; at
+each decision of another seat, a policy gives the probability of what that seat did. The searching seat's own actions
+carry no information. A hidden action, such as a discard, is part of the world and counts with its own probability;
+summing over the worlds marginalizes it.
 
-Nobody plays exactly by the policy, so that each seat is taken to play once in ``1 / epsilon`` decisions at random:
+Nobody plays exactly by the policy, so each seat is assumed to play a random action with probability ``epsilon``:
 
     chance of an action = (1 - epsilon) * policy + epsilon / number of legal actions
 
-Where a seat may play by one of several policies, each is as likely as the others before it has done anything. What it
-did is then as likely as the mean over the policies of how likely the whole of it is by each one.
+If a seat may play by one of several policies, their prior is uniform. The likelihood of what it did is then the mean of
+its likelihoods under each policy.
 """
 
 from __future__ import annotations
@@ -30,15 +30,15 @@ from catbox_env.core.compilation import cached_njit
 from catbox_env.core.kernels import UNUSED
 from catbox_env.core.rng import next_uint32
 
-#: Binary digits to which a power of the likelihood is found.
+#: Binary digits of the power of the likelihood.
 STEPS = 10
 
 
 class Likelihoods(NamedTuple):
-    """How likely N worlds are, up to a factor of their observation; logarithms, minus infinity: impossible.
+    """Log-likelihoods of N worlds, up to a constant for each observation; minus infinity: impossible.
 
-    ``worlds`` (N,) float64; ``seats`` (N, P, K) float64: the part of what seat p did, if it plays by the policy k;
-    it is 0 for the seat that searches.
+    ``worlds`` (N,) float64; ``seats`` (N, P, K) float64: the part of the actions of seat p if it plays by policy k, 0
+    for the searching seat.
     """
 
     worlds: NDArray[np.float64]
@@ -55,14 +55,14 @@ def likelihoods(
     """How likely each world is.
 
     Args:
-        worlds: N worlds, drawn from what their seats to move see.
+        worlds: N worlds, sampled from the observations of their seats to move.
         histories: (M, T, 2) int8, of these seats.
         history_of: (N,) which of them each world has.
         players: the K policies that the other seats may play by.
         epsilon: see above, from 0 to 1.
 
-    By Bayes' rule: proportional to the chance of the deal times those of all actions, divided by the chance with which
-    the world was drawn.
+    By Bayes' rule: proportional to the probability of the deal times those of all actions, divided by the probability
+    with which the world was sampled.
     """
     past = worlds.game.rewind(worlds, histories, history_of)
     games, searcher = past.beginnings, worlds.current_player.copy()
@@ -90,9 +90,9 @@ def likelihoods(
 def sample_players(
     seats: NDArray[np.float64], searchers: NDArray[Any], keys: NDArray[np.uint64]
 ) -> NDArray[np.int64]:
-    """Which policy each seat of each world plays by, (N, P), drawn by what it did: ``seats`` (N, P, K) as above.
+    """The policy of each seat of each world, (N, P), sampled given what it did: ``seats`` (N, P, K) as above.
 
-    The seat that searches, ``searchers`` (N,), plays by the first. ``keys`` (N,) are the random numbers.
+    The searching seat, ``searchers`` (N,), has the first policy. ``keys`` (N,) are the random numbers.
     """
     with np.errstate(invalid="ignore"):
         shares = np.nan_to_num(np.exp(seats - seats.max(axis=2, keepdims=True)), nan=1.0)
@@ -106,10 +106,10 @@ def sample_players(
 def powers(
     logs: NDArray[np.float64], drawn: NDArray[np.int64], beta: float, least: NDArray[np.float64]
 ) -> NDArray[np.float64]:
-    """For each observation, the largest power up to ``beta`` at which its worlds have an effective number of ``least``.
+    """For each observation, the largest power up to ``beta`` that leaves an effective number of worlds of ``least``.
 
     ``logs`` are those of ``drawn`` (m,) worlds of each observation, one after the other; ``least`` (m,). Found to
-    `STEPS` binary digits of ``beta``; where no power is small enough, because too few worlds are possible, the least.
+    `STEPS` binary digits of ``beta``; if no power suffices, because too few worlds are possible, the smallest.
     """
     found = np.full(len(drawn), beta)
     first = 0
@@ -127,7 +127,7 @@ def powers(
 
 
 def _effective(logs: NDArray[np.float64]) -> float:
-    """The effective number of worlds of these weights."""
+    """The effective number of worlds with these log weights."""
     weights = np.exp(logs - logs.max())
     return float(weights.sum() ** 2 / (weights**2).sum())
 
@@ -138,12 +138,12 @@ def resample(
     counts: NDArray[np.int64],
     units: NDArray[np.float64],
 ) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
-    """Choose worlds by weight: of ``drawn`` (m,) worlds of each observation, one after the other, ``counts`` (m,).
+    """Resample by weight: of ``drawn`` (m,) worlds of each observation, one after the other, choose ``counts`` (m,).
 
-    Returns the places (sum of counts,) of the chosen ones among all worlds, a world perhaps more than once, and the
-    logarithms of their weights from then on: all of an observation have the mean weight of what was sampled. Systematic
-    resampling: Kitagawa, "Monte Carlo filter and smoother for non-Gaussian nonlinear state space models" (1996);
-    ``units`` (m,), from 0 to 1, are its random numbers.
+    Returns the indices (sum of counts,) of the chosen ones among all worlds, possibly with repeats, and their new log
+    weights: for each observation, the mean weight of its worlds. Systematic resampling: Kitagawa, "Monte Carlo filter
+    and smoother for non-Gaussian nonlinear state space models" (1996); ``units`` (m,), from 0 to 1, are its random
+    numbers.
     """
     taken, means = [], np.empty(len(drawn))
     first = 0
@@ -160,7 +160,7 @@ def resample(
 
 
 def random_units(generators: NDArray[Any]) -> NDArray[np.float64]:
-    """A number (m,) from 0 to 1, 1 excluded, by each of ``generators`` (m,), which move on."""
+    """A number (m,) in [0, 1) from each of ``generators`` (m,), which advance."""
     numbers = np.empty(len(generators), np.int64)
     _random_words(generators, numbers)
     return numbers.astype(np.float64) * 2.0**-32

@@ -1,13 +1,12 @@
-"""One-ply rollout search over worlds that agree with an observation, for many observations at once.
+"""One-ply rollout search over worlds that are consistent with an observation, for many observations at once.
 
-For each observation worlds are drawn (`Game.sample_states`), every legal action is put to each of them, and a rollout
-policy, any agent, plays on for all seats. The value of an action is the mean of what the searching seat is then paid,
-weighted by how likely the worlds are (`posterior`), if that is asked for. All actions of one observation are tried in
-the same worlds, so that the luck of a world is the same for all of them, and sequential halving gives the better
-actions more worlds (`halving`).
+For each observation, the search samples worlds (`Game.sample_states`), tries every legal action in each of them, and
+lets a rollout policy, any agent, play on for all seats. The value of an action is the mean of what the searching seat
+is then paid, optionally weighted by the likelihood of the worlds (`posterior`). All actions of an observation are tried
+in the same worlds, so they share the luck of each world, and sequential halving gives the better actions more worlds
+(`halving`).
 
-A search is given observations, masks and histories, and nothing else: it cannot know more than the seat that it plays
-for.
+A search gets observations, masks and histories, and nothing else: it cannot know more than the seat that it plays for.
 """
 
 from __future__ import annotations
@@ -42,18 +41,18 @@ from catbox_env.core.storage import MAX_THREADS
 
 #: Most games that are played side by side. Larger batches cost memory and save no time.
 MAX_GAMES = 2**14
-#: Most worlds of one observation that are drawn together.
+#: Most worlds of one observation that are sampled together.
 BLOCK = 64
-#: Most worlds: no bound in practice.
+#: Most worlds: no limit in practice.
 MANY_WORLDS = LARGEST
-#: What is expected of a share, in messages.
+#: What messages expect of a share.
 SHARE = "a number from 0 to 1"
-#: How often other seats are taken to play at random where worlds are weighted (`posterior`).
+#: The probability of a random action of another seat in the weights of worlds (`posterior`).
 EPSILON = 0.25
-#: With a budget of time: least games of a batch. Fewer would hardly take less time, because of the work in Python.
+#: With a time budget: least games of a batch. Fewer would hardly be faster, because of the work in Python.
 LEAST_GAMES = 64
-#: And most games that observations which are searched together make with one world each: larger batches are faster, and
-#: those of many observations are short beside the sum of their budgets.
+#: And most games with one world for each observation of a group searched together: larger batches are faster, and those
+#: of many observations are short compared with the sum of their budgets.
 GAMES_OF_GROUP = 1024
 
 
@@ -64,13 +63,12 @@ class SearchResult(NamedTuple):
       action was never tried. To the end of the round; with ``reward="win"`` to the end of the game.
     - ``visits`` (n, A) int64: in how many worlds it was tried.
     - ``errors`` (n, A) float64: the standard error of the value, without what a world adds to all actions alike: that
-      of the difference of two values is about the square root of the sum of their squares. NaN where it is not known:
+      of the difference of two values is about the square root of the sum of their squares. NaN where it is unknown:
       where no round of halving tried the action in two worlds or more.
 
-    ``actions`` (n,) int64, the chosen ones: the best of the actions that were left at the end; with ``caution``,
-    perhaps the policy's own. A single legal action is chosen without a rollout. And ``effective_worlds`` (n,) float64:
-    the effective number of the worlds that were drawn, sum(weight)^2 / sum(weight^2); where worlds are not weighted,
-    their number.
+    ``actions`` (n,) int64, the chosen ones: the best of the actions left at the end, or with ``caution`` perhaps the
+    policy's own. A single legal action is chosen without a rollout. And ``effective_worlds`` (n,) float64: the
+    effective number of sampled worlds, sum(weight)^2 / sum(weight^2); without weights, their number.
     """
 
     values: NDArray[np.float64]
@@ -85,38 +83,36 @@ class RolloutSearch:
 
     Args:
         game: the game that is searched.
-        policy: plays all seats in the rollouts: an agent, or a spec of `catbox_agents.make`, of which the agent
-            is made with a fixed seed. By default the heuristic, where the game has one. It cannot ask for a history,
-            because a sampled world has none.
-        worlds: the budget, at least 1: as many rollouts as if each legal action were tried in so many worlds. Another
+        policy: plays all seats in the rollouts: an agent, or a spec of `catbox_agents.make`, whose agent is made with a
+            fixed seed. By default the heuristic, if the game has one. It cannot need a history, because a sampled
+            world has none.
+        worlds: the budget, at least 1: as many rollouts as if each legal action were tried in this many worlds. Another
             ``schedule`` gives it another meaning.
-        max_games: most games that are in memory at a time, at least 1; what one observation tries in 64 worlds may be
-            more. The result does not depend on it, except that a policy with random numbers of its own uses them in
-            another order.
+        max_games: most games in memory at a time, at least 1; what one observation tries in 64 worlds may exceed it.
+            The result does not depend on it, except that a policy with its own random numbers uses them in another
+            order.
         num_threads: threads that share the games of a batch, 1 .. 1024. The policy is asked in the calling thread.
         schedule: from a number of actions and ``worlds`` to the rounds of halving; see `halving`.
-        beta: worlds count with their likelihood to the power ``beta``, from 0 to 1: 0, all alike; 1, by Bayes' rule.
+        beta: worlds are weighted by their likelihood to the power ``beta``, from 0 to 1: 0, equally; 1, by Bayes' rule.
             Above 0 the search needs histories, unless the game hides nothing.
-        epsilon: how often other seats are taken to play at random, from 0 to 1; see `posterior`.
-        budget: seconds for each observation, above 0; None: no bound. The rounds share the time equally. Each begins
-            with a batch of at least `LEAST_GAMES` games, and goes on with as many as fit into the rest of its time at
-            the speed of the batch before; no round begins where its first batch would end after the time is up by half
-            of its length. So a search takes longer than its budget by one batch at most. n observations together take
-            up to n times as long. What is found depends on the clock.
-        proposals: where worlds are weighted, so many are sampled for each one that is tried; those that are tried are
-            chosen by weight.
-        effective: the power is lowered for an observation until the effective number of the worlds that are drawn first
-            is at least this share, from 0 to 1, of those of them that are tried.
-        shared_draws: a policy that draws its actions draws them with the same random numbers for all actions tried in
-            a world.
+        epsilon: the probability that another seat plays a random action, from 0 to 1; see `posterior`.
+        budget: seconds for each observation, above 0; None: no limit. The rounds share the time equally. Each starts
+            with a batch of at least `LEAST_GAMES` games and continues with as many as fit into the rest of its time at
+            the speed of the previous batch; no round starts if its first batch would overrun by more than half of its
+            length. So a search exceeds its budget by one batch at most. n observations together take up to n times as
+            long. The result depends on the clock.
+        proposals: with weights, worlds sampled for each one that is tried; those that are tried are chosen by weight.
+        effective: the power is lowered for an observation until the effective number of the worlds sampled first is at
+            least this share, from 0 to 1, of the number of them that are tried.
+        shared_draws: a policy that samples its actions uses the same random numbers for all actions tried in a world.
         opponents: a second policy that each of the other seats may follow, as likely as ``policy`` at the beginning of
-            a round. By what a seat did since then it is drawn for each world which of the two it follows. Needs
+            a round. Which of the two a seat follows is sampled for each world, given what it has done since. Needs
             ``beta`` above 0, and a game that hides something. None: all seats follow ``policy``.
-        caution: what the policy itself would do is tried in every world, and done unless the best other action is
-            better by more than so many standard errors, 0 or more. It counts as 0, so that the best action is done, for
-            a policy that draws its actions and in games that hide nothing.
+        caution: the policy's own action is tried in every world, and chosen unless the best other action is better by
+            more than this many standard errors, 0 or more. For a policy that samples its actions, and in games that
+            hide nothing, it counts as 0: the best action is chosen.
 
-    Raises ``ValueError`` for an impossible argument.
+    Raises ``ValueError`` for an invalid argument.
     """
 
     def __init__(
@@ -155,22 +151,22 @@ class RolloutSearch:
         self.shared_draws = check_flag("shared_draws", shared_draws)
         if opponents is not None and self.beta == 0:
             raise ValueError(
-                f"opponents={brief(opponents)} with beta=0: how a seat plays is told by what it did, which beta=0 does "
-                "not look at; give a beta above 0, or no opponents"
+                f"opponents={brief(opponents)} with beta=0: which policy a seat follows is inferred from what it did, "
+                "which beta=0 ignores; give a beta above 0, or no opponents"
             )
         self.caution = check_number("caution", caution, "a finite number of 0 or more")
         if opponents is not None and game.hides_nothing:
             raise ValueError(
-                f"opponents={brief(opponents)}: how a seat plays is told where worlds are weighted, and {game.id} "
-                "hides nothing; leave opponents out"
+                f"opponents={brief(opponents)}: which policy a seat follows is inferred only with weighted worlds, and "
+                f"{game.id} hides nothing; leave opponents out"
             )
-        #: Whether the policy's own action has a privilege.
+        #: Whether the policy's own action is preferred.
         self.is_cautious = (
             self.caution > 0
             and not game.hides_nothing
             and not getattr(self.players[0].agent, "draws_actions", False)
         )
-        #: Whether a search has to be given histories.
+        #: Whether a search needs histories.
         self.needs_history = self.beta > 0 and not game.hides_nothing
 
     def search(
@@ -180,17 +176,17 @@ class RolloutSearch:
         seed: Seed | Sequence[Seed],
         histories: NDArray[np.int8] | None = None,
     ) -> SearchResult:
-        """Search the best action for each of n seats to move.
+        """Search for the best action of each of n seats to move.
 
         Args:
             observations: (n, O) int8, of the seats to move.
             action_masks: (n, A), nonzero where the action may be chosen: the legal actions, or some of them.
-            seed: an integer of 0 or more, a numpy ``SeedSequence``, or None; or a list of n of them, so that what is
-                found for one observation does not depend on the others. The same seed gives the same result.
-            histories: (n, T, 2) int8, of these seats; read where worlds are weighted.
+            seed: an integer of 0 or more, a numpy ``SeedSequence``, or None; or a list of n of them, which makes the
+                result of each observation independent of the others. The same seed gives the same result.
+            histories: (n, T, 2) int8, of these seats; read if worlds are weighted.
 
-        Raises ``ValueError`` for a mask that allows nothing or an illegal action, for an observation that no seat to
-        move can have, and for a history that is not of the observation; they name the row. Errors of the policy are
+        Raises ``ValueError``, naming the row, for a mask that allows no action or an illegal one, for an observation
+        that no seat to move can have, and for a history that does not fit the observation. Errors of the policy are
         raised as in `catbox_agents.play_out`.
         """
         seen, masks = check_rows(self.game, observations, action_masks)
@@ -218,10 +214,10 @@ class RolloutSearch:
         line_up: NDArray[np.int64],
         keys: NDArray[np.uint64] | None,
     ) -> NDArray[np.float64]:
-        """What the seats to move are paid for ``actions`` (M,), when the policies then play on for all.
+        """What the seats to move are paid for ``actions`` (M,) when the policies then play on for all seats.
 
-        ``line_up`` (M, P), or (1, P) for all games: by which of ``players`` each seat plays. ``keys`` (M,): the random
-        numbers of a policy that draws, shared by games that have the same key; None: its own.
+        ``line_up`` (M, P), or (1, P) for all games: which of ``players`` plays each seat. ``keys`` (M,): the random
+        numbers of a policy that samples, shared by games with the same key; None: its own.
         """
         until = END_OF_GAME if self.game.reward == "win" else END_OF_ROUND
         seats = games.current_player.astype(np.int64)
@@ -234,7 +230,7 @@ class RolloutSearch:
 
 
 class _Run:
-    """One search of n observations under way."""
+    """One running search of n observations."""
 
     def __init__(
         self,
@@ -249,7 +245,7 @@ class _Run:
         self.histories = check_histories(search.game, histories, len(seen)) if self.is_weighted else None
         self.left = masks.copy()
         self.own = self._own_actions(masks) if search.is_cautious else None
-        self.powers = np.full(len(seen), np.nan)  # of the likelihood; known when the first worlds are
+        self.powers = np.full(len(seen), np.nan)  # of the likelihood; set with the first worlds
         self.generators = row_generators(seed, len(seen))
         self.keys = world_keys(self.generators) if search.shared_draws else None
         self.tallies = (
@@ -266,7 +262,7 @@ class _Run:
     def search_until(
         self, rows: NDArray[np.int64], deadline: float, schedules: dict[int, list[tuple[int, int]]]
     ) -> None:
-        """Search the observations ``rows`` (m,) round by round, each at most in the worlds that its schedule says."""
+        """Search the observations ``rows`` (m,) round by round, each in at most the worlds of its schedule."""
         choices = np.ones(len(self.left), np.int64)
         choices[rows] = self.left[rows].sum(axis=1)
         rounds = max(len(schedules[k]) for k in choices[rows].tolist())
@@ -298,7 +294,7 @@ class _Run:
         tallies = self.tallies
         values = tallies.values()
         best = np.where(self.left & np.isfinite(values), values, -np.inf)
-        best[self.left.sum(axis=1) == 1] = -np.inf  # NaN or not: it is the only one
+        best[self.left.sum(axis=1) == 1] = -np.inf  # the only action, whatever its value
         actions = np.where(np.isfinite(best).any(axis=1), best.argmax(axis=1), self.left.argmax(axis=1))
         errors = tallies.errors()
         if self.own is not None:
@@ -309,7 +305,7 @@ class _Run:
         return SearchResult(values, tallies.visits, errors, actions, tallies.effective_worlds())
 
     def _own_actions(self, masks: NDArray[np.bool_]) -> NDArray[np.int64]:
-        """What the policy itself would do for each observation, (n,)."""
+        """The policy's own action for each observation, (n,)."""
         actions = masks.argmax(axis=1)
         rows = np.flatnonzero(masks.sum(axis=1) > 1)
         if len(rows):
@@ -324,7 +320,7 @@ class _Run:
             self.left[np.arange(len(self.left)), self.own] = True
 
     def _try_actions(self, rows: NDArray[np.int64], counts: NDArray[np.int64]) -> None:
-        """Try the actions left of the observations ``rows`` (m,) in ``counts`` (m,) new worlds of each."""
+        """Try the actions left of the observations ``rows`` (m,) in ``counts`` (m,) new worlds each."""
         row_of_world = repeated(rows, counts)
         worlds, logs, line_up = self._sample_worlds(rows, counts)
         world, action = np.nonzero(self.left[row_of_world])
@@ -343,9 +339,9 @@ class _Run:
     def _sample_worlds(
         self, rows: NDArray[np.int64], counts: NDArray[np.int64]
     ) -> tuple[Vec, NDArray[np.float64], NDArray[np.int64]]:
-        """``counts`` (m,) worlds for each of the observations ``rows`` (m,), and the logarithms of their weights.
+        """``counts`` (m,) worlds for each of the observations ``rows`` (m,), and their log weights.
 
-        And which of the players each seat plays by, (sum of counts, P), or (1, P) for all.
+        And the player of each seat, (sum of counts, P), or (1, P) for all.
         """
         of, is_weighted = self.of, self.histories is not None
         drawn = counts * (of.proposals if is_weighted else 1)
@@ -361,7 +357,7 @@ class _Run:
             fitting = powers(logs, drawn, of.beta, of.effective * counts.astype(np.float64))
             self.powers[rows] = np.where(first_time, fitting, self.powers[rows])
         logs *= self.powers[history_of]
-        assert isinstance(self.tallies, WeightedTallies)  # as there are histories
+        assert isinstance(self.tallies, WeightedTallies)  # because there are histories
         self.tallies.add_drawn(history_of, logs)
         if of.proposals > 1:
             taken, logs = resample(logs, drawn, counts, random_units(generators))
@@ -377,7 +373,7 @@ class _Run:
 def _worlds_of_round(
     schedules: dict[int, list[tuple[int, int]]], choices: NDArray[np.int64], number: int
 ) -> NDArray[np.int64]:
-    """In how many worlds each observation is searched in a round."""
+    """The number of worlds of each observation in a round."""
     return np.array(
         [
             schedules[k][number][1] if k in schedules and number < len(schedules[k]) else 0
@@ -408,7 +404,7 @@ def _pieces(
 
     ``actions`` (n,) actions are tried in ``worlds`` (n,) worlds of each observation. Yields different observations (m,)
     and how many worlds of each. The worlds of an observation come in blocks that do not depend on ``max_games``,
-    because it matters to the worlds which of them are drawn together.
+    because worlds depend on which others are sampled together with them.
     """
     for begin in range(0, int(worlds.max(initial=0)), BLOCK):
         rows = np.flatnonzero(worlds > begin)

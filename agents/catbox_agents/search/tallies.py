@@ -9,13 +9,13 @@ from numpy.typing import NDArray
 
 
 class Tallies:
-    """Sums over rollouts in worlds that all count alike, (n, A). See `SearchResult` for what comes out."""
+    """Sums over rollouts in equally weighted worlds, (n, A). `SearchResult` describes the results."""
 
     def __init__(self, shape: tuple[int, ...]) -> None:
         self.visits = np.zeros(shape, np.int64)
         self.num_worlds = np.zeros(shape[0], np.int64)
         self.paid = np.zeros(shape)
-        # Of a round: what an action is paid beyond the mean of its world, and the squares of that.
+        # Of a round: an action's deviations from the mean of its world, and their squares.
         self.beyond, self.squares = np.zeros(shape), np.zeros(shape)
         # Of all rounds: squared deviations from the mean of the round, and their degrees of freedom.
         self.deviations, self.freedom = np.zeros(shape), np.zeros(shape)
@@ -31,10 +31,10 @@ class Tallies:
         action: NDArray[np.int64],
         paid: NDArray[np.float64],
     ) -> NDArray[np.float64]:
-        """Rollout k, of action ``action[k]`` in world ``world[k]``, paid ``paid[k]``. Every world has one at least.
+        """Add rollouts k of ``action[k]`` in ``world[k]``, which paid ``paid[k]``. Every world has at least one.
 
-        Returns what each rollout was paid beyond the mean of its world. ``add.at`` adds one after the other, so that
-        the sums do not depend on how the rollouts are cut into pieces.
+        Returns each rollout's deviation from the mean of its world. ``add.at`` adds one after the other, so that the
+        sums do not depend on how the rollouts are cut into pieces.
         """
         at = (row_of_world[world], action)
         beyond: NDArray[np.float64] = paid - (np.bincount(world, paid) / np.bincount(world))[world]
@@ -46,7 +46,7 @@ class Tallies:
         return beyond
 
     def end_round(self, tried: NDArray[np.bool_], worlds: NDArray[np.int64]) -> None:
-        """Every action ``tried`` (n, A) has been put to ``worlds`` (n,) worlds."""
+        """Every action ``tried`` (n, A) has been tried in ``worlds`` (n,) worlds."""
         count = worlds[:, None].clip(1)
         deviations = (self.squares - np.square(self.beyond) / count).clip(0) * _unshrunk(tried)
         active = tried & (worlds > 0)[:, None]
@@ -69,21 +69,20 @@ class WeightedTallies(Tallies):
     A value is sum(weight * paid) / sum(weight), and the square of its error is sum(weight^2 * deviation^2) /
     sum(weight)^2, times n / (n - 1) for the effective number n = sum(weight)^2 / sum(weight^2) of the worlds: Owen,
     "Monte Carlo theory, methods and examples" (2013), sections 9.2 and 9.3. Deviations are from the mean of a round; so
-    each round has its own n, and rounds with n = 1 are taken to vary as the others do. Where worlds were chosen among
-    worlds of an effective number E, the choice adds the variance of so many: the square of the error is 1 + n / E times
-    as large.
-    Weights are known up to a factor; they are kept in units of the largest of their observation so far. Where all
-    weights are 0 the worlds count alike.
+    each round has its own n, and rounds with n = 1 are assumed to vary as the others do. Resampling from worlds with an
+    effective number E multiplies the square of the error by 1 + n / E.
+    Weights are known up to a factor; they are kept relative to the largest of their observation so far. If all weights
+    are 0, the worlds count equally.
     """
 
     def __init__(self, shape: tuple[int, ...], chosen: bool = False) -> None:
         super().__init__(shape)
-        self.chosen = chosen  # whether the worlds that are tried were chosen among more
-        self.top = np.full(shape[0], -np.inf)  # the logarithm of the unit of an observation's weights
-        # Of the worlds that were drawn, and of those that were tried: sums of weights and of their squares.
+        self.chosen = chosen  # whether the worlds that are tried were resampled from more
+        self.top = np.full(shape[0], -np.inf)  # the log of the unit of an observation's weights
+        # Of the sampled worlds, and of those that were tried: sums of weights and of their squares.
         self.drawn, self.tried = np.zeros((2, shape[0])), np.zeros((2, shape[0]))
         self.weights, self.weighted_paid = np.zeros(shape), np.zeros(shape)
-        # Of a round, as in the base class: sums of w, w b, w^2, w^2 b and w^2 b^2 for what is paid beyond the mean, b.
+        # Of a round, as in the base class: sums of w, w b, w^2, w^2 b and w^2 b^2 for deviations b from world means.
         self.sums = np.zeros((5, *shape))
         # Of all rounds: w^2 b^2 for the deviations b from the mean of the round; what that is for b^2 = 1; and w^2.
         self.weighted_deviations, self.weighted_freedom, self.squared_weights = np.zeros((3, *shape))
@@ -93,7 +92,7 @@ class WeightedTallies(Tallies):
         self.sums.fill(0)
 
     def add_drawn(self, row_of_world: NDArray[np.int64], log_weights: NDArray[np.float64]) -> None:
-        """Worlds have been drawn: their observations and the logarithms of their weights, minus infinity for 0."""
+        """Add sampled worlds: their observations and log weights, minus infinity for 0."""
         top = self.top.copy()
         np.maximum.at(top, row_of_world, log_weights)
         factor = np.ones(len(top))
@@ -121,7 +120,7 @@ class WeightedTallies(Tallies):
         paid: NDArray[np.float64],
         log_weights: NDArray[np.float64],
     ) -> None:
-        """As ``add``; ``log_weights`` are those of the worlds, none above those that have been drawn."""
+        """As ``add``; ``log_weights`` are those of the worlds, none above those added by ``add_drawn``."""
         beyond = self.add(row_of_world, world, action, paid)
         weights = self._in_unit(row_of_world, log_weights)
         np.add.at(self.tried[0], row_of_world, weights)
@@ -172,7 +171,7 @@ class WeightedTallies(Tallies):
 
 
 def _unshrunk(tried: NDArray[np.bool_]) -> NDArray[np.float64]:
-    """The mean of a world holds a part of the action's own luck: of k actions, 1 / k of the variance is lost."""
+    """Correction for the action's own share in the mean of its world: with k actions, 1 / k of the variance is lost."""
     width = tried.sum(axis=1, keepdims=True)
     return np.asarray(width / (width - 1).clip(1))
 

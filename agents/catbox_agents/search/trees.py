@@ -1,4 +1,4 @@
-"""The trees of ISMCTS as arrays, and the compiled functions that walk them. `ismcts` says what they are for."""
+"""The trees of ISMCTS as arrays, and compiled functions on them. `ismcts` describes the search."""
 
 from __future__ import annotations
 
@@ -17,10 +17,11 @@ NEW = -1
 class Trees(NamedTuple):
     """m trees of at most C nodes, node 0 the root, with A actions; the statistics are of an action in a node.
 
-    - ``visits`` (m, C, A) int32: simulations that chose it, those under way too; ``pending`` (m, C, A) int32: these.
+    - ``visits`` (m, C, A) int32: simulations that chose it, including those under way; ``pending`` (m, C, A) int32:
+      those under way.
     - ``open`` (m, C, A) int32: how often it was legal when the node was visited.
-    - ``totals`` (m, C, A) float64: what the simulations that are done paid to the seat that moved.
-    - ``children`` (m, C, A + 1) int32: the node that follows, or NEW; in the last column after a hidden action.
+    - ``totals`` (m, C, A) float64: what the finished simulations paid the seat that moved.
+    - ``children`` (m, C, A + 1) int32: the next node, or NEW; the last column is for hidden actions.
     - ``num_nodes`` (m,) int64.
     - ``low``, ``high`` (m,) float64: the lowest and highest reward of any seat so far.
     - ``generators`` (m,) of GENERATOR.
@@ -38,17 +39,17 @@ class Trees(NamedTuple):
 
     @staticmethod
     def size_of_one(simulations: int, num_actions: int) -> int:
-        """Bytes of a tree, about."""
+        """The approximate size of a tree in bytes."""
         return (simulations + 1) * num_actions * 24
 
     def see(self, tree_of: NDArray[np.int64], paid: NDArray[np.float64]) -> None:
-        """Simulations in the trees ``tree_of`` (N,) have paid ``paid`` (N, P)."""
+        """Record that simulations in the trees ``tree_of`` (N,) have paid ``paid`` (N, P)."""
         np.minimum.at(self.low, tree_of, paid.min(axis=1))
         np.maximum.at(self.high, tree_of, paid.max(axis=1))
 
 
 def make_trees(number: int, simulations: int, num_actions: int, keys: NDArray[np.uint64]) -> Trees:
-    """Trees of a root alone, with room for ``simulations`` nodes more; ``keys`` (m,) seed their generators."""
+    """Trees of a root alone, with room for ``simulations`` more nodes; ``keys`` (m,) seed their generators."""
     nodes = simulations + 1
     shape = (number, nodes, num_actions)
     generators = np.zeros(number, GENERATOR)
@@ -108,7 +109,7 @@ def _choose(
             totals[tree, node],
         )
         span = high[tree] - low[tree]
-        # The mean over the actions that were tried stands for those that were not, where there are priors.
+        # With priors, the mean over the tried actions stands for the untried ones.
         num_done, sum_done, num_untried = 0, 0.0, 0
         for action in range(masks.shape[1]):
             if masks[k, action]:
@@ -158,7 +159,7 @@ def follow(
 ) -> None:
     """The nodes ``following`` (n,) after actions that the searching seat sees as ``shown`` (n,), -1 for hidden ones.
 
-    They are made where there are none: ``is_new`` (n,).
+    Missing ones are made: ``is_new`` (n,).
     """
     _follow(trees.children, trees.num_nodes, tree_of, nodes, shown, following, is_new)
 
@@ -193,6 +194,6 @@ def back_up(
     actions: NDArray[np.int64],
     paid: NDArray[np.float64],
 ) -> None:
-    """Simulations that are done paid ``paid`` (n,) to the seats that chose ``actions`` (n,) in ``nodes`` (n,)."""
+    """Add what finished simulations paid, ``paid`` (n,), to the seats that chose ``actions`` (n,) in ``nodes`` (n,)."""
     np.add.at(trees.totals, (tree_of, nodes, actions), paid)
     np.subtract.at(trees.pending, (tree_of, nodes, actions), 1)

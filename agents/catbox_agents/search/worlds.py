@@ -1,4 +1,4 @@
-"""The worlds of a search: sampled from what seats see, each row by a generator of its own."""
+"""The worlds of a search: sampled from observations, each row by its own generator."""
 
 from __future__ import annotations
 
@@ -24,12 +24,13 @@ def sample_worlds(
 ) -> Vec:
     """``counts`` (m,) worlds for each of the observations ``seen[rows]``, by their ``generators`` (m,).
 
-    Raises ``ValueError`` for an observation of no seat to move, and where ``left[rows]`` allows an illegal action.
+    Raises ``ValueError`` for an observation that is not of the seat to move, and if ``left[rows]`` allows an illegal
+    action.
     """
     try:
         worlds = game.sample_states_from(seen[rows], counts, generators, num_threads)
     except ValueError:
-        for row in rows.tolist():  # which one it is
+        for row in rows.tolist():  # find the row
             try:
                 game.sample_state(seen[row], 0)
             except ValueError as error:
@@ -54,14 +55,14 @@ def sample_worlds(
 
 
 def numbers_within(counts: NDArray[np.int64]) -> NDArray[np.int64]:
-    """For ``counts`` (m,) worlds of each observation, one after the other: their numbers among those of theirs."""
+    """For ``counts`` (m,) worlds of each observation, one after the other: each one's number in its observation."""
     return np.arange(counts.sum()) - repeated(np.cumsum(counts) - counts, counts)
 
 
 def repeated(values: NDArray[Any], counts: NDArray[np.int64]) -> NDArray[Any]:
-    """``values`` (m,), each as often as ``counts`` (m,) int64 says.
+    """``values`` (m,), each repeated ``counts`` (m,) int64 times.
 
-    On a machine of 32 bits, as a browser is, ``np.repeat`` refuses such counts.
+    On 32-bit platforms, such as browsers, ``np.repeat`` refuses such counts.
     """
     return np.repeat(values, counts.astype(np.intp))
 
@@ -76,13 +77,13 @@ def row_generators(seed: Seed | Sequence[Seed], rows: int) -> NDArray[Any]:
 
 
 def check_histories(game: Game, histories: Any, rows: int) -> NDArray[np.int8]:
-    """``histories`` as an array (``rows``, T, 2) int8. Raises ``ValueError`` for others, and for None."""
+    """``histories`` as an array (``rows``, T, 2) int8. Raises ``ValueError`` for anything else, None included."""
     shape = (rows, game.history_length, 2)
     given = None if histories is None else np.asarray(histories)
     if given is None or given.shape != shape or given.dtype != np.int8:
         what = "None" if given is None else f"{given.dtype} of shape {given.shape}"
         raise ValueError(
             f"histories: {what}; expected int8 of shape {shape}, as make_vec(..., history=True) keeps them: a search "
-            f"that weights its worlds (beta above 0) asks what the other seats did"
+            f"that weights its worlds (beta above 0) needs to know what the other seats did"
         )
     return given

@@ -1,7 +1,7 @@
-"""The zoo: trained agents that come with catbox, one for each of the usual rule sets.
+"""The zoo: trained agents that come with catbox, one for each common rule set.
 
-In this folder, for each agent, ``NAME.safetensors`` is its policy and ``NAME.md`` its card: the rules, how it was
-trained, and how it fares against others. ``index.json`` says which game each one plays:
+In this folder, for each agent, ``NAME.safetensors`` is its policy and ``NAME.md`` its card: the rules, its training and
+its results. ``index.json`` says which game each one plays:
 
     {"format": "catbox-zoo-1",
      "agents": {"cat_in_the_box-3p": {"game": "cat_in_the_box_v0", "options": {...}, "sha256": "..."}}}
@@ -24,7 +24,7 @@ from catbox_env.core.checks import brief, closest
 FOLDER = Path(__file__).parent
 INDEX = "index.json"
 FORMAT = "catbox-zoo-1"
-#: How the spec of an agent of the zoo begins.
+#: The prefix of the specs of the zoo's agents.
 PREFIX = "zoo:"
 _REINSTALL = "install catbox again: pip install --force-reinstall --no-deps catbox-env"
 
@@ -48,12 +48,12 @@ class ZooAgent:
 
     @property
     def path(self) -> Path:
-        """The policy."""
+        """The file of its policy."""
         return FOLDER / f"{self.name}.safetensors"
 
     @property
     def card(self) -> Path:
-        """The page about it, in Markdown."""
+        """The Markdown page about it."""
         return FOLDER / f"{self.name}.md"
 
     @functools.cached_property
@@ -62,11 +62,11 @@ class ZooAgent:
         return make_game(self.game_id, **self.options)
 
     def plays(self, game: Game) -> bool:
-        """Whether it can play ``game``: the same rules; another reward is no matter."""
+        """Whether it can play ``game``: the same rules, with any reward."""
         return game.id == self.game_id and not other_rules(self.game, game)
 
     def check(self) -> None:
-        """Raise ``ValueError`` unless the file of the policy is there and is the one of the index."""
+        """Raise ``ValueError`` unless the policy file exists and matches the checksum in the index."""
         try:
             data = self.path.read_bytes()
         except OSError as error:
@@ -75,7 +75,7 @@ class ZooAgent:
             ) from None
         if hashlib.sha256(data).hexdigest() != self.sha256:
             raise ValueError(
-                f"{self.spec}: {self.path} is damaged (it differs from its checksum); {_REINSTALL}"
+                f"{self.spec}: {self.path} is damaged (its checksum does not match); {_REINSTALL}"
             )
 
 
@@ -86,7 +86,7 @@ def zoo_agents(game: Game | None = None) -> list[ZooAgent]:
 
 
 def zoo_agent(spec: str, game: Game | None = None) -> ZooAgent:
-    """The agent ``zoo:NAME``. Raises ``ValueError`` for an unknown name, and where it cannot play ``game``."""
+    """The agent ``zoo:NAME``. Raises ``ValueError`` for an unknown name, and if it cannot play ``game``."""
     name = spec.removeprefix(PREFIX)
     agents = zoo_agents()
     found = next((agent for agent in agents if agent.name == name), None)
@@ -108,7 +108,7 @@ def _agents() -> Sequence[ZooAgent]:
     try:
         stamp = file.stat()
     except OSError:
-        return _index(file)  # which says what to do
+        return _index(file)  # its error says what to do
     return _read_once(file, stamp.st_mtime_ns, stamp.st_size)
 
 

@@ -1,1 +1,1 @@
-"""The commands of ``catbox``, a file each; ``catbox_app.cli`` puts them together."""
+"""The commands of ``catbox``, one file each; ``catbox_app.cli`` puts them together."""

@@ -33,39 +33,39 @@ def arena(
         typer.Option(
             "--deals",
             "-n",
-            help="Deals of each table, each played from every seat; with --until-ci the most.",
+            help="Deals per table, each played from every seat; with --until-ci, the maximum.",
             show_default="1000",
         ),
     ] = None,
     until_ci: Annotated[
         float | None,
         typer.Option(
-            "--until-ci", metavar="POINTS", help="Play until every interval is at most ± this wide."
+            "--until-ci", metavar="POINTS", help="Play until every interval is at most ± this many points."
         ),
     ] = None,
     deal_set: Annotated[
         str | None,
         typer.Option(
             "--deal-set",
-            help="training, selection or test: sets of deals that have none in common. Keep test for what you report.",
+            help="training, selection or test: disjoint sets of deals. Keep test for what you report.",
             show_default="selection",
             autocompletion=complete_words(DEAL_SETS),
         ),
     ] = None,
     seed: Annotated[
-        int | None, typer.Option("--seed", help="Deals of your own, instead of a deal set.")
+        int | None, typer.Option("--seed", help="Seed of your own deals, instead of a deal set.")
     ] = None,
     names: Annotated[
         str | None,
-        typer.Option("--names", metavar="NAME,NAME,...", help="What the agents are called, in their order."),
+        typer.Option("--names", metavar="NAME,NAME,...", help="Names of the agents, in their order."),
     ] = None,
-    mixed: Annotated[bool, typer.Option("--mixed", help="Also play tables with every agent.")] = False,
+    mixed: Annotated[bool, typer.Option("--mixed", help="Also play tables that mix all agents.")] = False,
     output: Annotated[
         Path | None,
         typer.Option(
             "--output",
             "-o",
-            help="A folder for results.json, results.md and matrix.png. An arena that was stopped goes on from there.",
+            help="Folder for results.json, results.md and matrix.png. A stopped arena resumes from it.",
         ),
     ] = None,
     record: Annotated[
@@ -80,8 +80,8 @@ def arena(
         int | None,
         typer.Option(
             "--processes",
-            help="How many play at once; the result does not depend on it.",
-            show_default="the physical cores, or all of the Ray cluster",
+            help="Number of processes; the result does not depend on it.",
+            show_default="the physical cores, or the whole Ray cluster",
         ),
     ] = None,
     ray_address: RayAddress = None,
@@ -128,9 +128,9 @@ def arena(
         if stopped.result is not None:
             show(stopped.result, output, until_ci)
         again = (
-            "give --output FOLDER to keep what is finished"
+            "give --output FOLDER to keep finished games"
             if output is None
-            else "the same command goes on from there"
+            else "run the same command to resume"
         )
         typer.echo(f"catbox: {stopped}; {again}", err=True)
         raise typer.Exit(130) from None
@@ -138,7 +138,7 @@ def arena(
 
 
 def show(result: ArenaResult, output: Path | None, until_ci: float | None = None) -> None:
-    """Print the tables, what went wrong, whether the intervals are as narrow as asked for, and where the files are."""
+    """Print the tables, any faults, a warning if an interval is too wide, and where the files are."""
     from catbox_agents.arena.report import fault_lines, terminal_tables, title
 
     console = Console()
@@ -148,7 +148,7 @@ def show(result: ArenaResult, output: Path | None, until_ci: float | None = None
     for line in fault_lines(result):
         console.print(line, style="yellow", highlight=False, markup=False, soft_wrap=True)
     if until_ci is not None and result.widest > until_ci:
-        line = f"After {result.deals:,} deals an interval is ± {result.widest:.3g}, not {until_ci:g}: give more --deals"
+        line = f"After {result.deals:,} deals the widest interval is ± {result.widest:.3g}, not {until_ci:g}: raise -n"
         console.print(line, style="yellow", highlight=False, markup=False, soft_wrap=True)
     if output is not None:
         console.print(f"Written to {output}", highlight=False, markup=False, soft_wrap=True)

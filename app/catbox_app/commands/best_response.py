@@ -26,15 +26,16 @@ def best_response(
             show_default=False,
         ),
     ],
-    seeds: Annotated[str, typer.Option("--seeds", help="Of the learners, one for each.")] = "1,2,3",
+    seeds: Annotated[str, typer.Option("--seeds", help="Seeds of the learners, one each.")] = "1,2,3",
     deals: Annotated[
-        int, typer.Option("--deals", "-n", help="Of the comparisons at the end, each from every seat.")
+        int,
+        typer.Option("--deals", "-n", help="Deals of the final comparisons, each played from every seat."),
     ] = 2000,
     preset: Annotated[
         str,
         typer.Option(
             "--preset",
-            help=f"Of the learners: {', '.join(PRESETS)}.",
+            help=f"Preset of the learners: {', '.join(PRESETS)}.",
             autocompletion=complete_words(PRESETS),
         ),
     ] = "quick",
@@ -43,27 +44,27 @@ def best_response(
         typer.Option(
             "--set",
             metavar="NAME=VALUE",
-            help="Any setting of training, such as total_decisions=50_000_000; may be repeated.",
+            help="Any training setting, such as total_decisions=50_000_000; may be repeated.",
         ),
     ] = None,
     from_scratch: Annotated[
         bool,
-        typer.Option("--from-scratch", help="Do not begin with the network of the agent, if it has one."),
+        typer.Option("--from-scratch", help="Do not start from the agent's network, if it has one."),
     ] = False,
     output: Annotated[
         Path | None,
         typer.Option(
-            "--output", "-o", help="Folder of the runs and the result.", show_default="runs/best-response"
+            "--output", "-o", help="Folder for the runs and the result.", show_default="runs/best-response"
         ),
     ] = None,
 ) -> None:
     """Train learners against an agent, and measure what they gain.
 
     Each learner has one seat, and frozen copies of the agent have the
-    others. If the agent is a policy, the learners begin as it plays, and
-    learn with small steps. What the best one gains is a lower bound on the
-    agent's exploitability.
-    Ctrl-C saves and stops; the same command goes on.
+    others. If the agent is a policy, the learners start from its weights
+    and learn with small steps. The best learner's gain is a lower bound on
+    the agent's exploitability.
+    Ctrl-C saves and stops; the same command resumes.
 
     [bold]Examples[/]
 
@@ -81,7 +82,7 @@ def best_response(
     given = given_settings(game, settings)
     if own := [name for name in given if name.rpartition(".")[2] in SET_HERE]:
         raise ValueError(
-            f"--set {', '.join(own)}: best-response sets it itself; the learners' seeds are --seeds"
+            f"--set {', '.join(own)}: best-response sets this itself; --seeds sets the learners' seeds"
         )
     config = load_config(preset, overrides=given)
     if not from_scratch:
@@ -96,7 +97,7 @@ def best_response(
         typer.echo(f"catbox: {diverged}", err=True)
         raise typer.Exit(1) from None
     except (TrainingInterrupted, TrainingAborted):
-        typer.echo(f"Stopped. The same command, {command()} best-response ..., goes on from here.", err=True)
+        typer.echo(f"Stopped. To resume, run the same command: {command()} best-response ...", err=True)
         raise typer.Exit(130) from None
     table = Table(
         "learner",
@@ -115,10 +116,10 @@ def best_response(
     gain = result["gain"]
     shown = gain["score"] > gain["score_ci95"]
     Console().print(
-        f"{target} scores {result['target_score']:.2f} among its like; the best learner gains "
+        f"{target} scores {result['target_score']:.2f} among copies of itself; the best learner gains "
         f"{gain['score']:+.2f} ± {gain['score_ci95']:.2f} a game"
-        f"{', a lower bound on the exploitability' if shown else ': these learners show no way to exploit it'}. "
-        f"Result: {folder / RESULT_FILE}. The learner is an agent:  {gain['checkpoint']}",
+        f"{', a lower bound on the exploitability' if shown else ': these learners found no way to exploit it'}. "
+        f"Result: {folder / RESULT_FILE}. To play the learner as an agent:  {gain['checkpoint']}",
         highlight=False,
         soft_wrap=True,
     )
@@ -128,6 +129,4 @@ def _numbers(text: str) -> list[int]:
     try:
         return [int(part) for part in text.split(",")]
     except ValueError:
-        raise ValueError(
-            f"--seeds {text!r}: expected integers with commas between them, such as 1,2,3"
-        ) from None
+        raise ValueError(f"--seeds {text!r}: expected integers separated by commas, such as 1,2,3") from None

@@ -33,13 +33,11 @@ def compile_code(
             show_default="all",
         ),
     ] = None,
-    where: Annotated[
-        bool, typer.Option("--where", help="Print the folder of the cache, and compile nothing.")
-    ] = False,
+    where: Annotated[bool, typer.Option("--where", help="Print the cache folder and exit.")] = False,
 ) -> None:
     """Fill the cache of compiled code in advance, for a container or a cluster.
 
-    Set NUMBA_CACHE_DIR to the folder that is to hold it, here and where catbox runs later.
+    Set NUMBA_CACHE_DIR to the cache folder, here and wherever catbox runs later.
 
     [bold]Examples[/]
 
@@ -58,7 +56,7 @@ def compile_code(
 
 
 def compile_games(game_ids: Sequence[str], console: Console) -> None:
-    """Compile, and keep on disk, every function that the games, their agents and training use.
+    """Compile, and cache on disk, every function that the games, their agents and training use.
 
     Raises ``ValueError`` for an unknown game.
     """
@@ -71,8 +69,8 @@ def compile_games(game_ids: Sequence[str], console: Console) -> None:
     with TemporaryDirectory() as folder:
         _train(games[0].id, Path(folder) / "run")
     console.print(f"training: {time.monotonic() - begun:.1f} s")
-    if games[0].loops.deal_games.stats.cache_path:  # it may have been written nowhere, which was said
-        console.print(f"Compiled code is kept in {cache_folder()}", soft_wrap=True)
+    if games[0].loops.deal_games.stats.cache_path:  # empty if it cannot be written, which was reported
+        console.print(f"Compiled code is cached in {cache_folder()}", soft_wrap=True)
 
 
 def _play(game: Game) -> None:

@@ -27,7 +27,7 @@ def evaluate(
     agents: Annotated[
         list[str],
         typer.Argument(
-            help=f"Two or more of: {AGENTS}. The last one fills the seats that are left.",
+            help=f"Two or more of: {AGENTS}. The last one fills the remaining seats.",
             autocompletion=complete_agent,
         ),
     ],
@@ -49,7 +49,7 @@ def evaluate(
     catbox evaluate runs/standard heuristic --players 3 --json result.json
     """
     if json_path is not None and csv_path is not None and json_path.resolve() == csv_path.resolve():
-        raise ValueError(f"--json and --csv are both {csv_path}: give each a file of its own")
+        raise ValueError(f"--json and --csv are both {csv_path}: give each its own file")
     for path in (json_path, csv_path):
         if path is not None:
             check_writable(path)
@@ -75,7 +75,7 @@ def show_and_write(result: Result, json_path: Path | None, csv_path: Path | None
 
 
 def table(result: Result) -> Table:
-    """The result to look at."""
+    """The result as a table."""
     rotations = result.games // result.deals
     deals = f"{result.deals}"
     if result.deals < result.deals_planned:
@@ -86,7 +86,7 @@ def table(result: Result) -> Table:
 
 
 def as_csv(result: Result) -> str:
-    """One line for each agent, under a line of names."""
+    """One line per agent, below a header."""
     rows = result.rows()
     text = io.StringIO()
     writer = csv.DictWriter(text, fieldnames=list(rows[0]), lineterminator="\n")

@@ -22,17 +22,17 @@ def play(
     agents: Annotated[
         list[str] | None,
         typer.Argument(
-            help=f"Your opponents: {AGENTS}. The last one fills the seats that are left. Default: best, the strongest "
-            "without search that comes with catbox.",
+            help=f"Your opponents: {AGENTS}. The last one fills the remaining seats. Default: best, the strongest "
+            "bundled agent without search.",
             autocompletion=complete_agent,
         ),
     ] = None,
-    seat: Annotated[int, typer.Option("--seat", help="Where you sit, from 0.")] = 0,
+    seat: Annotated[int, typer.Option("--seat", help="Your seat, from 0.")] = 0,
     hint: Annotated[
         bool,
         typer.Option(
             "--hint",
-            help="Before each of your actions, show what it is likely to bring: points and risks in sampled worlds.",
+            help="Before each of your moves, show the expected points and risks of every action, from sampled worlds.",
         ),
     ] = False,
     save: SaveGame = None,

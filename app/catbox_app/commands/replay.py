@@ -30,22 +30,24 @@ def replay(
     file: Annotated[
         Path,
         typer.Argument(
-            help="A file of games, which catbox play --save, watch --save, web or arena --record wrote.",
+            help="File of games, written by catbox play --save, watch --save, web or arena --record.",
             show_default=False,
         ),
     ],
-    game: Annotated[int, typer.Option("--game", help="The number of the game in the file, from 1.")] = 1,
+    game: Annotated[int, typer.Option("--game", help="Number of the game in the file, from 1.")] = 1,
     seat: Annotated[
         int | None,
-        typer.Option("--seat", help="Show only what this seat sees, from 0.", show_default="all is open"),
+        typer.Option("--seat", help="Show only what this seat sees, from 0.", show_default="all hands open"),
     ] = None,
     move: Annotated[
-        int, typer.Option("--move", min=0, help="Begin after so many moves, at most at the end.")
+        int, typer.Option("--move", min=0, help="Start after this many moves, at most at the end.")
     ] = 0,
     web: Annotated[
         bool,
         typer.Option(
-            "--web", help="Show it in the browser, with a coach. Ctrl-C ends it.", rich_help_panel=WEB_PANEL
+            "--web",
+            help="Show it in the browser, with a coach. Ctrl-C stops the server.",
+            rich_help_panel=WEB_PANEL,
         ),
     ] = False,
     port: Annotated[
@@ -55,19 +57,20 @@ def replay(
             min=0,
             max=65535,
             help="With --web: the port of the page on 127.0.0.1.",
-            show_default="any that is free",
+            show_default="any free port",
             rich_help_panel=WEB_PANEL,
         ),
     ] = None,
     no_browser: Annotated[
-        bool, typer.Option("--no-browser", help="With --web: open no browser.", rich_help_panel=WEB_PANEL)
+        bool,
+        typer.Option("--no-browser", help="With --web: do not open a browser.", rich_help_panel=WEB_PANEL),
     ] = False,
     html: Annotated[
         Path | None,
         typer.Option(
             "--html",
             metavar="OUT",
-            help="Write one page that shows it without a server, from every seat's view and all open.",
+            help="Write a page that shows it without a server, from every seat's view and with all hands open.",
             show_default="none",
             rich_help_panel=WEB_PANEL,
         ),
@@ -88,7 +91,7 @@ def replay(
             "--width",
             min=LEAST_WIDTH,
             max=MOST_WIDTH,
-            help="Of the GIF, in pixels; below 560 everything is in one column.",
+            help="Width of the GIF in pixels; below 560, everything is in one column.",
             show_default=str(WIDTH),
             rich_help_panel=GIF_PANEL,
         ),
@@ -99,7 +102,7 @@ def replay(
             "--seconds",
             min=0.05,
             max=60,
-            help="That each move is shown; the end of a round three times as long.",
+            help="Seconds per move; the end of a round is shown three times as long.",
             show_default=str(SECONDS),
             rich_help_panel=GIF_PANEL,
         ),
@@ -116,9 +119,10 @@ def replay(
         ),
     ] = None,
 ) -> None:
-    """Show a recorded game: step forward and back, from any seat's view or all open.
+    """Show a recorded game: step forward and back, from any seat's view or with all hands open.
 
-    On a terminal with keys; elsewhere as plain text. Or in the browser, as a page, as an animation.
+    On a terminal, keys step through it; elsewhere it is plain text. It can also be shown in the browser, or written as
+    a page or an animation.
 
     [bold]Examples[/]
 
@@ -134,7 +138,7 @@ def replay(
     """
     chosen = [name for name, value in (("--web", web), ("--html", html), ("--gif", gif)) if value]
     if len(chosen) > 1:
-        raise ValueError(f"{' and '.join(chosen)}: give one of them at a time")
+        raise ValueError(f"{' and '.join(chosen)}: give only one of them")
     _check_goes_with("--gif", gif, {"--width": width, "--seconds": seconds, "--theme": theme})
     _check_goes_with("--web", web, {"--port": port, "--no-browser": no_browser or None})
     theme = check_choice("--theme", theme or "light", tuple(THEMES))
@@ -168,7 +172,7 @@ def replay(
 
 
 def _check_goes_with(what: str, given: object, options: dict[str, object]) -> None:
-    """Raise ValueError for ``options`` that say something without ``what``."""
+    """Raise ValueError if any of ``options`` is given without ``what``."""
     said = [name for name, value in options.items() if value is not None]
     if said and not given:
         raise ValueError(f"{', '.join(said)} without {what}: add {what}")
@@ -185,8 +189,8 @@ def _show_in_browser(
 ) -> None:
     """Serve a file of games on 127.0.0.1 until Ctrl-C.
 
-    ``game_number``, ``seat``, ``number``: what is shown at first: which game, whose view (None: all open), after how
-    many actions. ``port`` 0: any that is free. Raises ``ValueError`` for a port that cannot be used.
+    ``game_number``, ``seat``, ``number``: what to show first: which game, whose view (None: all hands open), after how
+    many actions. ``port`` 0: any free port. Raises ``ValueError`` for a port that cannot be used.
     """
     from catbox_app.web.server import web_app
     from catbox_app.web.serving import address_of, listen, serve
@@ -200,5 +204,5 @@ def _show_in_browser(
         asked["view"] = seat
     listening = listen(_HOST, port)
     address = f"{address_of(listening, _HOST)}#{urlencode(asked)}"
-    console.print(Text(f"The game is at {address}   (Ctrl-C ends it)"), soft_wrap=True)
+    console.print(Text(f"The game is at {address}   (Ctrl-C stops the server)"), soft_wrap=True)
     serve(web_app(tables, _HOST), listening, address if opens_browser else None)

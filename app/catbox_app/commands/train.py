@@ -28,7 +28,7 @@ def train(
         str | None,
         typer.Option(
             "--preset",
-            help=f"Settings to begin with: {', '.join(PRESETS)}.",
+            help=f"Settings to start from: {', '.join(PRESETS)}.",
             show_default="quick, unless --config is given",
             autocompletion=complete_words(PRESETS),
         ),
@@ -47,7 +47,7 @@ def train(
         str | None,
         typer.Option(
             "--device",
-            help="Of the networks: auto, cpu, cuda, cuda:N or mps.",
+            help="Device of the networks: auto, cpu, cuda, cuda:N or mps.",
             show_default="auto",
             autocompletion=complete_words(["auto", "cpu", "cuda", "mps"]),
         ),
@@ -64,12 +64,12 @@ def train(
         Path | None,
         typer.Option("--output", "-o", help="Folder of the run.", show_default="a new one in runs/"),
     ] = None,
-    resume: Annotated[bool, typer.Option("--resume", help="Go on with the run in --output.")] = False,
+    resume: Annotated[bool, typer.Option("--resume", help="Resume the run in --output.")] = False,
     trust: Annotated[
         bool,
         typer.Option(
             "--trust",
-            help="Import the modules that the file of settings or the run names.",
+            help="Import the modules that the settings file or the run names.",
         ),
     ] = False,
     workers: Annotated[str | None, typer.Option("--workers", hidden=True)] = None,
@@ -78,8 +78,7 @@ def train(
         typer.Option(
             "--workers-on-ray",
             metavar="K",
-            help="Play and learn in K processes on the machines of a Ray cluster, a core each; the setting workers is "
-            "K then.",
+            help="Play and learn in K processes on a Ray cluster, one core each; sets workers to K.",
         ),
     ] = None,
     ray_address: RayAddress = None,
@@ -87,10 +86,9 @@ def train(
 ) -> None:
     """Train an agent by self-play.
 
-    A setting comes from the last of these that names it: the preset, the
-    file, the options of the command. Ctrl-C saves and stops; --resume goes
-    on exactly from there. Modules that a file names are imported only with
-    --trust.
+    Later sources override earlier ones: the preset, the file, the options
+    of the command. Ctrl-C saves and stops; --resume continues exactly from
+    there. Modules that a file names are imported only with --trust.
 
     [bold]Examples[/]
 
@@ -111,30 +109,26 @@ def train(
     if show_settings:
         _print_settings(algorithm)
         return
-    if workers is not None:  # hidden: it would be taken for the beginning of --workers-on-ray
+    if workers is not None:  # hidden: otherwise it would abbreviate --workers-on-ray
         raise ValueError(f"--workers {workers}: it is a setting, so write  --set workers={workers}")
     overrides = given_settings(game, settings, algorithm)
     if workers_on_ray is not None:
         require("catbox train --workers-on-ray", ("ray",), "ray")
         if "workers" in overrides:
-            raise ValueError("--workers-on-ray says how many workers there are: leave out --set workers")
+            raise ValueError("--workers-on-ray sets the number of workers: leave out --set workers")
         if not resume:
             overrides["workers"] = workers_on_ray
     elif ray_address is not None:
-        raise ValueError(
-            "--ray-address: say with --workers-on-ray how many workers the run has on the cluster"
-        )
-    keep_freed_memory()  # here, because it changes the whole process, which is this command's
+        raise ValueError("--ray-address: give the number of workers on the cluster with --workers-on-ray")
+    keep_freed_memory()  # here, because it affects the whole process, which this command owns
     try:
         if resume:
             if output is None:
                 raise ValueError(
-                    "--resume: name the folder of the run with --output, such as --output runs/quick"
+                    "--resume: give the folder of the run with --output, such as --output runs/quick"
                 )
             if preset is not None or config is not None or overrides:
-                raise ValueError(
-                    "--resume goes on with the settings of the run: leave out all others but --device"
-                )
+                raise ValueError("--resume keeps the settings of the run: leave out all others but --device")
             from catbox_train.runs.loop import resume as resume_run
 
             again = _on_ray(workers_on_ray, ray_address) + ([] if device is None else ["--device", device])
@@ -173,14 +167,14 @@ def train(
 
 
 def _on_ray(workers: int | None, address: str | None) -> list[str]:
-    """The options of a command that has its ``workers`` on a Ray cluster."""
+    """The options of the command for a run with ``workers`` on a Ray cluster."""
     given = {"--workers-on-ray": workers, "--ray-address": address}
     return [part for name, value in given.items() if value is not None for part in (name, str(value))]
 
 
 @contextmanager
 def _algorithm(workers: int | None, address: str | None) -> Iterator[Any]:
-    """What gives a run its ``workers`` on a Ray cluster; None for those of this machine."""
+    """The ``make_algorithm`` of a run with ``workers`` on a Ray cluster; None for local workers."""
     if workers is None:
         yield None
         return
@@ -196,7 +190,7 @@ def _algorithm(workers: int | None, address: str | None) -> Iterator[Any]:
 def given_settings(
     game: GameOptions, settings: list[str] | None, algorithm: str | None = None
 ) -> dict[str, Any]:
-    """What the options of a command say, as ``load_config`` takes it."""
+    """The overrides for ``load_config`` that the options of a command give."""
     overrides: dict[str, Any] = {} if game.game_id is None else {"game": game.game_id}
     overrides |= {} if algorithm is None else {"algorithm": QuotedText(algorithm)}
     overrides |= {f"game_options.{name}": value for name, value in game.rules.items()}
@@ -205,7 +199,7 @@ def given_settings(
 
 
 def _names(preset: str | None, game: str) -> list[str]:
-    """Of a run: the game, unless it is the default one, and the preset."""
+    """The parts of a run's name: the game, unless it is the default one, and the preset."""
     named = [] if game == DEFAULT_GAME and preset else [game.rpartition("_v")[0]]
     return [*named, *([preset] if preset else [])]
 

@@ -25,8 +25,8 @@ def watch(
     agents: Annotated[
         list[str] | None,
         typer.Argument(
-            help=f"Who plays: {AGENTS}. The last one fills the seats that are left. Default: best, the strongest "
-            "without search that comes with catbox.",
+            help=f"The players: {AGENTS}. The last one fills the remaining seats. Default: best, the strongest "
+            "bundled agent without search.",
             autocompletion=complete_agent,
         ),
     ] = None,
@@ -36,7 +36,7 @@ def watch(
             "--delay",
             min=0,
             max=3600,
-            help="Seconds between two moves.",
+            help="Seconds between moves.",
             show_default=f"{DELAY} on a terminal, else 0",
         ),
     ] = None,

@@ -21,8 +21,8 @@ def web(
         list[str] | None,
         typer.Option(
             "--agent",
-            help="An agent that can be chosen besides those that come with catbox, such as a checkpoint's path or "
-            "package.module:Class; may be repeated.",
+            help="An agent to offer besides the bundled ones, such as a checkpoint's path or package.module:Class; may "
+            "be repeated.",
             autocompletion=complete_agent,
             show_default="none",
         ),
@@ -30,23 +30,21 @@ def web(
     host: Annotated[
         str,
         typer.Option(
-            help="Address to listen on. 127.0.0.1 is reached from this machine alone; 0.0.0.0 from everywhere."
+            help="Address to listen on: 127.0.0.1 for this machine only, 0.0.0.0 for every network."
         ),
     ] = "127.0.0.1",
-    port: Annotated[
-        int, typer.Option(min=0, max=65535, help="Port to listen on; 0: any that is free.")
-    ] = 8000,
+    port: Annotated[int, typer.Option(min=0, max=65535, help="Port to listen on; 0: any free port.")] = 8000,
     tables: Annotated[
         Path | None,
         typer.Option(
-            help="Keep the tables in this folder, so that they go on when the server is started again. Who can read it "
+            help="Keep the tables in this folder, so that they survive a restart of the server. Whoever can read it "
             "can play every seat.",
-            show_default="they end with the server",
+            show_default="lost when the server stops",
         ),
     ] = None,
-    no_browser: Annotated[bool, typer.Option("--no-browser", help="Open no browser.")] = False,
+    no_browser: Annotated[bool, typer.Option("--no-browser", help="Do not open a browser.")] = False,
 ) -> None:
-    """Play in the browser, alone against agents or several people at one table. Ctrl-C ends it.
+    """Play in the browser, against agents or with other people at one table. Ctrl-C stops the server.
 
     [bold]Examples[/]
 
@@ -79,16 +77,14 @@ def web(
             console.print(Text(problem, style="yellow"), soft_wrap=True)
     with listen(host, port) as listening:
         address = address_of(listening, host)
-        console.print(Text(f"The table is at {address}   (Ctrl-C ends it)"), soft_wrap=True)
+        console.print(Text(f"The table is at {address}   (Ctrl-C stops the server)"), soft_wrap=True)
         if not is_local(host):
             warning = (
-                f"Listening on {host}: everybody who reaches this machine can open tables and let agents think here. "
-                "Nothing is encrypted: who can listen to your network can read the links of the seats, and so see the "
-                "cards. Use this in a network that you trust."
+                f"Listening on {host}: anyone who can reach this machine can open tables and run agents on it. Nothing "
+                "is encrypted: anyone who can read your network traffic can get the seat links, and so see the cards. "
+                "Use this only on a network that you trust."
             )
             console.print(Text(warning, style="yellow"), soft_wrap=True)
-        with console.status(
-            "Getting the games ready: the first time they are compiled, which takes minutes."
-        ):
+        with console.status("Preparing the games: the first time they are compiled, which takes minutes."):
             get_ready()
         serve(web_app(open_tables, host, kept), listening, None if no_browser else address)

@@ -1,4 +1,4 @@
-"""How a game looks at the terminal: the position, what happened, what an action may bring, why an agent plays so."""
+"""How a game looks at the terminal: the position, what happened, hints, and an agent's reasons."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from catbox_app.match import with_names
 from catbox_env import Event, Game, GameState
 from catbox_env.core.events import last_position
 
-#: Actions whose reasons are shown.
+#: The most actions whose reasons are shown.
 MOST_REASONS = 5
 #: Kinds of events that stand out; a game may have others.
 STYLES = {
@@ -36,7 +36,7 @@ STYLES = {
 class Display:
     """What a viewer sees of a game at the terminal.
 
-    ``names``: what each seat is called; ``viewer``: the seat that looks; None: everything is open.
+    ``names``: of the seats; ``viewer``: the seat that looks; None: all hands open.
     """
 
     def __init__(self, console: Console, game: Game, names: Sequence[str], viewer: int | None) -> None:
@@ -61,7 +61,7 @@ class Display:
         return found
 
     def tell(self, before: GameState, action: int, after: GameState) -> None:
-        """Print what happened in an action; where it ended a round, below the last position of the round, laid open."""
+        """Print what happened in an action; if it ended a round, below the last position of the round, all open."""
         if after.round_ended:
             last = last_position(before, action, after)
             self.console.print()
@@ -70,11 +70,11 @@ class Display:
             self.console.print(line, soft_wrap=not self.console.is_terminal)
 
     def hint(self, state: GameState) -> None:
-        """Print what each legal action is likely to bring to the seat to move."""
+        """Print the expected outcome of each legal action for the seat to move."""
         seen = state.observation(state.current_player)
         told = (
-            f"What each action is likely to bring in this round, best first: means over {WORLDS} worlds that agree "
-            "with what you see. Lead: points minus the mean of the others'."
+            f"The expected outcome of each action in this round, best first: means over {WORLDS} worlds consistent "
+            "with what you see. Lead: your points minus the mean of the others'."
         )
         self.console.print(Text(told, style="dim"))
         table = Table("action")

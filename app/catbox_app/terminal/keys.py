@@ -8,7 +8,7 @@ import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-#: What terminals send for keys that are no characters.
+#: What terminals send for special keys.
 SEQUENCES = {
     "\x1b[A": "up", "\x1b[B": "down", "\x1b[C": "right", "\x1b[D": "left", "\x1bOA": "up", "\x1bOB": "down",
     "\x1bOC": "right", "\x1bOD": "left", "\x1b[H": "home", "\x1b[F": "end", "\x1b[1~": "home", "\x1b[4~": "end",
@@ -16,7 +16,7 @@ SEQUENCES = {
 }  # fmt: skip
 #: The same on Windows, after the first character of two.
 WINDOWS = {"H": "up", "P": "down", "M": "right", "K": "left", "G": "home", "O": "end", "I": "up", "Q": "down"}
-#: Seconds in which the rest of a sequence comes, in which Escape alone is not followed by anything.
+#: Seconds to wait for the rest of a sequence; nothing follows the Escape key alone.
 REST = 0.05
 
 
@@ -27,7 +27,7 @@ def has_keys() -> bool:
 
 @contextmanager
 def single_keys() -> Iterator[None]:
-    """In this block keys are read one by one, and not shown; Ctrl-C still interrupts. Needs `has_keys`."""
+    """In this block keys are read one by one, without echo; Ctrl-C still interrupts. Needs `has_keys`."""
     if sys.platform == "win32":
         yield
         return

@@ -1,4 +1,4 @@
-"""`catbox play`: a person against agents at the terminal. Serves every game."""
+"""`catbox play`: a person against agents at the terminal, in any game."""
 
 from __future__ import annotations
 
@@ -19,12 +19,12 @@ from catbox_app.terminal.typed_actions import parse_action
 
 HELP = """\
 Type what you want to do:
-  an action     in full ("{action}"), shortened to what tells it apart, or by its id ("#{id}")
+  an action     in full ("{action}"), abbreviated, or by its id ("#{id}")
   list          the actions you may take now, with their ids
-  hint          what each of them is likely to bring
+  hint          the expected outcome of each of them
   table         show the game again
   rules         the rules in short
-  undo          take back your last action, and what was played since
+  undo          take back your last action, and all since
   help          this text
   quit          leave the game (so do Ctrl-D and Ctrl-C)"""
 
@@ -32,10 +32,10 @@ Type what you want to do:
 def play(
     match: Match, seat: int, console: Console, again: str, hints: bool = False, save: Path | None = None
 ) -> None:
-    """The person in ``seat``, the only one, against agents; returns when the game is over or the person leaves.
+    """Let the only person, in ``seat``, play against agents; returns when the game is over or the person leaves.
 
     ``again``: the command that plays the same deal again; ``hints``: show a hint before every action of the person;
-    ``save``: a file for the game, also if the person leaves.
+    ``save``: a file for the game, even if the person leaves.
     """
     display = Display(console, match.game, match.names, seat)
     read_any_bytes()
@@ -71,7 +71,7 @@ def tell_last(match: Match, display: Display) -> None:
 
 @contextmanager
 def saving(match: Match, path: Path | None, console: Console) -> Iterator[None]:
-    """Write the game to ``path`` when the block ends, however it does; None: nothing is written."""
+    """Write the game to ``path`` when the block ends, however it does; None: write nothing."""
     try:
         yield
     finally:
@@ -81,13 +81,13 @@ def saving(match: Match, path: Path | None, console: Console) -> Iterator[None]:
 
 
 def read_any_bytes() -> None:
-    """From here on bytes that are no text are read as question marks: they are not understood, and asked again."""
+    """From here on, read invalid bytes as replacement characters: such input is rejected and asked for again."""
     if isinstance(sys.stdin, io.TextIOWrapper):
         sys.stdin.reconfigure(errors="replace")
 
 
 def _take_turn(match: Match, seat: int, display: Display) -> None:
-    """One action of the person to move, or taking one back. Raises ``EOFError`` where the person leaves."""
+    """One action of the person to move, or an undo. Raises ``EOFError`` if the person leaves."""
     console, state = display.console, match.state
     legal = state.legal_actions()
     only = match.game.action_to_string(legal[0]) if len(legal) == 1 else None
@@ -101,7 +101,7 @@ def _take_turn(match: Match, seat: int, display: Display) -> None:
     words |= {"h": words["help"], "?": words["help"], "l": words["list"], "t": words["table"]}
     while True:
         if only is not None:
-            console.print(Text(f"You can do nothing but: {only} (Enter does it)"))
+            console.print(Text(f"Your only legal action: {only} (press Enter)"))
         text = console.input("[bold]your move>[/] ").strip()
         word = text.lower()
         if word in ("quit", "exit", "q"):

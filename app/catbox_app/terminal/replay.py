@@ -1,4 +1,4 @@
-"""`catbox replay`: a recorded game, forward and back, from any seat's view or all open."""
+"""`catbox replay`: a recorded game, forward and back, from any seat's view or with all hands open."""
 
 from __future__ import annotations
 
@@ -18,15 +18,14 @@ KEYS = (
     "right, space: next   left: back   down, up: next, last round   home, end: beginning, end   "
     "0-{last}: what this seat sees   a: all   q: quit"
 )
-#: Actions of a policy that are shown.
+#: The most actions of a policy that are shown.
 MOST_ACTIONS = 8
 
 
 def replay(record: GameRecord, console: Console, seat: int | None = None, move: int = 0) -> None:
     """Show a game: on a terminal with keys, elsewhere as text from ``move`` to the end.
 
-    ``seat``: whose view is shown at first; None: all open. ``move``: how many actions are played at first; more than
-    there are: all.
+    ``seat``: whose view to show first; None: all hands open. ``move``: how many actions to start after, at most all.
     """
     display = Display(console, record.game, record.agents, seat)
     game = RecordedGame(record)
@@ -84,8 +83,8 @@ def _side_by_side(told: list[Text], position: Text) -> Group:
 
 
 def frame(game: RecordedGame, display: Display, at: int) -> tuple[list[Text], Text]:
-    """What the last of ``at`` actions did, and the position after it; where it ended a round, the last one of that."""
-    view = "all open" if display.viewer is None else f"as player_{display.viewer} sees it"
+    """What the last of ``at`` actions did, and the position after it, or the end of the round that it ended."""
+    view = "all hands open" if display.viewer is None else f"as player_{display.viewer} sees it"
     lines = [Text(f"move {at} of {game.last}, {view}", style="dim")]
     lines += display.lines(game.events(at, display.viewer))
     policy = game.record.policies[at - 1] if at else None

@@ -1,4 +1,4 @@
-"""What a person types for an action: its name in full, shortened, or its id."""
+"""What a person types for an action: its full name, an abbreviation, or its id."""
 
 from __future__ import annotations
 
@@ -8,17 +8,17 @@ from collections.abc import Sequence
 from catbox_env import Game, GameState
 from catbox_env.core.checks import brief
 
-#: Actions that are named, at most, in an answer to a text that is not one legal action.
+#: The most actions to name in the answer to a text that is not one legal action.
 MOST_SUGGESTED = 8
-#: Legal actions that are named as examples.
+#: The most legal actions to name as examples.
 MOST_EXAMPLES = 3
 
 
 def parse_action(state: GameState, text: str) -> int:
     """The legal action that a person means by ``text``.
 
-    A shortened form has to fit exactly one legal action. Raises ValueError for any other text: which legal actions it
-    could mean; which rules forbid what it means; or, where it means nothing, examples of legal actions.
+    An abbreviation must fit exactly one legal action. Raises ValueError for any other text; the message says which
+    legal actions it could mean, which rules forbid what it means, or else gives examples of legal actions.
     """
     game, legal = state.game, state.legal_actions()
     wanted = text.strip().lower()
@@ -44,7 +44,7 @@ def parse_action(state: GameState, text: str) -> int:
 def _refusals(state: GameState, actions: Sequence[int]) -> list[str]:
     """Why none of ``actions`` is legal now, in lines."""
     game = state.game
-    # What is done at another time, such as a discard among plays, is left out where something else fits.
+    # Actions of another phase, such as a discard among plays, are left out if something else fits.
     verbs = {_verb(game, action) for action in state.legal_actions()}
     meant = [action for action in actions if _verb(game, action) in verbs] or actions
     reasons = [game.explain_refusal(state.record, action) for action in meant[:MOST_SUGGESTED]]

@@ -1,4 +1,4 @@
-"""`catbox watch`: agents among themselves. On a terminal the position stays in place; what happens runs above it."""
+"""`catbox watch`: agents among themselves. On a terminal the position stays in place; events scroll above it."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from catbox_app.terminal.display import Display
 from catbox_app.terminal.keys import has_keys, read_key, single_keys
 from catbox_app.terminal.play import read_any_bytes, saving, tell_last
 
-#: Seconds between two moves on a terminal, where nothing else is asked for.
+#: Default seconds between moves on a terminal.
 DELAY = 0.5
 
 
@@ -33,9 +33,9 @@ def watch(
     Args:
         again: the command that shows the same game again.
         delay: seconds between moves; None: half a second on a terminal, none elsewhere.
-        step: wait for a key instead (Enter, where keys cannot be read one by one); q stops.
+        step: wait for a key instead (Enter, if keys cannot be read one by one); q stops.
         reasons: show the reasons of agents that give them (those with a method ``explain``).
-        save: a file for the game, also where watching stops before its end.
+        save: a file for the game, even if watching stops before its end.
     """
     display = Display(console, match.game, match.names, viewer=None)
     console.print(Text(f"Seed {match.seed}. The same game again: {again}"), soft_wrap=True)

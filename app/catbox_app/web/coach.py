@@ -21,9 +21,9 @@ SHOWS = ("policy", "points")
 
 
 class Coach:
-    """The coach of one page. It thinks about one position at a time; only what it finds about the last one is sent.
+    """The coach of one page. It thinks about one position at a time, and sends advice only on the latest one.
 
-    ``send``: where its messages go; ``give``: takes each `Job` of it.
+    ``send``: takes its messages; ``give``: takes its `Job` objects.
     """
 
     def __init__(self, send: Callable[[Message], None], give: Callable[[Job], None]) -> None:
@@ -35,12 +35,12 @@ class Coach:
         self._thinks = False
 
     def set(self, shows: str | None, agent: str | None = None) -> None:
-        """Show one of ``SHOWS``, None: nothing; a policy is that of ``agent``."""
+        """Show one of ``SHOWS`` (None: nothing); ``agent``: the one whose policy is shown."""
         self._shows, self._agent = shows, agent
         self._wanted = None
 
     def ask(self, state: GameState | None, number: int) -> None:
-        """Advise the seat to move in ``state``, the position after ``number`` actions; None: nobody."""
+        """Advise the seat to move in ``state``, the position after ``number`` actions; None: no advice is needed."""
         if self._shows is None or state is None or state.is_terminal():
             self._wanted = None
             return
@@ -50,11 +50,11 @@ class Coach:
 
     @property
     def is_on(self) -> bool:
-        """Whether it advises."""
+        """Whether it gives advice."""
         return self._shows is not None
 
     def forget(self) -> None:
-        """Nobody waits for the advice any more."""
+        """Discard any advice that is still pending."""
         self._wanted = None
 
     def _begin(self) -> None:
@@ -77,7 +77,7 @@ class Coach:
                 self._begin()
 
         self._give(
-            Job(think, done, lambda error: done({"type": "failed", "text": f"The coach cannot say: {error}"}))
+            Job(think, done, lambda error: done({"type": "failed", "text": f"The coach failed: {error}"}))
         )
 
     def _policy(self, spec: str, state: GameState, number: int) -> list[dict[str, Any]]:
@@ -119,7 +119,7 @@ def named(game: Game, action: int) -> dict[str, Any]:
 
 
 def _points(state: GameState) -> list[dict[str, Any]]:
-    """What each legal action is likely to bring, in points more than the mean of the others."""
+    """The expected lead of each legal action: points minus the mean of the other seats' points."""
     return [
         {
             **named(state.game, estimate.action),

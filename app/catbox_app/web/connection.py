@@ -1,6 +1,6 @@
-"""The connection of one page: takes its messages, as docs/protocol.md describes them, and answers.
+"""The connection of one page: handles its messages, which docs/protocol.md describes.
 
-Nothing that a page sends raises: it is answered with ``refused`` or ``failed``, and nothing has changed then.
+No message of a page raises: a bad one is answered with ``refused`` or ``failed``, and changes nothing.
 """
 
 from __future__ import annotations
@@ -32,9 +32,9 @@ from catbox_env.core import compilation
 from catbox_env.core.checks import brief, check_seat, closest
 from catbox_env.core.picture import LEAST_WIDTH, MOST_WIDTH, THEMES
 
-#: The longest file of records that is read, in characters.
+#: The longest file of records that is accepted, in characters.
 LONGEST_FILE = 4 << 20
-#: What a page can ask for; each is answered by the method of this name, with an underscore.
+#: What a page can ask for; the method of the same name, with an underscore, handles each.
 KINDS = (
     "lobby",
     "open",
@@ -58,7 +58,7 @@ _DEALS = ("new", "same", "next_seat")
 class Connection:
     """What one page talks to.
 
-    ``tables``: where it may sit down; ``send``: takes each message to the page, a JSON-able object.
+    ``tables``: where it may sit down; ``send``: sends a message, a JSON-serialisable object, to the page.
     """
 
     def __init__(self, tables: Tables, send: Callable[[Message], None]) -> None:
@@ -69,7 +69,7 @@ class Connection:
         self._opens = False
 
     def receive_text(self, text: str) -> None:
-        """Take a message as JSON text."""
+        """Handle a message given as JSON text."""
         try:
             message = read_message(text)
         except ValueError as error:
@@ -78,7 +78,7 @@ class Connection:
         self.receive(message)
 
     def receive(self, message: Message) -> None:
-        """Take a message."""
+        """Handle a message."""
         kind = message.get("type")
         if kind not in KINDS:
             near = closest(kind, KINDS) if isinstance(kind, str) and len(kind) < 50 else ""
@@ -108,12 +108,12 @@ class Connection:
             if spec != PERSON:
                 check_opponent(text_of({"seat": spec}, "seat"), self._tables.also)
         if PERSON not in specs:
-            raise ValueError(f"seats={brief(specs)}: expected {PERSON!r} in one of them at least")
+            raise ValueError(f"seats={brief(specs)}: expected {PERSON!r} in at least one of them")
         seed = None if message.get("seed") is None else integer_of(message, "seed", 0)
         if seed is not None and specs.count(PERSON) > 1:
             raise ValueError(
-                f"seed={seed}: it tells all cards to who computes them, so that with several people nobody may choose "
-                "it; leave it out"
+                f"seed={seed}: with several people nobody may choose the seed, because it reveals all cards; leave it "
+                "out"
             )
         pace = number_of({"pace": 0.8, **message}, "pace", 0, LONGEST_PAUSE)
 
@@ -144,9 +144,7 @@ class Connection:
         table.again(seat, choice_of(message, "deal", _DEALS))
 
     def _name(self, message: Message) -> None:
-        self._viewer.name = printable(
-            text_of(message, "name", LONGEST_NAME, shortest=0)
-        ).strip()
+        self._viewer.name = printable(text_of(message, "name", LONGEST_NAME, shortest=0)).strip()
         if self._table is not None:
             self._table.rename(self._viewer)
 
@@ -184,8 +182,7 @@ class Connection:
             path = self._tables.recordings.get(text_of(message, "key"))
             if path is None:
                 raise Failed(
-                    "No recorded game has this link: the server that showed it has ended, or the link was copied in "
-                    "part.",
+                    "No recorded game has this link: its server has stopped, or the link was copied incompletely.",
                     "no_recording",
                 )
         text = text_of(message, "text", LONGEST_FILE).rstrip() + "\n" if path is None else ""
@@ -208,9 +205,9 @@ class Connection:
         self._begin(think, show)
 
     def _begin(self, think: Callable[[], Any], finish: Callable[[Any], None]) -> None:
-        """Have a table or a file opened by a `Job`, one at a time."""
+        """Open a table or a file in a `Job`, one at a time."""
         if self._opens:
-            raise ValueError("a table or a file is being opened already; wait for it")
+            raise ValueError("a table or a file is already being opened; wait for it")
 
         def failed(error: ValueError) -> None:
             self._opens = False
@@ -237,7 +234,7 @@ class Connection:
         self._recording.step(self._viewer, number, seat)
 
     def _show(self) -> None:
-        """The position once more, where one is shown."""
+        """Send the current position again, if there is one."""
         if self._recording is not None:
             self._recording.show(self._viewer)
         elif self._table is not None and self._viewer.seat is not None:
@@ -245,7 +242,7 @@ class Connection:
 
     def _seat(self) -> tuple[Table, int]:
         if self._table is None or self._viewer.seat is None:
-            raise Failed("You do not sit at a table; open one, or join one by its link.", "not_seated")
+            raise Failed("You are not seated at a table; open one, or join one by its link.", "not_seated")
         return self._table, self._viewer.seat
 
     def _leave(self) -> None:

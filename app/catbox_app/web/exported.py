@@ -1,8 +1,8 @@
-"""One page that holds a recorded game: the replay view of the browser table, with all its messages in place of a table.
+"""One page that holds a recorded game: the replay view of the browser table, with all messages built in.
 
-For each seat's view, and all open, the page has the events, the positions and the recorded policies as `Recording`
-sends them, and each picture in both themes and both layouts. Pictures of a game have most of their elements in common,
-so a picture is kept as a list of numbers of elements. All of it is JSON, compressed by gzip, in base64.
+For each seat's view, and with all hands open, the page has the events, the positions and the recorded policies as
+`Recording` sends them, and each picture in both themes and both layouts. The pictures of a game share most of their
+elements, so each is stored as a list of element numbers. All of it is gzip-compressed JSON in base64.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from catbox_app.web.recording import Recording
 from catbox_env.core.checks import check_seat
 from catbox_env.core.picture import THEMES
 
-#: Widths of pictures that the page asks for (static/picture.js).
+#: Widths of pictures that the page requests (static/picture.js).
 SIZES = (720, 360)
 #: An element's tag and the text after it.
 _PART = re.compile(r"[^<]*<[^>]*>[^<]*")
@@ -41,7 +41,7 @@ script-src 'unsafe-inline'">
 </head>
 <body class="catbox-page">
 <div id="catbox"><p>Loading the game.</p></div>
-<noscript><p>The game is shown by JavaScript, which is switched off in this browser.</p></noscript>
+<noscript><p>The game needs JavaScript, which is switched off in this browser.</p></noscript>
 <script type="text/plain" id="recorded">{recorded}</script>
 <script type="module">
 {script}
@@ -61,9 +61,9 @@ def replay_page(
 ) -> str:
     """The page of a game, as HTML.
 
-    ``seat``, ``number``: whose view is shown at first (None: all open), after how many actions. ``progress`` is called
-    with (pictures drawn, pictures in all). Raises ValueError for a seat that the game does not have, and for a game
-    that is too long (`pages.MOST_ACTIONS`).
+    ``seat``, ``number``: whose view to show first (None: all hands open), after how many actions. ``progress`` is
+    called with (pictures drawn, total). Raises ValueError for a seat that the game does not have, and for a game that
+    is too long (`pages.MOST_ACTIONS`).
     """
     if seat is not None:
         seat = check_seat("seat", seat, record.game.num_players)
@@ -80,11 +80,11 @@ def replay_page(
 
 
 def recorded_messages(recording: Recording, progress: Callable[[int, int], None]) -> dict[str, Any]:
-    """Everything that a page can be told of a game; static/recorded.js reads it.
+    """All messages about a game; static/recorded.js reads them.
 
-    ``parts``: pieces of SVG; ``views``: for all open, then for each seat, ``events``
-    (messages), ``positions`` (messages without ``svg``), ``policies`` (messages ``coach`` or null), and ``pictures``:
-    by "theme-size" for each position the numbers of its parts.
+    ``parts``: pieces of SVG; ``views``: for all hands open, then for each seat, ``events`` (messages), ``positions``
+    (messages without ``svg``), ``policies`` (messages ``coach`` or null), and ``pictures``: by "theme-size", the
+    numbers of the parts of each position.
     """
     numbers, seats = range(recording.last + 1), [None, *range(recording.record.game.num_players)]
     total, done = len(seats) * len(numbers) * len(THEMES) * len(SIZES), 0
@@ -107,7 +107,7 @@ def recorded_messages(recording: Recording, progress: Callable[[int, int], None]
 
 
 def bundled(*names: str) -> str:
-    """Modules of the page, and what they import, as one script: names at the top of modules are unique."""
+    """Modules of the page and their imports as one script; their top-level names are unique."""
     taken: dict[str, str] = {}
 
     def take(name: str) -> None:

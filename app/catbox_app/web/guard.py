@@ -1,7 +1,7 @@
-"""Who may ask the server: pages that it has sent itself, under a name that it goes by.
+"""Which requests the server answers: those of its own pages, to one of its own names.
 
-A foreign page can make a browser send requests to 127.0.0.1, also under a name of its own that it lets point there. So
-the header Host must name this server, and Origin, which browsers send with every WebSocket, must be the same place.
+A foreign page can make a browser send requests to 127.0.0.1, even under a domain of its own that resolves there (DNS
+rebinding). So the Host header must name this server, and Origin, which browsers send with every WebSocket, must match.
 """
 
 from __future__ import annotations
@@ -15,15 +15,15 @@ from starlette.responses import PlainTextResponse
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from starlette.websockets import WebSocketClose
 
-#: Names of this machine for itself.
+#: Names of the loopback interface.
 LOCAL = ("localhost", "127.0.0.1", "::1")
-#: A header Host, in small letters: a name or an address, and perhaps a port.
+#: A Host header in lower case: a name or an address, and perhaps a port.
 _HOST = re.compile(r"(?:(?P<name>[a-z0-9._-]+)|\[(?P<address>[0-9a-f:.]+)\])(?::(?P<port>[0-9]{1,5}))?")
 REFUSAL = (
-    "Invalid host header: this server does not go by the name in the address. Use the address that it has shown, or "
+    "Invalid host header: this server does not answer to the name in the address. Use the address that it printed, or "
     "start it with  catbox web --host NAME\n"
 )
-#: Sent with every answer. Keys of seats stand behind the # of an address, which browsers do not send.
+#: Sent with every response. The keys of seats follow the # of a URL, which browsers do not send.
 HEADERS = {
     "Content-Security-Policy": "default-src 'self'; img-src 'self' data: blob:; style-src 'self'; object-src 'none'; "
     "base-uri 'none'; form-action 'none'; frame-ancestors 'none'; connect-src 'self' {sockets}",
@@ -39,9 +39,9 @@ HEADERS = {
 class Guard:
     """``app`` behind checks of Host and Origin, with the headers above.
 
-    ``host``: what the server listens on. On 127.0.0.1 only the names of this machine for itself are answered; else also
-    the machine's own name, ``host``, and all addresses, for a foreign page comes under a name (which is why
-    starlette's TrustedHostMiddleware, a list of names, does not do).
+    ``host``: what the server listens on. If that is local, only `LOCAL` and ``host`` are accepted; otherwise also the
+    machine's own name and any IP address, because a foreign page always comes under a name (so starlette's
+    TrustedHostMiddleware, a list of names, is not enough).
     """
 
     def __init__(self, app: ASGIApp, host: str) -> None:
@@ -76,7 +76,7 @@ class Guard:
         await self._app(scope, receive, with_headers)
 
     def _is_own(self, host: str) -> bool:
-        """Whether a header Host names this server."""
+        """Whether a Host header names this server."""
         found = _HOST.fullmatch(host)
         if not found or int(found["port"] or 0) >= 1 << 16:
             return False
@@ -85,7 +85,7 @@ class Guard:
 
 
 def is_local(host: str) -> bool:
-    """Whether only this machine reaches what listens on ``host``."""
+    """Whether only this machine can reach a server on ``host``."""
     return host.lower() == "localhost" or (_is_address(host) and ipaddress.ip_address(host).is_loopback)
 
 

@@ -1,7 +1,7 @@
 """The tables of a page that runs Python itself, in a Pyodide worker: the playground of the documentation site.
 
-The worker passes on the page's messages and wakes the host when it asks to be woken. An error that is nobody's answer
-goes through to the worker, which then starts anew.
+The worker passes on the page's messages, and wakes the host when the host asks for it. Unexpected errors reach the
+worker, which then restarts.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from catbox_app.web.tables import Tables
 class Host:
     """Tables, and the connection of the one page that plays at them.
 
-    ``send``: takes each message to the page, as JSON text.
+    ``send``: sends a message, JSON text, to the page.
     """
 
     def __init__(self, send: Callable[[str], None]) -> None:
@@ -28,12 +28,12 @@ class Host:
         self._connection = Connection(self._tables, send_message)
 
     def receive(self, text: str) -> float | None:
-        """Take a message of the page, JSON text. Returns in how many seconds to call `work`; None: not before another
-        message."""
+        """Handle a message of the page, JSON text. Returns the seconds until `work` is to be called; None: not before
+        another message."""
         self._connection.receive_text(text)
         return self._tables.seconds_to_wait()
 
     def work(self) -> float | None:
-        """Do what is due: at each table one action of an agent. Returns what `receive` does."""
+        """Run what is due: one action of an agent per table. Returns what `receive` does."""
         self._tables.run_due()
         return self._tables.seconds_to_wait()

@@ -1,7 +1,7 @@
-"""Work that takes a while: an agent that thinks, a coach, a game that is set up.
+"""Work that takes a while: an agent or a coach that thinks, a game that is set up.
 
-It is split in two, so that a server can think in another thread: ``think`` touches no table, ``finish`` and ``fail``
-are called where the tables live.
+It is split, so that a server can think in another thread: ``think`` touches no table; ``finish`` and ``fail`` are
+called in the thread of the tables.
 """
 
 from __future__ import annotations
@@ -13,14 +13,14 @@ from typing import Any
 
 @dataclass(frozen=True)
 class Job:
-    """``think`` finds something, which ``finish`` is given; ``fail`` is given the ``ValueError`` that it raised."""
+    """``finish`` gets the result of ``think``; ``fail`` gets the ``ValueError`` that it raised."""
 
     think: Callable[[], Any]
     finish: Callable[[Any], None]
     fail: Callable[[ValueError], None]
 
     def run(self) -> None:
-        """All of it, here and now."""
+        """Run all of it now, in this thread."""
         try:
             found = self.think()
         except ValueError as error:

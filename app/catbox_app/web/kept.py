@@ -1,7 +1,7 @@
-"""Tables in a folder, one file each, so that a server that was stopped goes on with them.
+"""Tables in a folder, one file each, so that they survive a restart of the server.
 
 A file holds a JSON object: ``format``, ``game`` and ``options``, ``specs``, ``seed``, ``keys``, ``pace``, and the
-``actions`` with their ``policies``. Who can read it can play every seat: files are readable by their owner alone.
+``actions`` with their ``policies``. Whoever can read it can play every seat: only the owner may read the files.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ FORMAT = "catbox-table-1"
 
 
 class KeptTables:
-    """The files of tables in ``folder``, which is made where there is none. Raises `WriteError` where it cannot be."""
+    """The files of tables in ``folder``, which is made if missing. Raises `WriteError` if it cannot be made."""
 
     def __init__(self, folder: Path) -> None:
         with writing(folder):
@@ -32,9 +32,9 @@ class KeptTables:
         self._written: dict[Path, int] = {}
 
     def read(self, clock: Callable[[], float], also: Sequence[str] = ()) -> tuple[list[Table], list[str]]:
-        """The tables that were kept, and why others could not be read: these files stay as they are.
+        """The stored tables, and why others could not be read; those files stay as they are.
 
-        Their agents are those that a page may name, ``also`` among them: a file imports no module of its own.
+        Their agents must be ones that a page may name, or among ``also``: a file cannot have a module imported.
         """
         tables: list[Table] = []
         problems = []
@@ -44,14 +44,14 @@ class KeptTables:
                 if any(key in other.keys for other in tables for key in table.keys if key is not None):
                     raise ValueError("another file has the same keys")
             except (OSError, ValueError, TypeError, KeyError) as error:
-                problems.append(f"{path}: this table cannot be taken up again: {error}")
+                problems.append(f"{path}: this table cannot be restored: {error}")
             else:
                 tables.append(table)
                 self._written[path] = table.changes
         return tables, problems
 
     def changes(self, tables: Iterable[Table]) -> dict[Path, bytes | None]:
-        """What `write` has to do since the last call: the new content of each file; None: the table was closed."""
+        """What `write` has to do since the last call: the new content of each file, or None if its table is closed."""
         files = {self._file_of(table): table for table in tables}
         found: dict[Path, bytes | None] = dict.fromkeys(self._written.keys() - files.keys())
         for path, table in files.items():
@@ -61,13 +61,13 @@ class KeptTables:
         return found
 
     def _file_of(self, table: Table) -> Path:
-        """Its name says nothing about the keys of the table."""
+        """The file of a table; its name does not reveal the keys."""
         keys = sorted(key for key in table.keys if key is not None)
         return self._folder / f"{hashlib.sha256(' '.join(keys).encode()).hexdigest()[:24]}.json"
 
 
 def write(changes: dict[Path, bytes | None]) -> None:
-    """Write files for their owner alone, and remove others. What cannot be written is said on standard error."""
+    """Write files that only their owner may read, and remove others. Reports failures on standard error."""
     for path, content in changes.items():
         try:
             with writing(path):
@@ -81,7 +81,7 @@ def write(changes: dict[Path, bytes | None]) -> None:
 
 
 def _content_of(table: Table) -> bytes:
-    """What is kept of a table."""
+    """The content of the file of a table."""
     match = table.match
     kept = {
         "format": FORMAT,
@@ -98,8 +98,8 @@ def _content_of(table: Table) -> bytes:
 
 
 def _read(path: Path, clock: Callable[[], float], also: Sequence[str]) -> Table:
-    if not path.is_file():  # to open a named pipe would wait for who writes into it
-        raise ValueError("it is no regular file")
+    if not path.is_file():  # opening a named pipe would block until somebody writes to it
+        raise ValueError("not a regular file")
     kept: dict[str, Any] = parse_json(read_text(path))
     check_format(str(path), kept["format"], FORMAT, "remove it")
     game = catbox_env.make_game(kept["game"], **kept["options"])
@@ -113,7 +113,5 @@ def _read(path: Path, clock: Callable[[], float], also: Sequence[str]) -> Table:
     keys = [None if key is None else text_of({"keys": key}, "keys") for key in kept["keys"]]
     given = [key for key in keys if key is not None]
     if [key is None for key in keys] != [spec != PERSON for spec in specs] or len(set(given)) < len(given):
-        raise ValueError(
-            "keys: expected a different one for each seat of a person, null for each of an agent"
-        )
+        raise ValueError("keys: expected a different one for each person's seat, null for each agent's")
     return Table(match, specs, pace, clock, keys)

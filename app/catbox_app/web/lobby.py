@@ -1,7 +1,7 @@
-"""What can be chosen for a new table, the game that a page has chosen, and the agents that it may name.
+"""The choices for a new table, the game that a page has chosen, and the agents that it may name.
 
-Those are the agents that come with catbox, with bounds, and those that the server was started with. A page must not be
-able to load a file or to import a module: a spec may be a path, or ``package.module:Class``.
+Those are the bundled agents, within bounds, and those that the server was started with. A page must not be able to load
+a file or import a module, which a spec can do: a path, or ``package.module:Class``.
 """
 
 from __future__ import annotations
@@ -41,8 +41,7 @@ _TITLES = {
     },
 }
 
-#: The least and the most that a setting of a search may ask for: no decision of a page takes more than about 2 s. Few
-#: simulations in parallel take long.
+#: Bounds of the settings of a search, so that no decision takes more than about 2 s. Few parallel simulations are slow.
 BOUNDS = {
     "worlds": (1, 512),
     "budget": (0, 2.0),
@@ -51,10 +50,10 @@ BOUNDS = {
     "parallel": (8, 64),
     "samples": (1, 512),
 }
-#: Why some agents are not offered where catbox is not compiled, for people who open a table.
+#: Tells people who open a table why some agents are missing if catbox is not compiled.
 NOT_COMPILED = (
-    "catbox is not compiled here. Agents that search, the level hard and estimated points play hundreds of games for "
-    "one move, which takes too long without Numba: the command catbox web has them."
+    "catbox is not compiled here. Agents that search, the level hard and estimated points play hundreds of games per "
+    "move, which is too slow without Numba: the command catbox web has them."
 )
 
 
@@ -89,14 +88,14 @@ def game_of(message: Message) -> Game:
         raise ValueError(f"rules={brief(rules)}: {error}") from None
     if game.history_length > MOST_ACTIONS:
         raise ValueError(
-            f"this game may take {game.history_length} actions; at a table in the browser at most {MOST_ACTIONS}: "
-            "give fewer rounds"
+            f"this game may take {game.history_length} actions; a table in the browser allows at most {MOST_ACTIONS}: "
+            "choose fewer rounds"
         )
     return game
 
 
 def is_offered(spec: str) -> bool:
-    """Whether an agent that comes with catbox is quick enough here: without compilation, a search is not."""
+    """Whether a bundled agent is fast enough here: without compilation, a search is not."""
     return compilation.HAS_NUMBA or not _is_search(spec)
 
 
@@ -114,16 +113,18 @@ def check_opponent(spec: str, also: Sequence[str] = ()) -> None:
         known = [*also, *known_agents()]
         raise ValueError(
             f"agent {brief(spec)}{closest(spec, known)}; expected one of {', '.join(known)}, or settings of "
-            f"{', '.join(CONFIGURED)}. Others, such as a checkpoint, are allowed by who starts the server: "
-            "catbox web --agent SPEC"
+            f"{', '.join(CONFIGURED)}. Others, such as a checkpoint, must be given when the server is "
+            "started: catbox web --agent SPEC"
         )
     for name, value in read_settings(spec).items():
         low, high = BOUNDS.get(name, (-math.inf, math.inf))
         if not isinstance(value, str) and not low <= value <= high:
-            raise ValueError(f"agent {brief(spec)}: {name} is {low:g} to {high:g} at a table in the browser")
+            raise ValueError(
+                f"agent {brief(spec)}: {name} must be {low:g} to {high:g} at a table in the browser"
+            )
     for within in specs_within(spec).values():
         if _is_search(within):
-            raise ValueError(f"agent {brief(spec)}: no search within a search at a table in the browser")
+            raise ValueError(f"agent {brief(spec)}: a table in the browser allows no search within a search")
         check_opponent(within, also)
 
 
@@ -152,7 +153,7 @@ def _rule(rule: RuleField) -> dict[str, Any]:
 
 
 def _middle(game: Game, theme: str) -> str:
-    """A picture of a game in its middle, all hands open."""
+    """A picture of a game halfway through, all hands open."""
     state, rng = game.new_initial_state(seed=0), np.random.default_rng(0)
     for _ in range(game.history_length // 2):
         if not state.is_terminal():
@@ -163,7 +164,7 @@ def _middle(game: Game, theme: str) -> str:
 
 @functools.cache
 def _agents() -> tuple[dict[str, Any], ...]:
-    """The agents that come with catbox; ``games`` and ``players`` say which games a trained one plays, null: all."""
+    """The bundled agents; ``games`` and ``players`` say which games a trained one plays, None: all."""
     found: list[dict[str, Any]] = [
         {"spec": spec, "title": title, "games": None, "players": None, "group": group}
         for group, titles in _TITLES.items()

@@ -14,13 +14,13 @@ from catbox_env import Event, Game, GameState
 
 #: The files of the page.
 STATIC = Path(__file__).parent / "static"
-#: The longest game that a page shows, in actions: everything about it is told at once after a reload.
+#: The longest game that a page shows, in actions: after a reload everything about it is sent at once.
 MOST_ACTIONS = 2000
 
 
 @dataclass(eq=False)
 class Viewer:
-    """One page that looks at a table: where messages to it go, how it wants pictures drawn, what its user is called."""
+    """One page that shows a table: how to send it messages, how to draw its pictures, and the name of its user."""
 
     send: Callable[[Message], None]
     coach: Coach
@@ -33,7 +33,7 @@ class Viewer:
 def joined(
     game: Game, mode: str, names: Sequence[str], seat: int | None, seed: int | None, command: str | None
 ) -> Message:
-    """What a page is told when it begins to show a game."""
+    """The first message about a game that a page shows."""
     return {
         "type": "joined",
         "mode": mode,
@@ -48,12 +48,12 @@ def joined(
 
 
 def told_seed(seed: int) -> int | str:
-    """The seed as a number, or as text where JavaScript would round it."""
+    """The seed as a number, or as text if JavaScript would round it."""
     return seed if seed <= LARGEST else str(seed)
 
 
 def position(state: GameState, number: int, seat: int | None, theme: str, size: int) -> Message:
-    """The position after ``number`` actions as ``seat`` sees it; None: all open."""
+    """The position after ``number`` actions as ``seat`` sees it; None: all hands open."""
     game, to_move = state.game, state.current_player
     legal = state.legal_actions() if seat == to_move >= 0 else []
     return {

@@ -1,4 +1,4 @@
-"""Reads the messages of a page, which may be anything: each value is checked, and what is wrong is said."""
+"""Reads and validates the messages of a page, which may be anything."""
 
 from __future__ import annotations
 
@@ -10,18 +10,18 @@ from catbox_env.core.checks import brief, check_choice, check_flag, check_intege
 
 Message = dict[str, Any]
 
-#: The longest spec of an agent, name of a game or key that is read.
+#: The longest spec of an agent, id of a game or key that is accepted.
 LONGEST_WORD = 200
-#: The largest whole number that every browser writes exactly.
+#: The largest integer that JavaScript writes exactly.
 LARGEST = 2**53 - 1
 
 
 class Refused(ValueError):
-    """A request that is understood, but that the rules or the state of the table forbid."""
+    """A valid request that the rules or the state of the table forbid."""
 
 
 class Failed(ValueError):
-    """A request that cannot be served; ``code`` says to the page which kind it is."""
+    """A request that cannot be served; ``code`` tells the page why."""
 
     def __init__(self, text: str, code: str) -> None:
         super().__init__(text)
@@ -33,14 +33,14 @@ def read_message(text: str) -> Message:
     try:
         message = parse_json(text)
     except ValueError as error:
-        raise ValueError(f"a message that is no JSON ({error}); expected an object with a type") from None
+        raise ValueError(f"a message that is not JSON ({error}); expected an object with a type") from None
     if not isinstance(message, dict):
         raise ValueError(f"message {brief(message)}: expected an object with a type")
     return message
 
 
 def text_of(message: Message, name: str, longest: int = LONGEST_WORD, shortest: int = 1) -> str:
-    """The text ``name`` of a message, of so many characters. This and the others raise ``ValueError``."""
+    """The text ``name`` of a message, ``shortest`` to ``longest`` characters. All of these raise ``ValueError``."""
     value = message.get(name)
     if not isinstance(value, str) or not shortest <= len(value) <= longest:
         raise ValueError(f"{name}={brief(value)}: expected a text of {shortest} to {longest} characters")
@@ -63,5 +63,5 @@ def number_of(message: Message, name: str, low: float, high: float) -> float:
 
 
 def flag_of(message: Message, name: str) -> bool:
-    """Whether ``name`` is true; false where it is left out."""
+    """Whether ``name`` is true; False if it is left out."""
     return check_flag(name, message.get(name, False))

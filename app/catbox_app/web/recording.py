@@ -1,4 +1,4 @@
-"""A recorded game as a page sees it: any position, from any seat's view or all open."""
+"""A recorded game as a page sees it: any position, from any seat's view or with all hands open."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from catbox_env import GameState
 
 
 class Recording(RecordedGame):
-    """A game of a file of records, as messages; `begin`, `step` and `show` send them to the one page that looks at it.
+    """A game of a file of records, as messages; `begin`, `step` and `show` send them to the one page that shows it.
 
     Args:
         record: the game.
@@ -27,7 +27,7 @@ class Recording(RecordedGame):
     def __init__(self, record: GameRecord, games: int = 1, game_number: int = 1) -> None:
         if record.game.history_length > MOST_ACTIONS:
             raise ValueError(
-                f"a game that may take {record.game.history_length} actions; at most {MOST_ACTIONS} are shown here: "
+                f"this game may take {record.game.history_length} actions; at most {MOST_ACTIONS} can be shown here: "
                 "catbox replay FILE shows it in the terminal"
             )
         super().__init__(record)
@@ -43,7 +43,8 @@ class Recording(RecordedGame):
         return cls(record, game_number + sum(1 for line in file if line.strip()), game_number)
 
     def joined(self, number: int, seat: int | None) -> Message:
-        """What a page is told that begins after ``number`` actions, as ``seat`` sees the game; None: all open."""
+        """The first message to a page that starts after ``number`` actions in the view of ``seat``; None: all hands
+        open."""
         return {
             **joined(self.record.game, "replay", self._names, None, None, None),
             "length": self.last,
@@ -69,12 +70,12 @@ class Recording(RecordedGame):
         }
 
     def decision(self, number: int, seat: int | None) -> GameState | None:
-        """The position after ``number`` actions, if ``seat`` sees what there is to decide in it."""
+        """The position after ``number`` actions, if ``seat`` can see the decision in it."""
         state = self.states[number]
         return state if self.shown(number) is state and seat in (None, state.current_player) else None
 
     def policy(self, number: int, seat: int | None) -> Message | None:
-        """What the agent that moves next has told of its probabilities, if ``seat`` sees what it decides."""
+        """The recorded probabilities of the agent to move, if ``seat`` can see its decision."""
         state = self.decision(number, seat)
         policy = self.record.policies[number] if number < self.last else None
         if state is None or policy is None:
@@ -83,14 +84,14 @@ class Recording(RecordedGame):
         return {**told, "recorded": True}
 
     def begin(self, viewer: Viewer, number: int, seat: int | None) -> None:
-        """Show the position after ``number`` actions, or the last one, as ``seat`` sees it; None: all open."""
+        """Show the position after ``number`` actions, or the last one, as ``seat`` sees it; None: all hands open."""
         self._number, self._seat = min(number, self.last), seat
         viewer.send(self.joined(self._number, seat))
         self._tell_events(viewer)
         self.show(viewer)
 
     def step(self, viewer: Viewer, number: int, seat: int | None) -> None:
-        """Show the position after ``number`` actions as ``seat`` sees it; None: all open."""
+        """Show the position after ``number`` actions as ``seat`` sees it; None: all hands open."""
         turned = seat != self._seat
         self._number, self._seat = number, seat
         if turned:
@@ -98,7 +99,7 @@ class Recording(RecordedGame):
         self.show(viewer)
 
     def show(self, viewer: Viewer) -> None:
-        """Send the position that is shown once more, and what the coach or else the record says of it."""
+        """Send the current position again, with the advice of the coach or else the recorded policy."""
         number, seat = self._number, self._seat
         viewer.send(self.position(number, seat, viewer.theme, viewer.size))
         if not viewer.coach.is_on and (policy := self.policy(number, seat)) is not None:

@@ -1,6 +1,6 @@
-"""The server of `catbox web`: the page, and a WebSocket for each one that plays.
+"""The server of `catbox web`: it serves the page, and a WebSocket to each open one.
 
-One thread handles messages: it alone touches tables. Agents and coaches think in others (`jobs`).
+One thread handles messages, and only it touches tables. Agents and coaches think in others (`jobs`).
 """
 
 from __future__ import annotations
@@ -35,24 +35,24 @@ from catbox_app.web.reading import Message
 from catbox_app.web.table import new_match
 from catbox_app.web.tables import Tables
 
-#: The most pages at once.
+#: The most pages open at once.
 MOST_PAGES = 400
-#: The largest message that is read, in bytes: a file of records.
+#: The largest message that is accepted, in bytes: a file of records.
 LARGEST_MESSAGE = 8 << 20
-#: Characters of messages that wait for a page before it is given up: it does not read them.
+#: The most characters of messages that wait for a page; one with more does not read them, and is given up.
 MOST_WAITING = 4 << 20
 NOT_READ = "messages are not read"
-#: A page waits after each message, so many times as long as its answer took: one thread answers all pages.
+#: After each message a page waits this many times as long as its answer took: one thread answers all pages.
 SHARE = 4
-#: Jobs begin one after the other: threads that think side by side keep the one that answers pages waiting. But after so
-#: many seconds the next one begins all the same, so that an agent that thinks long holds up no other table.
+#: Jobs start one after the other: parallel ones would slow down the thread that answers pages. But after this many
+#: seconds the next one starts anyway, so that a slow agent does not hold up other tables.
 PATIENCE = 0.3
-#: The most jobs that think at once.
+#: The most jobs that run at once.
 THINKERS = 32
 
 
 def get_ready() -> None:
-    """Compile, or load, what messages need of every game: otherwise the first page would wait, and all with it."""
+    """Compile or load what the messages of every game need: otherwise the first page would wait, and all others too."""
     lobby([], "light")
     for game_id in catbox_env.GAMES:
         game = catbox_env.make_game(game_id, reward=REWARD)
@@ -62,9 +62,9 @@ def get_ready() -> None:
 
 
 class JobRunner:
-    """Runs the jobs of ``tables`` in threads, and what they find in the loop that handles messages.
+    """Runs the jobs of ``tables`` in threads, and handles their results in the event loop.
 
-    ``kept``: keeps the tables in files; None: they end with the server.
+    ``kept``: keeps the tables in files; None: they are lost when the server stops.
     """
 
     def __init__(self, tables: Tables, kept: KeptTables | None = None) -> None:
@@ -77,16 +77,16 @@ class JobRunner:
         self._running: set[asyncio.Task[None]] = set()
 
     def wake(self) -> None:
-        """Something has changed: look for jobs."""
+        """Look for jobs, because something has changed."""
         self._changed.set()
 
     def end(self) -> None:
-        """Let `run` end."""
+        """Make `run` return."""
         self._ends = True
         self.wake()
 
     async def run(self) -> None:
-        """Until `end` is called; all tables are written then."""
+        """Run jobs until `end` is called, then write all tables."""
         keeping = asyncio.create_task(self._keep())
         while not self._ends:
             with contextlib.suppress(TimeoutError):
@@ -103,7 +103,7 @@ class JobRunner:
         await self._keep()  # what has changed while the last files were written
 
     async def _keep(self) -> None:
-        """Write what has changed, beside all else: a slow disk holds up no table."""
+        """Write what has changed, in a thread: a slow disk holds up no table."""
         if self._kept is not None and (changes := self._kept.changes(self.tables)):
             await asyncio.to_thread(write, changes)
             self.wake()  # for what has changed meanwhile
@@ -121,20 +121,20 @@ class JobRunner:
             if isinstance(error, AgentError):
                 print(error.agent_traceback(), file=sys.stderr, end="")
             job.fail(error)
-        else:  # an agent's module that cannot be imported, say: the page is told, and the terminal all of it
+        else:  # such as an agent's module that cannot be imported: the terminal shows the traceback
             traceback.print_exception(error)
             job.fail(ValueError(f"{type(error).__name__}: {error}"))
         self.wake()
 
 
 def _begun(think: Callable[[], Any]) -> Future[Any]:
-    """What ``think`` finds, in a thread that ends with the program, however long it thinks."""
+    """The result of ``think``, run in a daemon thread, which does not keep the program from exiting."""
     found: Future[Any] = Future()
 
     def run() -> None:
         try:
             found.set_result(think())
-        except BaseException as error:  # noqa: BLE001  (the loop that waits for it tells it)
+        except BaseException as error:  # noqa: BLE001  (the loop that awaits it reports it)
             found.set_exception(error)
 
     threading.Thread(target=run, name="catbox-thinks", daemon=True).start()
@@ -142,7 +142,7 @@ def _begun(think: Callable[[], Any]) -> Future[Any]:
 
 
 def web_app(tables: Tables, host: str = "127.0.0.1", kept: KeptTables | None = None) -> Starlette:
-    """The application. ``host``: what the server listens on; ``kept``: keeps the tables."""
+    """The ASGI application. ``host``: what the server listens on; ``kept``: keeps the tables."""
 
     @contextlib.asynccontextmanager
     async def lifespan(app: Starlette) -> AsyncIterator[None]:
@@ -161,7 +161,7 @@ def web_app(tables: Tables, host: str = "127.0.0.1", kept: KeptTables | None = N
 class Waiting:
     """The messages that wait for a page, as JSON text.
 
-    ``is_given_up``: there were more than ``MOST_WAITING`` characters, and none is taken any more.
+    ``is_given_up``: more than ``MOST_WAITING`` characters were waiting, and no message is accepted any more.
     """
 
     def __init__(self) -> None:
@@ -170,7 +170,7 @@ class Waiting:
         self._texts: asyncio.Queue[str] = asyncio.Queue()
 
     def put(self, message: Message) -> None:
-        """Let a message wait."""
+        """Add a message."""
         if self.is_given_up:
             return
         text = json.dumps(message, separators=(",", ":"), allow_nan=False)
@@ -186,11 +186,11 @@ class Waiting:
 
 
 async def serve_page(socket: WebSocket) -> None:
-    """One page, until it goes."""
+    """Serve one page until it disconnects."""
     runner: JobRunner = socket.app.state.runner
     await socket.accept()
     if runner.pages >= MOST_PAGES:
-        text = f"{MOST_PAGES} pages are open here, the most that this server has. Try again later."
+        text = f"{MOST_PAGES} pages are open, the most that this server allows. Try again later."
         await socket.send_text(json.dumps({"type": "failed", "code": "full", "text": text}))
         await socket.close(1013)
         return
@@ -215,7 +215,7 @@ async def serve_page(socket: WebSocket) -> None:
 
 
 async def _send(socket: WebSocket, waiting: Waiting) -> None:
-    """Send what waits, in order."""
+    """Send the waiting messages, in order."""
     with contextlib.suppress(WebSocketDisconnect, RuntimeError):  # the page is gone
         while not waiting.is_given_up:
             await socket.send_text(await waiting.get())

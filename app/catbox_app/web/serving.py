@@ -1,4 +1,4 @@
-"""Starts the server of `catbox web`: a port that is free, an address to open, and a browser."""
+"""Starts the server of `catbox web`: a listening socket, the address to open, and a browser."""
 
 from __future__ import annotations
 
@@ -15,14 +15,14 @@ from uvicorn.protocols.http.h11_impl import H11Protocol
 
 from catbox_app.web.server import LARGEST_MESSAGE
 
-#: How long a thread that thinks may keep the one that answers pages waiting, in seconds. Python's own 5 ms add up.
+#: Seconds that a thinking thread may keep the one that answers pages waiting. Python's default of 5 ms adds up.
 SWITCH_SECONDS = 0.0005
-#: A connection is closed that leaves a request unfinished for so many seconds.
+#: Seconds until a connection whose request is incomplete is closed.
 REQUEST_SECONDS = 20.0
 
 
 class Protocol(H11Protocol):
-    """HTTP that does not wait for ever until a request is complete, which uvicorn has no option for."""
+    """HTTP with a timeout for incomplete requests, for which uvicorn has no option."""
 
     _timer: asyncio.TimerHandle | None = None
 
@@ -32,7 +32,7 @@ class Protocol(H11Protocol):
         self._timer = self.loop.call_later(REQUEST_SECONDS, transport.close)
 
     def data_received(self, data: bytes) -> None:
-        """It sends a part of a request."""
+        """It sends part of a request."""
         super().data_received(data)
         is_waited_for = self.cycle is None or self.cycle.response_complete
         if self._timer is not None and not is_waited_for:
@@ -42,14 +42,14 @@ class Protocol(H11Protocol):
             self._timer = self.loop.call_later(REQUEST_SECONDS, self.transport.close)
 
     def handle_websocket_upgrade(self, event: Any) -> None:
-        """The request is complete, and the connection another protocol's from now on."""
+        """The request is complete, and another protocol takes over the connection."""
         super().handle_websocket_upgrade(event)
         if self._timer is not None:
             self._timer.cancel()
 
 
 def listen(host: str, port: int) -> socket.socket:
-    """A socket that listens. ``port`` 0: any that is free. Raises ``ValueError`` with what to do."""
+    """A listening socket. ``port`` 0: any free port. Raises ``ValueError`` that says what to do."""
     try:
         found = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE)
         family, _, _, _, address = found[0]
@@ -58,19 +58,19 @@ def listen(host: str, port: int) -> socket.socket:
     except OSError as error:
         raise ValueError(
             f"--host {host} --port {port}: {error.strerror}; expected an address of this machine, such as 127.0.0.1, "
-            "or 0.0.0.0 for all, and a port from 1024 on that nothing else uses, or 0: any that is free"
+            "or 0.0.0.0 for all, and an unused port of 1024 or above, or 0 for any free port"
         ) from None
 
 
 def address_of(listening: socket.socket, host: str) -> str:
-    """What is typed into a browser on this machine."""
+    """The URL to open in a browser on this machine."""
     port = listening.getsockname()[1]
     name = {"0.0.0.0": "127.0.0.1", "::": "[::1]"}.get(host, f"[{host}]" if ":" in host else host)
     return f"http://{name}:{port}/"
 
 
 def server_of(app: ASGIApp) -> uvicorn.Server:
-    """What serves ``app``; ``run(sockets=[...])`` ends when ``should_exit`` is set, or with Ctrl-C."""
+    """A server of ``app``; ``run(sockets=[...])`` returns when ``should_exit`` is set, or on Ctrl-C."""
     config = uvicorn.Config(
         app,
         http=Protocol,
@@ -86,7 +86,7 @@ def server_of(app: ASGIApp) -> uvicorn.Server:
 
 
 def serve(app: ASGIApp, listening: socket.socket, open_browser: str | None = None) -> None:
-    """Serve until Ctrl-C. ``open_browser``: an address that a browser opens."""
+    """Serve until Ctrl-C. ``open_browser``: the URL to open in a browser."""
     if open_browser is not None:
         threading.Thread(target=webbrowser.open, args=(open_browser,), daemon=True).start()
     sys.setswitchinterval(SWITCH_SECONDS)

@@ -18,7 +18,7 @@ from catbox_env import Game
 PERSON = "person"
 #: The longest pause between two actions of agents, in seconds.
 LONGEST_PAUSE = 10.0
-#: So many of the last actions are told again to a page that comes back.
+#: How many of the last actions are sent again to a page that comes back.
 TOLD_AGAIN = 200
 
 
@@ -30,11 +30,10 @@ class Table:
         specs: for each seat the spec of its agent, or ``PERSON``.
         pace: seconds between the actions of agents.
         clock: the time in seconds; only differences matter.
-        keys: the secret keys of the seats, None of an agent's. Default: new ones.
+        keys: the secret keys of the seats, None for an agent's. Default: new ones.
 
-    Attributes (to be read only): the above; ``keys``: the secret key of each person's seat, None of an agent's;
-    ``used``: when something was last asked of it; ``changes``: rises with everything that happens; ``trouble``: why the
-    agent to move does not play.
+    Attributes (read-only): the above; ``keys``: the secret key of each person's seat, None for an agent's; ``used``:
+    when it was last used; ``changes``: counts everything that happens; ``trouble``: why the agent to move cannot play.
     """
 
     def __init__(
@@ -52,7 +51,7 @@ class Table:
         self.trouble: str | None = None
         self._clock = clock
         self._thinks = False
-        self.changes = 0  # what an agent thought about is gone when this has risen
+        self.changes = 0  # a decision is outdated once this has increased
         self._paused_until = clock() + pace
         self.used = clock()
 
@@ -63,7 +62,7 @@ class Table:
 
     @property
     def is_for_one(self) -> bool:
-        """Whether one person plays alone with agents."""
+        """Whether one person plays against agents alone."""
         return len(self.match.people) == 1
 
     def opened(self) -> Message:
@@ -77,16 +76,16 @@ class Table:
     # People come and go.
 
     def check_free(self, seat: int, viewer: Viewer) -> None:
-        """Raise `Failed` where another page than ``viewer`` sits at ``seat``."""
+        """Raise `Failed` if a page other than ``viewer`` has ``seat``."""
         if self.viewers.get(seat, viewer) is not viewer:
             raise Failed(
-                f"Somebody plays the seat of player_{seat} with this link at this moment, in another window or on "
+                f"Somebody is already playing the seat of player_{seat} with this link, in another window or on "
                 "another machine. Close it there, or take the seat over.",
                 "taken",
             )
 
     def join(self, seat: int, viewer: Viewer) -> None:
-        """Sit down at ``seat``; everything is told. Another page that sits there loses the seat, and is told so."""
+        """Take ``seat``, and send everything. Another page that has the seat loses it, and is told so."""
         other = self.viewers.get(seat)
         if other is not None and other is not viewer:
             other.seat = None
@@ -105,13 +104,13 @@ class Table:
         self._tell_people()
 
     def rename(self, viewer: Viewer) -> None:
-        """Tell everybody what the person in the seat of ``viewer`` is called now."""
+        """Tell everybody the new name of the person in the seat of ``viewer``."""
         if viewer.seat is not None and (key := self.keys[viewer.seat]) is not None:
             self._called[key] = viewer.name
             self._tell_people()
 
     def leave(self, viewer: Viewer) -> None:
-        """Get up; the seat stays for who has its key."""
+        """Leave the seat; it stays free for whoever has its key."""
         viewer.coach.forget()
         if viewer.seat is not None and self.viewers.get(viewer.seat) is viewer:
             del self.viewers[viewer.seat]
@@ -125,7 +124,7 @@ class Table:
         """The person in ``seat``, who has seen ``number`` actions, takes ``action``. Raises `Refused`."""
         if number != len(self.match.actions):
             self.show(seat)
-            raise Refused("The game has gone on meanwhile; look at it and choose again.")
+            raise Refused("The game has moved on; look at it and choose again.")
         state = self.match.state
         if state.current_player == seat and action not in state.legal_actions():
             raise Refused(f"Not possible: {self.game.explain_refusal(state.record, action)}.")
@@ -146,18 +145,18 @@ class Table:
             self._tell_beginning(viewer)
 
     def again(self, seat: int, deal: str) -> None:
-        """Begin anew: ``deal`` is ``"new"``, ``"same"`` or ``"next_seat"``, the same deal from the next seat.
+        """Start again: ``deal`` is ``"new"``, ``"same"`` or ``"next_seat"``, the same deal from the next seat.
 
-        Raises `Refused` where people sit at the table who would lose their game, or have seen the deal.
+        Raises `Refused` if other people would lose their game or have seen the deal.
         """
         if not self.is_for_one:
             if not self.match.is_over:
-                raise Refused("Several people play this game: a new one begins when it is over.")
+                raise Refused("Several people play this game: a new one can begin when it is over.")
             if deal != "new":
                 raise Refused("Everybody has seen this deal; with several people only a new one can follow.")
         turns = deal == "next_seat"
         specs = [self.specs[-1], *self.specs[:-1]] if turns else self.specs
-        # Before anything changes: an agent may be gone that could be made before.
+        # Before anything changes, because an agent may no longer be available.
         self.match = new_match(self.game, specs, None if deal == "new" else self.match.seed)
         if turns:
             self.specs, self.keys = specs, [self.keys[-1], *self.keys[:-1]]
@@ -170,14 +169,14 @@ class Table:
         self._tell_people()
 
     def set_pace(self, seconds: float) -> None:
-        """Agents wait so long from now on."""
+        """Set how long agents wait from now on."""
         self._paused_until += seconds - self.pace
         self.pace = seconds
 
     def record(self) -> Message:
-        """The game as a file of records. Raises `Refused` before its end: it holds the cards of all."""
+        """The game as a file of records. Raises `Refused` before its end, because the file holds everybody's cards."""
         if not self.match.is_over:
-            raise Refused("A saved game holds the cards of all seats: it can be saved when it is over.")
+            raise Refused("A saved game holds the cards of all seats: it can be saved only when it is over.")
         names = list(dict.fromkeys(self.match.names))
         lines = record_lines(self.game, names, [self.match.record()])
         name = f"{self.game.id.rpartition('_v')[0]}-{self.match.seed}.jsonl"
@@ -186,13 +185,13 @@ class Table:
     # What agents do.
 
     def seconds_to_wait(self) -> float | None:
-        """Until an agent may begin to think: 0 or less: now. None: no agent is to move, or it thinks already."""
+        """Seconds until an agent may start to think (0 or less: now); None: no agent is to move, or one is thinking."""
         if self._thinks or self.trouble or self.match.is_over or self.match.waits_for_person:
             return None
         return self._paused_until - self._clock() if self.viewers else None
 
     def think(self) -> Job:
-        """The next action of an agent."""
+        """The job that plays the next action of an agent."""
         asked, number = self.changes, len(self.match.actions)
         self._thinks = True
 
@@ -205,7 +204,7 @@ class Table:
         def fail(error: ValueError) -> None:
             self._thinks = False
             if asked == self.changes:
-                self.trouble = f"{error} It does not play on: take your last action back, or begin anew."
+                self.trouble = f"{error} It cannot play on: take your last action back, or start a new game."
                 for viewer in self.viewers.values():
                     viewer.send({"type": "failed", "code": "agent", "text": self.trouble})
 
@@ -214,7 +213,7 @@ class Table:
     # What pages are told.
 
     def show(self, seat: int) -> None:
-        """Send the position to ``seat``, and what its coach says."""
+        """Send the position to ``seat``, and ask its coach."""
         viewer, match = self.viewers[seat], self.match
         to_move = match.current_player
         message = position(match.state, len(match.actions), seat, viewer.theme, viewer.size)
@@ -249,7 +248,7 @@ class Table:
     def _tell_beginning(self, viewer: Viewer) -> None:
         seat = viewer.seat
         assert seat is not None
-        # The seed tells all cards to who can compute: several people are told it when the game is over.
+        # The seed reveals all cards: several people learn it when the game is over.
         seed = self.match.seed if self.is_for_one or self.match.is_over else None
         others = [spec for spec in self.specs if spec != PERSON]
         command = command_line("play", others, self.game, self.match.seed, seat) if self.is_for_one else None

@@ -1,4 +1,4 @@
-"""All tables: bounded in number, found by the secret keys of their seats, closed when nobody comes back to them."""
+"""All tables: limited in number, found by the secret keys of their seats, closed when abandoned."""
 
 from __future__ import annotations
 
@@ -12,9 +12,9 @@ from catbox_app.web.jobs import Job
 from catbox_app.web.reading import Failed
 from catbox_app.web.table import Table
 
-#: The most tables, and the most that one page has opened.
+#: The most tables, and the most that one page may open.
 MOST_TABLES, MOST_OF_A_PAGE = 200, 10
-#: A table where nobody sits is closed after so many seconds.
+#: A table where nobody sits is closed after this many seconds.
 IDLE_SECONDS = 12 * 3600.0
 
 
@@ -22,16 +22,16 @@ class Tables:
     """The tables of a server or of a page.
 
     Args:
-        also: specs of agents that pages may name besides those that come with catbox.
+        also: specs of agents that pages may name besides the bundled ones.
         are_kept: whether they are kept in files (`kept`).
-        most: the most tables. Where there are as many, or as many as a page may open, the one that was left longest ago
-            makes room for a new one, unless it is kept or several people play there.
-        idle_seconds: a table where nobody sits is closed after that.
+        most: the most tables. At this limit, or at that of a page, the one that was left longest ago makes room for a
+            new one, unless it is kept or several people play there.
+        idle_seconds: a table where nobody sits is closed after this time.
         clock: the time in seconds; only differences matter.
 
     ``recordings`` are files of recorded games that pages may watch, by secret keys.
 
-    The host asks for `due` jobs and runs them, and waits `seconds_to_wait` where there are none.
+    The host runs the `due` jobs, and waits `seconds_to_wait` if there are none.
     """
 
     def __init__(
@@ -54,21 +54,21 @@ class Tables:
         return iter(list(self._tables))
 
     def give(self, job: Job) -> None:
-        """A job that `due` is to hand out."""
+        """Add a job for `due` to return."""
         self._jobs.append(job)
 
     def open(self, match: Match, specs: Sequence[str], pace: float, page: object) -> Table:
-        """A new table, which ``page`` asks for. Raises `Failed` where there is no room."""
+        """Open a new table for ``page``. Raises `Failed` if there is no room."""
         self.close_idle()
         own = [table for table in self._tables if self._opened_by.get(table) is page]
-        self._make_room(own, MOST_OF_A_PAGE, "that one page may open. Go on with one of them")
-        self._make_room(self._tables, self._most, "that this server has. Try again later")
+        self._make_room(own, MOST_OF_A_PAGE, "that one page may open. Play on at one of them")
+        self._make_room(self._tables, self._most, "that this server allows. Try again later")
         table = self.add(Table(match, specs, pace, self.clock))
         self._opened_by[table] = page
         return table
 
     def _make_room(self, tables: Sequence[Table], most: int, which: str) -> None:
-        """Close one of ``tables`` where there are as many as there may be."""
+        """Close one of ``tables`` if there are ``most`` of them."""
         if len(tables) < most:
             return
         left = [table for table in tables if not table.viewers and table.is_for_one and not self._are_kept]
@@ -77,32 +77,32 @@ class Tables:
         self._close(min(left, key=lambda table: table.used))
 
     def add(self, table: Table) -> Table:
-        """Take in a table that was kept (`kept`)."""
+        """Add a table, such as one that was kept (`kept`)."""
         self._tables.append(table)
         self._seats |= {key: table for key in table.keys if key is not None}
         return table
 
     def seat_of(self, key: str) -> tuple[Table, int]:
-        """The table and the seat of a key. Raises `Failed` for a key that is none, or no more."""
+        """The table and the seat of a key. Raises `Failed` for an unknown or outdated key."""
         self.close_idle()
         if key not in self._seats:
             raise Failed(
-                "No seat has this link. It may have been copied in part, or the table is gone: the server was started "
-                f"anew, nobody has sat there for {self._idle_seconds / 3600:g} hours, or its place was needed. Ask for "
-                "the link again, or open a new table.",
+                "No seat has this link. It may have been copied incompletely, or the table is gone: the server was "
+                f"restarted, nobody has sat there for {self._idle_seconds / 3600:g} hours, or its place was needed. "
+                "Ask for the link again, or open a new table.",
                 "no_seat",
             )
         table = self._seats[key]
         return table, table.keys.index(key)
 
     def close_idle(self) -> None:
-        """Close the tables where nobody has sat for long."""
+        """Close the tables where nobody has sat for too long."""
         late = self.clock() - self._idle_seconds
         for table in [table for table in self._tables if not table.viewers and table.used < late]:
             self._close(table)
 
     def due(self) -> list[Job]:
-        """What is to be done now, each job once."""
+        """The jobs to run now, each returned once."""
         jobs = list(self._jobs)
         self._jobs.clear()
         for table in self._tables:
@@ -112,14 +112,14 @@ class Tables:
         return jobs
 
     def seconds_to_wait(self) -> float | None:
-        """Until the next job is due; None: nothing is to be done before another message arrives."""
+        """Seconds until the next job is due; None: nothing to do before another message arrives."""
         if self._jobs:
             return 0.0
         waits = [table.seconds_to_wait() for table in self._tables]
         return min((max(0.0, wait) for wait in waits if wait is not None), default=None)
 
     def run_due(self) -> None:
-        """Run what is due here and now: for a host without threads, one action of each table."""
+        """Run what is due in this thread, one action per table: for a host without threads."""
         for job in self.due():
             job.run()
 

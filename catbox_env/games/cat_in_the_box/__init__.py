@@ -1,1 +1,1 @@
-"""Cat in the Box: rules, state, kernels, observation, text and rendering."""
+"""Cat in the Box: rules, play, observation, hidden information, display, and the game object."""

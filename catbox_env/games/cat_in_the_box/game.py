@@ -1,4 +1,4 @@
-"""Cat in the Box as a ``Game``: its rules, layouts, words for actions, and given deals."""
+"""Cat in the Box as a ``Game``: its rules, layouts, action names, and fixed deals."""
 
 from __future__ import annotations
 
@@ -62,8 +62,8 @@ class CatInTheBox(Game):
         self.state_layout = state_layout(rules)
         decisions = 1 + bool(rules.bids) + rules.num_tricks
         self.history_length = rules.num_rounds * rules.num_players * decisions
-        # A player loses at most a point a trick; it wins one a trick, and as much again for its tokens, of which it
-        # has one a trick.
+        # A player loses at most a point per trick; it wins one per trick, and as much again for its tokens, of which
+        # it lays one per trick.
         worst, best = -rules.num_tricks * rules.num_rounds, 2 * rules.num_tricks * rules.num_rounds
         self.min_utility, self.max_utility = {
             "score": (float(worst), float(best)),
@@ -137,9 +137,9 @@ class CatInTheBox(Game):
             "tricks_won": info["tricks_won"].astype(np.float64),
             "bonus": info["bonus"].astype(np.float64),
             "paradox": paradox.astype(np.float64),
-            # Whether the round ended in anybody's paradox: the same for all seats.
+            # Whether any seat caused a paradox: the same for all seats.
             "any_paradox": any_paradox.astype(np.float64),
         }
-        if self.rules.bids:  # who caused a paradox is paid no bonus, whatever it bid
+        if self.rules.bids:  # the seat that caused a paradox gets no bonus, whatever it bid
             statistics["bid_hit"] = ((info["bid"] == info["tricks_won"]) & ~paradox).astype(np.float64)
         return statistics

@@ -36,7 +36,7 @@ COLORS = ("red", "blue", "yellow", "green")
 PHASES = ("discard", "bid", "play")
 
 MAX_PLAYERS, MAX_RANKS, MAX_COLORS, MAX_COPIES, MAX_BIDS, MAX_ROUNDS = 5, 9, 4, 5, 9, 127
-#: Cards of a hand that are never played: the discard and the last one.
+#: Cards of a hand that are never played: the discard and the last card.
 UNPLAYED_CARDS = 2
 MIN_HAND_SIZE = UNPLAYED_CARDS + 1
 # Standard values of the fields that a rule set leaves open.
@@ -55,11 +55,11 @@ class Rules:
         num_ranks: 1-9; the deck holds ranks 1 .. num_ranks. Default 9, 8, 6, 5 for 5, 4, 3, 2 players.
         num_colors: 2-4, the first ones of red, blue, yellow, green.
         copies: 1-5 cards of each rank.
-        hand_size: cards dealt to each player, at least 3. Default: as many as there are, after two players set
-            five cards aside.
-        bids: what may be bid, ascending; ``()`` for no bidding. Default 1-4 (as far as there are tricks to win),
-            none for two players.
-        bonus_max_tricks: without bids, the bonus is for winning at most so many tricks. Default 4.
+        hand_size: cards dealt to each player, at least 3. Default: as many as possible, after five cards are set
+            aside for two players.
+        bids: the allowed bids, ascending; ``()`` for no bidding. Default 1-4 (up to the number of tricks), none for
+            two players.
+        bonus_max_tricks: without bids, a seat earns the bonus if it wins at most this many tricks. Default 4.
         revealed_cards: undealt cards shown at the start, which block cells. Default 3 for two players, else 0.
         rounds: 1-127 or ``"match"``, one round for each player.
         start_player: the seat that starts the first round, or ``"random"``.
@@ -119,7 +119,7 @@ class Rules:
 
     @property
     def num_tricks(self) -> int:
-        """Tricks in a full round: every card but the discard and the last one is played."""
+        """Tricks in a full round: every card except the discard and the last one is played."""
         return self.hand_size - UNPLAYED_CARDS
 
     @property
@@ -164,7 +164,7 @@ class Rules:
 
 @dataclass(frozen=True)
 class Deal:
-    """A given deal of the first round, in printed ranks.
+    """A fixed deal of the first round, in printed ranks.
 
     Attributes: ``hands``: one sequence of ranks for each seat; ``revealed``: the revealed ranks, in order;
     ``start_player``: the seat that starts, only where the rules say ``start_player="random"``.
@@ -187,7 +187,7 @@ class Deal:
         )
 
     def check(self, rules: Rules) -> None:
-        """Raise ``ValueError`` unless this deal can come up under ``rules``."""
+        """Raise ``ValueError`` unless this deal is possible under ``rules``."""
         check_sequences("hands", self.hands, "ranks")
         check_sequence("revealed", self.revealed, "ranks")
         for rank in [rank for hand in self.hands for rank in hand] + list(self.revealed):
@@ -205,7 +205,7 @@ class Deal:
         counts = Counter([rank for hand in self.hands for rank in hand] + list(self.revealed))
         for rank, count in counts.items():
             if count > rules.copies:
-                raise ValueError(f"deal: rank {rank} comes {count} times; there are {rules.copies} copies")
+                raise ValueError(f"deal: rank {rank} occurs {count} times; there are {rules.copies} copies")
         fixed = rules.start_player
         if self.start_player is None:
             return

@@ -1,4 +1,4 @@
-"""Cat Te as a ``Game``: its rules, layouts, words for actions, and given deals."""
+"""Cat Te as a ``Game``: its rules, layouts, action names, and fixed deals."""
 
 from __future__ import annotations
 
@@ -74,7 +74,7 @@ class CatTe(Game):
         self.state_bounds = state_bounds(rules)
         self.features = make_features(self)
         self.draws = CardDraws(rules)
-        self.score_sum = 0.0  # a side pot that is left at the end goes back in equal parts
+        self.score_sum = 0.0  # a side pot left at the end is returned in equal parts
 
     def action_to_string(self, action: int) -> str:
         return text.action_to_string(self.check_action_id(action))

@@ -1,4 +1,4 @@
-"""The rules of Cat Te as data: the cards, the options of a rule set, and given deals.
+"""The rules of Cat Te as data: the cards, the options of a rule set, and fixed deals.
 
 A card is an integer ``rank * 4 + suit``: ranks 0 (two) to 12 (ace), suits clubs, diamonds, hearts, spades. In words
 it is the rank and the letter of the suit: ``"2C"``, ``"10H"``, ``"AS"``.
@@ -25,10 +25,10 @@ SUITS = ("clubs", "diamonds", "hearts", "spades")
 NUM_RANKS, NUM_SUITS = len(RANKS), len(SUITS)
 NUM_CARDS = NUM_RANKS * NUM_SUITS
 HAND_SIZE = NUM_TRICKS = 6
-#: The first four tricks decide who stays in; the fifth is chosen blind (both but in khmer); the sixth plays itself.
+#: The first four tricks decide who stays in; the fifth is blind (neither in khmer); the sixth plays itself.
 NUM_EARLY_TRICKS = 4
 BLIND_TRICK, LAST_TRICK = NUM_TRICKS - 2, NUM_TRICKS - 1
-#: A hand of these ranks alone is an instant win.
+#: A hand of only these ranks is an instant win.
 LOW_RANKS = ("A", "2", "3", "4", "5")
 #: Antes that each loser of a doubled round pays.
 DOUBLE = 2
@@ -48,7 +48,7 @@ def card_to_string(card: int) -> str:
 
 
 def card_in_deal(card: int | str) -> int:
-    """The id of a card of a given deal, in words (any case) or as its id. Raises ``ValueError`` for anything else."""
+    """The id of a card given by name (any case) or by id. Raises ``ValueError`` for anything else."""
     if isinstance(card, str) and card.strip().upper() in _CARDS:
         return _CARDS[card.strip().upper()]
     if is_integer(card) and 0 <= card < NUM_CARDS:
@@ -69,13 +69,13 @@ class Rules:
         offsuit_faceup: whether a player without the led suit may play another card face up.
         instant_wins: whether a hand of four equal ranks, of one suit, or all from A, 2, 3, 4, 5 may be shown to win.
         instant_wins_double: whether such a win is paid twice.
-        side_pot: 0-100 antes that each player puts into the side pot every round; 0: there is none.
+        side_pot: 0-100 antes that each player puts into the side pot every round; 0: no side pot.
         rounds: 1-127 or ``"match"``, one round for each player.
         dealer: the seat that deals the first round, 0 .. num_players - 1; -1, the default, means the last one
-            (and stands for it: rules with the one and the other are equal).
+            (rules with either value are equal).
 
     Raises:
-        ValueError: a value that cannot be played; the message names the field, the value and the bound.
+        ValueError: an invalid value; the message names the field, the value and the bound.
     """
 
     num_players: int = 4
@@ -115,12 +115,12 @@ class Rules:
 
     @property
     def sweep_factor(self) -> int:
-        """What all four early tricks are paid with: 2 antes from each of the others with four or more players."""
+        """Antes from each other seat for winning all four early tricks: 2 with four or more players."""
         return DOUBLE if self.eliminates and self.num_players >= 4 else 1
 
     @property
     def show_factor(self) -> int:
-        """What an instant win is paid with."""
+        """Antes from each other seat for an instant win."""
         return DOUBLE if self.instant_wins_double else 1
 
     @property
@@ -133,10 +133,10 @@ class Rules:
 
 @dataclass(frozen=True)
 class Deal:
-    """A given deal of the first round; cards as ids or in words.
+    """A fixed deal of the first round; cards by id or by name.
 
-    Attributes: ``hands``: six cards for each seat; ``upturned``: the card that is turned up for the side pot, only
-    where there is one.
+    Attributes: ``hands``: six cards for each seat; ``upturned``: the card turned up for the side pot, only with a
+    side pot.
     """
 
     hands: Sequence[Sequence[int | str]]
@@ -154,7 +154,7 @@ class Deal:
         return cls(hands, None if deal.upturned is None else card_in_deal(deal.upturned))
 
     def check(self, rules: Rules) -> None:
-        """Raise ``ValueError`` unless this deal can come up under ``rules``."""
+        """Raise ``ValueError`` unless this deal is possible under ``rules``."""
         sizes = [len(hand) for hand in self.hands]
         if sizes != [HAND_SIZE] * rules.num_players:
             raise ValueError(

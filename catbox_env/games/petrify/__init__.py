@@ -1,1 +1,1 @@
-"""Petrify in six subjects: rules, what happens, what a seat sees, what it cannot see, how it is shown, the game."""
+"""Petrify: rules, play, observation, hidden information, display, and the game object."""

@@ -1,4 +1,4 @@
-"""Petrify as a ``Game``: its rules, layouts, words for actions, and given deals."""
+"""Petrify as a ``Game``: its rules, layouts, action names, and fixed deals."""
 
 from __future__ import annotations
 

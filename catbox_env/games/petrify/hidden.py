@@ -1,6 +1,6 @@
-"""What a seat cannot see: the board that a game begins on, and those that it can have begun on.
+"""What a seat cannot see: the initial board before it is drawn, and the boards that a game can have begun on.
 
-During the game nothing is hidden, so an observation leaves one state.
+During the game nothing is hidden, so an observation is consistent with a single state.
 """
 
 from __future__ import annotations
@@ -63,7 +63,7 @@ class BoardDraws(Draws):
         return f"player_{len(drawn) - cells} on {self.rules.cell_name(draw)}"
 
     def is_possible(self, drawn: Sequence[int]) -> bool:
-        """Whether everybody could move if it were the first, as in `kernels.deal`."""
+        """Whether every player could move if it were first, as in `kernels.deal`."""
         states, cells = np.zeros(1, STATE), self.rules.num_cells
         states[0].tile[:cells] = drawn[:cells]
         states[0].position[: self.rules.num_players] = drawn[cells:]
@@ -72,9 +72,9 @@ class BoardDraws(Draws):
     def deals_before(self, state: np.record, actions: Sequence[int]) -> Iterator[Deal]:
         """Deals from which ``actions`` may lead to ``state``; not all of them do.
 
-        A player leaves a place only when its cell is closed, or to another player. So the places at the beginning are
-        those that are closed or taken now and where no action led to. A zero where somebody landed is a copy of another
-        tile now.
+        A player leaves a cell only if it closes or another player takes it. So the initial positions are the cells that
+        are closed or occupied now and that no action led to. A zero on which a player landed is now a copy of another
+        tile.
         """
         tiles = state.tile[: self.rules.num_cells].tolist()
         landed, left = set(actions), set(state.position[: self.rules.num_players].tolist())
@@ -100,9 +100,9 @@ def _number_tile(i: int) -> int:
 def _next_tiles(
     deck: Counter[int], specials: Counter[int], cells: int, laid: Sequence[int]
 ) -> list[tuple[int, int]]:
-    """What can lie on the next of ``cells`` after ``laid``, by weight: all ``specials``, and cards of ``deck``.
+    """The tiles that can lie on the next of ``cells`` after ``laid``, with weights.
 
-    As many cards of the deck as fill the cells are taken at random, and all are shuffled.
+    All ``specials`` and random cards of ``deck`` that fill the remaining cells are shuffled.
     """
     left, specials_left = deck.copy(), specials.copy()
     for tile in laid:
@@ -115,14 +115,14 @@ def _next_tiles(
 
 @cached_njit
 def _can_begin(params, states):
-    """Whether every player could move if it were the first."""
+    """Whether every player could move if it were first."""
     begin_play(params[0], states[0])
     return all_can_move(params[0], states[0])
 
 
 @njit
 def sample(params, observation, generators, states):
-    """Set each of ``states`` (M,) to the position that ``observation`` (O,) shows. 1 if nobody is to move in it."""
+    """Set each of ``states`` (M,) to the position that ``observation`` (O,) shows; 1 if no seat is to move in it."""
     if len(states) == 0:
         return 0
     observer = max(0, one_hot_index(observation, params.at.seat, params.num_players))

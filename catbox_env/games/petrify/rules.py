@@ -17,15 +17,15 @@ from catbox_env.core.checks import (
 )
 
 MAX_PLAYERS, MIN_SIZE, MAX_SIZE = 4, 3, 8
-#: The columns of the largest board.
+#: Column names of the largest board.
 COLUMN_LETTERS = "abcdefgh"
-#: Number cards are crossed from symbols 1 .. NUM_SYMBOLS, the energy they give, and colours 1 .. NUM_NUMBER_COLORS.
+#: Number cards combine symbols 1 .. NUM_SYMBOLS, the energy they give, with colours 1 .. NUM_NUMBER_COLORS.
 NUM_SYMBOLS, NUM_NUMBER_COLORS = 4, 4
 #: Colour 0 is "colourless"; teleports may have any of the five.
 NUM_COLORS = NUM_NUMBER_COLORS + 1
 MOVE_RULES = ("exact", "up_to")
 
-#: What a tile is; the place in this tuple is its kind.
+#: Names of the kinds of tiles; a kind is an index into this tuple.
 KINDS = ("number", "wall", "wildcard", "zero", "teleport")
 
 
@@ -41,7 +41,7 @@ class Rules:
         teleports, walls, wildcards, zeros: special tiles, each in place of a number card; at most ``size`` walls.
 
     Raises:
-        ValueError: a rule set that cannot be laid out; the message names the field, the value and the bound.
+        ValueError: an impossible rule set; the message names the field, the value and the bound.
     """
 
     num_players: int = 2
@@ -85,7 +85,7 @@ class Rules:
         return cls(num_players=2, size=3, walls=3, wildcards=6)
 
     def cell_name(self, cell: int) -> str:
-        """The column's letter and the row's number, from 1: ``"a1"`` is the corner above on the left, cell 0."""
+        """The column's letter and the row's number, from 1: ``"a1"`` is the upper left corner, cell 0."""
         row, column = divmod(cell, self.size)
         return f"{COLUMN_LETTERS[column]}{row + 1}"
 
@@ -108,8 +108,8 @@ class Rules:
     def max_moves(self) -> int:
         """Most actions in a game.
 
-        Each turn closes a cell for good, and needs an open cell a player and one to go to. With teleports it may take a
-        second action.
+        Each turn closes a cell for good, and needs an open cell for each player and one to move to. With teleports a
+        turn may take a second action.
         """
         return (self.num_cells - self.walls - self.num_players) * (2 if self.teleports else 1)
 
@@ -120,21 +120,21 @@ def special_tiles(rules: Rules) -> list[str]:
     return teleports + ["W"] * rules.walls + ["*"] * rules.wildcards + ["0"] * rules.zeros
 
 
-#: Every name of a tile in a ``Deal``.
+#: The names of number and teleport tiles in a ``Deal``.
 NUMBER_TILES = [f"{s}.{c}" for s in range(1, NUM_SYMBOLS + 1) for c in range(1, NUM_NUMBER_COLORS + 1)]
 TELEPORT_TILES = [f"T{color}" for color in range(NUM_COLORS)]
 
 
 @dataclass(frozen=True)
 class Deal:
-    """A given board and the players' places on it.
+    """A fixed board and the players' positions on it.
 
     Attributes:
         tiles: rows of names: ``"2.3"`` symbol 2, colour 3; ``"W"`` wall; ``"*"`` wildcard; ``"0"`` zero; ``"T1"``
             teleport of colour 1.
         positions: the cell (``row * size + column``) of each player.
 
-    The special tiles have to be those of the rules. Number cards may be any: a deck of one's own can be laid out.
+    The special tiles must match the rules. Number cards are free: you can lay out your own deck.
     """
 
     tiles: Sequence[Sequence[str]]
@@ -150,7 +150,7 @@ class Deal:
         raise ValueError(f"deal={brief(deal)}: expected Deal(tiles, positions) or a dict with these keys")
 
     def check(self, rules: Rules) -> None:
-        """Raise ``ValueError`` unless the tiles and places are such as ``rules`` allow."""
+        """Raise ``ValueError`` unless ``rules`` allow these tiles and positions."""
         check_sequences("tiles", self.tiles, "names")
         check_sequence("positions", self.positions, "cells")
         widths = [len(row) for row in self.tiles]

@@ -65,7 +65,7 @@ def test_leaving_this_machine_is_said_with_what_it_means(monkeypatch: pytest.Mon
     monkeypatch.setattr(serving, "serve", lambda *given: served.append(given[2]))
     ran = run("web", "--host", "0.0.0.0", "--port", "0", columns=1000)
     assert ran.exit_code == 0
-    assert "everybody who reaches this machine" in ran.stdout
+    assert "anyone who can reach this machine" in ran.stdout
     assert str(served[0]).startswith("http://127.0.0.1:")
     ran = run("web", "--port", "0", "--no-browser")
     assert "everybody" not in ran.stdout

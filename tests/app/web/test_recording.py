@@ -1,4 +1,4 @@
-"""Saved games: what a table saves is shown again, from any seat's view or all open."""
+"""Saved games: what a table saves is shown again, from any seat's view or with all hands open."""
 
 from __future__ import annotations
 
@@ -88,7 +88,7 @@ def test_a_game_that_is_too_long_for_a_page_is_refused() -> None:
     game.pop("policies", None)
     page.send("replay", text="\n".join(map(json.dumps, (header, game))))
     page.tables.run_due()
-    assert "at most 2000 are shown here" in page.last("failed")["text"]
+    assert "at most 2000 can be shown here" in page.last("failed")["text"]
 
 
 def test_the_file_holds_other_games_too() -> None:

@@ -191,7 +191,7 @@ def test_the_seed_which_tells_all_cards_is_chosen_by_nobody_of_several_and_told_
 ) -> None:
     page.send("open", game="cat_in_the_box_v0", players=2, seats=["person", "person"], seed=77)
     page.tables.run_due()
-    assert "nobody may choose it" in page.last("failed")["text"]
+    assert "nobody may choose the seed" in page.last("failed")["text"]
     assert not list(page.tables)
     keys = page.open("person", "person")
     (table,) = page.tables
@@ -291,7 +291,7 @@ def test_tables_are_bounded_and_the_one_left_longest_ago_makes_room() -> None:
     pages[3].send("open", game="petrify_v0", players=2, seats=["person", "random"])
     tables.run_due()
     assert pages[3].last("failed")["code"] == "full"
-    assert "the most that this server has" in pages[3].last("failed")["text"]
+    assert "the most that this server allows" in pages[3].last("failed")["text"]
     for page in (pages[1], pages[0]):  # the one that was opened first is left last
         clock.now += 1
         page.connection.close()

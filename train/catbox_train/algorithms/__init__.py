@@ -1,1 +1,1 @@
-"""The learning algorithms, a folder each."""
+"""The learning algorithms, one folder each."""

@@ -3,9 +3,8 @@
     with RayWorkers(8, address="auto") as workers:
         catbox_train.train(config, "runs/eight", make_algorithm=workers.algorithm)
 
-The run itself, with its folder, evaluations and progress, is in the process that calls this; the workers play and
-learn. `workers` is what the run sees of them, `ranks` what runs in each of their processes, and `channel` what lies
-between.
+The run itself, with its folder, evaluations and progress, is in the calling process; the workers play and learn.
+`workers` is what the run sees of them, `ranks` what runs in each of their processes, and `channel` connects the two.
 """
 
 from catbox_train.ray.workers import RayWorkers

@@ -1,6 +1,6 @@
-"""What the run and its workers say to each other: an actor on the machine of the run.
+"""How the run and its workers communicate: an actor on the machine of the run.
 
-It passes on bytes and understands none of them, so its process imports neither torch nor numba.
+It passes on bytes without decoding them, so its process imports neither torch nor numba.
 """
 
 from __future__ import annotations
@@ -12,14 +12,14 @@ from typing import Any
 class Channel:
     """Messages of the run to the first of the workers, and its answers.
 
-    Each time that Ray starts the workers, for the first time or after one of them was lost, is a new ``generation``,
-    from 1. Methods that wait return None after ``seconds``, or once the generation is over.
+    Each start of the workers by Ray, the first or after one of them was lost, is a new ``generation``, from 1.
+    Methods that wait return None after ``seconds``, or once the generation is over.
     """
 
     def __init__(self) -> None:
         self._changed = asyncio.Condition()
         self.generation = 0
-        #: What the first worker says of them all.
+        #: What the first worker reports about them all.
         self.facts: Any = None
         self._over = True
         self._stopped = False
@@ -30,7 +30,7 @@ class Channel:
     # For the workers.
 
     async def join(self, facts: Any) -> int:
-        """The workers are there; their generation."""
+        """The workers have started; returns their generation."""
         async with self._changed:
             self.generation += 1
             self.facts, self._over = facts, False
@@ -39,7 +39,7 @@ class Channel:
             return self.generation
 
     async def next(self, generation: int, seconds: float) -> tuple[bool, bytes | None]:
-        """Whether the workers are to go on, and the next message."""
+        """Whether the workers are to continue, and the next message."""
         await self._wait(
             lambda: self._stopped or generation != self.generation or self._message is not None, seconds
         )
@@ -49,7 +49,7 @@ class Channel:
         return True, message
 
     async def answer(self, generation: int, answer: bytes) -> None:
-        """What the workers say to the last message."""
+        """Give the workers' answer to the last message."""
         async with self._changed:
             if generation == self.generation:
                 self._answer = answer
@@ -87,13 +87,13 @@ class Channel:
         return self._why
 
     async def stop(self) -> None:
-        """Let the workers end."""
+        """Make the workers end."""
         async with self._changed:
             self._stopped = True
             self._changed.notify_all()
 
     async def _wait(self, holds: Any, seconds: float | None) -> None:
-        """Until ``holds()`` is true, ``seconds`` at most."""
+        """Wait until ``holds()`` is true, at most ``seconds``."""
         try:
             async with asyncio.timeout(seconds), self._changed:
                 await self._changed.wait_for(holds)

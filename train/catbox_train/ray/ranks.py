@@ -1,8 +1,8 @@
 """What runs in each process of Ray Train: the algorithm, with a share of the games, as one rank of a group.
 
-The ranks are those of a process group of torch. The first one hears what the run wants of them, tells the others,
-gathers their answers, and passes these on. In a gradient step nothing goes through it: all average their gradients
-(gloo on CPUs, nccl on GPUs).
+The ranks are those of a process group of torch. The first one receives the run's requests, tells the others, gathers
+their answers, and sends these back. Gradient steps do not go through it: all ranks average their gradients (gloo on
+CPUs, nccl on GPUs).
 """
 
 from __future__ import annotations
@@ -28,8 +28,8 @@ from catbox_train.memory import check_memory, keep_freed_memory
 from catbox_train.self_play.algorithm import SelfPlay
 from catbox_train.self_play.group import Group
 
-#: How often the first rank says that there is nothing to do yet, in seconds: the others wait no longer than torch's
-#: collective operations may take.
+#: How often the first rank reports that there is nothing to do yet, in seconds: torch's collective operations, in which
+#: the others wait, have a timeout.
 _INTERVAL = 60.0
 
 #: The name of a method of `Host`, and its arguments.
@@ -37,11 +37,11 @@ Message = tuple[str, tuple[Any, ...]]
 
 
 class RankLostError(RuntimeError):
-    """Another process is not there any more."""
+    """Another process was lost."""
 
 
 class Ranks(Group):
-    """The processes of Ray Train. Raises `RankLostError` where one of them, or a machine, is gone."""
+    """The processes of Ray Train. Raises `RankLostError` if one of them, or a machine, is lost."""
 
     def __init__(self) -> None:
         self.rank, self.size = dist.get_rank(), dist.get_world_size()
@@ -59,20 +59,20 @@ class Ranks(Group):
 
 
 class Host:
-    """The algorithm of one rank, and what the run can ask of it: the methods below."""
+    """The algorithm of one rank; the run can call the methods below."""
 
     def __init__(self, group: Ranks) -> None:
         self.group = group
         self.algorithm: SelfPlay
 
     def answer(self, message: Message) -> list[tuple[BaseException | None, Any]]:
-        """Do what ``message`` says; the (error, result) of every rank."""
+        """Do what ``message`` says; returns the (error, result) of every rank."""
         name, args = message
         result = error = None
         try:
             result = getattr(self, name)(*args)
         except Exception as raised:
-            if isinstance(raised, RankLostError):  # nobody is there to gather the answers
+            if isinstance(raised, RankLostError):  # the answers cannot be gathered
                 raise
             error = portable(raised)
         return self.group.gather((error, result))
@@ -92,11 +92,11 @@ class Host:
         return self.algorithm.update(progress)
 
     def policy(self) -> Any:
-        """The network that plays, the same for every rank: from the first one."""
+        """The network that plays, from the first rank, because all have the same."""
         return self.algorithm.policy() if self.group.rank == 0 else None
 
     def state(self) -> TrainingState:
-        """The rank's own part; the first one's holds what all share."""
+        """The rank's own part; that of the first rank also holds what all share."""
         state = self.algorithm.state()
         if self.group.rank:
             own = {name: array for name, array in state.arrays.items() if name.startswith("worker")}
@@ -109,7 +109,7 @@ class Host:
 
 
 def facts_of_process() -> dict[str, Any]:
-    """What has to be the same, or is good to know, of the process of a worker."""
+    """What must match, or is useful to know, about the process of a worker."""
     return {
         "catbox": catbox_env.__version__,
         "python": sys.version.split()[0],
@@ -120,10 +120,10 @@ def facts_of_process() -> dict[str, Any]:
 
 
 def serve(settings: dict[str, Any]) -> None:
-    """The function that Ray Train calls in each process: do what the run asks for, until it asks no more.
+    """The function that Ray Train calls in each process: answer the requests of the run until it stops.
 
     ``settings``: ``channel``, the handle of the `Channel`, and ``folder``, the working directory of the run. An error
-    that is raised here is one of the cluster, and Ray Train starts all workers anew; those of the worker are answers.
+    raised here is one of the cluster, and makes Ray Train restart all workers; errors of the algorithm are answers.
     """
     channel = settings["channel"]
     with suppress(OSError):  # paths in the settings are relative to it; a machine without it may need none
@@ -152,7 +152,7 @@ def serve(settings: dict[str, Any]) -> None:
 
 
 def told(heard: list[Any]) -> tuple[bool, bytes | None]:
-    """What the first rank has ``heard``, for all ranks."""
+    """What the first rank has ``heard``, broadcast to all ranks."""
     with _exchanging():
         dist.broadcast_object_list(heard, src=0)
     go_on, message = heard
@@ -163,5 +163,5 @@ def told(heard: list[Any]) -> tuple[bool, bytes | None]:
 def _exchanging() -> Iterator[None]:
     try:
         yield
-    except RuntimeError as error:  # Gloo has none of its own for a connection that is closed
+    except RuntimeError as error:  # Gloo has no error class for a closed connection
         raise RankLostError("another process has closed its connection") from error

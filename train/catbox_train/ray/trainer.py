@@ -1,4 +1,4 @@
-"""How Ray Train is told to run the workers."""
+"""Runs the workers with Ray Train."""
 
 from __future__ import annotations
 
@@ -22,8 +22,8 @@ class _TellsOfLosses(UserCallback):
         self._channel = channel
 
     def after_exception(self, run_context: Any, worker_exceptions: dict[int, Exception]) -> None:
-        """Called by Ray Train, which then starts all workers anew."""
-        # Those that are still there only say that they have lost a connection.
+        """Called by Ray Train, which then restarts all workers."""
+        # The surviving ones only report a lost connection.
         gone = {
             number: error
             for number, error in worker_exceptions.items()
@@ -38,7 +38,7 @@ class _TellsOfLosses(UserCallback):
 def fit(count: int, gpu: bool, channel: Any, folder: str) -> None:
     """Run ``count`` workers, each with a core and perhaps a ``gpu``, until they end.
 
-    ``folder`` is for Ray Train's own files. Workers that are lost are started anew, however often: the run counts that.
+    ``folder`` is for Ray Train's own files. Lost workers are restarted without limit: the run counts the losses.
     """
     logging.getLogger("ray.train").setLevel(logging.ERROR)
     TorchTrainer(

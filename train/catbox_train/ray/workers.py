@@ -22,29 +22,27 @@ from catbox_train.self_play.algorithm import SelfPlay
 
 #: Most workers of a run.
 MAX_WORKERS = 4096
-#: How long the run waits for its workers to begin, in seconds: for cores that are free, and new machines.
+#: How long the run waits for its workers to start, in seconds: for free cores, and new machines.
 TIME_TO_BEGIN = 300.0
 #: How long the workers may take to end, in seconds.
 _TIME_TO_END = 20.0
-#: So many times in a row workers are lost before they have made an update; then the run ends.
+#: The run ends when workers are lost this many times without an update in between.
 MAX_LOSSES = 3
-#: How often it is looked whether Ray Train is still there, in seconds.
+#: How often to check that Ray Train is still running, in seconds.
 _INTERVAL = 1.0
 
 
 class RayWorkers:
-    """``count`` processes of Ray Train, in which the workers of a run play and learn, of one run after the other. A
-    context manager.
+    """A context manager: ``count`` processes of Ray Train, in which the workers of a run play and learn, one run at a
+    time.
 
-    Where a process or a machine is lost, Ray Train starts all of them anew, and the run goes on from its last
-    checkpoint.
+    If a process or a machine is lost, Ray Train restarts all of them, and the run resumes from its last checkpoint.
 
     Args:
         address: of the cluster; see `catbox_agents.ray_cluster.connected`.
-        say: told what happens to the workers, a line each time.
+        say: called with a line of text for each event of the workers.
 
-    Raises ``ValueError`` where Ray is not installed, ``ConnectionError`` where no cluster answers, both when the
-    context is entered.
+    On entering the context, raises ``ValueError`` if Ray is not installed, ``ConnectionError`` if no cluster answers.
     """
 
     def __init__(
@@ -78,15 +76,15 @@ class RayWorkers:
         import ray
 
         self.channel.stop.remote()
-        if self._thread is not None and self._generation > self._lost_generation:  # else nobody hears it
+        if self._thread is not None and self._generation > self._lost_generation:  # else none is listening
             self._thread.join(_TIME_TO_END)
         ray.kill(self.channel)
 
     def algorithm(self, config: TrainConfig, game: Game) -> OnRay:
-        """The algorithm of a run with ``config``, which has as many workers, once all of them have begun.
+        """The algorithm of a run with ``config``, which must have as many workers, once all of them have started.
 
         Raises ``ValueError`` for another number or device, and for an algorithm that does not learn in several
-        processes; ``ChildProcessError`` where they do not begin in time or were lost too often.
+        processes; ``ChildProcessError`` if they do not start in time or were lost too often.
         """
         if not issubclass(algorithm_class(config.algorithm), SelfPlay):
             raise ValueError(
@@ -101,7 +99,7 @@ class RayWorkers:
         gpu = config.device == "cuda"
         if self._thread is not None and gpu != self._gpu:
             raise ValueError(
-                f"device = {config.device!r}: the workers on Ray have begun {'without' if gpu else 'with'} GPUs"
+                f"device = {config.device!r}: the workers on Ray were started {'without' if gpu else 'with'} GPUs"
             )
         if self._thread is None:
             self._gpu = gpu
@@ -111,16 +109,16 @@ class RayWorkers:
         return OnRay(self, config, game)
 
     def _train(self) -> None:
-        """Let Ray Train run the workers until they are told to end."""
+        """Have Ray Train run the workers until they are told to end."""
         from catbox_train.ray.trainer import fit
 
         try:
             fit(self.count, self._gpu, self.channel, self._folder)
-        except BaseException as error:  # noqa: BLE001  (of another thread; raised where the workers are asked)
+        except BaseException as error:  # noqa: BLE001  (in another thread; raised when the workers are asked)
             self._error = error
 
     def _begun(self) -> list[dict[str, Any]]:
-        """The facts of the workers' processes, once all have begun."""
+        """The facts of the workers' processes, once all have started."""
         import ray
 
         until, told = time.monotonic() + TIME_TO_BEGIN, time.monotonic() + 60.0
@@ -132,7 +130,7 @@ class RayWorkers:
             self.check()
             if time.monotonic() > until:
                 raise ChildProcessError(
-                    f"the {self.count} workers on Ray did not begin within {TIME_TO_BEGIN:g} s: {self._cores()}"
+                    f"the {self.count} workers on Ray did not start within {TIME_TO_BEGIN:g} s: {self._cores()}"
                 )
             if time.monotonic() > told:
                 self._say(f"Waiting for {self.count} workers on Ray: {self._cores()}")
@@ -148,7 +146,7 @@ class RayWorkers:
         return facts
 
     def _cores(self) -> str:
-        """How many cores, or GPUs, there are, in words."""
+        """The number of cores, or GPUs, in words."""
         import ray
 
         key, name = ("GPU", "GPUs") if self._gpu else ("CPU", "cores")
@@ -182,12 +180,12 @@ class RayWorkers:
         return pickle.loads(answer)
 
     def made_progress(self) -> None:
-        """An update was made: earlier losses do not count any more."""
+        """An update was made: earlier losses no longer count."""
         self._losses = 0
 
 
 class OnRay(Algorithm):
-    """The algorithm of a run whose ranks are the processes of ``cluster``: it passes on what the run asks."""
+    """The algorithm of a run whose ranks are the processes of ``cluster``: it passes on the run's requests."""
 
     def __init__(self, cluster: RayWorkers, config: TrainConfig, game: Game) -> None:
         super().__init__(config, game)

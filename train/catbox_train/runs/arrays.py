@@ -1,7 +1,7 @@
-"""Named arrays in one file, as ``numpy.savez`` writes it, read back without trusting what the file says of itself.
+"""Named arrays in one file, as ``numpy.savez`` writes it, read back without trusting what the file says about itself.
 
-Names, types, shapes and so the sizes are those that the reader expects; nothing in the file is compressed, so nothing
-in it can grow.
+Names, types, shapes and so the sizes must be those that the reader expects; nothing in the file is compressed, so
+nothing can expand.
 """
 
 from __future__ import annotations
@@ -18,10 +18,10 @@ import numpy as np
 
 from catbox_agents.files import writing
 
-#: Bytes of a file beside the numbers: for each array, and for the whole.
+#: Bytes of a file besides the numbers: for each array, and for the whole.
 _OVERHEAD = 2048
 
-#: What reading a zip file or an array's header raises where they are damaged.
+#: What reading a damaged zip file or array header raises.
 _DAMAGE = (
     *(ValueError, TypeError, KeyError, IndexError, EOFError, RuntimeError, OverflowError),
     *(zipfile.BadZipFile, zlib.error, struct.error),
@@ -29,7 +29,7 @@ _DAMAGE = (
 
 
 def write_arrays(path: Path, arrays: Mapping[str, np.ndarray]) -> None:
-    """Write ``arrays`` and bring them to the disk. Raises ``WriteError``."""
+    """Write ``arrays`` and flush them to disk. Raises ``WriteError``."""
     with writing(path), open(path, "wb") as file:
         np.savez(file, allow_pickle=False, **arrays)
         os.fsync(file.fileno())
@@ -61,13 +61,13 @@ def read_arrays(path: Path, like: Mapping[str, np.ndarray]) -> dict[str, np.ndar
 def _read_array(content: zipfile.ZipFile, name: str, like: np.ndarray) -> np.ndarray:
     info = content.getinfo(f"{name}.npy")
     if info.compress_type != zipfile.ZIP_STORED:
-        raise ValueError(f"{name} is compressed, which training never does")
-    header = io.BytesIO()  # compared, not read: numpy takes a damaged header for source code of Python
+        raise ValueError(f"{name} is compressed, which training never writes")
+    header = io.BytesIO()  # compared, not parsed: numpy parses a header as Python source
     np.lib.format.write_array_header_1_0(header, np.lib.format.header_data_from_array_1_0(like))
     expected = header.getvalue()
     with content.open(info) as file:
         if file.read(len(expected)) != expected:
-            raise ValueError(f"{name} is not of the type and shape {like.dtype} {like.shape}")
+            raise ValueError(f"{name} does not have the type and shape {like.dtype} {like.shape}")
         data = file.read(like.nbytes)
         if len(data) != like.nbytes or file.read(1):
             raise ValueError(f"{name} does not have the expected {like.nbytes:,} bytes")
@@ -77,7 +77,7 @@ def _read_array(content: zipfile.ZipFile, name: str, like: np.ndarray) -> np.nda
 
 
 def name_of_not_finite(arrays: Mapping[str, np.ndarray]) -> str | None:
-    """The name of the first array that holds a number that is not finite, None where there is none."""
+    """The name of the first array that holds a number that is not finite, None if there is none."""
     for name, array in arrays.items():
         if array.dtype.kind in "fc" and not np.isfinite(array).all():
             return name

@@ -1,16 +1,16 @@
-"""Checkpoints of a training run: each is complete or absent, and holds all that it takes to go on exactly.
+"""Checkpoints of a training run: each is complete or absent, and holds everything needed to resume exactly.
 
     RUN/checkpoints/00000120/            named by the number of updates done
-        policy.safetensors               the actor and what it is for (catbox_agents.networks.checkpoint)
+        policy.safetensors               the actor and its metadata (catbox_agents.networks.checkpoint)
         training.npz                     everything else, as arrays: weights, Adam's moments, games, carried rows
         training.json                    counters, generators, the configuration they belong to, and checksums
-    RUN/checkpoints/best/                the policy that did best in the evaluations on the way
+    RUN/checkpoints/best/                the policy that did best in the evaluations during training
         policy.safetensors
 
 A checkpoint is written under a temporary name and renamed when every byte has reached the disk, so a run that is
-killed at any moment leaves the checkpoint before untouched; the one file of ``best`` is replaced whole. None of the
-files can hold code. What is read is checked: the checksums find damage, and because anybody can compute them for an
-edited file, every number is checked too: here, and by the algorithm whose state it is.
+killed at any moment leaves the previous checkpoint intact; the one file of ``best`` is replaced atomically. None of the
+files can hold code. Reading validates: the checksums detect damage, and because anybody can compute them for an edited
+file, every number is checked too, here and by the algorithm whose state it is.
 """
 
 from __future__ import annotations
@@ -40,18 +40,19 @@ from catbox_env import Game
 from catbox_train.algorithm import DivergedError, TrainingState
 from catbox_train.runs.arrays import name_of_not_finite, read_arrays, write_arrays
 
-#: The value of "format" in training.json. It goes up when runs of earlier versions can no longer be continued.
+#: The value of "format" in training.json. It increases when runs of earlier versions can no longer be resumed.
 FORMAT = "catbox-training-4"
-#: How many of the latest checkpoints are kept: the second is of use when the last is damaged.
+#: How many of the latest checkpoints are kept: the second last serves if the last is damaged.
 KEPT = 2
 BEST_FOLDER = "best"
 ARRAYS_FILE, VALUES_FILE = "training.npz", "training.json"
 
 
 def save_training(run: Path, update: int, actor: PolicyNetwork, game: Game, state: TrainingState) -> Path:
-    """Write checkpoint ``update`` of the run folder ``run``, drop those older than the last two; its folder.
+    """Write checkpoint ``update`` of the run folder ``run``, and drop all but the last two; returns its folder.
 
-    Raises ``DivergedError`` for numbers that are not finite and ``WriteError``, the earlier checkpoints kept.
+    Raises ``DivergedError`` for numbers that are not finite, and ``WriteError``; either way the earlier checkpoints
+    stay.
     """
     if name := name_of_not_finite(state.arrays):
         raise DivergedError(f"{name} holds numbers that are not finite")
@@ -59,7 +60,7 @@ def save_training(run: Path, update: int, actor: PolicyNetwork, game: Game, stat
     folder, unfinished = parent / f"{update:08d}", parent / f".{update:08d}.writing"
     with writing(parent):
         parent.mkdir(exist_ok=True)
-        for leftover in parent.glob(".*.writing"):  # of a run that was killed while it wrote
+        for leftover in parent.glob(".*.writing"):  # of a run that was killed while writing
             shutil.rmtree(leftover)
     try:
         with writing(unfinished):
@@ -78,7 +79,7 @@ def save_training(run: Path, update: int, actor: PolicyNetwork, game: Game, stat
             unfinished.rename(folder)
             _folder_to_disk(parent)
     except OSError:
-        with suppress(OSError):  # make room; where even that fails, the next run does it
+        with suppress(OSError):  # make room; if that fails too, the next run does it
             shutil.rmtree(unfinished)
         raise
     with writing(parent):
@@ -88,9 +89,9 @@ def save_training(run: Path, update: int, actor: PolicyNetwork, game: Game, stat
 
 
 def load_training(folder: Path, config: dict[str, Any], like: Mapping[str, np.ndarray]) -> TrainingState:
-    """Read a checkpoint folder that a run with ``config`` wrote, with arrays that are typed and shaped as ``like``.
+    """Read a checkpoint folder that a run with ``config`` wrote, with arrays of the types and shapes of ``like``.
 
-    Raises ``ValueError`` when it is damaged, of another format, or of another configuration.
+    Raises ``ValueError`` if it is damaged, or has another format or configuration.
     """
     try:
         values = parse_json(read_text(folder / VALUES_FILE))
@@ -111,8 +112,8 @@ def load_training(folder: Path, config: dict[str, Any], like: Mapping[str, np.nd
     if changed:
         lines = ", ".join(f"{name}: {was.get(name)!r} -> {config.get(name)!r}" for name in changed)
         raise ValueError(
-            f"checkpoint {folder} was made with other settings than config.yaml has now ({lines}): a run goes on with "
-            "the settings it began with; put them back, or start a new run in another folder"
+            f"checkpoint {folder} was made with other settings than config.yaml has now ({lines}): a run keeps the "
+            "settings it began with; restore them, or start a new run in another folder"
         )
     try:
         arrays = read_arrays(folder / ARRAYS_FILE, like)
@@ -124,13 +125,13 @@ def load_training(folder: Path, config: dict[str, Any], like: Mapping[str, np.nd
 
 
 def _flat(settings: Mapping[str, Any]) -> dict[str, Any]:
-    """``settings`` with those of the algorithm beside the others."""
+    """``settings`` with those of the algorithm among the others."""
     options = settings.get("algorithm_options")
     return {**settings, **options, "algorithm_options": None} if isinstance(options, dict) else {**settings}
 
 
 def damage_error(folder: Path, error: Exception) -> ValueError:
-    """What to raise for a checkpoint that cannot be used because of ``error``: names the folder and what to do."""
+    """What to raise for a checkpoint that ``error`` makes unusable: names the folder and what to do."""
     if isinstance(error, FileNotFoundError):
         return ValueError(
             f"checkpoint {folder} is incomplete, {error.filename} is missing: {_remedy(folder)}"
@@ -163,9 +164,9 @@ def save_best(run: Path, actor: PolicyNetwork, game: Game, training: dict[str, A
 
 
 def best_margin(run: Path, game: Game) -> float:
-    """The margin of the best policy of the run so far; minus infinity where there is none.
+    """The margin of the best policy of the run so far; minus infinity if there is none.
 
-    Raises ``ValueError`` or ``OSError`` when its file is damaged.
+    Raises ``ValueError`` or ``OSError`` if its file is damaged.
     """
     file = run / CHECKPOINTS_FOLDER / BEST_FOLDER / POLICY_FILE
     if not file.exists():
@@ -177,7 +178,7 @@ def best_margin(run: Path, game: Game) -> float:
 
 
 def checksum(values: Mapping[str, Any]) -> str:
-    """SHA-256 of JSON values, whatever their order."""
+    """SHA-256 of JSON values, regardless of their order."""
     text = json.dumps(values, sort_keys=True, separators=(",", ":"), allow_nan=False)
     return hashlib.sha256(text.encode()).hexdigest()
 
@@ -188,22 +189,22 @@ def _file_checksum(path: Path) -> str:
 
 
 def _check_checksums(folder: Path, values: dict[str, Any]) -> None:
-    """Raise ``ValueError`` unless the checkpoint is what was written, byte for byte."""
+    """Raise ``ValueError`` unless the checkpoint is unchanged, byte for byte."""
     content = {name: value for name, value in values.items() if name != "checksum"}
     try:
         found = checksum(content)
     except RecursionError:
         raise ValueError(f"{VALUES_FILE} is nested too deeply") from None
     if found != values.get("checksum"):
-        raise ValueError(f"{VALUES_FILE} was changed after it was written: its checksum differs")
+        raise ValueError(f"{VALUES_FILE} was changed after it was written: its checksum does not match")
     files = values.get("files")
     for name in (POLICY_FILE, ARRAYS_FILE):
         if not isinstance(files, dict) or files.get(name) != _file_checksum(folder / name):
-            raise ValueError(f"{name} was changed after it was written: its checksum differs")
+            raise ValueError(f"{name} was changed after it was written: its checksum does not match")
 
 
 def _folder_to_disk(folder: Path) -> None:
-    """Make new names in ``folder`` survive a power cut (a folder cannot be opened for this on Windows)."""
+    """Make new names in ``folder`` survive a power failure (not on Windows, which cannot open a folder for this)."""
     if os.name == "posix":
         descriptor = os.open(folder, os.O_RDONLY)
         try:

@@ -14,19 +14,19 @@ SPEED = "speed/decisions_per_second"
 #: Inches.
 PANEL_WIDTH, PANEL_HEIGHT = 5, 3.2
 PANELS_IN_A_ROW = 3
-#: Characters of a title that a panel has room for.
+#: Characters of a title that fit a panel.
 LONGEST_TITLE = 48
-#: Fewer points than these are marked, because the line between them says little.
+#: Fewer points than this are marked, because the line between them says little.
 FEW_POINTS = 30
-#: Means of the game over equal values differ by less, from rounding.
+#: Rounding makes means of a game's equal values differ by less.
 SMALLEST_CHANGE = 1e-6
 
 
 def panels_of(rows: list[dict[str, float]]) -> list[tuple[str, tuple[str, ...]]]:
-    """Title and metrics of each panel: the matches, the game in self-play, what the algorithm measures, and the speed.
+    """Title and metrics of each panel: the matches, the game in self-play, the algorithm's metrics, and the speed.
 
-    What never changes is left out. That is so for metrics of the game, too: in many games the mean score, place and
-    share of wins among equals are the same in self-play whatever is learned.
+    Metrics that never change are left out, also those of the game: in many games the mean score, place and share of
+    wins in self-play are the same whatever is learned.
     """
     names = list(dict.fromkeys(name for row in rows for name in row))
     panels: list[tuple[str, tuple[str, ...]]] = []
@@ -53,7 +53,7 @@ def _changes(rows: list[dict[str, float]], name: str) -> bool:
 def draw_learning_curves(rows: list[dict[str, float]], path: Path) -> None:
     """Draw the rows of ``metrics.jsonl`` as a PNG at ``path``: matches, the game in self-play, learning.
 
-    The file is there whole or not at all. Raises ``WriteError``.
+    The file is written atomically. Raises ``WriteError``.
     """
     panels = panels_of(rows)
     columns = PANELS_IN_A_ROW

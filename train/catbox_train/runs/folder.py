@@ -19,9 +19,9 @@ LOCK_FILE = ".lock"
 
 
 def start_run(run: Path, config: TrainConfig) -> Path:
-    """Make the folder and write ``config.yaml``; the folder.
+    """Make the folder and write ``config.yaml``; returns the folder.
 
-    Raises ``FileExistsError`` when a run is there already, another ``OSError`` when nothing can be written there.
+    Raises ``FileExistsError`` if it holds a run already, another ``OSError`` if it is not writable.
     """
     if (run / CONFIG_FILE).exists():
         raise FileExistsError(
@@ -39,7 +39,7 @@ def start_run(run: Path, config: TrainConfig) -> Path:
 def open_run(run: Path, trust: bool = False) -> TrainConfig:
     """The configuration of the run in a folder; ``trust`` as in ``load_config``.
 
-    Raises ``FileNotFoundError`` when there is none, ``ValueError`` when its settings are not complete or not valid.
+    Raises ``FileNotFoundError`` if there is none, ``ValueError`` if its settings are incomplete or invalid.
     """
     file = run / CONFIG_FILE
     if not file.is_file():
@@ -55,13 +55,13 @@ def open_run(run: Path, trust: bool = False) -> TrainConfig:
     missing = [name for name in names if name not in named and name != "algorithm_options"]
     if missing:
         raise ValueError(
-            f"{file} lacks {', '.join(missing)}: put back what the run began with, or start a new run in another folder"
+            f"{file} lacks {', '.join(missing)}: restore what the run began with, or start a new run in another folder"
         )
     return config
 
 
 def remove_leftovers(run: Path) -> None:
-    """Remove what a run that was killed left half written in its folder. Only its ``locked`` process may do so."""
+    """Remove partly written files of a killed run from its folder. Only a process that has it ``locked`` may do so."""
     for folder in (run, run / CHECKPOINTS_FOLDER / BEST_FOLDER):
         for leftover in folder.glob(".*.writing"):
             with writing(leftover):
@@ -72,8 +72,8 @@ def remove_leftovers(run: Path) -> None:
 def locked(run: Path) -> Iterator[None]:
     """Make the folder ``run`` if need be, and keep other processes from training in it until the end of the block.
 
-    The lock is one of the system on the file ``.lock``: it ends with the process, however that ends, and a file that
-    is left behind locks nothing. Raises ``OSError`` when another process holds it or nothing can be written there.
+    It is a system lock on the file ``.lock``: it ends with the process, however that ends, and a leftover file locks
+    nothing. Raises ``OSError`` if another process holds it or the folder is not writable.
     """
     lock = FileLock(run / LOCK_FILE)
     try:
@@ -95,9 +95,9 @@ def locked(run: Path) -> Iterator[None]:
 
 
 def free_run_folder(parent: Path, name: str) -> Path:
-    """Make the first of ``parent/name``, ``parent/name-2``, ``parent/name-3`` ... that does not exist; the folder.
+    """Make and return the first of ``parent/name``, ``parent/name-2``, ``parent/name-3`` ... that does not exist.
 
-    It is made at once, so that two runs that start together get two folders. Raises ``OSError`` when it cannot be made.
+    It is made at once, so that two runs that start together get two folders. Raises ``OSError`` if it cannot be made.
     """
     folder, number = parent / name, 1
     while True:
@@ -107,7 +107,7 @@ def free_run_folder(parent: Path, name: str) -> Path:
         except FileExistsError:
             if parent.exists() and not parent.is_dir():
                 raise WriteError(
-                    f"cannot make {folder}: {parent} is no folder; name one with --output"
+                    f"cannot make {folder}: {parent} is not a folder; name one with --output"
                 ) from None
             number += 1
             folder = parent / f"{name}-{number}"

@@ -1,4 +1,4 @@
-"""A training run from its settings to its report, whatever the algorithm.
+"""A training run from its settings to its report, for any algorithm.
 
 RUN/config.yaml      every setting          RUN/checkpoints/    see checkpoint.py
 RUN/metrics.jsonl    metrics by update      RUN/tensorboard/    the same:  tensorboard --logdir RUN
@@ -64,19 +64,19 @@ def train(
     make_algorithm: MakeAlgorithm | None = None,
     options: Sequence[str] = (),
 ) -> dict[str, Any]:
-    """Train as ``config`` says in the new run folder ``output``; what ``results.json`` holds.
+    """Train with ``config`` in the new run folder ``output``; returns what ``results.json`` holds.
 
     ``make_algorithm`` makes the algorithm of a run that learns elsewhere: ``catbox_train.ray.RayWorkers.algorithm``.
-    ``options`` of the command, such as ``["--workers-on-ray", "8"]``, stand in the commands that messages name.
+    ``options`` of the command, such as ``["--workers-on-ray", "8"]``, are included in the commands that messages name.
 
     Raises ``ValueError`` for rules, opponents or a device that do not exist and for a run that does not fit into
-    memory, ``FileExistsError`` when the folder holds a run already, ``OSError`` when it cannot be written or another
-    process trains in it; all before anything is trained. Ctrl-C (or SIGTERM, or SIGHUP) raises ``TrainingInterrupted``
-    after saving, a second Ctrl-C ``TrainingAborted`` at once; ``resume`` goes on from what is saved. A loss, gradient
-    or weight that is not finite raises ``TrainingDiverged``, a file that cannot be written ``WriteError``, workers on
-    Ray that are lost for good ``ChildProcessError`` (both are ``OSError``), a batch with too few decisions to learn
-    from ``ValueError``; the last checkpoint is kept. On Linux ``memory.keep_freed_memory()`` makes training about a
-    tenth faster, if it is called before.
+    memory, ``FileExistsError`` if the folder holds a run already, ``OSError`` if it is not writable or another process
+    trains in it; all before training starts. Ctrl-C (or SIGTERM, or SIGHUP) raises ``TrainingInterrupted`` after
+    saving, a second Ctrl-C ``TrainingAborted`` at once; ``resume`` continues from what is saved. A loss, gradient or
+    weight that is not finite raises ``TrainingDiverged``, a file that cannot be written ``WriteError``, workers on Ray
+    that are lost for good ``ChildProcessError`` (both are ``OSError``), a batch with too few decisions to learn from
+    ``ValueError``; the last checkpoint is kept. On Linux, calling ``memory.keep_freed_memory()`` first makes training
+    about a tenth faster.
     """
     config, game = check_run(config, now=make_algorithm is None, here=make_algorithm is None)
     return _run(config, game, Path(output), console or Console(), True, make_algorithm, options)
@@ -90,14 +90,14 @@ def resume(
     make_algorithm: MakeAlgorithm | None = None,
     options: Sequence[str] = (),
 ) -> dict[str, Any]:
-    """Go on with the run in the folder ``output``, exactly as if it had not been stopped.
+    """Resume the run in the folder ``output``, exactly as if it had not been stopped.
 
-    Without ``trust``, no module is imported that ``config.yaml`` names. ``device`` goes on on another device than the
-    run was on: from the same weights and games, with other rounding. ``make_algorithm`` and ``options`` as for
-    ``train``. Raises ``FileNotFoundError`` when the folder holds no run,
-    ``ValueError`` when its checkpoint is damaged or does not fit ``config.yaml`` or an opponent or the device does not
-    exist any more or takes ``trust``, ``OSError`` when another process trains in the folder; and in training what
-    ``train`` raises.
+    Without ``trust``, no module that ``config.yaml`` names is imported. ``device`` moves the run to another device:
+    from the same weights and games, but with other rounding. ``make_algorithm`` and ``options`` as for ``train``.
+
+    Raises ``FileNotFoundError`` if the folder holds no run, ``ValueError`` if its checkpoint is damaged or does not fit
+    ``config.yaml``, or if an opponent or the device no longer exists or needs ``trust``, ``OSError`` if another process
+    trains in the folder; and during training what ``train`` raises.
     """
     run = Path(output)
     config = open_run(run, trust)
@@ -110,12 +110,11 @@ def resume(
 def check_run(
     config: TrainConfig, new: bool = True, now: bool = True, here: bool = True
 ) -> tuple[TrainConfig, Game]:
-    """``config`` resolved for good, so that the run goes on the same on another machine, and its game.
+    """``config`` resolved for good, so that the run resumes unchanged on another machine, and its game.
 
     Raises ``ValueError`` for rules, agents, files or a device that do not exist or cannot be used, and for a run that
-    does not fit into memory; unless the run begins ``now``, only for one that this machine never has the memory for.
-    ``new`` is off for a run that is resumed, ``here`` for one whose workers are on other machines. Nothing is trained,
-    written or kept.
+    does not fit into memory; unless the run begins ``now``, only for one that this machine can never hold. ``new`` is
+    off for a run that is resumed, ``here`` for one whose workers are on other machines. Trains and writes nothing.
     """
     game = config.make_game()
     config.check_agents(game)
@@ -145,9 +144,9 @@ def _run(
             new = not (run / CONFIG_FILE).exists()
             last = latest_checkpoint(run)
             where = (
-                f"from the last checkpoint, {last}" if last else "from the beginning, there is no checkpoint"
+                f"from the last checkpoint, {last}" if last else "from the start, as there is no checkpoint"
             )
-            said = f"Workers were lost ({lost}). The run goes on {where}."
+            said = f"Workers were lost ({lost}). The run resumes {where}."
             console.print(said, soft_wrap=True, markup=False, highlight=False)
 
 
@@ -181,43 +180,43 @@ def _run_once(
                             loop.train(console, stop)
                     except TrainingInterrupted:
                         raise
-                    except KeyboardInterrupt:  # Ctrl-C for the second time
+                    except KeyboardInterrupt:  # second Ctrl-C
                         raise TrainingAborted(run, options) from None
                     stop.restore()
                     try:
                         return final_report(config, game, run, algorithm.policy(), asdict(loop.done), console)
-                    except KeyboardInterrupt:  # all is saved: resuming plays these matches alone
+                    except KeyboardInterrupt:  # all is saved: resuming only plays these matches
                         raise TrainingInterrupted(run, loop.done.decisions, options) from None
             finally:
                 algorithm.close()
     except WriteError as error:
-        if not (run / CONFIG_FILE).exists():  # nothing to go on with
+        if not (run / CONFIG_FILE).exists():  # nothing to resume
             raise
-        raise WriteError(f"{error}. Then go on with:  {resume_command(run, options)}") from error
+        raise WriteError(f"{error}. Then resume with:  {resume_command(run, options)}") from error
 
 
 @contextmanager
 def _advice_on_resuming(run: Path, options: Sequence[str], begun: bool) -> Iterator[None]:
-    """Says how to go on where a process of the algorithm is not there any more. ``begun``: there is a run to resume."""
+    """Says how to continue if a process of the algorithm is lost. ``begun``: there is a run to resume."""
     try:
         yield
     except ChildProcessError as error:
-        advice = "nothing is written yet. Start the run again"
+        advice = "nothing has been written yet. Start the run again"
         if begun:
-            advice = f"{what_is_kept(run)}. Go on with:  {resume_command(run, options)}"
+            advice = f"{what_is_kept(run)}. Resume with:  {resume_command(run, options)}"
         raise ChildProcessError(f"{error}; {advice}") from error
 
 
 @contextmanager
 def _memory_for(config: TrainConfig, new: bool) -> Iterator[None]:
-    """Raises ``ValueError`` where memory is lacking, with the settings to change in a ``new`` run."""
+    """Raises ``ValueError`` if memory runs out, with the settings to change in a ``new`` run."""
     try:
         yield
     except MemoryError as error:
         reason = f" ({error})" if str(error) else ""
-        if not new:  # its settings are those that it began with
+        if not new:  # its settings cannot change
             raise ValueError(
-                f"not enough memory to go on with the run: free some, then resume{reason}"
+                f"not enough memory to resume the run: free some, then try again{reason}"
             ) from error
         options = config.algorithm_options
         sizes = {name: getattr(options, name) for name in options.size_settings}
@@ -229,7 +228,7 @@ def _memory_for(config: TrainConfig, new: bool) -> Iterator[None]:
 
 
 class Loop:
-    """A run under way: the algorithm, and how far it has come. ``options`` as for ``train``."""
+    """A run in progress: the algorithm, and how far it has come. ``options`` as for ``train``."""
 
     def __init__(
         self, config: TrainConfig, game: Game, run: Path, algorithm: Algorithm, options: Sequence[str] = ()
@@ -240,7 +239,7 @@ class Loop:
         self.best_margin = -math.inf
 
     def train(self, console: Console, stop: StopRequest) -> None:
-        """Update by update, until all decisions are made, or a `TrainingInterrupted` is asked for."""
+        """Update until all decisions are made, or ``stop`` is requested, which raises `TrainingInterrupted`."""
         config, done = self.config, self.done
         log = MetricsLog(self.run, done.update)
         with log, training_progress(config, done.decisions, console) as progress:
@@ -277,7 +276,7 @@ class Loop:
                     log.extend(row, self.evaluate(progress.say))
 
     def evaluate(self, say: Callable[[str], None]) -> dict[str, float]:
-        """Metrics of the policy against the opponents. The policy is kept where it did better than any before."""
+        """Metrics of the policy against the opponents. Saves the policy if it did better than any before."""
         policy, done = self.algorithm.policy(), self.done
         row = evaluate_policy(self.config, self.game, policy, done.decisions, say)
         margins = [row[f"evaluation/{name}/margin"] for name in self.config.opponents]
@@ -294,11 +293,11 @@ class Loop:
         return row
 
     def best_margin_so_far(self, say: Callable[[str], None]) -> float:
-        """That of ``checkpoints/best``, which the next evaluation replaces where it is damaged."""
+        """The margin of ``checkpoints/best``; if that is damaged, the next evaluation replaces it."""
         try:
             return best_margin(self.run, self.game)
         except (ValueError, OSError) as error:
-            say(f"The best policy so far does not count, the next evaluation replaces it: {error}")
+            say(f"The next evaluation replaces the best policy so far, which cannot be used: {error}")
             return -math.inf
 
     def save(self) -> None:
@@ -317,7 +316,7 @@ class Loop:
         return TrainingDiverged(self.run, update, str(error), safer, self.options)
 
     def load_latest(self) -> None:
-        """Go on from the latest checkpoint of the run, if it has one. Raises ``ValueError`` when it is damaged."""
+        """Resume from the latest checkpoint of the run, if there is one. Raises ``ValueError`` if it is damaged."""
         folder = latest_checkpoint(self.run)
         if folder is None:
             return
@@ -339,7 +338,7 @@ class Loop:
         self.done = done
 
     def _counters(self, values: dict[str, Any], update: int) -> Counters:
-        """Those of checkpoint ``update``. Raises ``ValueError`` for what no run comes to."""
+        """The counters of checkpoint ``update``. Raises ``ValueError`` for values that no run reaches."""
         config = self.config
         counters: dict[str, Any] = {name: values.get(name) for name in asdict(self.done)}
         done = Counters(**counters)

@@ -1,7 +1,7 @@
-"""The metrics of a run, one line of JSON for each update, and the same for TensorBoard.
+"""The metrics of a run, one line of JSON per update, and the same for TensorBoard.
 
 RUN/metrics.jsonl     {"update": 1, "decisions": 65536, "learning/entropy": 2.1, "game/score": 0.4, ...}
-RUN/tensorboard/      the same, drawn over decisions
+RUN/tensorboard/      the same, plotted over decisions
 """
 
 from __future__ import annotations
@@ -19,20 +19,20 @@ from catbox_train.algorithm import DivergedError
 from catbox_train.runs.tensorboard import EventFile
 
 METRICS_FILE = "metrics.jsonl"
-#: How the names of the metrics of an algorithm begin.
+#: Prefixes of the metrics of an algorithm.
 PREFIXES = ("learning/", "game/")
-#: Numbers of damaged lines that the notice lists.
+#: The most damaged lines that the notice lists.
 MOST_LINES = 10
 
 
 class MetricsLog:
     """Writes the metrics of each update; a context manager that closes its files.
 
-    ``notice`` says which damaged lines were left out and where they are kept; None where there were none.
+    ``notice`` says which damaged lines were left out and where they are kept; None if there were none.
     """
 
     def __init__(self, run: Path, updates_done: int) -> None:
-        """Go on after update ``updates_done`` (0: a new run); what was logged after it is dropped.
+        """Continue after update ``updates_done`` (0: a new run); what was logged after it is dropped.
 
         Raises ``WriteError``, as the methods do.
         """
@@ -59,14 +59,14 @@ class MetricsLog:
             raise
 
     def write(self, row: Mapping[str, float]) -> None:
-        """Log one update: ``update`` and ``decisions`` say where it stands, every other name is a metric."""
+        """Log one update: ``update`` and ``decisions`` locate it, every other name is a metric."""
         with writing(self.path):
             self._begin = self._file.seek(0, os.SEEK_END)
             write_all(self._file, _line(row))
         self._draw(row, row)
 
     def extend(self, row: Mapping[str, float], metrics: Mapping[str, float]) -> None:
-        """Add ``metrics`` to ``row``, which was written last."""
+        """Add ``metrics`` to ``row``, the last one written."""
         with writing(self.path):
             self._file.close()
             before = self.path.read_bytes()[: self._begin]
@@ -75,7 +75,7 @@ class MetricsLog:
         self._draw(row, metrics)
 
     def sync(self) -> None:
-        """Bring what was written to the disk."""
+        """Flush what was written to disk."""
         with writing(self.path):
             os.fsync(self._file.fileno())
 
@@ -98,8 +98,8 @@ class MetricsLog:
 def checked_metrics(metrics: Mapping[str, float], algorithm: str) -> dict[str, float]:
     """What an algorithm's ``update`` returned, as names and finite floats.
 
-    Raises ``DivergedError`` for a number that is not finite, ``ValueError`` for another name or value than ``update``
-    may return; both name the metric.
+    Raises ``DivergedError`` for a number that is not finite, ``ValueError`` for a name or value that ``update`` may not
+    return; both name the metric.
     """
     if not isinstance(metrics, Mapping):
         raise ValueError(
@@ -116,8 +116,8 @@ def checked_metrics(metrics: Mapping[str, float], algorithm: str) -> dict[str, f
             number = float("" if isinstance(value, str | bytes) else value)
         except (TypeError, ValueError, RuntimeError, OverflowError):  # torch raises RuntimeError for an array
             raise ValueError(
-                f"{algorithm}: update returned {brief(value)} as the metric {name}; expected a number, or no such "
-                "metric where there is nothing to say"
+                f"{algorithm}: update returned {brief(value)} as the metric {name}; expected a number; leave the "
+                "metric out if there is none"
             ) from None
         if not math.isfinite(number):
             raise DivergedError(f"the metric {name} is not finite")
@@ -126,14 +126,14 @@ def checked_metrics(metrics: Mapping[str, float], algorithm: str) -> dict[str, f
 
 
 def read_metrics(run: Path) -> list[dict[str, float]]:
-    """The logged rows of a run, oldest first, without the lines that are damaged."""
+    """The logged rows of a run, oldest first, without damaged lines."""
     return parse_metrics(_content(run / METRICS_FILE))[0]
 
 
 def parse_metrics(data: bytes) -> tuple[list[dict[str, float]], list[int]]:
     """The rows in the bytes of ``metrics.jsonl``, and the numbers of the damaged lines, from 1.
 
-    What stands after the last end of line, the row that a killed run was writing, is no damage.
+    An incomplete last line, which a killed run was writing, does not count as damaged.
     """
     *lines, last = data.split(b"\n")
     rows = [_row(line) for line in lines]
@@ -146,7 +146,7 @@ def _line(row: Mapping[str, float]) -> bytes:
 
 
 def _row(line: bytes) -> dict[str, float] | None:
-    """The metrics of one line; None where it is damaged."""
+    """The metrics of one line; None if it is damaged."""
     try:
         row = parse_json(line.decode("utf-8"))
     except ValueError:
@@ -169,8 +169,8 @@ def _content(path: Path) -> bytes:
         return b""
     except OSError as error:
         raise OSError(
-            f"{path} cannot be read ({error.strerror or error}): make it a readable file, or move it away to go on "
-            "without the metrics so far"
+            f"{path} cannot be read ({error.strerror or error}): make it a readable file, or move it away to "
+            "continue without the metrics so far"
         ) from error
 
 

@@ -1,4 +1,4 @@
-"""What a run shows while it is under way, and how it is stopped."""
+"""What a run shows while in progress, and how it is stopped."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ from catbox_train.config import TrainConfig
 
 
 def command() -> str:
-    """The command ``catbox`` as this process was started, to be typed again in the same folder."""
+    """The command ``catbox`` as it started this process, to be typed again in the same folder."""
     started = sys.argv[0] if sys.argv else ""
     if Path(started).stem == "catbox":
         found = shutil.which("catbox")
@@ -41,12 +41,12 @@ def command() -> str:
 
 
 def resume_command(run: Path, options: Sequence[str]) -> str:
-    """The command that goes on with a run; ``options`` are those that its folder does not hold, such as ``--trust``."""
+    """The command that resumes a run; ``options`` are those that its folder does not hold, such as ``--trust``."""
     return f"{command()} {shlex.join(['train', '--resume', '--output', str(run), *options])}"
 
 
 def what_is_kept(run: Path) -> str:
-    """What there is of a run that stopped in the middle of an update."""
+    """What is left of a run that stopped in the middle of an update."""
     last = latest_checkpoint(run)
     if last is None:
         return "there is no checkpoint yet, the run starts from the beginning"
@@ -54,9 +54,9 @@ def what_is_kept(run: Path) -> str:
 
 
 class TrainingInterrupted(KeyboardInterrupt):
-    """A run was stopped on request, after a checkpoint was written. Its text says how to go on.
+    """A run was stopped on request, after a checkpoint was written. The text says how to resume.
 
-    ``signal``: the number of the signal that asked.
+    ``signal``: the number of the signal.
     """
 
     def __init__(
@@ -64,22 +64,22 @@ class TrainingInterrupted(KeyboardInterrupt):
     ) -> None:
         super().__init__(
             f"Stopped after {decisions:,} decisions; everything is saved. "
-            f"Go on with:  {resume_command(run, options)}"
+            f"Resume with:  {resume_command(run, options)}"
         )
         self.run, self.signal = run, int(number)
 
 
 class TrainingAborted(KeyboardInterrupt):
-    """A run was stopped at once, in the middle of an update. Its text says what is kept and how to go on."""
+    """A run was stopped at once, in the middle of an update. The text says what is kept and how to resume."""
 
     def __init__(self, run: Path, options: Sequence[str] = ()) -> None:
         go_on = resume_command(run, options)
-        super().__init__(f"Stopped at once; {what_is_kept(run)}. Go on with:  {go_on}")
+        super().__init__(f"Stopped at once; {what_is_kept(run)}. Resume with:  {go_on}")
         self.run = run
 
 
 class TrainingDiverged(RuntimeError):
-    """A loss, gradient or weight is not finite. Nothing of that update is saved; the text says what there is."""
+    """A loss, gradient or weight is not finite. Nothing of that update is saved; the text says what is."""
 
     def __init__(
         self, run: Path, update: int, what: str, safer: Mapping[str, Any], options: Sequence[str] = ()
@@ -102,9 +102,9 @@ class TrainingDiverged(RuntimeError):
 class StopRequest:
     """Turns the first Ctrl-C, SIGTERM or SIGHUP into ``requested``, so that the update can be finished and saved.
 
-    Ctrl-C is answered at once, by ``say``. The second one acts as it always does: Ctrl-C raises ``KeyboardInterrupt``
-    where the program is. A signal that the process was started to ignore (``nohup``) stays ignored. In a thread that
-    cannot take signals, nothing is changed.
+    Ctrl-C is acknowledged at once, through ``say``. A second signal has its usual effect: Ctrl-C raises
+    ``KeyboardInterrupt``. Signals that the process was started to ignore (``nohup``) stay ignored. Outside the main
+    thread, nothing changes.
     """
 
     SIGNALS = tuple(
@@ -133,13 +133,13 @@ class StopRequest:
             self._say("Stopping once this update is finished and saved. Ctrl-C again stops at once.")
 
     def restore(self) -> None:
-        """Let the signals do again what they did before."""
+        """Restore the previous signal handlers."""
         for number, handler in self._before.items():
             signal.signal(number, handler)
 
 
 class TrainingProgress:
-    """A bar with decisions per second and the time left, and under it how the game goes in self-play."""
+    """A bar with decisions per second and the time left, and below it the metrics of the game in self-play."""
 
     def __init__(self, config: TrainConfig, decisions: int, console: Console) -> None:
         self._console = console
@@ -171,15 +171,15 @@ class TrainingProgress:
 
     def say(self, text: str) -> None:
         """Print a line above the bar."""
-        with suppress(OSError):  # the terminal was closed: the run has still to be saved
+        with suppress(OSError):  # the terminal was closed: the run must still be saved
             self._console.print(text, soft_wrap=True)
 
 
 @contextmanager
 def training_progress(config: TrainConfig, decisions: int, console: Console) -> Iterator[TrainingProgress]:
-    """Progress of a run that has come to ``decisions``, shown until the end of the block.
+    """Progress of a run that has reached ``decisions``, shown until the end of the block.
 
-    Where there is no terminal there is no bar, only what the run says.
+    Without a terminal there is no bar, only the messages of the run.
     """
     progress = TrainingProgress(config, decisions, console)
     if not console.is_terminal:

@@ -1,4 +1,4 @@
-"""How a policy plays: matches on the way, and the table, results.json and picture at the end."""
+"""How a policy plays: matches during training, and the table, results.json and picture at the end."""
 
 from __future__ import annotations
 
@@ -22,10 +22,10 @@ from catbox_train.runs.metrics import read_metrics
 
 RESULTS_FILE = "results.json"
 CURVES_FILE = "learning.png"
-#: Added to the seed of a run: deals of evaluations on the way, and of the matches at the end. No run has such a seed,
-#: so none of these deals is one that is trained on.
+#: Added to the seed of a run for the deals of evaluations during training, and of the final matches. No run has such a
+#: seed, so no run trains on these deals.
 EVALUATION_DEALS, FINAL_DEALS = 2**64, 2**65
-#: What the trained policy is called in matches.
+#: The name of the trained policy in matches.
 POLICY = "policy"
 
 
@@ -63,15 +63,15 @@ def final_report(
     counters: dict[str, Any],
     console: Console,
 ) -> dict[str, Any]:
-    """Play the matches of the end; print the table, write ``results.json`` and the picture; what the file holds."""
+    """Play the final matches, print the table, write ``results.json`` and the picture; returns what the file holds."""
     line_ups = [[POLICY, opponent] for opponent in config.opponents]
-    if game.num_players > 2:  # one opponent among policies; for two players that is the same match again
+    if game.num_players > 2:  # one opponent among policies; with two players this would be the same match
         line_ups += [[opponent, POLICY] for opponent in config.opponents if opponent != "random"]
     matches = []
     with console.status("Playing the matches of the final evaluation"):
         for line_up in line_ups:
             matches.append(_match(game, actor, line_up, config.final_deals, FINAL_DEALS + config.seed))
-    seconds = max(counters["seconds"], 1e-9)  # 0 where nothing was played
+    seconds = max(counters["seconds"], 1e-9)  # 0 if nothing was played
     speed = counters["decisions"] / seconds
     results = {
         "game": game.id,
@@ -85,7 +85,7 @@ def final_report(
     console.print(results_table(matches, "The same deals from every seat"))
     console.print(
         f"{counters['decisions']:,} decisions in {seconds:,.0f} s of playing and learning ({speed:,.0f} a second). "
-        f"Learning curves: {run / CURVES_FILE}. The policy is an agent for every command:  {run}"
+        f"Learning curves: {run / CURVES_FILE}. To use the policy as an agent in any command:  {run}"
     )
     return results
 

@@ -1,4 +1,4 @@
-"""Metrics for TensorBoard, written by this thread: an error is raised here, and not lost in a thread of the library."""
+"""Metrics for TensorBoard, written by the calling thread: errors are raised, not lost in a thread of the library."""
 
 from __future__ import annotations
 
@@ -20,15 +20,15 @@ _NUMBER = itertools.count()
 
 
 class EventFile:
-    """A new event file in a folder; ``close`` it in the end. Every method raises ``WriteError``."""
+    """A new event file in a folder; ``close`` it at the end. Every method raises ``WriteError``."""
 
     def __init__(self, folder: Path, purge_step: int | None) -> None:
-        """With ``purge_step``, TensorBoard leaves out what earlier files in the folder hold from that step on."""
+        """With ``purge_step``, TensorBoard ignores what earlier files in the folder hold from that step on."""
         name = f"events.out.tfevents.{time.time():.0f}.{socket.gethostname()}.{os.getpid()}.{next(_NUMBER)}"
         self.path = folder / name
         with writing(self.path):
             folder.mkdir(parents=True, exist_ok=True)
-            self._file = open(self.path, "xb", buffering=0)  # noqa: SIM115  (open as long as the run)
+            self._file = open(self.path, "xb", buffering=0)  # noqa: SIM115  (open for the whole run)
         try:
             self._put(Event(file_version="brain.Event:2"))
             if purge_step is not None:
@@ -38,7 +38,7 @@ class EventFile:
             raise
 
     def add(self, metrics: Mapping[str, float], step: int) -> None:
-        """Draw each of ``metrics`` at ``step``."""
+        """Add each of ``metrics`` at ``step``."""
         values = [Summary.Value(tag=name, simple_value=value) for name, value in metrics.items()]
         self._put(Event(step=step, summary=Summary(value=values)))
 

@@ -1,1 +1,1 @@
-"""What the algorithms share that learn by self-play: networks, workers with games, gradient steps."""
+"""What the self-play algorithms share: networks, workers with games, gradient steps."""

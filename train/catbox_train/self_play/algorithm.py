@@ -1,12 +1,12 @@
-"""What every algorithm of self-play consists of: networks, optimizer, workers with their games, and opponents.
+"""What every self-play algorithm consists of: networks, optimizer, workers with their games, and opponents.
 
-One network, the actor, plays every seat, unless there are opponents. Workers, a thread each, step games and write what
-is seen and done into the buffer; then this thread learns from it, torch on as many cores. All is in plain torch, the
-same on a CPU and on a GPU. A run depends on its configuration and the kind of its machine, never on timing: a resumed
+One network, the actor, plays every seat, unless there are opponents. Workers, one thread each, step games and write
+what is seen and done into the buffer; then this thread learns from it, with torch on as many cores. All is plain torch,
+the same on a CPU and a GPU. A run depends on its configuration and the kind of its machine, never on timing: a resumed
 run ends with the same weights, bit for bit, as one that was never stopped.
 
 Several processes learn together as a `Group`: each has its own share of the games and of the buffer, and a copy of the
-networks, which they keep equal by averaging their gradients.
+networks; averaging the gradients keeps the copies equal.
 """
 
 from __future__ import annotations
@@ -44,13 +44,13 @@ _Result = TypeVar("_Result")
 PRECISIONS = {"float32": torch.float32, "bfloat16": torch.bfloat16}
 #: The logit of an illegal action. Its probability is exactly 0, and its logarithm is finite.
 ILLEGAL = -1e30
-#: What the actor reads of a decision.
+#: The inputs of the actor.
 SEEN = ("observations", "histories")
-#: What its logits are computed from.
+#: The inputs of its logits.
 READ = (*SEEN, "action_features", "masks")
-#: Rows that a network reads in one call where nothing is learned: as many as the caches of a CPU hold, or a GPU likes.
+#: Rows per network call outside learning: as many as fit the caches of a CPU, or keep a GPU busy.
 AT_ONCE = {"cpu": 2048, "cuda": 1 << 15, "mps": 1 << 15}
-#: What Adam divides by at least.
+#: Adam's epsilon.
 EPSILON = 1e-5
 
 
@@ -58,7 +58,7 @@ class SelfPlay(Algorithm):
     """The networks, the optimizer, and the workers with their games.
 
     Attributes: ``networks``, by name, ``"actor"`` first; ``weights`` (K,) float32, of which all their parameters are
-    views, as their gradients are of ``weights.grad``; ``parts``, the name of each network and its slice of the
+    views, as are their gradients of ``weights.grad``; ``parts``, the name of each network and its slice of the
     weights; ``optimizer``; ``buffer``; ``workers``; ``pool``, the earlier policies; ``updates_done``.
 
     Args:
@@ -77,7 +77,7 @@ class SelfPlay(Algorithm):
         self.inputs = network_inputs(game, self.options)
         num_workers = config.num_workers // self.group.size
         self._threads_before = torch.get_num_threads()
-        torch.set_num_threads(num_workers)  # before the first weights: rounding in them depends on it too
+        torch.set_num_threads(num_workers)  # before the initial weights: their rounding depends on it too
         self.networks = nn.ModuleDict(self.make_networks(config, game))
         self.actor = cast(MLP, self.networks["actor"])
         self.initialise_networks()
@@ -85,7 +85,7 @@ class SelfPlay(Algorithm):
         scale = self.actor.action_scale
         self.action_scale = None if scale is None else scale.cpu().numpy()
         self.weights, self.parts = flattened(self.networks)
-        self.group.average(self.weights.data)  # machines may round the first weights otherwise
+        self.group.average(self.weights.data)  # machines may round the initial weights differently
         # MPS has no fused Adam in every release.
         self.optimizer = torch.optim.Adam([self.weights], eps=EPSILON, fused=self.device.type != "mps")
         self.optimizer.state[self.weights] = {
@@ -123,16 +123,16 @@ class SelfPlay(Algorithm):
         )
         self.updates_done = 0
 
-    # What an algorithm gives.
+    # What an algorithm provides.
 
     @classmethod
     def make_networks(cls, config: TrainConfig, game: Game) -> dict[str, MLP]:
-        """All networks that are trained, ``"actor"`` first, their weights not yet set."""
+        """All networks to train, ``"actor"`` first, with their weights not yet set."""
         options = self_play_options(config)
         return {"actor": MLP.for_policy(network_inputs(game, options), options.hidden, options.activation)}
 
     def initialise_networks(self) -> None:
-        """Draw the first weights, and take those of ``start_from`` if it is given."""
+        """Draw the initial weights, or take those of ``start_from`` if given."""
         generator = torch.Generator().manual_seed(self.config.seed)
         for name, network in self.networks.items():
             # At first no action is much better than another.
@@ -142,7 +142,7 @@ class SelfPlay(Algorithm):
 
     @classmethod
     def check_run(cls, config: TrainConfig, game: Game) -> None:
-        """Raise ``ValueError`` for a ``start_from`` that is not there, damaged, of another network or game, or no
+        """Raise ``ValueError`` for a ``start_from`` that is missing, damaged, of another network or game, or not a
         policy."""
         options = self_play_options(config)
         if isinstance(options, PolicyOptions):
@@ -150,7 +150,7 @@ class SelfPlay(Algorithm):
 
     @classmethod
     def carried_rows(cls, config: TrainConfig, game: Game) -> int:
-        """How many decisions of a game are carried over from one batch to the next, at most."""
+        """The most decisions of a game that are carried over from one batch to the next."""
         return 0
 
     @classmethod
@@ -181,7 +181,7 @@ class SelfPlay(Algorithm):
 
     @abstractmethod
     def learn(self, progress: float) -> dict[str, float]:
-        """Improve the networks on what the workers have collected; the metrics of this update.
+        """Improve the networks on what the workers have collected; returns the metrics of this update.
 
         ``progress`` and errors as for ``update``.
         """
@@ -191,14 +191,14 @@ class SelfPlay(Algorithm):
         return PolicyAgent(network, self.game, seed, greedy=False)
 
     def check_device_memory(self) -> None:
-        """Raise ``ValueError`` unless the run fits into the memory that is free on its device, where that is known."""
+        """Raise ``ValueError`` unless the run fits into the free memory of its device, if that is known."""
         needed, free = self.memory_needed(self.config, self.game) // self.group.size, free_memory(self.device)
         if free is not None and needed > free:
             config, options = self.config, self.options
             raise ValueError(
                 f"not enough memory on {self.device}: {free / 1e9:.2g} GB are free, the run takes more than "
                 f"{needed / 1e9:.2g} GB with batch_size = {config.batch_size}, num_envs = {config.num_envs}, hidden = "
-                f"{list(options.hidden)}: make one of them smaller, or take another device"
+                f"{list(options.hidden)}: make one of them smaller, or use another device"
             )
 
     # Playing.
@@ -206,7 +206,7 @@ class SelfPlay(Algorithm):
     def update(self, progress: float) -> dict[str, float]:
         """Play a batch and learn from it.
 
-        Raises ``ValueError`` for a batch with too few decisions to learn from, and when a GPU runs out of memory.
+        Raises ``ValueError`` for a batch with too few decisions to learn from, and if a GPU runs out of memory.
         """
         try:
             self.group.together(lambda: self.collect(progress))
@@ -247,7 +247,7 @@ class SelfPlay(Algorithm):
         worker.end_batch()
 
     def add_scores(self, outputs: np.ndarray, masks: np.ndarray, action_features: np.ndarray) -> None:
-        """Make logits of the actor's ``outputs`` (n, A + K), in the columns of the legal actions."""
+        """Turn the actor's ``outputs`` (n, A + K) into logits, in the columns of the legal actions."""
         if self.action_scale is not None:
             fits = add_action_scores(outputs, masks, action_features, self.action_scale)
             assert fits
@@ -264,8 +264,8 @@ class SelfPlay(Algorithm):
         return found
 
     def in_threads(self, function: Callable[[Worker], _Result]) -> list[_Result]:
-        """``function`` of each worker, all side by side; raises what the first of them raises."""
-        torch.set_num_threads(1)  # the cores are taken by the workers
+        """``function`` of each worker, in parallel; raises what the first of them raises."""
+        torch.set_num_threads(1)  # the workers occupy the cores
         try:
             return list(self._threads.map(function, self.workers))
         finally:
@@ -286,10 +286,10 @@ class SelfPlay(Algorithm):
     ) -> dict[str, float]:
         """Make all gradient steps of an update: each of the rows ``ready`` (n,) is learned from in every epoch.
 
-        ``loss`` takes the rows of a minibatch, (m,) int64 on the device, and gives the loss () to differentiate and
-        metrics () by name. Returns the means over the steps of these, the largest of those named ``largest_...``, and
-        the mean length of each network's gradient. Raises ``DivergedError`` where one of them or a weight is not
-        finite, also after the last step.
+        ``loss`` takes the rows of a minibatch, (m,) int64 on the device, and returns the loss () to differentiate and
+        metrics () by name. Returns the means of these over the steps, the maxima of those named ``largest_...``, and
+        the mean gradient norm of each network. Raises ``DivergedError`` if one of them or a weight is not finite, also
+        after the last step.
         """
         self.optimizer.param_groups[0]["lr"] = learning_rate
         generator = np.random.default_rng([self.config.seed, self.group.rank, self.updates_done])
@@ -317,13 +317,13 @@ class SelfPlay(Algorithm):
         return dict(zip(names, means.tolist(), strict=True))
 
     def step(self, loss: torch.Tensor) -> list[torch.Tensor]:
-        """One step of the optimizer; the length () of each network's gradient before it was clipped."""
+        """One step of the optimizer; returns the gradient norm () of each network before clipping."""
         gradient, norms = self.weights.grad, []
         assert gradient is not None
         gradient.zero_()
         loss.backward()
         self.group.average(gradient)
-        # Each network by itself: a large error of a critic need not hold the actor back.
+        # Each network separately, so that a large error of the critic does not slow the actor.
         for part in self.parts.values():
             norms.append(gradient[part].norm())
             gradient[part] *= (self.options.max_grad_norm / norms[-1]).clamp(max=1)
@@ -331,13 +331,13 @@ class SelfPlay(Algorithm):
         return norms
 
     def num_minibatches(self, num_ready: int) -> int:
-        """How many minibatches of about ``minibatch_size`` rows can be made of all rows that are ready, ``num_ready``
-        in this process; 0 for none."""
+        """The number of minibatches of about ``minibatch_size`` rows in all rows that are ready, ``num_ready`` of them
+        in this process; 0 if there are too few."""
         ready = self.group.gather(num_ready)
         return min(max(1, sum(ready) // self.options.minibatch_size), min(ready))
 
     def mean_and_variance(self, values: np.ndarray) -> tuple[float, float]:
-        """Of ``values`` (n,) of all processes together."""
+        """The mean and variance of ``values`` (n,) over all processes."""
         own = values.astype(np.float64)
         sums = np.array(self.group.gather((len(own), own.sum(), np.square(own).sum())))
         count, total, squares = sums.sum(axis=0).tolist()
@@ -361,8 +361,8 @@ class SelfPlay(Algorithm):
         return means | total
 
     def count_games(self) -> dict[str, float]:
-        """Share of games that the learner won against each kind of opponent in this update; the pool is brought up to
-        date."""
+        """The share of games that the learner won against each kind of opponent in this update; also updates the
+        pool."""
         if not self.options.opponents_in_training:
             return {}
         own = np.sum([worker.tables.tally for worker in self.workers if worker.tables], axis=0)
@@ -373,19 +373,19 @@ class SelfPlay(Algorithm):
         self.pool.end_update(self.updates_done, [total[len(specs) :]], actor)
         return {f"beats_{name}": float(wins / games) for name, (wins, games) in kinds.items() if games}
 
-    # What is kept.
+    # What is saved.
 
     def policy(self) -> PolicyNetwork:
         """The actor as it is now."""
         return PolicyNetwork.of(self.actor)
 
     def carried_arrays(self) -> dict[str, np.ndarray]:
-        """The carried rows of the buffer that the next batch begins with: arrays (C, N, ...) by name, with ``seats``
-        -1 and all else 0 in empty rows."""
+        """The carried rows of the buffer that the next batch begins with: arrays (C, N, ...) by name; in empty rows
+        ``seats`` is -1 and all else 0."""
         return {}
 
     def load_carried(self, arrays: Mapping[str, np.ndarray]) -> None:
-        """Go on from what `carried_arrays` returned."""
+        """Resume from what `carried_arrays` returned."""
 
     def state(self) -> TrainingState:
         """Weights, Adam's moments, earlier policies, and the games and carried rows of each worker."""
@@ -401,12 +401,12 @@ class SelfPlay(Algorithm):
         return TrainingState(arrays, {"pool": values})
 
     def restore(self, state: TrainingState, update: int) -> None:
-        """Go on from ``state``. Raises ``ValueError`` for what could not be gone on with."""
+        """Resume from ``state``. Raises ``ValueError`` for a state that cannot be resumed."""
         arrays, pool_values = state.arrays, state.values.get("pool")
         if not isinstance(pool_values, dict):
             raise ValueError(f"pool = {pool_values!r:.40}, expected a mapping")
         if not (arrays["adam.exp_avg_sq"] >= 0).all() or not arrays["adam.step"] >= 0:
-            raise ValueError("adam.exp_avg_sq or adam.step holds numbers under 0")
+            raise ValueError("adam.exp_avg_sq or adam.step holds negative numbers")
         try:
             self.pool.restore(named("pool.", arrays), pool_values, update)
         except ValueError as error:
@@ -427,15 +427,15 @@ class SelfPlay(Algorithm):
         self.updates_done = update
 
     def worker_arrays(self, worker: Worker) -> dict[str, np.ndarray]:
-        """What belongs to a worker alone, beside its columns of the buffer."""
+        """What belongs to one worker, besides its columns of the buffer."""
         return worker.save()
 
     def load_worker(self, worker: Worker, arrays: Mapping[str, np.ndarray]) -> None:
-        """Go on from what `worker_arrays` returned. Raises ``ValueError`` for what could not be gone on with."""
+        """Resume from what `worker_arrays` returned. Raises ``ValueError`` for arrays that cannot be resumed."""
         worker.load(arrays, self.pool.count)
 
     def check_carried(self, arrays: Mapping[str, np.ndarray]) -> None:
-        """Raise ``ValueError`` for carried rows that compiled code could not be given."""
+        """Raise ``ValueError`` for carried rows that are unsafe for compiled code."""
         game, held = self.game, arrays["seats"] >= 0
         actions, masks = arrays["actions"], arrays["masks"]
         there = (actions >= 0) & (actions < game.num_actions)
@@ -446,23 +446,23 @@ class SelfPlay(Algorithm):
         }
         for name, holds in facts.items():
             if not holds:
-                raise ValueError(f"carried.{name} holds what no decision of this game comes to")
+                raise ValueError(f"carried.{name} holds values that no decision of this game has")
         if "histories" in arrays:
             self.check_histories(arrays["histories"][held])
 
     def check_histories(self, histories: np.ndarray) -> None:
-        """Raise ``ValueError`` for histories (n, T, 2) int8 that no network could be given."""
+        """Raise ``ValueError`` for histories (n, T, 2) int8 that are no valid input of a network."""
         rows, game = np.ascontiguousarray(histories), self.game
         if rows.size and not valid_histories(rows, game.num_players, game.num_actions, UNUSED):
-            raise ValueError("histories hold what no game comes to")
+            raise ValueError("histories hold values that no game has")
 
     def moments(self) -> dict[str, torch.Tensor]:
-        """What Adam keeps: ``step`` (), ``exp_avg`` (K,) and ``exp_avg_sq`` (K,)."""
+        """The state of Adam: ``step`` (), ``exp_avg`` (K,) and ``exp_avg_sq`` (K,)."""
         moments: dict[str, torch.Tensor] = self.optimizer.state[self.weights]
         return moments
 
     def close(self) -> None:
-        """End the threads of the workers; torch has as many as before."""
+        """Stop the threads of the workers, and give torch as many as before."""
         self._threads.shutdown()
         torch.set_num_threads(self._threads_before)
 

@@ -11,17 +11,17 @@ from catbox_env import Game
 
 
 class Buffer:
-    """Arrays over R rows and N games: some carried rows in front, decisions of earlier batches that are not learned
-    from yet, and then one row for each step.
+    """Arrays over R rows and N games: carried rows first, which hold decisions of earlier batches that are not learned
+    from yet, and then one row per step.
 
     Attributes: ``observations`` (R, N, I) int8, the inputs of the actor; ``action_features`` (R, N, A, K) int8;
     ``histories`` (R, N, T, 2) int8 (T is 0 for an actor that takes none); ``masks`` (R, N, A) bool; ``states`` (R, N,
-    S) int8, the whole positions (S is 0 unless asked for by ``state``); ``seats`` (R, N) int8 (-1: an empty carried
-    row); ``learns`` (R, N) bool, whether the seat is the learner's; ``actions`` (R, N) int64; ``rewards`` (R, N, P)
+    S) int8, the whole positions (S is 0 unless ``state`` is set); ``seats`` (R, N) int8 (-1: an empty carried row);
+    ``learns`` (R, N) bool, whether the seat is the learner's; ``actions`` (R, N) int64; ``rewards`` (R, N, P)
     float32; ``terminated`` (R, N) bool. ``shape`` is (R, N).
 
     ``flat[name]`` (R * N, ...) is what the networks read, a tensor on ``device``: on a CPU the array itself, on a GPU a
-    copy, which `send` brings up to date.
+    copy, which `send` updates.
     """
 
     def __init__(
@@ -57,7 +57,7 @@ class Buffer:
         return array.numpy()
 
     def send(self, rows: slice, games: slice = slice(None)) -> None:
-        """Let the device have what is in ``rows`` of ``games``."""
+        """Copy ``rows`` of ``games`` to the device."""
         if self.device.type == "cpu":
             return
         for name, array in self._arrays.items():

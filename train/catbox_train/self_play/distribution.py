@@ -1,6 +1,6 @@
 """The distribution over legal actions: a softmax in which illegal actions have probability exactly 0.
 
-Here is what draws while games are played; `ppo.ppo_loss` has what is learned from. A test compares them.
+This samples while games are played; `ppo.ppo_loss` has the version for learning. A test compares them.
 """
 
 from __future__ import annotations
@@ -20,10 +20,10 @@ def sample_actions(
     actions: np.ndarray,
     log_probabilities: np.ndarray,
 ) -> None:
-    """Draw one legal action a row by inverting the cumulative distribution at ``uniforms``.
+    """Sample one legal action per row by inverting the cumulative distribution at ``uniforms``.
 
-    Takes ``logits`` (n, at least A) float32, ``masks`` (n, A) bool with at least one legal action a row, ``uniforms``
-    (n,) in [0, 1); fills ``actions`` (n,) and ``log_probabilities`` (n,) float32 of the drawn ones.
+    Takes ``logits`` (n, at least A) float32, ``masks`` (n, A) bool with at least one legal action per row, ``uniforms``
+    (n,) in [0, 1); fills ``actions`` (n,) and ``log_probabilities`` (n,) float32 of these actions.
     """
     num_rows, num_actions = masks.shape
     if min(len(logits), len(uniforms), len(actions), len(log_probabilities)) < num_rows:
@@ -31,7 +31,7 @@ def sample_actions(
     if logits.shape[1] < num_actions:
         return
     legal = np.empty(num_actions, np.int64)
-    weights = np.empty(num_actions, np.float64)  # exponentials of their logits
+    weights = np.empty(num_actions, np.float64)  # exponentials of the legal logits
     for row in range(num_rows):
         count = 0
         for action in range(num_actions):
@@ -48,7 +48,7 @@ def sample_actions(
         cumulative = 0.0
         chosen = -1
         for k in range(count):
-            chosen = legal[k]  # the last one, should rounding keep the sum under the threshold
+            chosen = legal[k]  # the last one, if rounding keeps the sum below the threshold
             cumulative += weights[k]
             if cumulative > threshold:
                 break

@@ -20,10 +20,10 @@ class Group:
     size = 1
 
     def average(self, tensor: torch.Tensor) -> None:
-        """Let ``tensor`` be the mean of those of all processes, in each of them."""
+        """Replace ``tensor`` in every process by the mean over all of them."""
 
     def together(self, work: Callable[[], None]) -> None:
-        """Do ``work``; where it raises in one of the processes, all raise that: none waits for it later."""
+        """Do ``work``; if it raises in one process, all raise that error, so that none waits for another later."""
         error = None
         try:
             work()

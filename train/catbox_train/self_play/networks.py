@@ -1,4 +1,4 @@
-"""The networks of an algorithm of self-play: what they are given, their first weights, all weights as one vector."""
+"""The networks of a self-play algorithm: their inputs, initial weights, and all weights as one vector."""
 
 from __future__ import annotations
 
@@ -13,13 +13,13 @@ from catbox_agents.specs import policy_path
 from catbox_env import Game
 from catbox_train.self_play.options import SelfPlayOptions
 
-#: The algorithm whose networks give values, which are no logits of a policy.
+#: The algorithm whose networks output values, not the logits of a policy.
 DMC = "dmc"
 
 
 def flattened(networks: nn.ModuleDict) -> tuple[nn.Parameter, dict[str, slice]]:
-    """One vector (K,) of which all parameters of ``networks`` become views, and its ``grad`` theirs; and the slice of
-    each network."""
+    """One vector (K,) of which all parameters of ``networks`` become views, as their gradients of its ``grad``; and the
+    slice of each network."""
     parameters = list(networks.parameters())
     vector = nn.Parameter(parameters_to_vector(parameters).detach().clone())
     vector.grad = torch.zeros_like(vector)
@@ -37,14 +37,14 @@ def flattened(networks: nn.ModuleDict) -> tuple[nn.Parameter, dict[str, slice]]:
 
 
 def network_inputs(game: Game, options: SelfPlayOptions) -> NetworkInputs:
-    """What the network that plays is given."""
+    """The inputs of the network that plays."""
     return NetworkInputs(game, options.features, options.action_features, options.history)
 
 
 def start_from(actor: MLP, path: str, game: Game) -> None:
-    """Give ``actor`` the weights of the policy at ``path``, a checkpoint or ``zoo:NAME``; none where that is empty.
+    """Give ``actor`` the weights of the policy at ``path``, a checkpoint or ``zoo:NAME``; do nothing if it is empty.
 
-    Raises ``ValueError`` where it is not there, damaged, of another network or game, or no policy.
+    Raises ``ValueError`` for a file that is missing, damaged, of another network or game, or not a policy.
     """
     if not path:
         return
@@ -54,13 +54,13 @@ def start_from(actor: MLP, path: str, game: Game) -> None:
         raise ValueError(f"start_from: {error}") from error
     if checkpoint.training.get("algorithm") == DMC:
         raise ValueError(
-            f"start_from = {path!r} was trained by {DMC}: its network gives values of actions, no probabilities; start "
-            "from a policy, such as one of ppo, or from none"
+            f"start_from = {path!r} was trained by {DMC}: its network outputs values of actions, not probabilities; "
+            "start from a policy, such as one of ppo, or from none"
         )
     there, wanted = checkpoint.network.describe(), actor.describe()
     if there != wanted:
         raise ValueError(
-            f"start_from = {path!r} holds the network {there}, and the settings ask for {wanted}: set hidden, "
+            f"start_from = {path!r} holds the network {there}, but the settings require {wanted}: set hidden, "
             "activation, features, action_features and history as they were when it was trained"
         )
     actor.set_arrays(checkpoint.network.arrays())

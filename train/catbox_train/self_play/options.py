@@ -1,4 +1,4 @@
-"""The settings that several algorithms of self-play have."""
+"""The settings that the self-play algorithms share."""
 
 from __future__ import annotations
 
@@ -16,15 +16,15 @@ if TYPE_CHECKING:
 
 
 class LearningOptions(AlgorithmOptions):
-    """How long and how fast is learned from a batch."""
+    """How long and how fast to learn from a batch."""
 
-    epochs: Integer = Field(2, ge=1, le=MAX_COUNT, description="times that each batch is learned from")
-    minibatch_size: Integer = Field(1024, ge=1, le=MAX_COUNT, description="decisions for each gradient step")
+    epochs: Integer = Field(2, ge=1, le=MAX_COUNT, description="passes over each batch")
+    minibatch_size: Integer = Field(1024, ge=1, le=MAX_COUNT, description="decisions per gradient step")
     learning_rate: Float = Field(
-        1e-3, gt=0, description="of Adam at the start, falling linearly to learning_rate_end"
+        1e-3, gt=0, description="learning rate of Adam at the start, falling linearly to learning_rate_end"
     )
     learning_rate_end: Float = Field(5e-5, ge=0, description="learning rate at the end")
-    max_grad_norm: Float = Field(0.5, gt=0, description="longest gradient, of each network")
+    max_grad_norm: Float = Field(0.5, gt=0, description="largest gradient norm, of each network")
 
     def safer(self) -> dict[str, float]:
         """A tenth of the learning rate, and nothing above the defaults."""
@@ -37,7 +37,7 @@ class LearningOptions(AlgorithmOptions):
 
 
 class ClippedOptions(LearningOptions):
-    """What PPO learns by (Schulman et al. 2017, https://arxiv.org/abs/1707.06347), whoever computes it."""
+    """Settings of PPO (Schulman et al. 2017, https://arxiv.org/abs/1707.06347), shared by its implementations."""
 
     entropy: Float = Field(
         0.06, ge=0, description="weight of the entropy bonus at the start, falling linearly to entropy_end"
@@ -48,15 +48,13 @@ class ClippedOptions(LearningOptions):
         gt=0,
         description="the ratio of the new to the old probability is clipped to 1 - clip .. 1 + clip",
     )
-    gamma: Float = Field(
-        1.0, ge=0, le=1, description="discount from one of a seat's own decisions to its next"
-    )
+    gamma: Float = Field(1.0, ge=0, le=1, description="discount between successive decisions of a seat")
     gae_lambda: Float = Field(
-        0.95, ge=0, le=1, description="lambda of the advantage estimate, counted in the seat's own decisions"
+        0.95, ge=0, le=1, description="lambda of the advantage estimate (GAE), over a seat's own decisions"
     )
 
     def check(self, config: TrainConfig) -> list[str]:
-        """The minibatches share the batch in equal parts."""
+        """The batch must divide into minibatches of equal size."""
         wrong = super().check(config)
         if config.batch_size % self.minibatch_size:
             wrong.append(
@@ -74,19 +72,19 @@ class ClippedOptions(LearningOptions):
 
 
 class SelfPlayOptions(LearningOptions, OpponentOptions, NetworkOptions):
-    """The settings of an algorithm whose networks play all seats but those of opponents."""
+    """Settings of an algorithm whose networks play all seats but those of opponents."""
 
 
 class PolicyOptions(SelfPlayOptions):
-    """Settings of an algorithm whose network is a policy: it tells probabilities of actions."""
+    """Settings of an algorithm whose network is a policy: it outputs action probabilities."""
 
     start_from: Text = Field(
         "",
-        description="policy to begin with, a checkpoint or zoo:NAME, of the same hidden, activation and features",
+        description="policy to start from: a checkpoint or zoo:NAME with the same hidden, activation and features",
     )
 
 
 def self_play_options(config: TrainConfig) -> SelfPlayOptions:
-    """The settings of ``config`` that all algorithms of self-play have."""
+    """The settings of ``config`` that all self-play algorithms share."""
     assert isinstance(config.algorithm_options, SelfPlayOptions)
     return config.algorithm_options

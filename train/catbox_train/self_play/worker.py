@@ -1,4 +1,4 @@
-"""A worker: the games that one thread plays, and what their seats see and do, which it writes into the buffer."""
+"""A worker: plays the games of one thread, and writes what their seats see and do into the buffer."""
 
 from __future__ import annotations
 
@@ -18,9 +18,9 @@ from catbox_train.self_play.options import SelfPlayOptions
 class Worker:
     """The games of one thread, which are the ``columns`` of ``buffer``.
 
-    Attributes: ``number``, among all workers of the run; ``vec``, the games; ``tables``, who plays in them, or None
-    where the learner has every seat; ``generator``, of the choices in this batch; ``statistics``, those of the game
-    for the learner's seats in every round that ended in the batch, name -> (n,); ``rounds``, how many these are.
+    Attributes: ``number``, among all workers of the run; ``vec``, the games; ``tables``, who plays in them, or None if
+    the learner has every seat; ``generator``, of the random choices in this batch; ``statistics``, those of the game
+    for the learner's seats in every round that ended in the batch, name -> (n,); ``rounds``, the number of these.
     """
 
     def __init__(
@@ -52,10 +52,10 @@ class Worker:
         self.rounds = 0
 
     def begin_batch(self, update: int, past: Sequence[Agent], chances: np.ndarray) -> None:
-        """Get ready for the batch of the ``update``-th update, from 0.
+        """Prepare for the batch of update ``update``, counted from 0.
 
         The earlier policies ``past`` are opponents with ``chances`` (len(past),). Random numbers follow from the seed
-        of the run and ``update``: nothing of them has to be kept between batches.
+        of the run and ``update``, so that no generator has to be saved between batches.
         """
         key = (*self._choices.spawn_key, update)
         self.generator = np.random.default_rng(np.random.SeedSequence(self._choices.entropy, spawn_key=key))
@@ -79,7 +79,7 @@ class Worker:
         buffer.seats[row, columns] = vec.current_player
 
     def act(self, row: int) -> None:
-        """Step all games by the actions in ``row``, or by those of the opponents, and write the rest of the row."""
+        """Step all games with the actions in ``row``, or those of the opponents, and write the rest of the row."""
         vec, tables, buffer, columns = self.vec, self.tables, self.buffer, self.columns
         actions = buffer.actions[row, columns]
         if tables:
@@ -106,15 +106,15 @@ class Worker:
             self.statistics = {name: values[learner] for name, values in vec.game.statistics(info).items()}
 
     def save(self) -> dict[str, np.ndarray]:
-        """What the worker's future depends on, beside the buffer."""
+        """What the worker's future depends on, besides the buffer."""
         arrays = {f"games.{name}": array for name, array in self.vec.save().items()}
         return arrays | (self.tables.save() if self.tables else {})
 
     def load(self, arrays: Mapping[str, np.ndarray], num_past: int) -> None:
-        """Go on from what `save` returned; ``num_past`` earlier policies are in the pool.
+        """Resume from what `save` returned, with ``num_past`` earlier policies in the pool.
 
-        Takes arrays with the names, types and shapes of this worker's own. Raises ``ValueError`` for games that could
-        not be played to their end.
+        Takes arrays with the names, types and shapes of this worker's own. Raises ``ValueError`` for games that cannot
+        be played to their end.
         """
         if self.tables:
             self.tables.load(arrays, num_past)

@@ -1,10 +1,10 @@
-// The legal actions as buttons, with what a coach says of each.
+// The legal actions as buttons, with the coach's value of each.
 
 import {element} from "./dom.js";
 
 /**
- * The list; `act(action)` is called for the action that was chosen. One stop of the Tab key; arrows move inside. Where
- * `act` is null nothing can be chosen: the list of a recorded game. `show(legal, taken)`: `taken` is marked, where given.
+ * The list; calls `act(action)` with the chosen action. It is one Tab stop; arrow keys move inside. If `act` is null,
+ * nothing can be chosen: the list of a recorded game. `show(legal, taken)` marks `taken`, if given.
  */
 export function createActions(act) {
   const role = act === null ? "list" : "toolbar";
@@ -25,7 +25,7 @@ export function createActions(act) {
     );
     list.hidden = legal.length === 0;
     if (had && legal.length > 0) buttons()[0].focus({preventScroll: true});
-    return had && legal.length === 0; // whether the focus has lost its place
+    return had && legal.length === 0; // whether the focused element is gone
   }
 
   function buttons() {

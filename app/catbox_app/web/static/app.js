@@ -1,5 +1,5 @@
-// The front end of a table: lobby, table and replay, told what to show by the messages of docs/protocol.md.
-// It knows no rules of any game: pictures, events and legal actions all come from the table.
+// The front end: lobby, table and replay, driven by the messages of docs/protocol.md.
+// It knows no game's rules: pictures, events and legal actions all come from the table.
 
 import {element, pushButton} from "./dom.js";
 import {createLobby} from "./lobby.js";
@@ -11,8 +11,8 @@ import {createTable} from "./table.js";
  * Shows the front end in `root`.
  *
  * `transport`: see connection.js. `links`: whether the address of the page names the seat (`#seat=KEY`), so that a
- * reload comes back to it and other people can be invited; false where tables live in the page itself.
- * `lobby`: false where there is nothing to choose (a page that shows one replay): the transport sends `joined` by itself.
+ * reload comes back to it and other people can be invited; false if tables live in the page itself.
+ * `lobby`: false if there is nothing to choose (a page that shows one replay): the transport sends `joined` by itself.
  */
 export function start(root, transport, {links = false, lobby = true} = {}) {
   const title = element("h1", {class: "where", hidden: true});
@@ -30,7 +30,7 @@ export function start(root, transport, {links = false, lobby = true} = {}) {
     watched,
     view,
     entitle,
-    size: null, // of the pictures, in pixels; null: nothing was asked for yet
+    size: null, // of the pictures, in pixels; null: not requested yet
     theme: preferredTheme(),
     invitations: [],
   };
@@ -50,10 +50,10 @@ export function start(root, transport, {links = false, lobby = true} = {}) {
   let lobbyScreen = null;
   let table = null;
   let seatKey = null;
-  let opening = null; // {message, seat} of a table that is being opened
-  let replay = null; // the message `replay` that is being watched
+  let opening = null; // {message, seat} of the table being opened
+  let replay = null; // the message `replay` being watched
   let lost = false;
-  // Why this page has no seat at the table, by the code of the message `failed`, and what can be done about it.
+  // Why this page has no seat, by the code of the message `failed`, and what to do about it.
   const withoutSeat = {no_seat: offerAgain, taken: offerToTakeOver, taken_over: offerToTakeOver};
 
   transport.onstate = (state) => (state === "open" ? connected() : disconnected());
@@ -72,7 +72,7 @@ export function start(root, transport, {links = false, lobby = true} = {}) {
   }
 
   function disconnected() {
-    if (!lost) showBanner("The connection to the table is lost. Trying to connect again.");
+    if (!lost) showBanner("The connection to the table is lost. Reconnecting.");
     lost = true;
     if (table !== null) table.pause();
   }
@@ -93,19 +93,19 @@ export function start(root, transport, {links = false, lobby = true} = {}) {
     send(message);
   }
 
-  // From now on pictures are drawn with this width, and in the theme of the page.
+  // Requests pictures of this width, in the theme of the page.
   function view(size) {
     frame.size = size;
     send({type: "view", theme: frame.theme, size});
   }
 
-  // Shows a recorded game; `message` holds what differs from the one that is shown.
+  // Shows a recorded game; `message` holds what differs from the current one.
   function watch(message) {
     replay = {...replay, type: "replay", ...message};
     send(replay);
   }
 
-  // Where in the recorded game this page is: a new connection goes on from there.
+  // Where in the recorded game this page is: a new connection resumes there.
   function watched(place) {
     if (replay !== null) replay = {...replay, ...place};
   }
@@ -163,7 +163,7 @@ export function start(root, transport, {links = false, lobby = true} = {}) {
     table.receive(joined);
   }
 
-  // The title of the tab, where the page is ours alone.
+  // Sets the title of the tab, unless the page is embedded.
   function entitle(words) {
     if (links) document.title = `${words} - catbox`;
   }
@@ -197,7 +197,7 @@ export function start(root, transport, {links = false, lobby = true} = {}) {
     showBanner(text, pushButton("Take the seat over", takeOver), pushButton("Open a new table", leave));
   }
 
-  // The server knows this seat no more, as after a restart: the same deal can be opened again.
+  // The server no longer knows this seat, as after a restart: offers the same deal again.
   function offerAgain(text) {
     const remembered = ofThisTab(`table.${seatKey}`);
     const buttons = [];
@@ -215,7 +215,7 @@ export function start(root, transport, {links = false, lobby = true} = {}) {
 
   function send(message) {
     const sent = transport.send(message);
-    if (!sent && !lost) showBanner("There is no connection to the table. Trying to connect again.");
+    if (!sent && !lost) showBanner("There is no connection to the table. Reconnecting.");
     return sent;
   }
 
@@ -264,7 +264,7 @@ function turned(seats, seat) {
   return seats.map((_, i) => seats[(i - shift + 2 * seats.length) % seats.length]);
 }
 
-// The mark of the page: a box with a cat in it.
+// The logo: a cat in a box.
 function mark() {
   const space = "http://www.w3.org/2000/svg";
   const drawing = document.createElementNS(space, "svg");

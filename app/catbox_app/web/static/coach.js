@@ -1,5 +1,5 @@
-// The coach: what each legal action of one's own is worth, as bars on the cards and beside the actions: the lead that
-// it is expected to bring, or the probabilities of an agent. The best action has a full bar.
+// The coach: the value of each of your legal actions, as bars on the cards and beside the actions: its expected lead,
+// or its probability by an agent. The best action has a full bar.
 
 import {element, labelled, panel, selection} from "./dom.js";
 import {fittingAgents} from "./settings.js";
@@ -22,7 +22,7 @@ export function createCoach(send, show) {
     const probabilities = fitting.map((one) => [one.spec, one.title]);
     const points = estimates ? [[POINTS, "Expected lead, in points"]] : [];
     const options = [["", "Nothing"], ...points, ["What an agent would play", probabilities]];
-    choice.replaceChildren(labelled("Show at my moves", selection(options, wanted, choose)));
+    choice.replaceChildren(labelled("Show on my turn", selection(options, wanted, choose)));
   }
 
   function choose(value) {
@@ -33,13 +33,13 @@ export function createCoach(send, show) {
     else ask();
   }
 
-  // Also after a new connection, when the table has to be told again.
+  // Also after reconnecting, when the table must be told again.
   function ask() {
     if (wanted === POINTS) send({type: "coach", shows: POINTS});
     else if (wanted !== "") send({type: "coach", shows: "policy", agent: wanted});
   }
 
-  // In a replay, what the agent had told itself comes without asking.
+  // In a replay, the recorded probabilities of the agent come without asking.
   function receive({values, best, agent, recorded = false}) {
     if (wanted === "" && !recorded) return;
     node.hidden = false;
@@ -58,7 +58,7 @@ export function createCoach(send, show) {
     else told.textContent = `${agent} ${recorded ? "preferred" : "would choose"} ${first.text}: ${inWords(first)}.`;
   }
 
-  // Another position has come; `asked`: one in which advice follows.
+  // A new position has come; `asked`: whether advice follows.
   function clear(asked = false) {
     show(new Map(), null);
     told.textContent = asked && wanted !== "" ? "Weighing the actions." : "";

@@ -1,14 +1,14 @@
 // A transport: how messages (docs/protocol.md) get to a table and back. The playground has another one, to a worker.
 //
-//   open()                begins; afterwards the two functions below are called
-//   send(message)         sends an object; where the connection is lost it is dropped, and `send` returns false
+//   open()                connects; afterwards the two functions below are called
+//   send(message)         sends an object; if the connection is lost, drops it and returns false
 //   onmessage(message)    set by the page: takes each object that arrives
 //   onstate(state)        set by the page: "open" (also again, after a loss), or "lost"
 
-// Seconds between attempts to connect again.
+// Seconds between attempts to reconnect.
 const WAITS = [0.3, 0.6, 1, 2, 3, 5];
 
-/** A transport over a WebSocket, which connects again by itself. `url`: a URL; http becomes ws. */
+/** A transport over a WebSocket, which reconnects by itself. `url`: a URL; http becomes ws. */
 export function socketTransport(url) {
   const address = new URL(url);
   address.protocol = address.protocol.replace("http", "ws");

@@ -41,11 +41,11 @@ export function createDeal(send, playing) {
 
   return {node, seated, ended: showSeed, show, download, buttonsAtTheEnd};
 
-  // A saved game holds the cards of all seats: it can be had at the end.
+  // A saved game holds the cards of all seats: it is available at the end.
   function show(over) {
-    again.hidden = !playing || over; // the buttons are at the result then
+    again.hidden = !playing || over; // then the buttons are beside the result
     for (const button of again.children) button.disabled = !over && (!alone || button === save);
-    save.title = over ? "" : "When the game is over: the file holds the cards of all seats";
+    save.title = over ? "" : "Available when the game is over: the file holds the cards of all seats";
   }
 
   function seated(joined) {
@@ -59,13 +59,13 @@ export function createDeal(send, playing) {
     again.replaceChildren(...(playing ? [...buttonsAgain(), save] : []));
   }
 
-  // Several people are told the seed when the game is over.
+  // Several people learn the seed when the game is over.
   function showSeed(told) {
     seed.textContent = String(told.seed);
     seedPart.hidden = told.seed === null;
   }
 
-  // Several people have all seen the deal: only another one can follow.
+  // Several people have all seen the deal: only a new one can follow.
   function buttonsAgain() {
     return AGAIN.filter(([kind]) => alone || kind === "new").map(([kind, words]) =>
       pushButton(words, () => send({type: "again", deal: kind})),

@@ -17,7 +17,7 @@ export function element(tag, attributes = {}, ...children) {
   return node;
 }
 
-/** A button that says `words`. */
+/** A button with the label `words`. */
 export function pushButton(words, onclick, attributes = {}) {
   return element("button", {type: "button", onclick, ...attributes}, words);
 }
@@ -60,7 +60,7 @@ export function seatToken(seat) {
   return element("span", {class: "token", "data-seat": seat % 6, "aria-hidden": "true"}, String(seat));
 }
 
-/** Copies `text`; the button says that it did. Where the clipboard is closed, the text is selected instead. */
+/** Copies `text`, which the button confirms. If the clipboard is unavailable, selects the text instead. */
 export async function copyText(text, button, field) {
   const before = button.textContent;
   try {

@@ -1,21 +1,21 @@
-// The lobby: choose a game, who sits at the table, and open it; or a file to watch.
+// The lobby: choose a game and who sits at the table, and open it; or open a file to watch.
 
 import {element, labelled, newId, panel, pushButton, seatToken, selection} from "./dom.js";
 import {createRules} from "./rules.js";
 import {fittingAgents, keepSetting, setting} from "./settings.js";
 
-// Seconds between the actions of agents that can be chosen, with their names.
+// The paces to choose from: seconds between the actions of agents, and names.
 const PACES = [
-  ["0", "at once"],
+  ["0", "instant"],
   ["0.4", "fast"],
-  ["0.9", "calm"],
+  ["0.9", "medium"],
   ["1.8", "slow"],
   ["3.5", "very slow"],
 ];
 const YOU = "you";
 const PERSON = "person";
 
-/** The choice of a pace, kept for later tables; `onchange` is told the seconds. */
+/** The choice of a pace, kept for later tables; `onchange` gets the seconds. */
 export function paceChoice(onchange = () => {}) {
   return selection(PACES, setting("pace", "0.9"), (value) => {
     keepSetting("pace", value);
@@ -41,7 +41,7 @@ export function createLobby(frame) {
   const several = element(
     "p",
     {class: "hint", hidden: true},
-    "Each of the other people gets a secret link to a seat. Nobody can choose the seed then: it tells all cards.",
+    "Each other person gets a secret link to a seat. Nobody can choose the seed then, because it reveals all cards.",
   );
   let lobby = null;
   let game = null;
@@ -74,7 +74,7 @@ export function createLobby(frame) {
     panel(
       "Watch a game",
       "watch",
-      element("p", {}, "A file that was saved at a table, or by the commands play, watch and arena."),
+      element("p", {}, "A file saved at a table, or by the commands play, watch and arena."),
       labelled("File of games", file),
     ),
   );
@@ -154,7 +154,7 @@ export function createLobby(frame) {
     if (invited) seed.value = "";
   }
 
-  // Exactly one seat is yours: who takes it from you moves to where you sat, and you to the seat that you choose.
+  // Exactly one seat is yours: taking another swaps the two, and giving yours away moves you to the next.
   function seatTaken(seat, value) {
     const yours = occupants.indexOf(YOU);
     if (value === YOU) [occupants[yours], occupants[seat]] = [occupants[seat], YOU];
@@ -175,7 +175,7 @@ export function createLobby(frame) {
 
   function occupantOptions() {
     const people = [[YOU, "You"]];
-    if (frame.links) people.push([PERSON, "Another person, by a link"]);
+    if (frame.links) people.push([PERSON, "Another person, by link"]);
     const groups = new Map();
     for (const agent of agents()) {
       groups.set(agent.group, [...(groups.get(agent.group) ?? []), [agent.spec, agent.title]]);

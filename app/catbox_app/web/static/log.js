@@ -1,4 +1,4 @@
-// What happened: the events of all actions, as the table tells them to this seat.
+// What happened: the events of all actions, as this seat sees them.
 
 import {element, panel, pushButton, seatToken} from "./dom.js";
 
@@ -7,7 +7,7 @@ const STRONG = new Set([
 ]);
 const OF_THE_END = new Set(["paradox", "paradox_card", "round_end", "score", "hand", "side_pot", "game_end"]);
 
-/** The log; `names`: see names.js; `go(number)`, where given, makes each action a button that leads to the position after it. */
+/** The log; `names`: see names.js; `go(number)`, if given, makes each action a button that goes to the position after it. */
 export function createLog(names, go = null) {
   const list = element("div", {class: "log-list", role: "log", "aria-label": "What happened", tabindex: 0});
   const node = panel("What happened", "log", list);
@@ -28,7 +28,7 @@ export function createLog(names, go = null) {
     if (follows) list.scrollTop = list.scrollHeight;
   }
 
-  // In a replay: what is past, what is to come.
+  // In a replay: marks what is past and what is to come.
   function markUntil(number) {
     for (const entry of list.children) {
       entry.classList.toggle("future", Number(entry.dataset.number) > number);
@@ -49,7 +49,7 @@ export function createLog(names, go = null) {
     return [...lines].map((line) => line.textContent).join(" ");
   }
 
-  // The strongest line of the last action, in words.
+  // The most important line of the last action, in words.
   function latest() {
     const lines = [...(list.lastElementChild?.querySelectorAll(".event") ?? [])];
     const strong = lines.filter((line) => line.classList.contains("strong"));
@@ -68,7 +68,7 @@ function eventLine({text, kind, seat}, names) {
   );
 }
 
-/** The end of a round: why it ended, each seat's points as a sum, hidden cards laid open. */
+/** The end of a round: why it ended, each seat's points as a sum, hidden cards revealed. */
 export function createSummary(names) {
   const title = element("h2", {});
   const outcome = element("p", {class: "result"});
@@ -89,7 +89,7 @@ export function createSummary(names) {
     return eventLine(line, names);
   }
 
-  // `place`: how this seat has finished, at the end of a game.
+  // `place`: how this seat finished, at the end of a game.
   function show(lines, over, place, ...children) {
     const told = lines.filter((line) => OF_THE_END.has(line.kind));
     const result = told.find((line) => line.kind === "game_end");
@@ -105,12 +105,12 @@ export function createSummary(names) {
   }
 }
 
-// Begins with a capital letter.
+// Capitalises the first letter.
 function sentence(words) {
   return `${words[0].toUpperCase()}${words.slice(1)}`;
 }
 
-/** Whether `lines` tell of the end of a round. */
+/** Whether `lines` report the end of a round. */
 export function endsRound(lines) {
   return lines.some((line) => line.kind === "score");
 }

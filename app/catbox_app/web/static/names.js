@@ -1,10 +1,10 @@
-// What the players are called: people as they wish, agents by their kind, each with the number of its seat.
+// The names of the players: people choose theirs; agents are named by their kind and the number of their seat.
 
-// Letters of a name for which a picture has room.
+// Letters of a name that fit into a picture.
 const ROOM = 10;
 const KINDS = ["zoo", "search", "ismcts", "pimc"];
 
-/** The names of a table: `set(names)` takes those of a message, `of(seat)` is one, `within(text)` puts them in a text. */
+/** The names of a table: `set(names)` takes those of a message, `of(seat)` is one, `within(text)` inserts them into a text. */
 export function createNames() {
   let shown = [];
 
@@ -36,7 +36,7 @@ export function createNames() {
   }
 }
 
-/** What the player `name` at `seat` is called: the spec of an agent, "you" or "person", or "=" and a person's name. */
+/** The name to show for `name` at `seat`: the spec of an agent, "you" or "person", or "=" and a person's name. */
 export function calledAt(name, seat) {
   if (name === "you" || name === "person") return `Player ${seat}`;
   if (name.startsWith("=")) return name.slice(1);

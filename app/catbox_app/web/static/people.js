@@ -1,16 +1,16 @@
-// Who sits at the table, what one is called, and the secret links to seats that are still to be given to people.
+// Who sits at the table, your own name, and the secret links to the seats of other people.
 
 import {copyText, element, labelled, panel, pushButton, seatToken} from "./dom.js";
 import {keepSetting, setting} from "./settings.js";
 
-/** The panel; `send` tells the table, `names`: see names.js. `seated(joined, invitations)` when one has sat down, `show(people)` when somebody comes or goes. */
+/** The panel; `send` tells the table, `names`: see names.js. `seated(joined, invitations)` when you have sat down, `show(people)` when somebody comes or goes. */
 export function createPeople(send, names) {
   const list = element("ul", {class: "people-list"});
   const links = element("ul", {class: "links"});
   const invite = element(
     "div",
     {class: "invite"},
-    element("p", {}, "Send each of these secret links to one person. Who has it plays this seat and sees its cards."),
+    element("p", {}, "Send each of these secret links to one person. Whoever has it can play that seat and see its cards."),
     links,
   );
   const field = element("input", {type: "text", maxlength: 20, autocomplete: "nickname", value: setting("name", ""), onchange: call});

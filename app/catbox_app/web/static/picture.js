@@ -3,19 +3,19 @@
 import {element} from "./dom.js";
 
 const SPACE = "http://www.w3.org/2000/svg";
-// Pixels that a finger needs.
+// The smallest size of a touch target, in pixels.
 const FINGER = 44;
 const ARROWS = {ArrowLeft: [-1, 0], ArrowRight: [1, 0], ArrowUp: [0, -1], ArrowDown: [0, 1]};
 
-/** Width in pixels that pictures are asked for: below 560 all is in one column. */
+/** The width in pixels of the pictures to request: below 560, everything is in one column. */
 export function sizeFor(width) {
   return width < 560 ? 360 : 720;
 }
 
 /**
- * The picture; `act(action)` is called for an action that was chosen in it, also for one that is not legal: the table
- * says why. `say(text)` tells what a card of the hand cannot do; `names`: see names.js. `show(svg, watched)` draws a position; `watched`: nothing
- * can be chosen in it, as in a recorded game.
+ * The picture; calls `act(action)` with a chosen action, even an illegal one: the table says why it is. `say(text)`
+ * shows a hint, such as what a card of the hand cannot do; `names`: see names.js. `show(svg, watched)` draws a position;
+ * if `watched`, nothing can be chosen in it, as in a recorded game.
  */
 export function createPicture(act, say, names) {
   const node = element("div", {class: "picture", tabindex: -1, onclick: clicked, onkeydown: pressed});
@@ -55,7 +55,7 @@ export function createPicture(act, say, names) {
     return choices().find((choice) => choice.dataset.action === action);
   }
 
-  // Bars on what can be chosen. `values`: as for the buttons (actions.js); `best`: the action to point out.
+  // Draws bars on the choices. `values`: as for the buttons (actions.js); `best`: the action to highlight.
   function showValues(values, best) {
     for (const bar of node.querySelectorAll(".coach-bar")) bar.remove();
     for (const choice of choices()) {
@@ -89,14 +89,14 @@ export function createPicture(act, say, names) {
     if (card !== null) pointOut(card.dataset.leads.split(" ").filter((action) => action !== ""));
   }
 
-  // What is smaller than a finger is tapped twice.
+  // A small target must be tapped twice.
   function needsSecondTap(choice, event) {
     if (event.pointerType !== "touch" || choice.dataset.action === undefined) return false;
     const {width, height} = choice.getBoundingClientRect();
     return Math.min(width, height) < FINGER && !choice.classList.contains("tapped");
   }
 
-  // The cells to which a card of the hand can go.
+  // Highlights the cells to which a card of the hand can go.
   function pointOut(actions) {
     for (const choice of choices()) {
       choice.classList.toggle("led", actions.includes(choice.dataset.action));
@@ -125,8 +125,8 @@ function rectangle(name, x, y, width, height) {
   return drawn;
 }
 
-// The choice that is nearest in the direction [right, down]; to the side counts twice. Where there is none, the next
-// one in the order of the picture, round the end.
+// The nearest choice in the direction [right, down]; distance to the side counts twice. If there is none, the next one
+// in the order of the picture, wrapping around.
 function nearest(choices, from, [right, down]) {
   const start = middle(from);
   let found = null;

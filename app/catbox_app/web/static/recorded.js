@@ -1,7 +1,7 @@
 // The transport of a page that holds one recorded game (`catbox replay --html`): answers as a table would, from the
 // messages in the page (catbox_app/web/exported.py).
 
-/** A transport; `packed`: the messages as JSON, compressed by gzip, in base64. */
+/** A transport; `packed`: the messages as gzip-compressed JSON in base64. */
 export function recordedTransport(packed) {
   let game = null;
   let look = {theme: "light", size: 720};
@@ -14,7 +14,7 @@ export function recordedTransport(packed) {
         game = await unpacked(packed);
       } catch (error) {
         transport.onstate("open");
-        const reason = "DecompressionStream" in window ? String(error) : "this browser is too old: use one of 2023 or newer";
+        const reason = "DecompressionStream" in window ? String(error) : "this browser is too old: use one from 2023 or later";
         transport.onmessage({type: "failed", text: `The recorded game cannot be shown: ${reason}.`});
         return;
       }

@@ -1,4 +1,4 @@
-// The controls of a recorded game: a slider over its actions, step by step or by itself, from any seat's view.
+// The controls of a recorded game: a slider over its actions, single steps, automatic play, and any seat's view.
 
 import {createActions} from "./actions.js";
 import {element, labelled, pushButton, selection} from "./dom.js";
@@ -12,7 +12,7 @@ export function createReplay(frame) {
   const place = element("output", {class: "place"});
   const playButton = pushButton("Play", playOrPause, {class: "primary"});
   const view = element("div", {class: "field-row"});
-  // What was weighed at a decision: the same list as at a table, where nothing can be chosen.
+  // The legal actions at a decision: the same list as at a table, but read-only.
   const weighed = createActions(null);
   const node = element(
     "section",
@@ -30,10 +30,10 @@ export function createReplay(frame) {
     view,
     weighed.node,
   );
-  let at = 0; // the number that was asked for last
+  let at = 0; // the last requested number
   let length = 0;
   let seat = null;
-  let waiting = false; // for the position that was asked for
+  let waiting = false; // for the requested position
   let timer = 0;
 
   document.addEventListener("keydown", pressed);
@@ -68,7 +68,7 @@ export function createReplay(frame) {
     waiting = frame.send({type: "step", number: at, seat});
   }
 
-  // A slider that is dragged asks for one position at a time, and in the end for the last one.
+  // While the slider is dragged, one position at a time is requested, and finally the last one.
   function arrived({number}) {
     waiting = false;
     weighed.show([]);
@@ -76,7 +76,7 @@ export function createReplay(frame) {
     else if (timer !== 0) timer = at < length ? setTimeout(() => go(at + 1), 1000 * SECONDS) : stop();
   }
 
-  // Keys of the whole page, but where they have a meaning of their own.
+  // Keys for the whole page, except where they have another meaning.
   function pressed(event) {
     if (!node.isConnected || event.altKey || event.ctrlKey || event.metaKey) return;
     if (event.target.closest("input, select, textarea, summary, [role=log]")) return;

@@ -2,7 +2,7 @@
 
 import {element, newId} from "./dom.js";
 
-/** The options of a game: `show(rules)` offers them, `chosen()` are those that differ from the defaults. */
+/** The options of a game: `show(rules)` offers them, `chosen()` returns those that differ from the defaults. */
 export function createRules() {
   const node = element("div", {class: "rules-list"});
   let fields = [];

@@ -1,4 +1,4 @@
-// A table, or a recorded game: shows what its messages say, and asks for what its player chooses.
+// A table, or a recorded game: shows its messages, and sends what its player chooses.
 
 import {createActions} from "./actions.js";
 import {createCoach} from "./coach.js";
@@ -22,9 +22,9 @@ export function createTable(frame, mode) {
   const people = createPeople(frame.send, names);
   const deal = createDeal(frame.send, replay === null);
   const status = element("h2", {class: "status", tabindex: -1});
-  // At a table the log says what happens; in a replay it holds the whole game, and this line says the last action.
+  // At a table the log announces what happens; in a replay it holds the whole game, and this line announces each action.
   const said = element("p", {class: "said", ...(replay === null ? {"aria-hidden": "true"} : {role: "status"})});
-  const turn = element("p", {class: "spoken", role: "status"}); // what a screen reader says when one is to move
+  const turn = element("p", {class: "spoken", role: "status"}); // what a screen reader says on your turn
   const notice = element("p", {class: "notice", role: "alert", hidden: true});
   const undo = pushButton("Undo", () => frame.send({type: "undo"}), {class: "undo", hidden: true});
   const stage = element("section", {class: "stage", "aria-label": "Table"}, picture.node, said, notice);
@@ -37,7 +37,7 @@ export function createTable(frame, mode) {
     deal.node,
   );
   let joined = null;
-  let number = -1; // actions played, as the page has seen them
+  let number = -1; // actions played, as far as the page has seen
   let busy = false; // an action is on its way
   let roundEnd = null; // {number, lines} of the last end of a round
   let position = null;
@@ -124,7 +124,7 @@ export function createTable(frame, mode) {
     frame.entitle(`${waits === "you" ? "\u25cf " : ""}${status.textContent} - ${joined.title}`);
     turn.textContent = waits === "you" ? `Your move: ${legal.length} legal actions` : "";
     const lost = actions.show(legal);
-    // The focus waits in the line above while others move.
+    // The status line has the focus while others move.
     if (legal.length > 0 && document.activeElement === status) actions.buttons()[0].focus({preventScroll: true});
     deal.show(waits === "over");
     undo.hidden = !joined.can_undo;
@@ -132,7 +132,7 @@ export function createTable(frame, mode) {
     if (lost) status.focus({preventScroll: true});
   }
 
-  // The end of a round that came with this position, after the first `before` actions.
+  // Shows the end of a round that came with this position, after the first `before` actions.
   function showEnd(before) {
     const over = position.waits_for === "over";
     const here = roundEnd !== null && roundEnd.number > before;
@@ -148,7 +148,7 @@ export function createTable(frame, mode) {
     quiet();
   }
 
-  // A word of the table about what was asked for last; it goes with the next position.
+  // A notice of the table about the last request; the next position removes it.
   function warn(text) {
     busy = false;
     tell(text);
@@ -170,7 +170,7 @@ export function createTable(frame, mode) {
     picture.showValues(values, best);
   }
 
-  // The connection is lost: nothing can be done until `joined` comes again.
+  // The connection is lost: nothing can be done until the next `joined`.
   function pause() {
     busy = true;
     if (replay !== null) replay.pause();
@@ -182,7 +182,7 @@ export function createTable(frame, mode) {
   }
 }
 
-// How `seat` has finished, in words.
+// How `seat` finished, in words.
 function placeOf(seat, scores) {
   const better = scores.filter((score) => score > scores[seat]).length;
   const shared = scores.filter((score) => score === scores[seat]).length > 1;

@@ -1,7 +1,7 @@
-"""How a round is dealt, draw by draw: who starts, where that is random, then each hand and the revealed cards.
+"""How a round is dealt, draw by draw: the start player if random, then each hand and the revealed cards.
 
-A draw is a rank index, or the seat that starts. The cards of a hand come in ascending order, so that a hand can come in
-one way alone; their probabilities are those of any order.
+A draw is a rank index, or the start player. The cards of a hand are drawn in ascending order, so that each hand has a
+unique sequence, with the probability of the hand in any order.
 """
 
 from __future__ import annotations
@@ -26,8 +26,8 @@ class CardDraws(Draws):
         self.num_values = max(rules.num_ranks, rules.num_players) if self.random_start else rules.num_ranks
 
     def _parts(self, drawn: Sequence[int], first_round: bool) -> tuple[int | None, list[list[int]]]:
-        """Who starts, None if that is not among ``drawn``, and the ranks of each hand and of the revealed cards so
-        far."""
+        """The start player, None if not among ``drawn``, and the ranks so far of each hand and of the revealed
+        cards."""
         start = None
         if first_round and self.random_start:
             start, drawn = (drawn[0] if len(drawn) else None), drawn[1:]
@@ -67,8 +67,8 @@ class CardDraws(Draws):
 
 
 def _next_ranks(left: Sequence[int], part: Sequence[int], size: int) -> list[tuple[int, int]]:
-    """The ranks that can follow ``part``, ascending, of ``size`` cards drawn from ``left``; weighed by the number of
-    ways to draw them all, cards told apart."""
+    """The ranks that can follow ``part``, ascending, of ``size`` cards drawn from ``left``; weighted by the number of
+    ways to draw them all, with all cards distinct."""
     lowest, held = (part[-1], Counter(part)[part[-1]]) if part else (0, 0)
     below = len(part) - held
     ranks = [(lowest, _ways(left, lowest, held + 1, size - below))]

@@ -1,5 +1,5 @@
-"""From a world back to the beginning of its round, where every card is in the hand that it was dealt to; and the deals
-of earlier rounds, of which only the history is left."""
+"""Rewinding a world to the beginning of its round, with every card in the hand it was dealt to; and sampling deals of
+earlier rounds, of which only the history is left."""
 
 from __future__ import annotations
 
@@ -14,9 +14,9 @@ from catbox_env.games.cat_in_the_box.play.state import NONE
 def rewind(params, generator, state, observer, history, actions):
     """See ``core.kernels``.
 
-    A world is drawn as if the cards of a rank were told apart, and so each action of a seat with c cards of the rank
-    comes c times. To play the rank is one action, so each card that goes back is a factor 1 / c of the weight. A world
-    holds the discards, so that it has one past, which is always accepted.
+    A world is drawn as if the cards of a rank were distinct, so each action of a seat with c cards of the rank counts
+    c times. Playing the rank is a single action, so each returned card multiplies the weight by 1 / c. A world contains
+    the discards, so it has exactly one past, which is always accepted.
     """
     players = params.num_players
     num_moves = moves_in_round(params, state)
@@ -107,7 +107,7 @@ def draw_round(params, generator, state, observer, known, history, first, action
 
 @njit
 def too_many_cards(params, state, history, first, actions, observer):
-    """Whether a seat played more cards than it was dealt. Its hidden discard, among ``actions``, is not drawn yet."""
+    """Whether a seat played more cards than it was dealt, counting its hidden discard, which is not drawn yet."""
     for seat in range(params.num_players):
         held = 0
         for rank in range(params.num_ranks):
@@ -131,6 +131,6 @@ def rank_of_action(params, action):
 
 @njit
 def take_back(state, seat, rank):
-    """Put a card into the hand of ``seat``; how many cards of its rank are there then."""
+    """Return a card to the hand of ``seat``; returns the number of cards of its rank there afterwards."""
     state.hand[seat, rank] += 1
     return int(state.hand[seat, rank])

@@ -1,8 +1,8 @@
-"""Worlds: what a seat cannot see, sampled. The other hands and discards and the undealt cards, each world as likely.
+"""Sampling worlds, what a seat cannot see, uniformly: the other hands and discards and the undealt cards.
 
-A world is possible when a deal and legal play by all seats lead to it and to the observation. Play tells about hidden
-cards in one way alone, by a red lead that was forced: ``may_hold`` says which ranks are left to that hand. Every way to
-give the unseen cards, each of them told apart, their places is equally likely among those that are possible.
+A world is possible if a deal and legal play by all seats lead to it and to the observation. Play reveals hidden cards
+only by a forced red lead: ``may_hold`` says which ranks that hand can hold. All possible assignments of the unseen
+cards, with all cards distinct, to their places are equally likely.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from catbox_env.games.cat_in_the_box.rules import MAX_PLAYERS
 
 @njit
 def sample(params, observation, generators, states):
-    """Fill ``states``, all zeros, with worlds that ``observation`` leaves possible; 1, and no world, if none is."""
+    """Fill ``states``, all zeros, with worlds consistent with ``observation``; 1, and no world, if there is none."""
     if len(states) == 0:
         return 0
     start = one_hot_index(observation, params.at.start_player, params.num_players)
@@ -46,7 +46,7 @@ def sample(params, observation, generators, states):
         for _ in range(states[0].undealt[rank]):
             deck[filled] = rank
             filled += 1
-    # Where each seat that the observer can be was first put: its public fields are copied from there.
+    # For each seat that the observer can be, the first state that uses it: later ones copy its public fields.
     first = np.full(MAX_PLAYERS, -1, np.int64)
     first[observer] = 0
     for i in range(len(states)):
@@ -63,7 +63,7 @@ def sample(params, observation, generators, states):
 
 @njit
 def observing_seat(params, observation, relative_start):
-    """The observer's seat, known by who began this round; NONE, any, where the first start player was drawn."""
+    """The observer's seat, inferred from the start player of this round; NONE, any, if the first one is random."""
     rounds_left = int(observation[params.at.rounds_left]) if params.num_rounds > 1 else 0
     start = start_player_of(params, rounds_left)
     return (start - relative_start) % params.num_players if start != NONE else NONE
@@ -71,9 +71,9 @@ def observing_seat(params, observation, relative_start):
 
 @njit
 def read_position(params, observation, observer, state):
-    """What ``observer`` sees, into ``state``, with all cards that it does not see undealt; whether these can be dealt.
+    """Read what ``observer`` sees into ``state``, with all unseen cards undealt; returns whether these can be dealt.
 
-    ``state`` then has as many unseen cards as places for them, of which the seat with a limited hand can fill its own.
+    The number of unseen cards then matches their places, and a seat with a limited hand can be dealt its cards.
     """
     ranks = params.num_ranks
     if not read_public(params, observation, observer, state):
@@ -104,9 +104,9 @@ def read_position(params, observation, observer, state):
 
 @njit
 def deal_unseen(params, generator, state, observer, deck):
-    """Give the unseen cards, ``deck``, their places; the seat that had to lead red holds the ranks left to it alone.
+    """Deal the unseen cards, ``deck``, to their places; the seat that had to lead red gets only ranks it can hold.
 
-    ``deck`` is shuffled as far as it is dealt, so that any order of it will do.
+    ``deck`` is shuffled as it is dealt, so its initial order does not matter.
     """
     for seat in range(params.num_players):
         if seat != observer:
@@ -137,7 +137,7 @@ def deal_unseen(params, generator, state, observer, deck):
 
 @njit
 def take(generator, deck, dealt, end):
-    """One of the cards ``deck[dealt:end]`` at random, which changes places with the first of them; its rank."""
+    """Swap a random one of the cards ``deck[dealt:end]`` with the first of them, and return its rank."""
     place = dealt + random_below(generator, end - dealt)
     rank = deck[place]
     deck[place] = deck[dealt]
@@ -147,7 +147,7 @@ def take(generator, deck, dealt, end):
 
 @njit
 def bring_forward(deck, ranks):
-    """Put the cards of a set of ranks before the others; how many they are."""
+    """Move the cards of a set of ranks before the others, and return their number."""
     fitting = 0
     for i in range(len(deck)):
         rank = deck[i]

@@ -1,8 +1,8 @@
 """Features of Cat in the Box: what a strong player counts, computed from one observation and its action mask.
 
-A card takes a cell of its own rank only. So the largest number of hand cards that can still be placed (the maximum
-matching of cards to empty cells of the colours kept) is a sum over the ranks: the cards of the rank, or the cells
-where there are fewer.
+A card fits only cells of its own rank. So the largest number of hand cards that can still be placed (the maximum
+matching of cards to empty cells of the colours kept) is a sum over the ranks: the number of cards or of cells of the
+rank, whichever is smaller.
 """
 
 from __future__ import annotations
@@ -31,12 +31,12 @@ from catbox_env.games.cat_in_the_box.play.state import NONE, RED
 from catbox_env.games.cat_in_the_box.rules import Rules
 
 #: What a seat wants, in the order of ``view``.
-STATUS = "free (no bid yet, or may take tricks and need not), needs more tricks, wants no more, bonus lost"
+STATUS = "free (no bid yet, or more tricks are optional), needs more tricks, wants no more, bonus lost"
 NUM_STATUS = 4
 
 
 def feature_layout(rules: Rules) -> Layout:
-    """The features of a position under ``rules``; those that they do not need are left out."""
+    """The features of a position under ``rules``, without those that they do not need."""
     players, ranks, colors, tricks = rules.num_players, rules.num_ranks, rules.num_colors, rules.num_tricks
     copies, cells, cards = rules.copies, colors * ranks, ranks * rules.copies
     most_placed = min(cells, rules.hand_size)
@@ -58,12 +58,14 @@ def feature_layout(rules: Rules) -> Layout:
             ),
             Part("slack", (1,), "that sum minus the own plays to come in a full round", -tricks, most_placed),
             Part("color_cells", (colors,), "empty cells of each colour", 0, ranks),
-            Part("color_plays", (colors,), "those for which the observer has card and X-token", 0, ranks),
+            Part(
+                "color_plays", (colors,), "those for which the observer has a card and the X-token", 0, ranks
+            ),
             Part("highest_cell", (colors,), "highest rank with an empty cell, by colour; 0: none", 0, ranks),
             Part("masters", (colors,), "own declarations that no unseen card of the colour beats", 0, ranks),
             Part("sure_leads", (1,), "those that no unseen trump beats either: sure to win if led", 0, cells),
             Part("trump_threat", (1,), "unseen cards that another seat could declare red", 0, cards),
-            Part("expected_tricks", (1,), "tricks the hand promises, in quarters", 0, QUARTERS * tricks),
+            Part("expected_tricks", (1,), "expected tricks of the hand, in quarters", 0, QUARTERS * tricks),
             Part("tokens_left", (players,), "X-tokens of each seat", 0, colors),
             Part("seat_cells", (players,), "empty cells in colours that the seat may declare", 0, cells),
             Part("seat_cards", (players,), "unseen (own: hand) cards with such a cell", 0, cards),
@@ -84,7 +86,7 @@ def feature_layout(rules: Rules) -> Layout:
 
 
 def action_feature_layout(rules: Rules) -> Layout:
-    """The features of one action under ``rules``. Where nothing else is said a number is of a play, else 0."""
+    """The features of one action under ``rules``. Unless stated otherwise, those of plays; 0 for other actions."""
     players, ranks, colors, tricks = rules.num_players, rules.num_ranks, rules.num_colors, rules.num_tricks
     copies, cells, cards = rules.copies, colors * ranks, ranks * rules.copies
     most_placed = min(cells, rules.hand_size)
@@ -106,7 +108,9 @@ def action_feature_layout(rules: Rules) -> Layout:
             Part("trump_beaters", (1,), "if so: unseen cards that could beat it as trump", 0, cards),
             Part("wins_surely", (1,), "1: wins now, and nothing can beat it"),
             Part("win_is_wanted", (1,), "if it wins now: 1: the own bid needs it, -1: wants no more", -1),
-            Part("win_spoils", (1,), "if it wins now: 1: who is winning needs it, -1: wants no more", -1),
+            Part(
+                "win_spoils", (1,), "if it wins now: 1: the seat now winning needs it, -1: wants no more", -1
+            ),
             Part("gives_up_color", (1,), "1: loses the X-token of the led colour"),
             Part("placeable_lost", (1,), "other own cards that can no longer be placed", 0, most_placed),
             Part("slack", (1,), "(play, discard) `slack` after it", -tricks, most_placed),
@@ -120,7 +124,7 @@ def action_feature_layout(rules: Rules) -> Layout:
             Part("own_beside", (1,), "own cells beside it", 0, 4),
             Part("group_room", (1,), "cells beside the own largest group for the hand after it", 0, cells),
             Part("others_beside", (1,), "cells of other seats beside it", 0, 4),
-            Part("group_denied", (1,), "most that it would have added to another's largest group", 0, tricks),
+            Part("group_denied", (1,), "most it would have added to another seat's largest group", 0, tricks),
             *of_bids,
         ]
     )
@@ -129,7 +133,7 @@ def action_feature_layout(rules: Rules) -> Layout:
 #: These rules need every part.
 _FULL = Rules(num_players=5)
 PARTS, ACTION_PARTS = tuple(feature_layout(_FULL)), tuple(action_feature_layout(_FULL))
-#: Where each feature of an action stands in its row.
+#: The index of each feature of an action.
 ACTION_AT: Any = namedtuple("ACTION_AT", ACTION_PARTS)(*range(len(ACTION_PARTS)))
 
 
@@ -141,7 +145,7 @@ def make_features(game: Game) -> Features:
 
 @njit
 def write_ranks(params, at, view, out):
-    """The features by rank and by colour, and what the hand can do."""
+    """Write the features by rank and by colour, and those of the hand."""
     ranks, stride = params.num_ranks, params.num_ranks + 1
     for rank in range(ranks):
         cells = view.open & (view.column << rank)
@@ -177,7 +181,7 @@ def write_ranks(params, at, view, out):
 
 @njit
 def write_seats(params, at, view, out):
-    """The features by seat."""
+    """Write the features by seat."""
     stride = params.num_ranks + 1
     claimed = needed = 0
     for seat in range(params.num_players):
@@ -206,7 +210,7 @@ def write_seats(params, at, view, out):
 
 @njit
 def write_trick(params, at, view, out):
-    """The features of the trick under way."""
+    """Write the features of the current trick."""
     out[at.following] = view.following
     if view.best_seat == NONE:
         return
@@ -233,7 +237,7 @@ def trumping_cards(view, color):
 
 @njit
 def write_card(params, view, rank, out):
-    """What is said of the card of a play or a discard."""
+    """Write the card features of a play or a discard."""
     out[ACTION_AT.rank] = rank + 1
     out[ACTION_AT.copies_left] = max(0, view.hand[rank] - 1)
     beside = view.hand[rank - 1] if rank > 0 else 0
@@ -243,7 +247,7 @@ def write_card(params, view, rank, out):
 
 @njit
 def write_discard(params, view, rank, out):
-    """The features of the discard of ``rank``."""
+    """Write the features of discarding ``rank``."""
     write_card(params, view, rank, out)
     hand = view.hand[rank]
     rows = view.kept_rows[0]
@@ -254,7 +258,7 @@ def write_discard(params, view, rank, out):
 
 @njit
 def write_bid(params, view, bid, out):
-    """The features of the bid ``bid``."""
+    """Write the features of the bid ``bid``."""
     others = 0
     for seat in range(1, params.num_players):
         others += max(0, view.bid[seat])
@@ -265,7 +269,7 @@ def write_bid(params, view, bid, out):
 
 @njit
 def write_play(params, view, color, rank, out):
-    """The features of the declaration of ``rank`` in ``color``."""
+    """Write the features of declaring ``rank`` in ``color``."""
     write_card(params, view, rank, out)
     stride = params.num_ranks + 1
     here = 1 << (color * stride + rank)
@@ -309,7 +313,7 @@ def write_play(params, view, color, rank, out):
 
 @njit
 def write_denied(params, view, color, beside, out):
-    """What a cell of ``color`` with the neighbours ``beside`` takes from the other seats."""
+    """Write what a cell of ``color`` with the neighbours ``beside`` denies the other seats."""
     others = denied = 0
     for seat in range(1, params.num_players):
         cells = popcount(view.owned[seat] & beside)
@@ -326,13 +330,13 @@ def write_denied(params, view, color, beside, out):
 
 @njit
 def wish(status):
-    """What another trick is to a seat of that status: 1 good, -1 bad, 0 neither."""
+    """The value of another trick for a seat of this status: 1 good, -1 bad, 0 neither."""
     return 1 if status == NEEDS else (-1 if status == EXACT else 0)
 
 
 @njit
 def write_actions(params, view, mask, action_out):
-    """The features of the legal actions into ``action_out`` (A, K), all zeros. PARADOX has none."""
+    """Write the features of the legal actions into ``action_out`` (A, K), all zeros. PARADOX has none."""
     ranks, first_play = params.num_ranks, params.num_ranks + params.num_bids
     for rank in range(ranks):
         if mask[rank]:
@@ -349,8 +353,8 @@ def write_actions(params, view, mask, action_out):
 
 @cached_njit(nogil=True)
 def fill(params, offsets, observations, masks, out, action_out):
-    """Every element of ``out`` (n, F) and ``action_out`` (n, A, K); see ``core.features``."""
-    views = np.zeros(1, VIEW)  # not its record: compiled code that holds a record alone frees the array
+    """Write every element of ``out`` (n, F) and ``action_out`` (n, A, K); see ``core.features``."""
+    views = np.zeros(1, VIEW)  # keep the array: compiled code that holds only its record frees it
     rules, at = params[0], offsets[0]
     for row in range(len(observations)):
         out[row] = 0

@@ -8,14 +8,14 @@ from catbox_env.games.cat_in_the_box.rules import PHASES, Rules
 
 
 def observation_layout(rules: Rules) -> Layout:
-    """The parts of an observation under ``rules``; those that they do not need are left out."""
+    """The parts of an observation under ``rules``, without those that they do not need."""
     hand = Part("hand", (rules.num_ranks,), "own cards of each rank", 0, rules.copies)
     discarded = Part("discarded", (rules.num_ranks,), "own discard, one-hot; zeros: not made")
     return _layout(rules, hand, discarded)
 
 
 def state_layout(rules: Rules) -> Layout:
-    """The parts of the full state under ``rules``: as an observation, with the hands and discards of all seats."""
+    """The parts of the full state under ``rules``: like an observation, with the hands and discards of all seats."""
     by_seat = (rules.num_players, rules.num_ranks)
     hand = Part("hand", by_seat, "cards of each rank by seat", 0, rules.copies)
     discarded = Part("discarded", by_seat, "discard of each seat, one-hot")
@@ -23,7 +23,7 @@ def state_layout(rules: Rules) -> Layout:
 
 
 def _layout(rules: Rules, hand: Part, discarded: Part) -> Layout:
-    """All parts in order: the two that differ between an observation and the state, and those that everybody sees."""
+    """All parts in order: the two that differ between an observation and the state, and the public ones."""
     players, ranks, colors, bids = rules.num_players, rules.num_ranks, rules.num_colors, len(rules.bids)
     tricks = rules.num_tricks
     neutral, of_several_rounds = [], []
@@ -55,7 +55,7 @@ def _layout(rules: Rules, hand: Part, discarded: Part) -> Layout:
             Part(
                 "may_hold",
                 (players, ranks),
-                "1: the seat's hand can still be of the rank, as all know; zeros only after a red lead that was forced",
+                "1: by public knowledge, the seat's hand can still hold the rank; zeros only after a forced red lead",
             ),
         ]
     )

@@ -1,11 +1,11 @@
-"""What a seat sees, as one int8 vector, and everything there is, as another.
+"""The observation of a seat and the full state, each as an int8 vector.
 
-Seats are relative: 0 is the observer, 1 the next seat clockwise. Where a part begins is ``params.at.NAME``,
-and in the state vector ``params.state_at.NAME``; ``layout`` says what the parts are.
+Seats are relative: 0 is the observer, 1 the next seat clockwise. ``params.at.NAME`` is the offset of a part, in the
+state vector ``params.state_at.NAME``; ``layout`` describes the parts.
 
-A forced lead tells something: a seat that leads red before trump is broken could declare no card in another colour. So
-its hand is left with the ranks that found no open cell in a colour that it may declare. ``declare`` in ``kernels``
-notes them when it happens (``forced_leader``, ``forced_ranks``); here they become that seat's row of ``may_hold``.
+A forced lead reveals information: a seat that leads red before trump is broken could declare no card in another colour.
+So its hand holds only ranks without an open cell in the other colours that it may declare. ``declare`` in ``kernels``
+records them when it happens (``forced_leader``, ``forced_ranks``); here they become that seat's row of ``may_hold``.
 """
 
 from __future__ import annotations
@@ -21,9 +21,9 @@ from catbox_env.games.cat_in_the_box.rules import PHASES
 
 @njit
 def write_public(params, at, state, seat, out):
-    """What everybody sees, into the parts of ``out``, all zero, that begin at ``at``.
+    """Write what everybody sees into the parts of ``out``, all zero, at the offsets ``at``.
 
-    Offsets and sizes are read once into locals: to the compiler every int8 that is written might be one of them.
+    Offsets and sizes are read once into locals: the compiler assumes that any int8 written may alias them.
     """
     players, ranks, colors = params.num_players, params.num_ranks, params.num_colors
     seat = int(seat)
@@ -69,16 +69,14 @@ def write_public(params, at, state, seat, out):
         for other in range(players):
             out[at.scores + relative_seat(other, seat, players)] = clip_int8(int(state.scores[other]))
         out[at.rounds_left] = state.rounds_left
-    at_may_hold = np.uint64(
-        at.may_hold
-    )  # an index without a sign is not looked at before each element is written
+    at_may_hold = np.uint64(at.may_hold)  # an unsigned index needs no check for negative values
     for i in range(players * ranks):
         out[at_may_hold + np.uint64(i)] = 1
 
 
 @njit
 def write_forced_leader(params, at, state, seat, out):
-    """The row of ``may_hold`` of the seat that had to lead red, if there is one: the ranks left to its hand."""
+    """Write the ``may_hold`` row of the seat that had to lead red, if any: the ranks that its hand can hold."""
     if state.forced_leader != NONE:
         row = relative_seat(int(state.forced_leader), seat, params.num_players)
         for rank in range(params.num_ranks):
@@ -87,7 +85,7 @@ def write_forced_leader(params, at, state, seat, out):
 
 @njit
 def write_observation(params, state, seat, out):
-    """What ``seat`` sees, into ``out`` (O,)."""
+    """Write what ``seat`` sees into ``out`` (O,)."""
     clear(out)
     write_public(params, params.at, state, seat, out)
     if state.forced_leader != seat:
@@ -101,7 +99,7 @@ def write_observation(params, state, seat, out):
 
 @njit
 def write_state(params, state, seat, out):
-    """Everything, seats relative to ``seat``, into ``out`` (S,)."""
+    """Write everything, seats relative to ``seat``, into ``out`` (S,)."""
     players, ranks = params.num_players, params.num_ranks
     at = params.state_at
     clear(out)
@@ -117,10 +115,10 @@ def write_state(params, state, seat, out):
 
 @njit
 def read_public(params, observation, seat, state):
-    """Set the public fields of ``state``, all zeros, from an observation made by ``seat``; ``write_public`` reversed.
+    """Set the public fields of ``state``, all zeros, from an observation of ``seat``; the inverse of ``write_public``.
 
-    False, and nothing to be relied on, for a vector without a phase, a leader or a seat to move, with more tokens of a
-    seat than it can lay in a round, or with ranks that two seats or the observer may not hold.
+    Returns False, with ``state`` undefined, for a vector without a phase, leader, start player or seat to move, with
+    more tokens of a seat than it can lay in a round, or with limited ranks for two seats or for the observer.
     """
     players, ranks, colors = params.num_players, params.num_ranks, params.num_colors
     at = params.at
@@ -148,7 +146,7 @@ def read_public(params, observation, seat, state):
             if params.revealed_cards > 0 and observation[at.neutral + cell] > 0:
                 state.board[color, rank] = NEUTRAL
                 revealed += int(observation[at.neutral + cell])
-        state.revealed[rank] = min(revealed, params.copies + 1)  # one too many is refused
+        state.revealed[rank] = min(revealed, params.copies + 1)  # one too many is rejected later
     for i in range(players):
         other = absolute_seat(i, seat, players)
         for color in range(colors):
@@ -164,7 +162,7 @@ def read_public(params, observation, seat, state):
 
 @njit
 def read_may_hold(params, observation, seat, state):
-    """Set the fields about a forced lead; False where more than one seat, or the observer ``seat``, is limited."""
+    """Set the fields of a forced lead; False if more than one seat, or the observer ``seat``, has limited ranks."""
     players, ranks = params.num_players, params.num_ranks
     everything = (1 << ranks) - 1
     state.forced_leader, state.forced_ranks = NONE, 0

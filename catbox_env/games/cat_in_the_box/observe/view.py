@@ -1,11 +1,11 @@
-"""What features and heuristic of Cat in the Box are computed from: one observation, read into a record of `VIEW`.
+"""A view of an observation of Cat in the Box, for features and the heuristic, as a record of `VIEW`.
 
 Sets of cells are bits of one integer: cell (colour, rank) is bit ``colour * (R + 1) + rank``, rank from 0. The bit
 between two rows stays empty, so that a shift by 1 or R + 1 moves to a neighbour and never to another row. Sets of
 colours are bits too. Seats are relative to the observer, who is 0.
 
-Nothing is known of the observation but its length: numbers are cut to what the rules allow, so that no feature exceeds
-an int8, and no number that it holds is used as an index.
+Only the length of the observation can be trusted: numbers are clipped to what the rules allow, so that every feature
+fits in an int8, and none is used as an index.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from catbox_env.core.kernels import record_dtype
 from catbox_env.games.cat_in_the_box.play.state import NONE, RED
 from catbox_env.games.cat_in_the_box.rules import MAX_COLORS, MAX_PLAYERS, MAX_RANKS
 
-#: What a seat wants: it may take tricks and need not, it needs more, it has what it wants, its bonus is lost.
+#: What a seat wants: more tricks are optional, it needs more, it wants no more, its bonus is lost.
 FREE, NEEDS, EXACT, LOST = range(4)
 #: Expected tricks are counted in quarters of a trick.
 QUARTERS = 4
@@ -29,7 +29,7 @@ VIEW = record_dtype(
     [
         ("hand", np.int64, (MAX_RANKS,)),  # own cards of each rank
         ("unseen", np.int64, (MAX_RANKS,)),  # copies of each rank that the observer has not seen
-        ("held", np.int64),  # set of cells: those of the ranks in hand
+        ("held", np.int64),  # set of the cells of the ranks in hand
         ("open", np.int64),  # set of the empty cells
         ("column", np.int64),  # set of the cells of rank index 0
         ("tokens", np.int64, (MAX_PLAYERS,)),  # set of the colours that each seat may declare
@@ -37,7 +37,7 @@ VIEW = record_dtype(
         ("owned", np.int64, (MAX_PLAYERS,)),  # set of the cells with a token of the seat
         ("groups", np.int64, (MAX_CELLS,)),  # connected sets of tokens of one seat, those of seat 0 first
         ("sizes", np.int64, (MAX_CELLS,)),  # their sizes
-        ("first_group", np.int64, (MAX_PLAYERS + 1,)),  # where the groups of each seat begin; their number
+        ("first_group", np.int64, (MAX_PLAYERS + 1,)),  # index of each seat's first group; last, their number
         ("largest", np.int64, (MAX_PLAYERS,)),  # the largest group of each seat, a set of cells
         ("largest_size", np.int64, (MAX_PLAYERS,)),
         # unseen cards of this rank or higher whose cell of the colour is open
@@ -46,7 +46,7 @@ VIEW = record_dtype(
             "kept_rows",
             np.int64,
             (2,),
-        ),  # set of the cells of the own colours: all (0), without the led one (1)
+        ),  # set of the cells of the own colours: all (0), all except the led one (1)
         ("placeable", np.int64, (2,)),  # own cards that can be placed in these colours
         ("plays", np.int64),  # own cards still to be played in a full round
         ("tricks_left", np.int64),
@@ -62,20 +62,20 @@ VIEW = record_dtype(
         ("status", np.int64, (MAX_PLAYERS,)),  # FREE, NEEDS, EXACT or LOST
         ("bid", np.int64, (MAX_PLAYERS,)),  # what each seat bid, or NONE
         ("won", np.int64, (MAX_PLAYERS,)),  # tricks won
-        ("expected", np.int64),  # tricks that the hand promises, in quarters
+        ("expected", np.int64),  # expected tricks of the hand, in quarters
     ]
 )
 
 
 @njit
 def neighbours(cells, stride):
-    """The cells beside those of a set, and bits that are no cells: intersect with a set of cells."""
+    """The neighbours of a set of cells, and bits that are not cells: intersect with a set of cells."""
     return (cells << 1) | (cells >> 1) | (cells << stride) | (cells >> stride)
 
 
 @njit
 def clamp(value, low, high):
-    """``value`` as an int, or the nearest of ``low`` and ``high``."""
+    """``value`` as an int, clipped to ``low`` .. ``high``."""
     return min(high, max(low, int(value)))
 
 
@@ -89,7 +89,7 @@ def read_view(params, seen, view):
 
 @njit
 def read_table(params, seen, view):
-    """All of a view but the groups and what the hand can place and promises."""
+    """Read all of a view except the groups, and what the hand can place and is expected to win."""
     read_board(params, seen, view)
     read_seats(params, seen, view)
     read_trick(params, seen, view)
@@ -97,7 +97,7 @@ def read_table(params, seen, view):
 
 @njit
 def read_board(params, seen, view):
-    """The cards, the cells and the X-tokens."""
+    """Read the cards, the cells and the X-tokens."""
     players, ranks, colors, copies = params.num_players, params.num_ranks, params.num_colors, params.copies
     stride = ranks + 1
     row = (1 << ranks) - 1
@@ -109,8 +109,8 @@ def read_board(params, seen, view):
     owners = seen[params.at.board : params.at.board + colors * ranks * players]
     taken = 0
     for seat in range(players):
-        # Without branches, which would be taken or not at random, and by indices without a sign, which need no look
-        # whether they count from the end.
+        # Without branches, which would be unpredictable, and with unsigned indices, which need no check for negative
+        # values.
         own, index = 0, np.uint64(seat)
         for color in range(colors):
             for rank in range(ranks):
@@ -156,7 +156,7 @@ def read_board(params, seen, view):
 
 @njit
 def read_seats(params, seen, view):
-    """The bids, and what each seat wants."""
+    """Read the bids, and what each seat wants."""
     bids, tricks = params.num_bids, params.num_tricks
     left = clamp(seen[params.at.tricks_left], 0, tricks)
     view.tricks_left = left
@@ -180,7 +180,7 @@ def read_seats(params, seen, view):
 
 @njit
 def read_trick(params, seen, view):
-    """Who is winning the trick, and who is still to play."""
+    """Read who is winning the trick, and who is still to play."""
     players, ranks, colors = params.num_players, params.num_ranks, params.num_colors
     led = one_hot_index(seen, params.at.led, colors)
     best_seat, best_color, best_rank = NONE, NONE, NONE
@@ -218,7 +218,7 @@ def read_trick(params, seen, view):
 
 @njit
 def find_groups(params, view, num_seats):
-    """The connected groups of the tokens of the first seats; of several largest ones the lowest one counts."""
+    """Find the connected groups of tokens of the first ``num_seats`` seats; of equally large ones the lowest counts."""
     stride = params.num_ranks + 1
     number = 0
     for seat in range(num_seats):
@@ -246,7 +246,7 @@ def find_groups(params, view, num_seats):
 
 @njit(inline="always")  # a tenth of the time of the heuristic
 def largest_group_with(view, here, stride):
-    """The observer's largest group, a set of cells, and its size once its token lies on ``here``, a set of one cell."""
+    """The observer's largest group, a set of cells, and its size with a token on ``here``, a set of one cell."""
     beside = neighbours(here, stride)
     group, size = here, 1
     for i in range(view.first_group[1]):
@@ -260,16 +260,16 @@ def largest_group_with(view, here, stride):
 
 @njit
 def placeable_cards(view, hand, rank, rows):
-    """How many of ``hand`` cards of a rank find an empty cell in ``rows``, a set of cells.
+    """How many of ``hand`` cards of a rank can be placed on empty cells in ``rows``, a set of cells.
 
-    A card fits the cells of its own rank only, so the sum over the ranks is the largest matching of cards to cells.
+    A card fits only cells of its own rank, so the sum over the ranks is the maximum matching of cards to cells.
     """
     return min(hand, popcount(view.open & rows & (view.column << rank)))
 
 
 @njit
 def count_placeable(params, view):
-    """What the hand can still place, and the tricks that it promises."""
+    """Count what the hand can still place, and its expected tricks."""
     total = 0
     for rank in range(params.num_ranks):
         total += view.unseen[rank]

@@ -1,2 +1,1 @@
-"""What happens in Cat in the Box: state, research board, the rules as kernels, and which states from outside are played
-on."""
+"""Play of Cat in the Box: state, research board, the rules as kernels, and the check of external states."""

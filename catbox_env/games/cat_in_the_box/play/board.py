@@ -1,4 +1,4 @@
-"""The research board and the cards: how they lie at first, who has what left, who comes when.
+"""The research board and the cards: initial layout, what each seat has left, order of play.
 
 As bits, the cells are numbered ``color * num_ranks + rank``, and the ranks from 0.
 """
@@ -13,13 +13,13 @@ from catbox_env.games.cat_in_the_box.play.state import BID, DISCARD, NEUTRAL, NO
 
 @njit
 def neutral_color(params, k):
-    """Colour that the k-th (from 0) revealed card of a rank blocks: the last one first, never red."""
+    """The colour that the k-th (from 0) revealed card of a rank blocks: the last colour first, never red."""
     return max(RED + 1, params.num_colors - 1 - k)
 
 
 @njit
 def lay_token(params, state, seat, color, rank):
-    """A token of ``seat`` on the research board."""
+    """Lay a token of ``seat`` on the research board."""
     state.board[color, rank] = seat
     state.tokens[seat, state.num_tokens[seat]] = color * params.num_ranks + rank
     state.num_tokens[seat] += 1
@@ -27,7 +27,7 @@ def lay_token(params, state, seat, color, rank):
 
 @njit
 def clear_table(params, state):
-    """The beginning of a round but for the cards: an empty board, nothing discarded or bid, all X-tokens."""
+    """Begin a round except for the cards: an empty board, nothing discarded or bid, all X-tokens."""
     state.phase = DISCARD
     state.leader = state.start_player
     state.current_player = state.start_player
@@ -52,7 +52,7 @@ def clear_table(params, state):
 
 @njit
 def draw(generator, state, left):
-    """Take one of the ``left`` undealt cards at random; its rank."""
+    """Take one of the ``left`` undealt cards at random and return its rank."""
     card = random_below(generator, left)
     rank = 0
     while card >= state.undealt[rank]:
@@ -72,13 +72,13 @@ def block_cells(params, state):
 
 @njit
 def turns_before(params, state, first, seat):
-    """Seats that come before ``seat`` in the order of play that begins with ``first``."""
+    """The number of seats before ``seat`` in the order of play that begins with ``first``."""
     return relative_seat(int(seat), int(first), params.num_players)
 
 
 @njit
 def has_discarded(params, state, seat):
-    """Whether ``seat`` has put its card aside: seats do so in turn from the start player."""
+    """Whether ``seat`` has discarded; seats do so in turn from the start player."""
     if state.phase != DISCARD:
         return True
     turn = turns_before(params, state, state.start_player, state.current_player)
@@ -87,7 +87,7 @@ def has_discarded(params, state, seat):
 
 @njit
 def cards_held(params, state, seat):
-    """Cards in the hand of ``seat``, from what everybody sees."""
+    """The number of cards in the hand of ``seat``, from public information."""
     aside = 1 if has_discarded(params, state, seat) else 0
     return params.hand_size - aside - int(state.num_tokens[seat])
 
@@ -108,7 +108,7 @@ def moves_in_round(params, state):
 
 @njit
 def ranks_without_declaration(params, state, seat):
-    """The ranks, as a set, that ``seat`` could declare in no colour but red."""
+    """The set of ranks that ``seat`` could declare in no colour except red."""
     ranks = 0
     for rank in range(params.num_ranks):
         is_open = False
@@ -120,7 +120,7 @@ def ranks_without_declaration(params, state, seat):
 
 @njit
 def unseen_cards(params, state, observer, rank):
-    """Cards of ``rank`` that lie neither open nor with ``observer``: the other hands, discards and undealt cards."""
+    """The number of cards of ``rank`` unseen by ``observer``: in other hands, discards and undealt cards."""
     unseen = params.copies - int(state.revealed[rank]) - int(state.hand[observer, rank])
     unseen -= 1 if state.discarded[observer] == rank else 0
     for color in range(params.num_colors):
@@ -130,7 +130,7 @@ def unseen_cards(params, state, observer, rank):
 
 @njit
 def start_player_of(params, rounds_left):
-    """Who begins the round after which ``rounds_left`` come; NONE, anybody, where the first one is drawn."""
+    """The start player of the round with ``rounds_left`` more to come; NONE, unknown, if the first one is drawn."""
     if params.start_player == NONE:
         return NONE
     return (params.start_player + params.num_rounds - 1 - rounds_left) % params.num_players
@@ -138,10 +138,10 @@ def start_player_of(params, rounds_left):
 
 @njit
 def largest_group(params, state, seat):
-    """Cells in the largest orthogonally connected group of the tokens of ``seat``.
+    """The size of the largest orthogonally connected group of tokens of ``seat``.
 
-    Cells are bits, a row of the board after the other with an empty column between, so that a step to a
-    neighbour is a shift that cannot run over an edge; a group is flooded until it grows no more.
+    Cells are bits, row by row with an empty column between, so that a step to a neighbour is a shift that cannot cross
+    an edge; flood fill finds each group.
     """
     stride = params.num_ranks + 1
     own = 0
@@ -163,7 +163,7 @@ def largest_group(params, state, seat):
 
 @njit
 def made_bid(params, state, seat):
-    """Whether ``seat`` won exactly its bid, or few enough tricks where there are no bids."""
+    """Whether ``seat`` won exactly its bid, or without bids at most ``bonus_max_tricks``."""
     won = int(state.tricks_won[seat])
     if params.num_bids == 0:
         return won <= params.bonus_max_tricks

@@ -1,7 +1,7 @@
-"""Which states from outside are played on: those in which every seat has its cards, and every trick a winner.
+"""The check of external states: every seat has its cards, and every trick a winner.
 
-Whether a position can have come up is not asked. Elements beyond the seats, ranks and colours of the rules, and tokens
-beyond ``num_tokens``, are not looked at: no kernel reads them.
+It does not check whether a position is reachable. It ignores elements beyond the seats, ranks and colours of the rules,
+and tokens beyond ``num_tokens``: no kernel reads them.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ def check_state(params, state):
 
 @njit
 def check_seat(params, state, seat, completed, played, finished):
-    """Whether ``seat`` has as many cards, tokens and points as its turns say, a bid, and a card in the trick."""
+    """Whether the cards, tokens, points, bid and trick card of ``seat`` are consistent with its turns."""
     has_played = turns_before(params, state, state.leader, seat) < played
     if state.num_tokens[seat] != completed + has_played:
         return False

@@ -1,4 +1,4 @@
-"""The rules of Cat in the Box, written once: deal, legal actions, actions and scoring.
+"""The rules of Cat in the Box as kernels: dealing, legal actions, actions and scoring.
 
 Action ids, with R ranks, B bids, C colours:
 
@@ -53,7 +53,7 @@ def deal(params, generator, state):
 
 @njit
 def deal_round(params, generator, state):
-    """Shuffle, deal, reveal; ``start_player``, ``rounds_left`` and ``scores`` are set."""
+    """Deal hands and reveal cards, given ``start_player``, ``rounds_left`` and ``scores``."""
     clear_round(params, state)
     left = params.num_ranks * params.copies
     for seat in range(params.num_players):
@@ -68,7 +68,7 @@ def deal_round(params, generator, state):
 
 @njit
 def clear_round(params, state):
-    """An empty board, no hands, every card undealt, everybody with all X-tokens."""
+    """Set up an empty board, no hands, every card undealt, everybody with all X-tokens."""
     clear_table(params, state)
     for rank in range(params.num_ranks):
         state.undealt[rank] = params.copies
@@ -79,7 +79,7 @@ def clear_round(params, state):
 
 @njit
 def write_mask(params, state, mask):
-    """The legal actions of the seat to move, into ``mask`` (A,)."""
+    """Write the legal actions of the seat to move into ``mask`` (A,)."""
     for action in range(len(mask)):
         mask[action] = False
     seat = state.current_player
@@ -109,9 +109,10 @@ def write_mask(params, state, mask):
 
 @njit
 def write_declarations(params, state, seat, color, first, mask):
-    """The ranks that ``seat`` may declare as ``color``, who leads aside, from ``mask[first]`` on; how many.
+    """Write the ranks that ``seat`` may declare as ``color``, apart from lead rules, from ``mask[first]`` on; return
+    their number.
 
-    ``&`` and not ``and``: a branch here would be taken or not at random.
+    ``&`` and not ``and``: a branch here would be unpredictable.
     """
     count = 0
     if state.x_tokens[seat, color]:
@@ -124,13 +125,13 @@ def write_declarations(params, state, seat, color, first, mask):
 
 @njit
 def public_action(params, state, action):
-    """What the other seats see of an action: everything but the rank of a discard."""
+    """What the other seats see of an action: everything except the rank of a discard."""
     return action if state.phase != DISCARD else -1
 
 
 @njit
 def apply(params, generator, state, action):
-    """One legal action of the seat to move."""
+    """Take a legal action of the seat to move."""
     seat = int(state.current_player)
     first_play = params.num_ranks + params.num_bids
     if state.phase == DISCARD:
@@ -162,13 +163,13 @@ def pass_turn(params, state):
 
 @njit
 def declare(params, state, seat, color, rank):
-    """``seat`` plays ``rank`` as ``color``; a follower that leaves the led colour gives up its X-token."""
+    """``seat`` plays ``rank`` as ``color``; a follower that does not follow the led colour loses its X-token."""
     state.hand[seat, rank] -= 1
     lay_token(params, state, seat, color, rank)
     state.trick_color[seat] = color
     state.trick_rank[seat] = rank
     if color == RED:
-        if state.led == NONE and not state.trump_broken:  # legal only where nothing else is
+        if state.led == NONE and not state.trump_broken:  # legal only if nothing else is
             state.forced_leader = seat
             state.forced_ranks = ranks_without_declaration(params, state, seat)
         state.trump_broken = 1
@@ -180,7 +181,7 @@ def declare(params, state, seat, color, rank):
 
 @njit
 def end_round(params, generator, state, paradox):
-    """Score the round, which the seat ``paradox`` ended or nobody (NONE); deal the next or end the game."""
+    """Score the round, ended by a paradox of the seat ``paradox`` (NONE: none); deal the next or end the game."""
     for seat in range(params.num_players):
         won = int(state.tricks_won[seat])
         bonus = 0

@@ -22,7 +22,7 @@ from catbox_env.games.cat_in_the_box.rules import (
 
 #: Phases of a round, in the order of ``rules.PHASES``.
 DISCARD, BID, PLAY = range(len(PHASES))
-#: Nothing here: no owner, no colour, no card, no bid.
+#: No owner, no colour, no card, no bid.
 NONE = -1
 #: The owner of a cell that a neutral token blocks.
 NEUTRAL = -2
@@ -42,28 +42,28 @@ STATE = record_dtype(
         ("leader", np.int8),  # seat that led, or will lead, this trick
         ("led", np.int8),  # colour led in this trick, or NONE
         ("trump_broken", np.int8),  # 1 when a player's token lies on red
-        ("forced_leader", np.int8),  # seat that broke trump by a lead that was forced, or NONE
-        ("forced_ranks", np.int16),  # set of the ranks that its hand could be of then
+        ("forced_leader", np.int8),  # seat that broke trump by a forced lead, or NONE
+        ("forced_ranks", np.int16),  # set of the ranks that its hand could hold then
         ("tricks_left", np.int8),  # tricks not completed in this round
         ("rounds_left", np.int8),  # rounds after this one
         ("hand", np.int8, (MAX_PLAYERS, MAX_RANKS)),  # cards held, by seat and rank
         ("discarded", np.int8, (MAX_PLAYERS,)),  # rank discarded by each seat, or NONE
-        ("undealt", np.int8, (MAX_RANKS,)),  # cards that nobody has seen, by rank
+        ("undealt", np.int8, (MAX_RANKS,)),  # undealt cards, by rank
         ("revealed", np.int8, (MAX_RANKS,)),  # revealed cards, by rank
         ("board", np.int8, (MAX_COLORS, MAX_RANKS)),  # owner of each cell: a seat, NONE or NEUTRAL
         ("num_tokens", np.int8, (MAX_PLAYERS,)),  # tokens of each seat on the board
-        # their cells, colour * num_ranks + rank, as they were laid
+        # their cells, colour * num_ranks + rank, in the order laid
         ("tokens", np.int8, (MAX_PLAYERS, MAX_TOKENS)),
         ("x_tokens", np.int8, (MAX_PLAYERS, MAX_COLORS)),  # 1: the seat may still declare the colour
         ("bids", np.int8, (MAX_PLAYERS,)),  # index of each seat's bid, or NONE
         ("tricks_won", np.int8, (MAX_PLAYERS,)),
-        ("trick_color", np.int8, (MAX_PLAYERS,)),  # this trick's card of each seat: colour, or NONE
+        ("trick_color", np.int8, (MAX_PLAYERS,)),  # each seat's card in this trick: colour, or NONE
         ("trick_rank", np.int8, (MAX_PLAYERS,)),  # its rank
         ("scores", np.int16, (MAX_PLAYERS,)),  # points of the finished rounds
     ]
 )
 
-#: Where each part of a vector begins; -1 for one that the vector does not have.
+#: The offset of each part of a vector; -1 for a part that the vector lacks.
 OFFSETS = record_dtype([(name, np.int64) for name in PARTS])
 
 PARAMS = record_dtype(
@@ -79,7 +79,7 @@ PARAMS = record_dtype(
         ("bonus_max_tricks", np.int64),
         ("revealed_cards", np.int64),
         ("num_rounds", np.int64),
-        ("start_player", np.int64),  # seat, or NONE: drawn
+        ("start_player", np.int64),  # seat, or NONE: random
         ("at", OFFSETS),  # of the observation
         ("state_at", OFFSETS),  # of the state vector
     ]
@@ -112,7 +112,7 @@ def make_params(rules: Rules, reward: str) -> np.ndarray:
 def state_bounds(rules: Rules) -> dict[str, tuple[int, int]]:
     """See ``Game.state_bounds``."""
     players, tricks, rounds = rules.num_players, rules.num_tricks, rules.num_rounds
-    most = tricks + rules.num_colors * rules.num_ranks  # of a board that did not come about by play
+    most = tricks + rules.num_colors * rules.num_ranks  # on a board that play cannot reach
     return {
         "info": (-tricks, most),
         "phase": (DISCARD, PLAY),

@@ -1,4 +1,4 @@
-"""Who wins a trick of Cat in the Box, and what a trick that is over changes."""
+"""Who wins a trick of Cat in the Box, and what happens when a trick ends."""
 
 from catbox_env.core.compilation import njit
 from catbox_env.games.cat_in_the_box.play.state import NONE, RED
@@ -6,7 +6,7 @@ from catbox_env.games.cat_in_the_box.play.state import NONE, RED
 
 @njit
 def trick_winner(params, state):
-    """The seat that wins the trick: with the highest red card, or else the highest of the led colour."""
+    """The seat with the highest red card, or else the highest card of the led colour."""
     winner, best = NONE, NONE
     for seat in range(params.num_players):
         strength = NONE

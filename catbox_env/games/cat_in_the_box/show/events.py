@@ -4,11 +4,11 @@
 |---|---|
 | ``discard``, ``bid``, ``play`` | a card was put aside, a bid made, a card played as a colour |
 | ``trump_broken`` | the first red card of the round was played |
-| ``x_token_lost`` | a follower left the led colour and lost its X-token |
+| ``x_token_lost`` | a follower did not follow the led colour and lost its X-token |
 | ``trick_won`` | a trick is complete: its winner, and why |
-| ``paradox_due``, ``paradox_card`` | told to the seat to move alone: it has no declaration left; why, for each card |
+| ``paradox_due``, ``paradox_card`` | only for the seat to move: it has no declaration left; why, for each card |
 | ``paradox``, ``paradox_card`` | a seat had no declaration left, and the round ends; why, for each card |
-| ``round_end``, ``score``, ``hand`` | why the round ended; the points of each seat as a sum; its cards, laid open |
+| ``round_end``, ``score``, ``hand`` | why the round ended; the points of each seat as a sum; its cards, revealed |
 | ``round_begin``, ``game_end`` | the next round; who has won |
 """
 
@@ -29,9 +29,9 @@ TAKEN, LOST = "taken", "token lost"
 def tell_events(
     rules: Rules, before: GameState, action: int, after: GameState, seat: int | None
 ) -> list[Event]:
-    """What ``action`` did, as ``seat`` is told; None: everything."""
+    """What ``action`` did, as ``seat`` sees it; None: everything."""
     old = View.of(rules, before.record, None)
-    # The same round still, where it has ended.
+    # Still in the same round, even if it has ended.
     new = View.of(rules, last_position(before, action, after).record, None)
     mover = old.mover
     if action == rules.paradox:
@@ -86,7 +86,7 @@ def _trick_won(number: int, plays: list[tuple[int, int, int]]) -> Event:
 
 
 def _paradox(view: View, seat: int, kind: str, what: str) -> list[Event]:
-    """That ``seat`` can declare none of its cards, and for each of them why it has no colour left."""
+    """Events that ``seat`` can declare none of its cards, and why each has no colour left."""
     ranks = [rank for rank, count in enumerate(view.hands[seat]) if count]
     found = [Event(kind, seat, f"player_{seat} {what}", {"ranks": [rank + 1 for rank in ranks]})]
     for rank in ranks:
@@ -107,7 +107,7 @@ def _paradox(view: View, seat: int, kind: str, what: str) -> list[Event]:
 
 
 def _round_end(view: View, number: int, after: GameState) -> list[Event]:
-    """``view``: the last position of round ``number``; ``after``: perhaps the beginning of the next one."""
+    """``view``: the last position of round ``number``; ``after``: possibly the beginning of the next one."""
     rules = view.rules
     players = range(rules.num_players)
     infos = [after.info(seat) for seat in players]

@@ -12,7 +12,7 @@ from catbox_env.games.cat_in_the_box.show.view import View
 
 
 def draw(rules: Rules, state: GameState, seat: int | None, sheet: Sheet) -> str:
-    """The picture as ``seat`` sees it, with every hand for None."""
+    """The picture as ``seat`` sees it, or with every hand for None."""
     view, legal = View.of(rules, state.record, seat), actions_shown(state, seat)
     completed = [] if view.plays else _last_trick(rules, state)
     plays = view.plays or completed
@@ -30,7 +30,7 @@ def draw(rules: Rules, state: GameState, seat: int | None, sheet: Sheet) -> str:
 
 
 def _note(view: View) -> str:
-    """Where in the game we are."""
+    """The progress of the game."""
     rules, parts = view.rules, []
     if rules.num_rounds > 1:
         parts.append(f"round {view.round} of {rules.num_rounds}")
@@ -40,7 +40,7 @@ def _note(view: View) -> str:
 
 
 def _line(view: View, legal: list[int]) -> str:
-    """Who is to move, and what it has to do."""
+    """Who is to move, and what to do."""
     if view.phase in (DISCARD, BID):
         what = {DISCARD: "puts a card aside", BID: "bids"}[view.phase]
     elif legal == [view.rules.paradox]:
@@ -51,7 +51,7 @@ def _line(view: View, legal: list[int]) -> str:
 
 
 def _last_trick(rules: Rules, state: GameState) -> list[tuple[int, int, int]]:
-    """The cards (seat, colour, rank) of the trick that has just been completed; none before the first one."""
+    """The cards (seat, colour, rank) of the trick just completed; none before the first one."""
     record, players = state.record, rules.num_players
     moves = int(record.num_moves)
     if (

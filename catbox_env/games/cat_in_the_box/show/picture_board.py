@@ -1,7 +1,7 @@
 """The research board in a picture, and below it a hand.
 
-A card of the hand lies under the column of its rank, and is declared by choosing a framed cell above it. One that costs
-the right to declare the colour led has the token that is given up.
+A card of the hand is below the column of its rank, and is declared by choosing a framed cell above it. A cell that
+costs the X-token of the led colour shows that token.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ from catbox_env.games.cat_in_the_box.rules import COLORS
 from catbox_env.games.cat_in_the_box.show.text import action_to_string
 from catbox_env.games.cat_in_the_box.show.view import Cell, View, largest_group
 
-#: Where the first cell begins, the room for all columns, the height of a cell, the gap between cells.
+#: The corner of the first cell, the width of all columns, the height of a cell, the gap between cells.
 LEFT, TOP, ROOM, CELL, SPACE = 40, 34, 296, 36, 4
 #: The widest column and the widest card.
 WIDEST, WIDEST_CARD = 64, 44
@@ -41,14 +41,14 @@ HAND, CARD, FOOT = 80, 46, 50
 
 
 def hand_in_words(view: View, seat: int) -> str:
-    """The ranks of a hand that is seen, such as ``"1 1 4"``."""
+    """The ranks of a visible hand, such as ``"1 1 4"``."""
     return " ".join(str(rank + 1) for rank in view.cards(seat)) or "no card"
 
 
 class Board:
     """Draws the board and the hand of one view.
 
-    ``legal``: what may be chosen; ``last``: the card just played; ``winners``: of the game, at its end.
+    ``legal``: the actions that can be chosen; ``last``: the card just played; ``winners``: those of a finished game.
     """
 
     def __init__(
@@ -78,7 +78,7 @@ class Board:
         sheet.panel(0, below + HAND + FOOT, drawn, "research board")
 
     def _outlines(self) -> str:
-        """A seat sees its own largest group, and at the end those of the winners; all together see all of them."""
+        """The largest group of the viewer, and at the end those of the winners; in the view of None, all of them."""
         view = self.view
         seats = range(view.rules.num_players) if view.seat is None else {view.seat, *self.winners}
         groups = {seat: largest_group(view.board, seat) for seat in seats}
@@ -89,7 +89,7 @@ class Board:
         )
 
     def _ground(self, cells: list[Cell]) -> str:
-        """What lies under a group: it shows around its cells and between them."""
+        """The background of a group: it shows around its cells and between them."""
         edge, held, parts = SPACE / 2 + 0.5, set(cells), []
         width, height = self.width + 2 * edge, CELL + 2 * edge
         for color, rank in cells:
@@ -102,7 +102,7 @@ class Board:
         return "".join(parts)
 
     def _row(self, color: int) -> str:
-        """The cells of a colour: free ones with their rank, owned ones with a token, framed ones that may be chosen."""
+        """The cells of a colour: free ones with their rank, owned ones with a token, legal ones with a frame."""
         view, theme, rules = self.view, self.theme, self.view.rules
         y = TOP + color * (CELL + SPACE)
         middle, first = y + CELL / 2, rules.first_play + color * rules.num_ranks
@@ -140,7 +140,7 @@ class Board:
         return group(f'<g aria-hidden="true">{drawn}{tokens}</g>{choices}', label)
 
     def _x_token(self, x: float, y: float) -> str:
-        """The token of the colour led, crossed out."""
+        """The X-token of the led colour, crossed out."""
         cross = f"M{number(x - 3)} {number(y - 3)}l6 6m0 -6l-6 6"
         led, on = self.theme.colors[self.view.led], self.theme.on_colors[self.view.led]
         return path(disc(x, y, 6.5), led, line=self.theme.panel, weight=1) + path(
@@ -148,7 +148,7 @@ class Board:
         )
 
     def _chip(self, color: int, y: float) -> str:
-        """The name of a row; the red one has a lock as long as red cannot be led."""
+        """The name of a row; the red one has a lock until trump is broken."""
         theme = self.theme
         chip = box(8, y + 4, 26, 28, theme.colors[color])
         chip += centred(21, y + 18, LETTERS[color], 16, theme.on_colors[color], bold=True)
@@ -159,7 +159,7 @@ class Board:
         return chip
 
     def _hand(self, seat: int, top: float) -> str:
-        """The cards of ``seat``; those that can be played are raised."""
+        """The cards of ``seat``; playable ones are raised."""
         view, rules = self.view, self.view.rules
         playable = set(self.legal)
         if view.phase != DISCARD:
@@ -191,7 +191,7 @@ class Board:
         return drawn + choice(theme, rank, action_to_string(self.view.rules, rank), x, y, width, CARD)
 
     def _leads(self, rank: int, x: float, y: float, width: float) -> str:
-        """An area over a card of the hand that names the cells to which it can go."""
+        """An area over a card of the hand that lists the cells where it can be declared."""
         rules = self.view.rules
         if self.view.phase != PLAY:
             return forbidden(rank, x, y, width, CARD)
@@ -203,7 +203,7 @@ class Board:
         )
 
     def _foot(self, seat: int, top: float) -> str:
-        """What to do, and the card that ``seat`` has put aside."""
+        """What to do, and the discard of ``seat``."""
         view, theme, rules = self.view, self.theme, self.view.rules
         middle, drawn = top + 24, ""
         bids = [action for action in self.legal if rules.num_ranks <= action < rules.first_play]

@@ -1,4 +1,4 @@
-"""What lies beside the research board in a picture: the trick, the players, all hands."""
+"""The panels beside the research board in a picture: the trick, the players, all hands."""
 
 from __future__ import annotations
 
@@ -29,22 +29,22 @@ from catbox_env.games.cat_in_the_box.show.view import View, card_to_string, larg
 
 #: Heights of the cards of a trick with the tokens below, of a row of the players, and of a row of a hand.
 TRICK, ROW, HAND_ROW = 118, 44, 34
-#: The middle of the first card of a trick, and the most that cards are apart.
+#: The middle of the first card of a trick, and the maximum spacing of cards.
 FIRST_CARD, MOST_APART = 38, 64
 #: Columns of the players: X-tokens, tricks won, group, score.
 X_TOKENS, WON, GROUP, SCORE = 124, 209, 286, 322
-#: Where the cards of a hand begin, and the room for all ranks.
+#: The start of the cards of a hand, and the width of all ranks.
 CARDS, ROOM = 40, 262
 
 
 def _places(view: View) -> list[float]:
-    """The middles of as many places as there are seats."""
+    """The middles of one place per seat."""
     apart = min(MOST_APART, (PANEL - 2 * PADDING) / view.rules.num_players)
     return [FIRST_CARD + k * apart for k in range(view.rules.num_players)]
 
 
 def put_trick(view: View, completed: list[tuple[int, int, int]], sheet: Sheet) -> None:
-    """The trick under way; before its first card the one just ``completed``: (seat, colour, rank), as played."""
+    """The current trick; before its first card the one just ``completed``: (seat, colour, rank), as played."""
     theme, plays = sheet.theme, view.plays or completed
     winner = winning_play(plays)[0] if plays else NONE
     if completed:
@@ -78,7 +78,7 @@ def _card(theme: Theme, x: float, color: int, rank: int, wins: bool) -> str:
 
 
 def put_results(view: View, state: GameState, sheet: Sheet) -> None:
-    """Between two rounds, and at the end: what each seat scored, and as the sum of what."""
+    """Between two rounds, and at the end: each seat's score as a sum."""
     theme, infos = sheet.theme, [state.info(seat) for seat in range(view.rules.num_players)]
     head = "Result" if view.mover < 0 else "Last round"
     by = [seat for seat, info in enumerate(infos) if info["paradox"]]
@@ -94,7 +94,7 @@ def put_results(view: View, state: GameState, sheet: Sheet) -> None:
 
 
 def put_players(view: View, sheet: Sheet) -> None:
-    """What everybody knows of each seat."""
+    """The public information about each seat."""
     theme, scored = sheet.theme, view.rules.num_rounds > 1 or view.mover < 0
     drawn = text(X_TOKENS, 19, "X-tokens", 12, theme.soft)
     drawn += text(WON, 19, "won/bid" if view.rules.bids else "won", 12, theme.soft)
@@ -130,7 +130,7 @@ def _x_token(theme: Theme, y: float, color: int, held: bool) -> str:
 
 
 def _won_and_bid(view: View, theme: Theme, seat: int, y: float) -> str:
-    """Tricks won against the bid, in words and as discs: a full one is won, a hollow one is still to be won."""
+    """Tricks won against the bid, in words and as discs: full ones are won, hollow ones still to be won."""
     won, bid = view.tricks_won[seat], view.bids[seat]
     wanted = "\u2013" if bid is None else bid
     words = f"{won} of {wanted}" if view.rules.bids else won
@@ -144,7 +144,7 @@ def _won_and_bid(view: View, theme: Theme, seat: int, y: float) -> str:
 
 
 def put_hands(view: View, sheet: Sheet) -> None:
-    """The cards of all seats, and what they have put aside."""
+    """The hands and discards of all seats."""
     theme = sheet.theme
     drawn = heading(theme, "Hands", "aside")
     apart = min(30.0, ROOM / view.rules.num_ranks)

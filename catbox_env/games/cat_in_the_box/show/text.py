@@ -1,4 +1,4 @@
-"""Cat in the Box in words: names of actions, the rules in short, a position as styled text."""
+"""Cat in the Box in words: names of actions, a summary of the rules, a position as styled text."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def describe_actions(rules: Rules) -> list[tuple[int, int, str]]:
 
 
 def describe_rules(rules: Rules) -> list[str]:
-    """The rules in short."""
+    """A summary of the rules."""
     ranks, tricks, players = rules.num_ranks, rules.num_tricks, rules.num_players
     told = [
         f"Cards: ranks 1 to {ranks}, {rules.copies} of each; each of {players} players gets {rules.hand_size}. A card "

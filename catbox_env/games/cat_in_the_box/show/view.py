@@ -1,4 +1,4 @@
-"""One view of a position of Cat in the Box, for text, events and pictures: all that one seat sees, or all seats."""
+"""A view of a position of Cat in the Box, for text, events and pictures: all that one seat sees, or all seats."""
 
 from __future__ import annotations
 
@@ -14,19 +14,19 @@ Cell = tuple[int, int]
 
 @dataclass(frozen=True)
 class View:
-    """A position as ``seat`` sees it, as everybody together for None. Nothing hidden from it is in the view.
+    """A position as ``seat`` sees it, or as all seats together see it for None. It contains nothing hidden from them.
 
     Ranks and colours are indices from 0.
 
     Attributes:
         mover: the seat to move, -1 when the game is over.
-        hands: cards of each rank, by the seats whose hands are seen; discards: the ranks they put aside.
+        hands: cards of each rank, by the seats whose hands are visible; discards: the ranks they discarded.
         board: the owner of each cell, by colour and rank: a seat, NONE or NEUTRAL.
         x_tokens: the colours that each seat may declare.
-        bids: what each seat has bid, None before.
+        bids: each seat's bid, None before it bids.
         plays: the cards of the trick, (seat, colour, rank) in the order of play.
-        led: the colour led, NONE: not yet.
-        trick, round: the ones under way, from 1; after the end the last ones.
+        led: the colour led, or NONE.
+        trick, round: the current ones, from 1; after the end the last ones.
     """
 
     rules: Rules
@@ -82,16 +82,16 @@ class View:
         )
 
     def costs_token(self, color: int) -> bool:
-        """Whether the seat to move gives up the colour led where it declares ``color`` instead."""
+        """Whether the seat to move loses its X-token of the led colour by declaring ``color``."""
         return self.led not in (NONE, color) and self.led in self.x_tokens[self.mover]
 
     def cards(self, seat: int) -> list[int]:
-        """The ranks in a hand that is seen, ascending, each as often as it is held."""
+        """The ranks in a visible hand, ascending, with repetitions."""
         return [rank for rank, count in enumerate(self.hands[seat]) for _ in range(count)]
 
 
 def winning_play(plays: list[tuple[int, int, int]]) -> tuple[int, int, int]:
-    """Which of the cards of a trick, (seat, colour, rank) in the order of play, wins so far."""
+    """Which of the cards of a trick, (seat, colour, rank) in the order of play, is winning."""
     strongest = RED if any(color == RED for _, color, _ in plays) else plays[0][1]
     return max((play for play in plays if play[1] == strongest), key=lambda play: play[2])
 
@@ -102,7 +102,7 @@ def card_to_string(color: int, rank: int) -> str:
 
 
 def largest_group(board: list[list[int]], seat: int) -> list[Cell]:
-    """The cells of the largest orthogonally connected group of ``seat``; the first one of several."""
+    """The cells of the largest orthogonally connected group of ``seat``; the first of equally large ones."""
     left = {
         (color, rank) for color, row in enumerate(board) for rank, owner in enumerate(row) if owner == seat
     }
@@ -111,7 +111,7 @@ def largest_group(board: list[list[int]], seat: int) -> list[Cell]:
         first = min(left)
         left.remove(first)
         cells = [first]
-        for color, rank in cells:  # grows meanwhile
+        for color, rank in cells:  # grows during the loop
             for cell in ((color - 1, rank), (color + 1, rank), (color, rank - 1), (color, rank + 1)):
                 if cell in left:
                     left.remove(cell)

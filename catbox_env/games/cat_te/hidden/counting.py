@@ -1,15 +1,15 @@
-"""How many ways there are to deal the hidden cards of Cat Te to the places where they may lie, and a fair draw of one.
+"""The number of ways to deal the hidden cards of Cat Te to the places where they may be, and a uniform sample of one.
 
-A place is a hand (with a blind choice in it) or the folded cards of one seat; the places that may hold cards of every
-suit are left out, because whatever the others take, they can be filled in the same number of ways. The cards of a
-suit are alike, so it is enough to know how many of each suit a place takes: its counts. The places stand in a chain,
-and ``ways[place, left]`` is the number of ways to fill this place and all after it when ``left`` cards of each suit
-are left. A place takes a fixed number of cards, so three of the four suits tell the fourth: ``left`` has 14 ** 3 values
-at most, of which few can be reached.
+A place is a hand (including a blind choice) or the folded cards of one seat. Unrestricted places, which may hold cards
+of every suit, are left out, because they can always be filled in the same number of ways. The cards of a suit are
+interchangeable, so it suffices to know how many of each suit a place takes: its counts. The places form a chain, and
+``ways[place, left]`` is the number of ways to fill this place and all after it when ``left`` cards of each suit are
+left. A place takes a fixed number of cards, so three of the four suits determine the fourth: ``left`` has at most
+14 ** 3 values, of which few are reachable.
 
-The numbers go to 10 ** 28 and are kept as 64-bit floats. They are sums of products of numbers that are not negative, so
-every operation adds a relative error of 2 ** -53 at most, and a few thousand of them make 10 ** -12: no number of draws
-that can be made would tell such a draw from a uniform one. A way that does not exist has exactly 0.
+The numbers reach 10 ** 28 and are 64-bit floats. They are sums of products of non-negative numbers, so every operation
+adds a relative error of at most 2 ** -53, and a few thousand of them 10 ** -12: no feasible number of samples can
+distinguish this from uniform sampling. An impossible way has exactly 0.
 """
 
 from __future__ import annotations
@@ -33,15 +33,15 @@ from catbox_env.games.cat_te.hidden.voids import (
 from catbox_env.games.cat_te.play.state import NONE
 from catbox_env.games.cat_te.rules import HAND_SIZE, MAX_PLAYERS, NUM_RANKS, NUM_SUITS
 
-#: What a place is.
+#: Kinds of places.
 IN_HAND, IS_FOLDED = 0, 1
-#: The place behind the last one of the chain: one way to fill nothing.
+#: The place after the last one of the chain: one way to fill nothing.
 END = 0
-#: END, a hand and folded cards of each other seat, and those of a claimer once more.
+#: END, the hand and the folded cards of each other seat, and those of a claimer once more.
 MAX_PLACES = 1 + 2 * (MAX_PLAYERS - 1) + 2
 #: Ways to split six cards among four suits.
 MAX_COUNTS = comb(HAND_SIZE + NUM_SUITS - 1, NUM_SUITS - 1)
-#: The three suits of packed counts that tell the fourth.
+#: The number of packed counts of the three suits that determine the fourth.
 NUM_LEFT = 1 << (COUNT_BITS * (NUM_SUITS - 1))
 
 #: BINOMIALS[n, k]: sets of k among n cards of a suit.
@@ -64,7 +64,7 @@ PLACE = record_dtype(
 
 
 class Places(NamedTuple):
-    """The places of a draw: the memory that a kernel asks for, once for all states."""
+    """The places of a draw: memory that a kernel allocates once for all states."""
 
     rows: np.ndarray  #: (MAX_PLACES,) of PLACE
     counts: np.ndarray  #: (MAX_PLACES, MAX_COUNTS): the counts of the cards that each place may hold
@@ -73,7 +73,7 @@ class Places(NamedTuple):
 
 @njit
 def new_places():
-    """Places without content."""
+    """Empty places."""
     rows = np.zeros(MAX_PLACES, PLACE)
     counts = np.zeros((MAX_PLACES, MAX_COUNTS), np.int64)
     return Places(rows, counts, np.empty((MAX_PLACES, NUM_LEFT), np.float64))
@@ -101,7 +101,7 @@ def add_place(places, place, following, seat, kind, num_cards, folds, voids, uns
 
 @njit
 def bound_chain(places, place, unseen):
-    """Find the fewest cards of each suit that can be left before each place of the chain that begins at ``place``."""
+    """Set the fewest cards of each suit that can be left before each place of the chain that begins at ``place``."""
     least, left = unseen, 0
     for suit in range(NUM_SUITS):
         left += count_of(unseen, suit)
@@ -134,7 +134,7 @@ def each_max(one, other):
 
 @njit
 def count_ways(places, num_places, unseen):
-    """Fill in the ways for every number of cards left that can be reached; a place comes after those that follow it."""
+    """Fill in the ways for all reachable counts left; a place has a higher index than those after it in the chain."""
     if num_places > END + 1:
         for left in range(NUM_LEFT):
             places.ways[END, left] = 1.0
@@ -156,7 +156,7 @@ def count_ways(places, num_places, unseen):
 
 @njit
 def ways_with(places, following, left, taken):
-    """Ways to take ``taken`` of the cards that are left and to fill the places that follow."""
+    """Ways to take ``taken`` of the cards left and to fill the following places."""
     number = 1.0
     for suit in range(NUM_SUITS):
         if count_of(taken, suit) > count_of(left, suit):
@@ -167,7 +167,7 @@ def ways_with(places, following, left, taken):
 
 @njit
 def all_ways(places, place, unseen):
-    """Ways to deal the set ``unseen`` to the chain that begins at ``place``; NONE is a chain that cannot be."""
+    """Ways to deal the set ``unseen`` to the chain that begins at ``place``; NONE is an impossible chain."""
     if place == END:
         return 1.0
     return places.ways[place, counts_of(unseen) & (NUM_LEFT - 1)] if place != NONE else 0.0
@@ -175,7 +175,7 @@ def all_ways(places, place, unseen):
 
 @njit
 def sample_counts(generator, places, place, left):
-    """Counts of the cards in ``place``, drawn by the number of ways that each leaves; there is at least one."""
+    """Counts of the cards in ``place``, sampled in proportion to the ways that each leaves; at least one exists."""
     row = places.rows[place]
     rest = random_unit(generator) * places.ways[place, left & (NUM_LEFT - 1)]
     drawn = 0

@@ -1,7 +1,7 @@
-"""How a round is dealt, draw by draw: the six cards of each hand, then the upturned card where there is one.
+"""How a round is dealt, draw by draw: the six cards of each hand, then the upturned card if there is one.
 
-A draw is a card. The cards of a hand come in ascending order, so that a hand can come in one way alone; their
-probabilities are those of any order.
+A draw is a card. The cards of a hand are drawn in ascending order, so that each hand has a unique sequence, with the
+probability of the hand in any order.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
-"""From a world back to the beginning of its round, where every card is in the hand that it was dealt to; and the deals
-of earlier rounds, of which only the history is left.
+"""Rewinding a world to the beginning of its round, with every card in the hand it was dealt to; and sampling deals of
+earlier rounds, of which only the history is left.
 
-A world tells which cards a seat has folded, not in which order. The order is drawn: each one that the suits which the
-seat ran out of, and a claim, leave possible is as likely.
+A world tells which cards a seat has folded, but not in which order. The order is drawn uniformly from those consistent
+with the seat's voids and with a claim.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ from catbox_env.games.cat_te.rules import BLIND_TRICK, HAND_SIZE, NUM_EARLY_TRIC
 @njit
 def rewind(params, generator, state, observer, history, actions):
     """See ``core.kernels``. The weight is the number of orders in which the cards can have been folded; the
-    probability of acceptance is that number over the number of all orders."""
+    acceptance probability is that number divided by the number of all orders."""
     players = params.num_players
     num_moves = moves_in_round(params, state)
     first = history_rows(history) - num_moves
@@ -82,9 +82,9 @@ def moves_in_round(params, state):
 
 @njit
 def sample_folds(params, generator, state, observer, history, first, actions, num_moves, leaders, seat):
-    """Write the folds of ``seat`` into ``actions``, in an order drawn from all that can have been; how many there are.
+    """Write the folds of ``seat`` into ``actions``, in an order drawn from all possible ones; returns their number.
 
-    -1 if the history has another number of folds than the world.
+    Returns -1 if the history has a different number of folds than the world.
     """
     number, orders = popcount(int(state.folded[seat])), 1
     for k in range(number):
@@ -109,14 +109,14 @@ def sample_folds(params, generator, state, observer, history, first, actions, nu
 
 @njit
 def next_in_order(left, order):
-    """The first card, as a set of one, of permutation number ``order`` of a set; and the number of the rest's."""
+    """The first card, as a set of one, of permutation number ``order`` of a set; and the rest's permutation number."""
     number = popcount(left)
     return nth_bit(left, order % number), order // number
 
 
 @njit
 def can_be_order(params, state, leaders, seat, order):
-    """Whether ``seat`` can have folded its cards in the permutation number ``order`` of them."""
+    """Whether ``seat`` can have folded its cards in permutation number ``order``."""
     folds, voids = fold_tricks(params, state, seat), voids_of(params, state, leaders, seat)
     left = int(state.folded[seat])
     while left != 0 and folds != 0:
@@ -124,7 +124,7 @@ def can_be_order(params, state, leaders, seat, order):
         left &= ~one
         trick, card = bit_index(folds & -folds), bit_index(one)
         folds &= folds - 1
-        if trick >= packed(voids, suit_of(card)):  # it had none of the suit any more
+        if trick >= packed(voids, suit_of(card)):  # it had no card of the suit left
             return False
         if state.claimed == seat and card == claimed_card(state) and trick < state.claim_trick:
             return False
@@ -170,9 +170,9 @@ def draw_round(params, generator, state, observer, known, history, first, action
 
 @njit
 def place_seen_cards(params, state, observer, known, history, first, actions):
-    """Put the cards that ``observer`` saw played in a round into the hands that they came from; the number of actions.
+    """Put the cards that ``observer`` saw played into the hands they came from; returns the number of actions.
 
-    Arguments as in `draw_round`. -1 for rows that are not those of a round.
+    Arguments as in `draw_round`. Returns -1 for rows that no round can have.
     """
     players, used = params.num_players, history_rows(history)
     for seat in range(players):
@@ -223,7 +223,7 @@ def place_seen_cards(params, state, observer, known, history, first, actions):
 
 @njit
 def others_cards(params, state, seat):
-    """The set of the cards in the hands of all seats but ``seat``."""
+    """The set of the cards in the hands of all seats except ``seat``."""
     cards = 0
     for other in range(params.num_players):
         if other != seat:

@@ -1,13 +1,13 @@
 """Sampling what a seat cannot see: a world (a determinization), uniform among all that agree with its observation.
 
-What is hidden from the observer: the hands, folded cards and blind choices of the others, and the undealt cards. What
-is known about them: their numbers; that the claimed card is one of its claimer's, in hand when it was claimed, and so
-not among the cards folded before; and that a player who showed a card of another suit had none of the led suit at
-that time, so that none is in its hand now, or was folded later.
+Hidden from the observer: the hands, folded cards and blind choices of the others, and the undealt cards. Known about
+them: their numbers; that the claimer held the claimed card when it claimed, so that it is not among the cards folded
+before; and that a player who showed a card of another suit had none of the led suit at that time, so that none is in
+its hand now, or was folded later.
 
-The places where that matters are filled first: how many cards of each suit lie there is sampled by the number of ways
-(``counting``), then which. All other hidden cards are dealt from what is left. Two states are different when a hand,
-a blind choice or the set of a seat's folded cards is; in which order they were folded is not part of a state.
+The places that this restricts are filled first: the number of cards of each suit is sampled in proportion to the ways
+(``counting``), then the cards themselves. All other hidden cards are dealt from the rest. Two states differ if a hand,
+a blind choice or the set of a seat's folded cards does; the order of the folds is not part of a state.
 """
 
 from __future__ import annotations
@@ -54,7 +54,7 @@ from catbox_env.games.cat_te.rules import HAND_SIZE, NUM_CARDS, NUM_SUITS
 
 @njit
 def sample(params, observation, generators, states):
-    """Uniform samples of the states that agree with ``observation``; 1 if none does."""
+    """Sample uniformly from the states that agree with ``observation``; 1 if none does."""
     if len(states) == 0:
         return 0
     state = states[0]
@@ -98,7 +98,7 @@ def sample(params, observation, generators, states):
 
 @njit
 def observing_seat(params, observation):
-    """The observer's seat: told in a match, else known from where the dealer sits; NONE if it cannot be."""
+    """The observer's seat: given with several rounds, else inferred from the dealer; NONE if it is unknown."""
     if params.num_rounds > 1:
         return one_hot_index(observation, params.at.seat, params.num_players)
     dealer = one_hot_index(observation, params.at.dealer, params.num_players)
@@ -107,7 +107,7 @@ def observing_seat(params, observation):
 
 @njit
 def is_under_way(params, state, observer):
-    """Whether a round is under way in which the numbers of cards agree, those of the ``observer`` too."""
+    """Whether a round is under way with consistent numbers of cards, including those of the ``observer``."""
     if state.current_player == NONE or state.trick == NONE or state.dealer == NONE or state.leader == NONE:
         return False
     if (state.claimed == NONE) != (state.claim_trick == NONE) or (
@@ -120,7 +120,7 @@ def is_under_way(params, state, observer):
 
 @njit
 def num_held(params, state, seat):
-    """Cards of ``seat`` in its hand, and its blind choice."""
+    """The number of cards in the hand of ``seat``, including its blind choice."""
     return HAND_SIZE - num_played(params, state, seat) + (1 if has_chosen(params, state, seat) else 0)
 
 
@@ -129,7 +129,7 @@ def lay_out(params, state, observer, claimer, places, unseen):
     """Fill in the chain of the places that cannot hold every card.
 
     ``claimer``: the seat that holds or has folded the claimed card, which is not among the ``unseen`` ones, or NONE.
-    Returns where the chain begins if the claimed card is held, where if it was folded (NONE where it cannot have
+    Returns the start of the chain if the claimed card is held, the start if it was folded (NONE if it cannot have
     been), and the number of places.
     """
     leaders, left = leaders_of(params, state), counts_of(unseen)
@@ -154,7 +154,8 @@ def lay_out(params, state, observer, claimer, places, unseen):
 
 @njit
 def lay_out_claimer(params, state, leaders, claimer, places, left, last, free):
-    """The claimer's hand and folded cards before the chain that begins at ``last``: with the claimed card in either.
+    """Add the claimer's hand and folded cards, with the claimed card in either, before the chain that begins at
+    ``last``.
 
     ``free`` is the first free row of ``places``, ``left`` the counts of all other hidden cards.
     """
@@ -178,7 +179,7 @@ def lay_out_claimer(params, state, leaders, claimer, places, left, last, free):
 
 @njit
 def sample_hidden(params, generator, state, observer, places, place, unseen):
-    """Deal the ``unseen`` cards to the others: first the chain that begins at ``place``, then what may be any."""
+    """Deal the ``unseen`` cards to the others: first to the chain that begins at ``place``, then to other places."""
     left = counts_of(unseen)
     while place != END:
         row = places.rows[place]

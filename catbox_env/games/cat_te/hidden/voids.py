@@ -1,10 +1,10 @@
-"""What a round tells everybody of the cards that a seat of Cat Te hides: which suits ran out, and what was folded when.
+"""Public knowledge about a seat's hidden cards in Cat Te: its void suits, and the tricks in which it folded.
 
 Small numbers are packed into one integer:
 
-- ``voids``: for each suit, 3 bits each, the first trick in which a seat showed another card although that suit was
-  led; NEVER if it did not. From then on it has no card of the suit.
-- ``counts``: cards of each suit, 4 bits each. Taking cards away is one subtraction.
+- ``voids``: for each suit, 3 bits each, the first trick in which a seat showed a card of another suit when that suit
+  was led; NEVER if it did not. From then on it has no card of the suit.
+- ``counts``: cards of each suit, 4 bits each. Removing cards is one subtraction.
 - ``folds``: a set of tricks, one bit each.
 """
 
@@ -24,18 +24,18 @@ from catbox_env.games.cat_te.play.cards import (
 from catbox_env.games.cat_te.play.state import NONE, ONE_SUIT
 from catbox_env.games.cat_te.rules import LAST_TRICK, NUM_SUITS
 
-#: Bits of a count among packed counts.
+#: Bits per count among packed counts.
 COUNT_BITS = 4
 COUNT_MASK = (1 << COUNT_BITS) - 1
 #: Later than every trick.
 NEVER = PACKED_MASK
-#: Packed voids of a seat that ran out of no suit.
+#: Packed voids of a seat without a known void.
 NO_VOIDS = sum(NEVER << (PACKED_BITS * suit) for suit in range(NUM_SUITS))
 
 
 @njit
 def voids_of(params, state, leaders, seat):
-    """The suits that ``seat`` ran out of, packed: see above."""
+    """The voids of ``seat``, packed: see above."""
     voids = NO_VOIDS
     for trick in range(min(num_played(params, state, seat), LAST_TRICK)):
         card = int(state.faceup[seat, trick])
@@ -65,7 +65,7 @@ def pack_counts(clubs, diamonds, hearts, spades):
 
 @njit
 def counts_of(cards):
-    """How many cards of each suit a set holds, packed."""
+    """The number of cards of each suit in a set, packed."""
     counts = 0
     for suit in range(NUM_SUITS):
         counts |= pack_count(popcount(cards & (ONE_SUIT << suit)), suit)
@@ -74,13 +74,13 @@ def counts_of(cards):
 
 @njit
 def folds_before(folds, trick):
-    """How many of the ``folds``, a set of tricks, came before ``trick``."""
+    """The number of ``folds``, a set of tricks, before ``trick``."""
     return popcount(folds & ((1 << trick) - 1))
 
 
 @njit
 def any_fold_is_late(folds, voids):
-    """Whether one of the ``folds`` came after a suit had run out."""
+    """Whether any of the ``folds`` came after a suit had run out."""
     for suit in range(NUM_SUITS):
         if packed(voids, suit) != NEVER and folds_before(folds, packed(voids, suit)) < popcount(folds):
             return True
@@ -91,8 +91,8 @@ def any_fold_is_late(folds, voids):
 def folds_without_claimed(folds, voids, suit, claim_trick):
     """The other folds of a claimer that has folded the claimed card, of ``suit``; NONE if it cannot have.
 
-    It was in hand when it was claimed, in trick ``claim_trick``, and was folded before the suit ran out. Of the folds
-    between, the last is taken: the other cards have dates before which they were folded, none after which.
+    The card was in hand when it was claimed, in trick ``claim_trick``, and was folded before the suit ran out. The
+    last fold between is removed: the other cards have deadlines for their folds, but no earliest trick.
     """
     fold = packed(voids, suit) - 1
     while fold >= claim_trick:
@@ -106,8 +106,8 @@ def folds_without_claimed(folds, voids, suit, claim_trick):
 def agrees_with_voids(counts, folds, voids):
     """Whether cards of these ``counts`` can have been folded in the tricks ``folds``; without folds: be held now.
 
-    The cards of a suit were folded before it ran out. Sorted by these dates, the first n cards need n folds before
-    the last of their dates; that is enough, because the dates only bound from above.
+    The cards of a suit were folded before it ran out. Sorted by these deadlines, the first n cards need n folds before
+    the last of their deadlines; that suffices, because there are only upper bounds.
     """
     for suit in range(NUM_SUITS):
         date, due = packed(voids, suit), 0
@@ -121,5 +121,5 @@ def agrees_with_voids(counts, folds, voids):
 
 @njit
 def claimed_card(state):
-    """The card that was claimed with, next above the upturned one; NONE if nobody has claimed."""
+    """The claimed card, next above the upturned one; NONE if nobody has claimed."""
     return int(state.upturned) + NUM_SUITS if state.claimed >= 0 else NONE

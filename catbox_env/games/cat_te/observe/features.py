@@ -1,7 +1,7 @@
 """Features of Cat Te: what a strong player counts, computed from one observation and its action mask.
 
-Unseen are the cards that lie neither in the own hand nor face up, nor were folded or chosen by the observer, nor turned
-up. A claimed card counts as unseen until it is played: another seat may still win with it.
+Unseen cards are those that are not in the own hand, not face up, not folded or chosen by the observer, and not
+upturned. A claimed card counts as unseen until it is played: another seat may still win with it.
 """
 
 from __future__ import annotations
@@ -29,12 +29,12 @@ from catbox_env.games.cat_te.rules import (
     Rules,
 )
 
-#: Unseen cards above a card that is not there.
+#: The number of "unseen cards above" if there is no card.
 NO_CARD = NUM_RANKS
 
 
 def feature_layout(rules: Rules) -> Layout:
-    """The features of a position under ``rules``, the same parts under all of them."""
+    """The features of a position under ``rules``; all rules have the same parts."""
     players = rules.num_players
     return Layout(
         [
@@ -61,7 +61,7 @@ def feature_layout(rules: Rules) -> Layout:
 
 
 def action_feature_layout(rules: Rules) -> Layout:
-    """The features of one action: of the card that is played or folded, if nothing else is said."""
+    """The features of one action: of the card played or folded, unless stated otherwise."""
     players = rules.num_players
     of_side_pot = [Part("claims", (1,), "1: CLAIM")] if rules.side_pot else []
     return Layout(
@@ -71,11 +71,11 @@ def action_feature_layout(rules: Rules) -> Layout:
             Part("follows", (1,), "1: of the led suit, or the lead"),
             Part("above", (1,), "unseen cards of its suit above it", 0, NUM_RANKS),
             Part("below", (1,), "unseen cards of its suit below it", 0, NUM_RANKS),
-            Part("wins_now", (1,), "1: played, and beats the cards that lie"),
+            Part("wins_now", (1,), "1: played, and beats the cards on the table"),
             Part("rivals", (1,), "if so: seats that may still beat it", 0, players - 1),
             Part("wins_surely", (1,), "1: wins now, and no seat or no unseen card can beat it"),
             Part("stays_in", (1,), "1: wins now, and the observer needs an early trick to stay in"),
-            Part("stops_sweep", (1,), "1: wins now, and who is winning has won every trick so far"),
+            Part("stops_sweep", (1,), "1: wins now, and the seat now winning has won every trick so far"),
             Part("suit_left", (1,), "own cards of its suit after it", 0, HAND_SIZE),
             Part("masters_left", (1,), "own cards after it that no unseen card beats", 0, HAND_SIZE),
             Part("above_best_left", (1,), "fewest unseen cards above a card left", 0, NO_CARD),
@@ -88,7 +88,7 @@ def action_feature_layout(rules: Rules) -> Layout:
 #: These rules need every part.
 _FULL = Rules(side_pot=1)
 PARTS, ACTION_PARTS = tuple(feature_layout(_FULL)), tuple(action_feature_layout(_FULL))
-#: Where each feature of an action stands in its row.
+#: The index of each feature of an action.
 ACTION_AT: Any = namedtuple("ACTION_AT", ACTION_PARTS)(*range(len(ACTION_PARTS)))
 
 
@@ -100,7 +100,7 @@ def make_features(game: Game) -> Features:
 
 @njit
 def write_position(params, at, view, out):
-    """The features of the position."""
+    """Write the features of the position."""
     for suit in range(NUM_SUITS):
         own = of_suit(view.hand, suit)
         masters, fewest = 0, NO_CARD
@@ -127,7 +127,7 @@ def write_position(params, at, view, out):
 
 @njit
 def write_voids(params, at, view, out):
-    """Who has shown a card of another suit although it was not bound to: it had none of the led suit."""
+    """Write each seat's voids: a card of another suit, shown voluntarily, proves a void in the led suit."""
     players = params.num_players
     leader = next_seat(view.dealer, players)
     for trick in range(view.trick + 1):
@@ -148,7 +148,7 @@ def write_voids(params, at, view, out):
 
 @njit
 def write_card(params, view, card, face_up, out):
-    """The features of playing or folding ``card``."""
+    """Write the features of playing or folding ``card``."""
     suit, unseen = suit_of(card), view.unseen
     left = view.hand & ~(1 << card)
     higher = above(unseen, card)
@@ -179,7 +179,7 @@ def write_card(params, view, card, face_up, out):
 
 @njit
 def write_actions(params, view, mask, action_out):
-    """The features of the legal actions into ``action_out`` (A, K), all zeros."""
+    """Write the features of the legal actions into ``action_out`` (A, K), all zeros."""
     for card in range(NUM_CARDS):
         if mask[card]:
             write_card(params, view, card, True, action_out[card])
@@ -193,8 +193,8 @@ def write_actions(params, view, mask, action_out):
 
 @cached_njit(nogil=True)
 def fill(params, offsets, observations, masks, out, action_out):
-    """Every element of ``out`` (n, F) and ``action_out`` (n, A, K); see ``core.features``."""
-    views = np.zeros(1, VIEW)  # not its record: compiled code that holds a record alone frees the array
+    """Write every element of ``out`` (n, F) and ``action_out`` (n, A, K); see ``core.features``."""
+    views = np.zeros(1, VIEW)  # keep the array: compiled code that holds only its record frees it
     rules, at = params[0], offsets[0]
     for row in range(len(observations)):
         out[row] = 0

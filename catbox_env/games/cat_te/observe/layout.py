@@ -15,14 +15,14 @@ from catbox_env.games.cat_te.rules import (
     Rules,
 )
 
-#: A face-up card is two one-hots side by side.
+#: A face-up card is two adjacent one-hot vectors.
 CARD_WIDTH = NUM_RANKS + NUM_SUITS
-#: A score that does not fit into an int8 is given by three digits, each from -128 to 127.
+#: A score that does not fit in an int8 is written as three digits, each from -128 to 127.
 DIGIT_BASE, NUM_DIGITS = 256, 3
 
 
 def observation_layout(rules: Rules) -> Layout:
-    """The parts of an observation under ``rules``; those that they do not need are left out."""
+    """The parts of an observation under ``rules``, without those that they do not need."""
     own = [
         Part("hand", (NUM_CARDS,), "own cards"),
         Part("folded", (NUM_CARDS,), "own folded cards"),
@@ -32,7 +32,7 @@ def observation_layout(rules: Rules) -> Layout:
 
 
 def state_layout(rules: Rules) -> Layout:
-    """The parts of the full state under ``rules``: as an observation, with the hidden cards of all seats."""
+    """The parts of the full state under ``rules``: like an observation, with the hidden cards of all seats."""
     by_seat = (rules.num_players, NUM_CARDS)
     hidden = [
         Part("hand", by_seat, "cards by seat"),
@@ -43,7 +43,7 @@ def state_layout(rules: Rules) -> Layout:
 
 
 def _public_parts(rules: Rules) -> list[Part]:
-    """The parts that everybody sees, in order."""
+    """The public parts, in order."""
     players = rules.num_players
     of_side_pot, of_several_rounds, claim_trick, exact_scores = [], [], [], []
     if rules.side_pot:

@@ -1,7 +1,7 @@
-"""What a seat sees, as one int8 vector, and everything there is, as another.
+"""The observation of a seat and the full state, each as an int8 vector.
 
-Seats are relative: 0 is the observer, 1 the next seat clockwise. Where a part begins is ``params.at.NAME``,
-and in the state vector ``params.state_at.NAME``; ``layout`` says what the parts are.
+Seats are relative: 0 is the observer, 1 the next seat clockwise. ``params.at.NAME`` is the offset of a part, in the
+state vector ``params.state_at.NAME``; ``layout`` describes the parts.
 """
 
 from __future__ import annotations
@@ -25,17 +25,17 @@ from catbox_env.games.cat_te.rules import BLIND_TRICK, NUM_CARDS, NUM_RANKS, NUM
 
 @njit
 def write_set(cards, out, start):
-    """A set of cards as zeros and ones from ``out[start]`` on; every element written, so no branch is guessed."""
+    """Write a set of cards as zeros and ones from ``out[start]`` on; every element, to avoid mispredicted branches."""
     for card in range(NUM_CARDS):
         out[start + card] = (cards >> card) & 1
 
 
 @njit
 def write_public(params, at, state, seat, out):
-    """What everybody sees, into the parts of ``out``, all zero, that begin at ``at``.
+    """Write what everybody sees into the parts of ``out``, all zero, at the offsets ``at``.
 
-    Offsets and sizes are read once into locals: to the compiler every int8 that is written might be one of them. A
-    card that is not there is written as a 0 at the place of card 0, because a branch would be taken at random.
+    Offsets and sizes are read once into locals: the compiler assumes that any int8 written may alias them. A missing
+    card is written as a 0 at the place of card 0, because a branch would be unpredictable.
     """
     players = params.num_players
     seat = int(seat)
@@ -85,7 +85,7 @@ def write_public(params, at, state, seat, out):
 
 @njit
 def write_observation(params, state, seat, out):
-    """What ``seat`` sees, into ``out`` (O,)."""
+    """Write what ``seat`` sees into ``out`` (O,)."""
     clear(out)
     write_public(params, params.at, state, seat, out)
     write_set(state.hand[seat], out, params.at.hand)
@@ -96,7 +96,7 @@ def write_observation(params, state, seat, out):
 
 @njit
 def write_state(params, state, seat, out):
-    """Everything, seats relative to ``seat``, into ``out`` (S,)."""
+    """Write everything, seats relative to ``seat``, into ``out`` (S,)."""
     players = params.num_players
     at = params.state_at
     clear(out)
@@ -121,7 +121,7 @@ def read_set(vector, start):
 
 @njit
 def read_card(vector, start):
-    """The card that is shown, as rank and suit, from ``start`` on; NONE where there is none."""
+    """The card shown as rank and suit from ``start`` on; NONE if there is none."""
     rank = one_hot_index(vector, start, NUM_RANKS)
     suit = one_hot_index(vector, start + NUM_RANKS, NUM_SUITS)
     return card_at(rank, suit) if rank >= 0 and suit >= 0 else NONE
@@ -156,7 +156,7 @@ def read_public(params, observation, seat, state):
         state.upturned = one_hot_index(observation, at.upturned, NUM_CARDS)
         state.claimed = absolute_seat(one_hot_index(observation, at.claimed, players), seat, players)
     state.rounds_left = observation[at.rounds_left] if params.num_rounds > 1 else 0
-    state.pot = players * params.side_pot  # and what was paid into it in earlier rounds: what the scores lack
+    state.pot = players * params.side_pot  # plus earlier rounds' stakes, which the scores lack
     for i in range(players):
         other = absolute_seat(i, seat, players)
         state.num_folded[other] = observation[at.num_folded + i]

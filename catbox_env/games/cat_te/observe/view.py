@@ -1,4 +1,4 @@
-"""One view of an observation of Cat Te, for features and for the heuristic: what a seat knows, as sets of cards."""
+"""A view of an observation of Cat Te, for features and the heuristic: what a seat knows, as sets of cards."""
 
 from __future__ import annotations
 
@@ -17,13 +17,13 @@ from catbox_env.games.cat_te.rules import MAX_PLAYERS, NUM_SUITS, NUM_TRICKS
 VIEW = record_dtype(
     [
         ("hand", np.int64),  # set of the own cards
-        ("unseen", np.int64),  # set of the cards that the observer has seen nowhere
+        ("unseen", np.int64),  # set of the cards that the observer has not seen
         ("faceup", np.int64, (MAX_PLAYERS, NUM_TRICKS)),  # card shown by seat and trick, or NONE
         ("early_tricks", np.int64, (MAX_PLAYERS,)),  # tricks won among the first four
         ("in_round", np.int64),  # set of the seats that are not eliminated
         ("swept", np.int64),  # set of the seats that have won every trick so far
         ("dealer", np.int64),
-        ("trick", np.int64),  # the trick under way
+        ("trick", np.int64),  # the current trick
         ("leader", np.int64),  # who led or will lead it
         ("led", np.int64),  # suit led, or NONE
         ("best", np.int64),  # the card that is winning the trick, or NONE
@@ -66,7 +66,7 @@ def read_view(params, seen, view):
             if trick > 0 and seen[at.tricks_won + seat] == trick:
                 swept |= 1 << seat
             later = (seat - leader) % players >= (mover - leader) % players
-            # In the blind trick nobody sees what those before have chosen.
+            # In the blind trick nobody sees what earlier seats have chosen.
             if seat > 0 and (later or (is_blind(params, trick) and seat != leader)):
                 rivals += 1
     view.best, view.best_seat = best, best_seat
@@ -82,11 +82,11 @@ def of_suit(cards, suit):
 
 @njit
 def above(cards, card):
-    """How many of a set of cards are of the suit of ``card`` and higher."""
+    """The number of cards in a set that are of the suit of ``card`` and higher."""
     return popcount(of_suit(cards >> (card + 1) << (card + 1), suit_of(card)))
 
 
 @njit
 def below(cards, card):
-    """How many of a set of cards are of the suit of ``card`` and lower."""
+    """The number of cards in a set that are of the suit of ``card`` and lower."""
     return popcount(of_suit(cards & ((1 << card) - 1), suit_of(card)))

@@ -1,1 +1,1 @@
-"""What happens in Cat Te: cards, state, the rules as kernels, and which states from outside are played on."""
+"""Play of Cat Te: cards, state, the rules as kernels, and the check of external states."""

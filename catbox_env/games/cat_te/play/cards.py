@@ -1,7 +1,7 @@
-"""The cards of Cat Te: which suit, who has chosen one blind, how many a seat has played.
+"""The cards of Cat Te: suits and ranks, blind choices, and how many cards a seat has played.
 
-A set of cards is one integer. ``leaders`` packs who led trick 0, 1, .. up to the one under way into one integer, 3 bits
-each.
+A set of cards is one integer. ``leaders`` packs the leaders of tricks 0, 1, .. up to the current one into one integer,
+3 bits each.
 """
 
 from __future__ import annotations
@@ -17,9 +17,9 @@ from catbox_env.games.cat_te.rules import (
     NUM_TRICKS,
 )
 
-#: Bits of a card that are its suit; those above are its rank.
+#: Low bits of a card that hold its suit; the higher ones hold its rank.
 SUIT_BITS = 2
-#: Bits of a seat or a trick among packed numbers.
+#: Bits per seat or trick among packed numbers.
 PACKED_BITS = 3
 PACKED_MASK = (1 << PACKED_BITS) - 1
 
@@ -44,7 +44,7 @@ def card_at(rank, suit):
 
 @njit
 def packed(numbers, i):
-    """The i-th of the numbers that are packed into one integer, 3 bits each."""
+    """The i-th of the numbers packed into one integer, 3 bits each."""
     return (numbers >> (PACKED_BITS * i)) & PACKED_MASK
 
 
@@ -56,7 +56,7 @@ def pack(number, i):
 
 @njit
 def clear_table(params, state):
-    """The beginning of a round but for the cards: nothing played or claimed, everybody in, the first seat to lead."""
+    """Begin a round except for the hands: nothing played or claimed, everybody in, the first seat to lead."""
     first = next_seat(int(state.dealer), params.num_players)
     state.leader = first
     state.current_player = first
@@ -77,13 +77,13 @@ def clear_table(params, state):
 
 @njit
 def is_blind(params, trick):
-    """Whether the followers of ``trick`` choose their cards face down, to be shown together."""
+    """Whether the followers of ``trick`` choose cards face down, which are shown together."""
     return params.eliminates != 0 and trick == BLIND_TRICK
 
 
 @njit
 def num_played(params, state, seat):
-    """Cards that ``seat`` has played, face up or down: one in each trick in which it had its turn."""
+    """The number of cards ``seat`` has played, face up or down: one in each trick in which it had its turn."""
     if not state.in_round[seat]:
         return NUM_EARLY_TRICKS
     leader, mover = int(state.leader), int(state.current_player)
@@ -93,7 +93,7 @@ def num_played(params, state, seat):
 
 @njit
 def has_chosen(params, state, seat):
-    """Whether ``seat`` has chosen a card blind that is not shown yet."""
+    """Whether ``seat`` has made a blind choice that is not shown yet."""
     trick = int(state.trick)
     return is_blind(params, trick) and seat != state.leader and num_played(params, state, seat) > trick
 
@@ -110,7 +110,7 @@ def fold_tricks(params, state, seat):
 
 @njit
 def known_cards(params, state):
-    """The set of all cards that ``state`` holds, the upturned one too; NONE if one of them is there twice."""
+    """The set of all cards in ``state``, including the upturned one; NONE if a card occurs twice."""
     known = 0
     if state.upturned >= 0:
         known = 1 << int(state.upturned)

@@ -1,6 +1,6 @@
-"""Which states from outside are played on: those in which every seat has its cards and the round comes to its end.
+"""The check of external states: every seat has its cards, and the round can be played to its end.
 
-Whether a position can have come up is not asked: who won which trick, say, need not follow from the cards.
+It does not check whether a position is reachable: who won which trick, say, need not follow from the cards.
 """
 
 from __future__ import annotations
@@ -48,7 +48,7 @@ def check_state(params, state):
 
 @njit
 def check_hand(params, state, seat):
-    """Whether ``seat`` holds, has chosen and has folded as many cards as its turns and the table say."""
+    """Whether ``seat`` holds, has chosen and has folded as many cards as its turns and the table imply."""
     held = HAND_SIZE - num_played(params, state, seat)
     if popcount(int(state.hand[seat])) != held or popcount(int(state.folded[seat])) != state.num_folded[seat]:
         return False
@@ -57,7 +57,7 @@ def check_hand(params, state, seat):
 
 @njit
 def check_table(params, state):
-    """Whether the numbers of what everybody sees agree: tricks and folds, who is in, who led, what was paid."""
+    """Whether the public information is consistent: tricks and folds, who is in, who led, what was paid."""
     trick, leader, mover = int(state.trick), int(state.leader), int(state.current_player)
     if trick > BLIND_TRICK or not state.in_round[leader] or not state.in_round[mover]:
         return False

@@ -1,4 +1,4 @@
-"""The rules of Cat Te, written once: deal, legal actions, actions, settlement.
+"""The rules of Cat Te as kernels: dealing, legal actions, actions, settlement.
 
 Action ids, with card = rank * 4 + suit:
 
@@ -54,7 +54,7 @@ def deal(params, generator, state):
 
 @njit
 def deal_round(params, generator, state):
-    """Stakes, six cards each, and the upturned card; ``dealer``, ``rounds_left``, ``scores`` and ``pot`` are set."""
+    """Collect stakes, deal hands and the upturned card; ``dealer``, ``rounds_left``, ``scores``, ``pot`` are given."""
     clear_round(params, state)
     state.pot += params.num_players * params.side_pot
     undealt = ALL_CARDS
@@ -72,7 +72,7 @@ def deal_round(params, generator, state):
 
 @njit
 def clear_round(params, state):
-    """No cards anywhere, everybody in, the seat after the dealer to lead."""
+    """Remove all cards, with everybody in and the seat after the dealer to lead."""
     clear_table(params, state)
     state.upturned = NONE
     for seat in range(params.num_players):
@@ -81,7 +81,7 @@ def clear_round(params, state):
 
 @njit
 def write_mask(params, state, mask):
-    """The legal actions of the seat to move, into ``mask`` (A,)."""
+    """Write the legal actions of the seat to move into ``mask`` (A,)."""
     seat = int(state.current_player)
     if seat < 0:
         for action in range(len(mask)):
@@ -98,7 +98,7 @@ def write_mask(params, state, mask):
 
 @njit
 def playable(params, state, seat):
-    """Two sets: the cards that ``seat``, who is to move, may play face up (or choose), and those it may fold."""
+    """Two sets: the cards that ``seat``, the seat to move, may play face up (or choose), and those it may fold."""
     hand = state.hand[seat]
     if seat == state.leader or is_blind(params, state.trick):
         return hand, 0
@@ -109,7 +109,7 @@ def playable(params, state, seat):
 
 @njit
 def may_claim(state, seat):
-    """Whether ``seat`` holds the card above the upturned one and nobody has claimed (an ace has none above)."""
+    """Whether ``seat`` holds the card above the upturned one (none is above an ace) and nobody has claimed."""
     wanted = int(state.upturned) + NUM_SUITS
     holds = ((state.hand[seat] >> min(wanted, NUM_CARDS - 1)) & 1) != 0
     return holds and state.upturned != NONE and wanted < NUM_CARDS and state.claimed == NONE
@@ -117,7 +117,7 @@ def may_claim(state, seat):
 
 @njit
 def wins_instantly(hand):
-    """Whether six cards hold four equal ranks, or are all of one suit, or all from A, 2, 3, 4, 5."""
+    """Whether six cards include four of a kind, or are all of one suit, or all from A, 2, 3, 4, 5."""
     if hand & (hand >> 1) & (hand >> 2) & (hand >> 3) & ONE_SUIT:
         return True
     for suit in range(NUM_SUITS):
@@ -128,7 +128,7 @@ def wins_instantly(hand):
 
 @njit
 def public_action(params, state, action):
-    """What the other seats see of an action: everything but which card is folded or chosen blind."""
+    """What the other seats see of an action: everything except which card is folded or chosen blind."""
     folds = FOLD <= action < CLAIM
     chooses = action < FOLD and is_blind(params, state.trick)
     return -1 if folds or (chooses and state.current_player != state.leader) else action
@@ -136,7 +136,7 @@ def public_action(params, state, action):
 
 @njit
 def apply(params, generator, state, action):
-    """One legal action of the seat to move."""
+    """Take a legal action of the seat to move."""
     seat = int(state.current_player)
     if action == CLAIM:
         state.claimed = seat
@@ -175,7 +175,7 @@ def next_in_round(params, state, seat):
 
 @njit
 def end_trick(params, generator, state):
-    """Show what was chosen blind, find the winner; eliminate after the fourth trick, play the sixth after the fifth."""
+    """Show blind choices, award the trick; eliminate after the fourth trick, play the sixth after the fifth."""
     if is_blind(params, state.trick):
         for seat in range(params.num_players):
             if state.chosen[seat] >= 0:

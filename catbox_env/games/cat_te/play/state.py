@@ -24,10 +24,10 @@ from catbox_env.games.cat_te.rules import (
     Rules,
 )
 
-#: Nothing here: no card, no suit, no seat.
+#: No card, no suit, no seat.
 NONE = -1
 
-#: Actions: 0 .. 51 play a card face up (or choose it), FOLD .. FOLD + 51 fold it, then the two without a card.
+#: Actions: 0 .. 51 play a card face up (or choose it), FOLD .. FOLD + 51 fold it, then two actions without a card.
 FOLD = NUM_CARDS
 CLAIM = 2 * NUM_CARDS
 SHOW = CLAIM + 1
@@ -49,7 +49,7 @@ STATE = record_dtype(
         ("dealer", np.int8),  # seat that deals this round
         ("leader", np.int8),  # seat that led, or will lead, this trick; after the last one its winner
         ("led", np.int8),  # suit led in this trick, or NONE
-        ("trick", np.int8),  # the trick under way, 0-5; after the end of the game the last one played
+        ("trick", np.int8),  # the current trick, 0-5; after the end of the game the last one played
         ("upturned", np.int8),  # card turned up for the side pot, or NONE
         ("claimed", np.int8),  # seat that claimed the side pot in this round, or NONE
         ("claim_trick", np.int8),  # the trick in which it was claimed, or NONE
@@ -67,7 +67,7 @@ STATE = record_dtype(
     ]
 )
 
-#: Where each part of a vector begins; -1 for one that the vector does not have.
+#: The offset of each part of a vector; -1 for a part that the vector lacks.
 OFFSETS = record_dtype([(name, np.int64) for name in PARTS])
 
 PARAMS = record_dtype(
@@ -88,7 +88,7 @@ PARAMS = record_dtype(
 
 
 def state_bounds(rules: Rules) -> dict[str, tuple[int, int]]:
-    """The lowest and the highest value of the fields of a state under ``rules``; see ``Game.state_bounds``."""
+    """The lowest and highest value of each field of a state under ``rules``; see ``Game.state_bounds``."""
     seats = rules.num_players - 1
     cards, seen = (0, ALL_CARDS), (NONE, NUM_CARDS - 1)
     side_pot = rules.side_pot > 0

@@ -1,4 +1,4 @@
-"""Who wins a trick of Cat Te, and who led which."""
+"""Who wins and who led a trick of Cat Te."""
 
 from catbox_env.core.bits import next_seat
 from catbox_env.core.compilation import njit
@@ -8,7 +8,7 @@ from catbox_env.games.cat_te.play.state import NONE
 
 @njit
 def trick_winner(params, state, trick, led):
-    """The seat that shows the highest card of suit ``led`` in ``trick``."""
+    """The seat with the highest face-up card of suit ``led`` in ``trick``."""
     winner, best = NONE, NONE
     for seat in range(params.num_players):
         card = int(state.faceup[seat, trick])
@@ -19,7 +19,7 @@ def trick_winner(params, state, trick, led):
 
 @njit
 def leaders_of(params, state):
-    """Who led each trick, packed, the one under way last; NONE if a completed one was led by nobody."""
+    """The leader of each trick up to the current one, packed; NONE if nobody led a completed one."""
     leader = next_seat(int(state.dealer), params.num_players)
     leaders = leader
     for trick in range(state.trick):

@@ -1,1 +1,1 @@
-"""Cat Te in words and pictures, all from one view of a position."""
+"""Cat Te in words and pictures."""

@@ -7,7 +7,7 @@
 | ``cards_shown`` | the cards of the blind trick, or of the last one, were turned up |
 | ``trick_won`` | a trick is complete: its winner, why, and who folded |
 | ``eliminated`` | seats without a trick are out |
-| ``round_end``, ``score``, ``hand`` | why the round ended; each seat's antes as a sum; its hidden cards, laid open |
+| ``round_end``, ``score``, ``hand`` | why the round ended; each seat's antes as a sum; its hidden cards, revealed |
 | ``side_pot`` | nobody claimed the side pot: it is carried over, or given back |
 | ``round_begin``, ``game_end`` | the next round; who has won |
 """
@@ -35,11 +35,11 @@ from catbox_env.games.standings import winners_event
 def tell_events(
     rules: Rules, before: GameState, action: int, after: GameState, seat: int | None
 ) -> list[Event]:
-    """What ``action`` did, as ``seat`` is told; None: everything."""
+    """What ``action`` did, as ``seat`` sees it; None: everything."""
     old = View.of(rules, before.record, None)
     if action == CLAIM:
         return [_claim(old)]
-    # The same round still, where it has ended.
+    # Still in the same round, even if it has ended.
     new = View.of(rules, last_position(before, action, after).record, None)
     if action == SHOW:
         found = [_show(old)]
@@ -86,12 +86,12 @@ def _card_played(view: View, action: int, is_seen: bool) -> Event:
 
 
 def _tricks_won(before: View, after: View) -> list[Event]:
-    """The tricks that were completed: none, one, or the fifth and, as it plays itself, the last."""
+    """The tricks that were completed: none, one, or the fifth and the last, which plays itself."""
     found = []
     for trick in range(sum(before.tricks_won), sum(after.tricks_won)):
         shown = after.shown(trick)
         if trick == BLIND_TRICK and after.rules.eliminates:
-            del shown[before.leader]  # it lay open
+            del shown[before.leader]  # it was face up
             found.append(_cards_shown(shown, "the chosen cards are shown"))
         elif trick == LAST_TRICK:
             found.append(_cards_shown(shown, "the last cards are shown"))
@@ -125,7 +125,7 @@ def _trick_won(before: View, after: View, trick: int) -> Event:
 
 
 def _round_end(before: View, ended: View, after: GameState, is_shown: bool) -> list[Event]:
-    """``ended``: the last position of the round; ``after``: perhaps the beginning of the next one."""
+    """``ended``: the last position of the round; ``after``: possibly the beginning of the next one."""
     rules, pot, number = before.rules, before.pot, before.round
     players = range(rules.num_players)
     infos = [after.info(seat) for seat in players]

@@ -43,13 +43,13 @@ from catbox_env.games.cat_te.rules import (
 from catbox_env.games.cat_te.show.text import action_to_string
 from catbox_env.games.cat_te.show.view import CHOSEN, EMPTY, View, cards_to_string
 
-#: The tricks: where their columns begin, how far they are apart; height of a row, width and height of a card.
+#: The tricks: start and spacing of their columns; height of a row, width and height of a card.
 LEFT, APART, ROW, WIDTH, HEIGHT = 120, 36, 50, 32, 42
 #: Heights of the scores, of the side pot, and of a row of the hands.
 SCORES, SIDE_POT, HAND_ROW = 92, 44, 44
-#: Width and height of a card in the hand, and how far cards are apart.
+#: Width, height and spacing of cards in the hand.
 HAND_WIDTH, HAND_HEIGHT, HAND_APART = 50, 72, 54
-#: Heights of the cards, of the buttons below them, of the cards that lie face down, and of the line below.
+#: Heights of the cards, of the buttons below them, of the face-down cards, and of the line below.
 CARDS, FOLDS, ASIDE, FOOT = 82, 36, 40, 48
 #: The suits around the origin, 10 units high: clubs, diamonds, hearts, spades.
 SUIT_SHAPES = (
@@ -58,12 +58,12 @@ SUIT_SHAPES = (
     "M0 5C-6.2 .4 -5.4 -4.6 -2.5 -4.6C-1.2 -4.6 -.2 -3.6 0 -2.4C.2 -3.6 1.2 -4.6 2.5 -4.6C5.4 -4.6 6.2 .4 0 5z",
     "M0 -5.2C5.6 -1 5.6 3.1 3.2 3.4C2 3.6 1 3 .6 2.2L1.6 5H-1.6L-.6 2.2C-1 3 -2 3.6 -3.2 3.4C-5.6 3.1 -5.6 -1 0 -5.2z",
 )
-#: Which of a theme's colours clubs, diamonds and hearts have; spades have that of the ink.
+#: Indices into a theme's colours for clubs, diamonds and hearts; spades have the colour of the ink.
 SUIT_COLORS = (3, 1, 0)
 
 
 def draw(rules: Rules, state: GameState, seat: int | None, sheet: Sheet) -> str:
-    """The picture as ``seat`` sees it, with every hand for None."""
+    """The picture as ``seat`` sees it, or with every hand for None."""
     view = View.of(rules, state.record, seat)
     _put_tricks(view, sheet)
     _put_hand(view, sheet, set(actions_shown(state, seat)))
@@ -75,7 +75,7 @@ def draw(rules: Rules, state: GameState, seat: int | None, sheet: Sheet) -> str:
 
 
 def _note(view: View) -> str:
-    """Where in the game we are."""
+    """The progress of the game."""
     parts = [view.rules.region]
     if view.rules.num_rounds > 1:
         parts.append(f"round {view.round} of {view.rules.num_rounds}")
@@ -85,7 +85,7 @@ def _note(view: View) -> str:
 
 
 def _line(view: View) -> str:
-    """Who is to move, and what it has to do."""
+    """Who is to move, and what to do."""
     if view.mover == view.leader:
         return f"player_{view.mover} leads"
     if view.rules.eliminates and view.trick == BLIND_TRICK:
@@ -112,7 +112,7 @@ def _last_words(state: GameState, seat: int | None) -> str:
 def _face(
     theme: Theme, x: float, y: float, width: float, height: float, card: int, *, line: str = "", shaded: bool = False
 ) -> str:  # fmt: skip
-    """An open card: its rank, and its suit below. ``line``: the colour of a frame around it."""
+    """A face-up card: its rank, and its suit below. ``line``: the colour of a frame around it."""
     suit, middle = card % NUM_SUITS, x + width / 2
     fill = theme.words[SUIT_COLORS[suit]] if suit < len(SUIT_COLORS) else theme.ink
     ground = theme.turn if shaded else theme.face
@@ -159,7 +159,7 @@ def _row(view: View, theme: Theme, seat: int) -> str:
 
 
 def _back(theme: Theme, x: float, y: float, mark: str) -> str:
-    """A card that lies face down."""
+    """A face-down card."""
     back = box(x, y, WIDTH, HEIGHT, theme.back, radius=5)
     if mark:
         return back + centred(x + WIDTH / 2, y + HEIGHT / 2, mark, 20, bold=True)
@@ -168,7 +168,7 @@ def _back(theme: Theme, x: float, y: float, mark: str) -> str:
 
 
 def _put_hand(view: View, sheet: Sheet, legal: set[int]) -> None:
-    """The hand of ``view.seat``, or of the one to move: a framed card can be played, a button folds it."""
+    """The hand of ``view.seat``, or of the seat to move: a framed card can be played, a button folds it."""
     theme, seat = sheet.theme, view.mover if view.seat is None else view.seat
     drawn = "" if seat < 0 else _hand(view, theme, seat, legal)
     sheet.panel(1, TITLE + CARDS + FOLDS + ASIDE + FOOT, drawn or heading(theme, "The game is over"), "hand")
@@ -221,7 +221,7 @@ def _foot(view: View, theme: Theme, seat: int, top: float, legal: set[int]) -> s
 
 
 def _put_scores(view: View, sheet: Sheet, state: GameState) -> None:
-    """What each seat has won, and in the last round; the side pot, where there is one."""
+    """Each seat's score in total and in the last round; the side pot, if there is one."""
     theme, rules = sheet.theme, view.rules
     any_round = bool(state.record.rounds_ended)
     note = "" if not any_round else "in all, this round" if view.mover < 0 else "in all, last round"
@@ -253,7 +253,7 @@ def _side_pot(view: View, theme: Theme, top: float) -> str:
 
 
 def _put_hands(view: View, sheet: Sheet) -> None:
-    """The cards of all seats; shaded those that lie face down."""
+    """The cards of all seats; face-down ones are shaded."""
     theme = sheet.theme
     drawn = heading(theme, "Hands", "shaded: face down")
     for seat, hand in view.hands.items():

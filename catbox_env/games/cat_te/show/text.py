@@ -1,4 +1,4 @@
-"""Cat Te in words: names of actions, the rules in short, and a position as styled text."""
+"""Cat Te in words: names of actions, a summary of the rules, and a position as styled text."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ Piece = tuple[str, str]
 
 #: Colours of the suits, in their order.
 _STYLES = ("green", "blue", "red", "magenta")
-#: A place without an open card.
+#: A place without a face-up card.
 _PLACES: dict[int, Piece] = {EMPTY: ("    .", "dim"), FOLDED: ("   ##", "dim"), CHOSEN: ("   ??", "bold")}
 
 
@@ -44,7 +44,7 @@ def describe_actions() -> list[tuple[int, int, str]]:
 
 
 def describe_rules(rules: Rules) -> list[str]:
-    """The rules in short."""
+    """A summary of the rules."""
     told = [
         f"Cards: six to each of {rules.num_players} players, from 52. An ace is high, and no suit is trump.",
         "Trick: the leader plays a card face up. Everybody else plays a card of the led suit face up, or folds: puts "

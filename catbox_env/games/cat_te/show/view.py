@@ -1,4 +1,4 @@
-"""One view of a position of Cat Te, for text, events and pictures: all that one seat sees, or all seats together."""
+"""A view of a position of Cat Te, for text, events and pictures: all that one seat sees, or all seats together."""
 
 from __future__ import annotations
 
@@ -9,22 +9,22 @@ import numpy as np
 from catbox_env.games.cat_te.play.state import NONE
 from catbox_env.games.cat_te.rules import NUM_CARDS, NUM_SUITS, NUM_TRICKS, Rules, card_to_string
 
-#: A place in the table of tricks that holds no open card: nothing yet, a folded card, a card chosen blind.
+#: A place in the table of tricks without a face-up card: nothing yet, a folded card, a blind choice.
 EMPTY, FOLDED, CHOSEN = -1, -2, -3
 
 
 @dataclass(frozen=True)
 class View:
-    """A position as ``seat`` sees it, as everybody together for None. Nothing hidden from it is in the view.
+    """A position as ``seat`` sees it, or as all seats together see it for None. It contains nothing hidden from them.
 
     Attributes:
         mover: the seat to move, -1 when the game is over.
-        hands, folded: cards by suit and rank, and chosen: the card chosen blind, of the seats whose hands are seen.
-        table: by seat and trick, the open card or EMPTY, FOLDED, CHOSEN.
-        wins: who won each completed trick, and who wins the one under way.
-        trick: the trick under way, from 0; after the end the last one played.
-        led: the suit led in it, NONE: not yet.
-        round: the round under way, from 1.
+        hands, folded: cards by suit and rank, and chosen: the blind choice, of the seats whose hands are visible.
+        table: by seat and trick, the face-up card or EMPTY, FOLDED, CHOSEN.
+        wins: who won each completed trick, and who is winning the current one.
+        trick: the current trick, from 0; after the end the last one played.
+        led: the suit led in it, or NONE.
+        round: the current round, from 1.
     """
 
     rules: Rules
@@ -81,7 +81,7 @@ class View:
         return "not claimed" if self.claimed == NONE else f"claimed by player_{self.claimed}"
 
     def shown(self, trick: int) -> dict[int, int]:
-        """The open cards of a trick, by seat."""
+        """The face-up cards of a trick, by seat."""
         return {seat: row[trick] for seat, row in enumerate(self.table) if row[trick] >= 0}
 
 
@@ -97,7 +97,7 @@ def cards_to_string(cards: list[int]) -> str:
 
 
 def _table(record: np.record, players: int) -> list[list[int]]:
-    """What lies in each trick. The folds of a seat are as many as its first tricks without an open card."""
+    """The cards of each trick. A seat's folds are its first tricks without a face-up card."""
     table = []
     for faceup, folds, chosen in zip(
         record.faceup[:players].tolist(), record.num_folded.tolist(), record.chosen.tolist(), strict=False
@@ -116,7 +116,7 @@ def _table(record: np.record, players: int) -> list[list[int]]:
 
 
 def _wins(table: list[list[int]], leader: int) -> dict[int, int]:
-    """Who won each trick, and who wins the one under way so far; ``leader`` led the first."""
+    """Who won each trick, and who is winning the current one; ``leader`` led the first."""
     wins: dict[int, int] = {}
     for trick in range(NUM_TRICKS):
         led = table[leader][trick]

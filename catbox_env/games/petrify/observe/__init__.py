@@ -1,1 +1,1 @@
-"""What a seat sees: the layout of its observation, how it is written and read, and features of it."""
+"""What a seat of Petrify sees: the parts of its observation, how to write and read it, and features."""

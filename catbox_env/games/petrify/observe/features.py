@@ -1,9 +1,9 @@
 """Features of Petrify: how much room each pawn has, computed from one observation and its action mask.
 
-Free cells are the open ones without a pawn. The room of a pawn is the number of free cells that are connected with it
-by steps over free cells: all that it could ever reach on foot. The features of an action are those of the position
-before the landing takes effect; those that look further ahead let the next seat and the observer move in turn, the
-others standing still, and leave out the effects of landings.
+Free cells are the open ones without a pawn. The room of a pawn is the number of free cells connected to it by steps
+over free cells: all that it could ever reach on foot. The features of an action describe the position before the
+landing takes effect; those that look further ahead alternate moves of the next seat and the observer, while the others
+stand still, and ignore landing effects.
 """
 
 from __future__ import annotations
@@ -32,8 +32,8 @@ from catbox_env.games.petrify.play.board import (
 from catbox_env.games.petrify.play.state import NONE, STATE, TELEPORT, WILDCARD_TILE, ZERO_TILE
 from catbox_env.games.petrify.rules import NUM_SYMBOLS, Rules
 
-#: `outlook` looks four moves ahead, of the next seat and of the observer in turn, on boards of up to so many cells; two
-#: on larger ones, where there are more of them.
+#: `outlook` looks four moves ahead, alternating the next seat and the observer, on boards of up to this many cells; two
+#: on larger ones, which have more moves.
 SMALL = 16
 
 
@@ -46,7 +46,7 @@ def feature_layout(rules: Rules) -> Layout:
             Part("energy", (players,), "steps of each seat's tile; a wildcard: 4", 0, NUM_SYMBOLS),
             Part("end_cells", (players,), "where each seat could go if it were to move", 0, cells),
             Part("free_beside", (players,), "free cells beside the pawn", 0, 4),
-            Part("room", (players,), "free cells that are connected with the pawn", 0, cells),
+            Part("room", (players,), "free cells connected to the pawn", 0, cells),
             Part(
                 "distance", (players,), "rows plus columns between it and the own pawn", 0, 2 * rules.size - 2
             ),
@@ -55,7 +55,7 @@ def feature_layout(rules: Rules) -> Layout:
 
 
 def action_feature_layout(rules: Rules) -> Layout:
-    """The features of one action: of the position when the pawn stands on its cell."""
+    """The features of one action: of the position with the pawn on the action's cell."""
     players, cells = rules.num_players, rules.num_cells
     moves = 4 if cells <= SMALL else 2
     return Layout(
@@ -68,7 +68,7 @@ def action_feature_layout(rules: Rules) -> Layout:
             Part("fewest_end_cells", (1,), "the fewest of another seat in the game", 0, MOST_COUNTED),
             Part("stuck", (1,), "other seats in the game without an end cell", 0, players - 1),
             Part("free_beside", (1,), "free cells beside the pawn", 0, 4),
-            Part("room", (1,), "free cells that are connected with the pawn", 0, cells),
+            Part("room", (1,), "free cells connected to the pawn", 0, cells),
             Part("next_room", (1,), "the same for the next seat in the game", 0, cells),
             Part("next_distance", (1,), "rows plus columns to that seat's pawn", 0, 2 * rules.size - 2),
             Part("fewest_answers", (1,), "own end cells after the worst reply of that seat", 0, MOST_COUNTED),
@@ -81,7 +81,7 @@ def action_feature_layout(rules: Rules) -> Layout:
 #: All rules need every part.
 _FULL = Rules()
 PARTS, ACTION_PARTS = tuple(feature_layout(_FULL)), tuple(action_feature_layout(_FULL))
-#: Where each feature of an action stands in its row.
+#: The index of each feature of an action.
 ACTION_AT: Any = namedtuple("ACTION_AT", ACTION_PARTS)(*range(len(ACTION_PARTS)))
 
 
@@ -99,7 +99,7 @@ def energy_of(tile):
 
 @njit
 def outlook_now(params, state, mover, other, free):
-    """-1 if the pawn on ``mover``, which is to move over the ``free`` cells, is petrified, else 0."""
+    """-1 if the pawn on ``mover``, to move over the ``free`` cells, is petrified, else 0."""
     return -1 if walk_ends(params, int(state.tile[mover]), mover, free) == EMPTY else 0
 
 
@@ -107,7 +107,7 @@ def one_move_deeper(outlook):
     """``outlook`` one more move ahead: 1 if the pawn on ``mover`` petrifies that on ``other`` by force, -1 if it is
     petrified, else 0.
 
-    Each depth is a function of its own: a function that calls itself crashed when it was loaded from a cache on disk.
+    Each depth is a separate function: a recursive one crashed when loaded from a disk cache.
     """
 
     @njit
@@ -130,7 +130,7 @@ outlook_in_four = one_move_deeper(one_move_deeper(outlook_in_two))
 
 @njit
 def spread(params, cells):
-    """The cells beside those of a set, on the board or below its last row."""
+    """The neighbours of a set of cells, on the board or below its last row."""
     width = int(params.width)
     across = ((cells << 1) & params.not_first_column) | ((cells >> 1) & params.not_last_column)
     return across | (cells << width) | (cells >> width)
@@ -138,7 +138,7 @@ def spread(params, cells):
 
 @njit
 def room_of(params, cell, free):
-    """How many ``free`` cells are connected with ``cell``."""
+    """The number of ``free`` cells connected to ``cell``."""
     room = spread(params, set_of(cell)) & free
     while True:
         wider = room | (spread(params, room) & free)
@@ -156,7 +156,7 @@ def distance_of(params, one, other):
 
 @njit
 def write_position(params, at, seen, state, out):
-    """The features of the position ``state``, that of the observation ``seen``, with relative seats."""
+    """Write the features of the position ``state``, read from the observation ``seen``, with relative seats."""
     cells, free = params.num_cells, free_cells(params, state)
     out[at.free_cells] = popcount(free)
     for seat in range(params.num_players):
@@ -176,14 +176,14 @@ def write_position(params, at, seen, state, out):
 
 @njit
 def end_cells_then(params, seen, seat, cell):
-    """End cells of ``seat`` once the pawn to move stands on ``cell``, at most `MOST_COUNTED`."""
+    """End cells of ``seat`` with the pawn to move on ``cell``, at most `MOST_COUNTED`."""
     shown = int(seen[params.at.end_cells_after + seat * params.num_cells + cell])
     return min(MOST_COUNTED, max(0, shown - 1))
 
 
 @njit
 def write_action(params, seen, state, cell, out):
-    """The features of going to ``cell``."""
+    """Write the features of moving to ``cell``."""
     own, tile = int(state.position[0]), int(state.tile[cell])
     free = free_cells(params, state) & ~set_of(cell)
     if state.teleporting and holds(state.open, own):  # a teleport stays open
@@ -213,7 +213,7 @@ def write_action(params, seen, state, cell, out):
 
 @njit
 def write_replies(params, state, cell, other, free, out):
-    """What the pawn on ``other``, of the next seat, can do about the own pawn on ``cell``."""
+    """Write the features of the next seat's replies, from its pawn on ``other``, to the own pawn on ``cell``."""
     fewest, losing = MOST_COUNTED, 0
     replies = walk_ends(params, int(state.tile[other]), other, free)
     for reply in range(params.num_cells):
@@ -232,9 +232,9 @@ def write_replies(params, state, cell, other, free, out):
 
 @cached_njit(nogil=True)
 def fill(params, offsets, observations, masks, out, action_out):
-    """Every element of ``out`` (n, F) and ``action_out`` (n, A, K); see ``core.features``."""
-    # Not its record: compiled code that holds a record alone frees the array. And the functions above are handed the
-    # record, never an array in it, whose memory a call would count as its own.
+    """Write every element of ``out`` (n, F) and ``action_out`` (n, A, K); see ``core.features``."""
+    # Keep the array: compiled code that holds only its record frees it. And the functions above take the record,
+    # never an array in it, whose memory a call would count as its own.
     states = np.zeros(1, STATE)
     rules, at = params[0], offsets[0]
     for row in range(len(observations)):

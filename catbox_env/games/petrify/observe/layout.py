@@ -5,12 +5,12 @@ from __future__ import annotations
 from catbox_env.core.layout import Layout, Part
 from catbox_env.games.petrify.rules import KINDS, NUM_COLORS, NUM_SYMBOLS, Rules
 
-#: End cells after an action are counted up to here: whether there are none, one or two matters, not nine or ten.
+#: End cells after an action are counted up to here: the difference between none, one or two matters, not nine or ten.
 MOST_COUNTED = 6
 
 
 def observation_layout(rules: Rules) -> Layout:
-    """The parts under ``rules``, the same under all of them."""
+    """The parts under ``rules``; all rules have the same parts."""
     players, board = rules.num_players, (rules.size, rules.size)
     return Layout(
         [

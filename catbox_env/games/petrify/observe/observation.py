@@ -1,7 +1,7 @@
 """What a seat sees, as one int8 vector of planes, and how to read the position back from it.
 
 Nothing is hidden, so the state vector is the same vector. Seats are relative: 0 is the observer, 1 the next in turn.
-Where a part begins is ``params.at.NAME``; ``layout`` says what the parts are.
+``params.at.NAME`` is the offset of a part; ``layout`` describes the parts.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ NUM_KINDS = len(KINDS)
 
 @njit
 def write_observation(params, state, seat, out):
-    """Everything, seats relative to ``seat``, into ``out`` (O,)."""
+    """Write everything, seats relative to ``seat``, into ``out`` (O,)."""
     players, cells = params.num_players, params.num_cells
     seat = int(seat)
     clear(out)
@@ -59,7 +59,7 @@ def write_observation(params, state, seat, out):
 
 @njit
 def write_reach(params, state, seat, out):
-    """The last two parts of what ``seat`` sees before the end, into ``out`` (O,), which is 0 there."""
+    """Write the last two parts of what ``seat`` sees before the end into ``out`` (O,), which is 0 there."""
     players, cells, legal = params.num_players, params.num_cells, legal_cells(params, state)
     for i in range(players):
         other = absolute_seat(i, seat, players)
@@ -79,7 +79,7 @@ def read_position(params, observation, observer, state):
     """Set the game's own fields and the mover of ``state`` to what ``observation`` (O,) of seat ``observer`` shows.
 
     With 0 for any ``observer`` the seats of ``state`` are relative. The last two parts are not read. Any vector gives a
-    state within its bounds: what shows no tile is a wall, what shows no pawn has it on cell 0.
+    state within its bounds: a cell without a tile becomes a wall, and a missing pawn is put on cell 0.
     """
     players, cells, at = params.num_players, params.num_cells, params.at
     state.open = EMPTY
@@ -110,7 +110,7 @@ def tile_shown(params, observation, cell):
 
 @njit
 def plane_of(params, observation, start, planes, cell):
-    """Which of so many ``planes`` from ``start`` on has ``cell``; NONE where none has it."""
+    """The index of the first of ``planes`` planes from ``start`` on that contains ``cell``; NONE if none does."""
     for i in range(planes):
         if observation[start + i * params.num_cells + cell]:
             return i

@@ -1,1 +1,1 @@
-"""What happens: the state, the board and the kernels that play."""
+"""Play of Petrify: state, board, and the rules as kernels."""

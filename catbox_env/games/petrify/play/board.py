@@ -1,6 +1,6 @@
-"""The board of Petrify: what a tile is, sets of cells, who comes next, and where a pawn can go.
+"""The board of Petrify: tiles, sets of cells, turn order, and where a pawn can go.
 
-A set of cells is one unsigned 64-bit integer, bit by cell, so that a step of every walk at once is a shift.
+A set of cells is one unsigned 64-bit integer, one bit per cell, so that one shift takes a step of every walk at once.
 """
 
 from __future__ import annotations
@@ -77,13 +77,13 @@ def next_in_game(params, state, seat):
 
 @njit
 def walk_ends(params, tile, start, free):
-    """The set of cells on which a walk over the ``free`` cells may end that begins on cell ``start``, on ``tile``.
+    """The set of cells on which a walk over the ``free`` cells from cell ``start``, on ``tile``, may end.
 
     A walk of at most four steps that never turns straight back, and never enters the cell it began on, visits no cell
-    twice: the shortest ring of a grid has four cells, so only the first cell could be met again in so few steps, and
-    it is not among the free ones. So it is enough to carry, step by step, four sets of cells: those that can be
-    reached by a last step to the right, to the left, down and up. Every open cell accepts a walker: walls are never
-    open, and who stands on a teleport has no energy to walk to another one.
+    twice: the shortest cycle of a grid has four cells, so in so few steps only the first cell could be revisited, and
+    it is not free. So it suffices to track, step by step, four sets of cells: those reachable by a last step to the
+    right, to the left, down and up. Every open cell accepts a walker: walls are never open, and a pawn on a teleport
+    has no energy to walk to another one.
     """
     energy, up_to = symbol_of(tile), params.up_to != 0
     if tile == WILDCARD_TILE:
@@ -112,7 +112,7 @@ def end_cells(params, state, seat):
 
 @njit
 def all_can_move(params, state):
-    """Whether every player would have a legal end cell if it were to move."""
+    """Whether every player would have an end cell if it were to move."""
     able = 0
     for seat in range(params.num_players):
         able += end_cells(params, state, seat) != EMPTY
@@ -121,7 +121,7 @@ def all_can_move(params, state):
 
 @njit
 def teleport_cells(params, state, seat):
-    """The set of cells to which the teleport under ``seat`` can bring it."""
+    """The set of cells to which ``seat`` can teleport from its cell."""
     color = color_of(int(state.tile[state.position[seat]]))
     free, cells = free_cells(params, state), EMPTY
     for cell in range(params.num_cells):
@@ -144,10 +144,10 @@ def legal_cells(params, state):
 
 @njit
 def end_cells_after(params, state, seat, cell):
-    """The end cells that ``seat`` would have once the pawn to move stands on ``cell``, before the landing's effect."""
+    """The end cells that ``seat`` would have with the pawn to move on ``cell``, before the landing takes effect."""
     mover = int(state.current_player)
     free = free_cells(params, state) & ~set_of(cell)
-    if state.teleporting:  # the teleport stays open; any other cell is closed when the pawn leaves it
+    if state.teleporting:  # the teleport stays open; any other cell closes when the pawn leaves it
         free |= set_of(state.position[mover])
     start = cell if seat == mover else int(state.position[seat])
     return walk_ends(params, int(state.tile[start]), start, free)

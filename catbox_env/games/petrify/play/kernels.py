@@ -1,4 +1,4 @@
-"""The rules of Petrify, written once: laying out, legal end cells, moves, landing effects, petrifying.
+"""The rules of Petrify as kernels: setup, legal end cells, moves, landing effects, petrification.
 
 An action is a cell, ``row * size + column``: where the walk ends, or where the player comes out of a teleport.
 """
@@ -25,7 +25,7 @@ from catbox_env.games.petrify.rules import NUM_NUMBER_COLORS, NUM_SYMBOLS
 
 @njit
 def deal(params, generator, state):
-    """Begin a new game: boards and places are drawn until every player could move if it were the first."""
+    """Begin a new game: draw boards and positions until every player could move if it were first."""
     while True:
         lay_tiles(params, generator, state)
         place_pawns(params, generator, state)
@@ -36,13 +36,13 @@ def deal(params, generator, state):
 
 @njit
 def lay_tiles(params, generator, state):
-    """The deck of number cards, some of them replaced by the special tiles, shuffled over the board."""
+    """Shuffle the deck of number cards, some of them replaced by the special tiles, over the board."""
     cells = params.num_cells
     for i in range(cells):
         symbol, color = i % NUM_SYMBOLS, (i // NUM_SYMBOLS) % NUM_NUMBER_COLORS
         state.tile[i] = symbol * NUM_NUMBER_COLORS + color
     for i in range(params.num_specials):
-        # The cards before i have been replaced: put one of the others in place i, and replace it.
+        # The cards before i have been replaced: swap one of the others into place i, and replace it.
         swap_tiles(state, i, i + random_below(generator, cells - i))
         state.tile[i] = params.specials[i]
     for i in range(cells - 1):
@@ -51,7 +51,7 @@ def lay_tiles(params, generator, state):
 
 @njit
 def swap_tiles(state, one, other):
-    """Exchange the tiles of two cells."""
+    """Swap the tiles of two cells."""
     tile = int(state.tile[one])
     state.tile[one] = state.tile[other]
     state.tile[other] = tile
@@ -59,7 +59,7 @@ def swap_tiles(state, one, other):
 
 @njit
 def place_pawns(params, generator, state):
-    """Every player on a number or wildcard of its own, at random."""
+    """Put every player on a random number or wildcard tile of its own."""
     taken = EMPTY
     for seat in range(params.num_players):
         while True:
@@ -73,7 +73,7 @@ def place_pawns(params, generator, state):
 
 @njit
 def begin_play(params, state):
-    """Tiles and positions are set: open every cell but the walls; nobody is petrified, seat 0 is to move."""
+    """Begin with these tiles and positions: open every cell except walls; nobody is petrified, seat 0 is to move."""
     state.open = EMPTY
     for cell in range(params.num_cells):
         if kind_of(int(state.tile[cell])) != WALL:
@@ -86,7 +86,7 @@ def begin_play(params, state):
 
 @njit
 def write_mask(params, state, mask):
-    """The legal actions of the seat to move, into ``mask`` (A,)."""
+    """Write the legal actions of the seat to move into ``mask`` (A,)."""
     legal = legal_cells(params, state)
     for cell in range(len(mask)):
         mask[cell] = holds(legal, cell)
@@ -100,7 +100,7 @@ def public_action(params, state, action):
 
 @njit
 def apply(params, generator, state, action):
-    """One legal action of the seat to move."""
+    """Take a legal action of the seat to move."""
     seat = int(state.current_player)
     start = int(state.position[seat])
     state.position[seat] = action
@@ -119,9 +119,9 @@ def apply(params, generator, state, action):
 
 @njit
 def rotate(params, state, seat):
-    """``seat`` has landed on a zero: every player takes the place of the next one still in the game.
+    """``seat`` has landed on a zero: every player moves to the cell of the next one still in the game.
 
-    The one before ``seat`` comes to the zero tile, which becomes a copy of the tile that player stood on.
+    The one before ``seat`` moves to the zero tile, which becomes a copy of the tile that player stood on.
     """
     zero = int(state.position[seat])
     current = seat
@@ -137,7 +137,7 @@ def rotate(params, state, seat):
 
 @njit
 def pass_turn(params, state):
-    """Give the turn to the next player that can move; those before it are petrified. Who is left alone wins."""
+    """Give the turn to the next player that can move; those before it are petrified. The last one left wins."""
     num_in = 0
     for seat in range(params.num_players):
         num_in += state.place[seat] == NONE
@@ -155,7 +155,7 @@ def pass_turn(params, state):
 
 @njit
 def end_game(params, state):
-    """Everybody has a place: pay 1 for the first, -1 for the last, and evenly between."""
+    """Pay all places, which are decided: 1 for the first, -1 for the last, evenly spaced between."""
     players = params.num_players
     for seat in range(players):
         place = int(state.place[seat])
@@ -171,9 +171,9 @@ def end_game(params, state):
 def check_state(params, state):
     """Whether a state within its bounds can be played to its end; see ``core.kernels.Kernels``.
 
-    Each pawn stands on an open cell of its own, those that are out have the last places, the seat to move is in the
-    game with another one and can move, and the turns to come do not make the game longer than any: each closes a cell.
-    The game has one round.
+    Each pawn stands on an open cell of its own, seats that are out have the last places, the seat to move is in the
+    game with another one and can move, and the remaining turns, each of which closes a cell, cannot exceed
+    ``max_moves``. The game has one round.
     """
     pawns, places, num_in = EMPTY, EMPTY, 0
     for seat in range(params.num_players):
@@ -192,7 +192,7 @@ def check_state(params, state):
     mover = int(state.current_player)
     if num_in < 2 or state.place[mover] != NONE or legal_cells(params, state) == EMPTY:
         return False
-    actions = 1  # of a turn, at most
+    actions = 1  # per turn, at most
     for cell in range(params.num_cells):
         if kind_of(int(state.tile[cell])) == TELEPORT:
             actions = 2

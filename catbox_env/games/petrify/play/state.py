@@ -1,7 +1,7 @@
 """The state of a game of Petrify: one record, with the sizes of the largest rule set.
 
-Cells are numbered ``row * size + column``. A set of cells is one unsigned 64-bit integer, bit by cell. A tile is one
-number, so that laying out, shuffling and copying tiles are single assignments:
+Cells are numbered ``row * size + column``. A set of cells is one unsigned 64-bit integer, one bit per cell. A tile is
+one number, so that placing, swapping and copying tiles are single assignments:
 
     0 .. 15     number card, symbol ``tile // 4 + 1``, colour ``tile % 4 + 1``
     16 .. 20    teleport of colour ``tile - 16``
@@ -28,7 +28,7 @@ from catbox_env.games.petrify.rules import (
 )
 
 MAX_CELLS = MAX_SIZE * MAX_SIZE
-#: Nothing here: no seat to move, no finishing place yet.
+#: No seat to move, no finishing place yet.
 NONE = -1
 #: Kinds of tiles, in the order of ``rules.KINDS``.
 NUMBER, WALL, WILDCARD, ZERO, TELEPORT = range(len(KINDS))
@@ -53,11 +53,11 @@ STATE = record_dtype(
         ("position", np.int8, (MAX_PLAYERS,)),  # cell of each seat's pawn, petrified or not
         ("place", np.int8, (MAX_PLAYERS,)),  # finishing place of each seat, 0 the winner's; NONE: not decided
         ("tile", np.int8, (MAX_CELLS,)),  # tile of each cell, closed ones included
-        ("open", np.uint64),  # set of cells that are not closed; walls never are open
+        ("open", np.uint64),  # set of cells that are not closed; walls are never open
     ]
 )
 
-#: Where each part of the observation begins.
+#: The offset of each part of the observation.
 OFFSETS = record_dtype([(name, np.int64) for name in PARTS])
 
 PARAMS = record_dtype(

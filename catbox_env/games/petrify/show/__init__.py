@@ -1,1 +1,1 @@
-"""How a position is shown: text, events and pictures, from one view."""
+"""Petrify in words and pictures."""

@@ -27,14 +27,14 @@ from catbox_env.games.petrify.rules import COLUMN_LETTERS, Rules
 from catbox_env.games.petrify.show.tiles import SMALL, draw_tile
 from catbox_env.games.petrify.show.view import WALL_NAME, View, color_of_tile, steps_of
 
-#: Where the cells of the board begin, and the room for a row of them.
+#: The corner of the first cell of the board, and the width of a row.
 LEFT, TOP, ROOM = 26, 26, 310
-#: Heights of a row of the players, and of a tile that is explained.
+#: Heights of a row of the players, and of a row of the legend.
 ROW, LEGEND_ROW = 46, 38
 
 
 def draw(rules: Rules, state: GameState, seat: int | None, sheet: Sheet) -> str:
-    """The picture as ``seat`` sees it, as everybody together for None."""
+    """The picture as ``seat`` sees it, or for None as all seats together see it."""
     view, last = View.of(rules, state.record), last_action(state, seat)
     _put_board(view, actions_shown(state, seat), sheet, asks=seat is not None and view.mover >= 0)
     _put_players(view, seat, sheet)
@@ -45,7 +45,7 @@ def draw(rules: Rules, state: GameState, seat: int | None, sheet: Sheet) -> str:
 
 
 def _line(view: View) -> str:
-    """Who is to move, and what it has to do."""
+    """Who is to move, and what to do."""
     if view.mover < 0:
         return f"player_{view.places.index(0)} wins"
     tile = view.tile_under(view.mover)
@@ -58,7 +58,7 @@ def _line(view: View) -> str:
 def _put_board(view: View, legal: list[int], sheet: Sheet, asks: bool) -> None:
     """The cells, the pawns on them, and a frame around those where the seat to move may go.
 
-    ``asks``: whether a page may ask why one cannot go to the others.
+    ``asks``: whether a page may ask why the other cells are illegal.
     """
     theme, size = sheet.theme, view.rules.size
     pitch = 2 * ROOM // size / 2  # in halves of a unit
@@ -93,7 +93,7 @@ def _cell(view: View, theme: Theme, x: float, y: float, side: float, cell: int) 
 
 
 def _put_players(view: View, viewer: int | None, sheet: Sheet) -> None:
-    """Where each seat stands, and how it fares."""
+    """The position and status of each seat."""
     theme = sheet.theme
     drawn = heading(theme, "Players")
     for seat, (cell, place) in enumerate(zip(view.positions, view.places, strict=True)):
@@ -110,7 +110,7 @@ def _put_players(view: View, viewer: int | None, sheet: Sheet) -> None:
 
 
 def _put_legend(rules: Rules, sheet: Sheet) -> None:
-    """What the tiles mean that these rules have."""
+    """The meaning of the tiles under these rules."""
     rows = [("3.2", f"from here you walk {steps_of(rules, '3.2')}"), ("", "closed: nobody can go here")]
     rows += [("*", f"from here you walk {steps_of(rules, '*')}")] * bool(rules.wildcards)
     rows += [("T0", "jumps to any free tile")] * bool(rules.teleports)

@@ -1,4 +1,4 @@
-"""Petrify in words: the position as styled text, what actions do and the rules in short."""
+"""Petrify in words: the position as styled text, descriptions of actions, and a summary of the rules."""
 
 from __future__ import annotations
 
@@ -74,7 +74,7 @@ def _seats(view: View) -> list[list[Piece]]:
 
 
 def describe_rules(rules: Rules) -> list[str]:
-    """The rules in short."""
+    """A summary of the rules."""
     how_far = "at most" if rules.move_rule == "up_to" else "exactly"
     told = [
         f"{rules.num_players} pawns stand on a board of {rules.size} x {rules.size} tiles. A player that cannot move "

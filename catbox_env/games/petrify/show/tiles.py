@@ -1,4 +1,4 @@
-"""The tiles of Petrify in a picture. A number card has its symbol, and its colour as a number on a chip."""
+"""The tiles of Petrify in a picture. A number card shows its symbol, and its colour as a number on a chip."""
 
 from __future__ import annotations
 
@@ -6,12 +6,12 @@ from catbox_env.core.picture import Theme, box, centred, disc, number, path, tex
 from catbox_env.games.petrify.rules import NUM_SYMBOLS
 from catbox_env.games.petrify.show.view import WALL_NAME, WILDCARD_NAME, color_of_tile
 
-#: Tiles below this size have less room beside the chip.
+#: Tiles smaller than this have less room beside the chip.
 SMALL = 44
 
 
 def draw_tile(theme: Theme, x: float, y: float, side: float, name: str, *, holds_pawn: bool = False) -> str:
-    """The tile of that name in a ``Deal``, "" for a closed cell. One that holds a pawn leaves room for it."""
+    """The tile named ``name`` in a ``Deal``, "" for a closed cell. With ``holds_pawn`` it leaves room for the pawn."""
     if not name:
         return box(x, y, side, side, theme.page, radius=5, line=theme.line, dashed=True)
     if name == WALL_NAME:
@@ -26,7 +26,7 @@ def draw_tile(theme: Theme, x: float, y: float, side: float, name: str, *, holds
         on = theme.on_colors[color - 1]
         drawn += centred(left + chip / 2, top + chip / 2, color, 12, on, bold=True)
     words = f"1\u2013{NUM_SYMBOLS}" if name == WILDCARD_NAME else name[0]
-    if holds_pawn:  # on a small tile there is no room for the number: the players' panel tells the steps
+    if holds_pawn:  # a small tile has no room for the number: the players' panel shows the steps
         is_shown = side >= SMALL and words != "T"
         return drawn + (text(x + 5, y + 13, words, min(18, 0.26 * side + 2), bold=True) if is_shown else "")
     middle = x + (0.38 if color and side < SMALL else 0.5) * side  # beside a chip
@@ -53,7 +53,7 @@ def _bricks(theme: Theme, x: float, y: float, side: float) -> str:
 
 
 def _turning(x: float, y: float, radius: float) -> str:
-    """Two arrows that turn clockwise around a point."""
+    """Two arrows turning clockwise around a point."""
     r, across, up = number(radius), 0.94 * radius, 0.34 * radius
     arrows = ""
     for way in (1, -1):

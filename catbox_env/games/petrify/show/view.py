@@ -1,4 +1,4 @@
-"""One view of a position of Petrify, for text, events and pictures. Everybody sees all of it."""
+"""One view of a position of Petrify, for text, events and pictures; all of it is public."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ class View:
         return closed + (0 if self.mover < 0 or self.teleporting else 1)
 
     def tile_left(self, cell: int) -> str:
-        """The tile of ``cell``, "" where the cell was closed during the game."""
+        """The tile of ``cell``; "" if the cell was closed during the game."""
         tile = self.tiles[cell]
         return tile if self.is_open[cell] or tile == WALL_NAME else ""
 

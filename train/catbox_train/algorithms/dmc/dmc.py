@@ -1,9 +1,8 @@
 """Deep Monte Carlo (DouZero, Zha et al. 2021, https://arxiv.org/abs/2106.06135) in self-play.
 
 The actor's output for an action is the value of that action: what the seat will be paid from here to the end of the
-game. It plays the action of the highest value, in training now and then a random one, and learns from the returns of
-its games (``returns``). Nothing is estimated from estimates, so the values are unbiased for the way it plays, but
-noisy.
+game. It plays the action of the highest value, in training sometimes a random one, and learns from the returns of its
+games (``returns``). There is no bootstrapping, so the targets are unbiased for the way it plays, but noisy.
 """
 
 from __future__ import annotations
@@ -26,7 +25,7 @@ from catbox_train.self_play.algorithm import READ, SelfPlay
 from catbox_train.self_play.group import Group
 from catbox_train.self_play.worker import Worker
 
-#: What a decision that waits consists of; the features follow from it.
+#: What a waiting decision consists of; the features follow from it.
 WAITING = ("observations", "masks", "seats", "actions")
 
 
@@ -34,8 +33,8 @@ class DMC(SelfPlay):
     """The network of values, the optimizer, and the workers with their games.
 
     The carried rows are decisions that wait for the end of their game, at most as many as a game has. ``scale``: the
-    values that the network gives are in units of this many points, the standard deviation of the returns in the first
-    update that learned; 0 before it.
+    network outputs values in units of this many points, the standard deviation of the returns in the first update that
+    learned; 0 before it.
     """
 
     Options = DMCOptions
@@ -44,7 +43,7 @@ class DMC(SelfPlay):
     def __init__(self, config: TrainConfig, game: Game, group: Group | None = None) -> None:
         super().__init__(config, game, group)
         self.scale = self.epsilon = 0.0
-        #: What the seat is paid from its decision on, (R, N), and whether that is all, because the game is over.
+        #: What the seat is paid from its decision on, (R, N), and whether that is complete, because the game is over.
         self.returns = np.zeros(self.buffer.shape, np.float32)
         self.known = np.zeros(self.buffer.shape, np.bool_)
 
@@ -54,7 +53,7 @@ class DMC(SelfPlay):
         return game.history_length
 
     def past_agent(self, network: PolicyNetwork, seed: np.random.SeedSequence) -> PolicyAgent:
-        """Values are no logits: earlier networks too play the action of the highest value."""
+        """Values are not logits: earlier networks also play the action of the highest value."""
         return PolicyAgent(network, self.game, seed)
 
     def collect(self, progress: float) -> None:
@@ -105,10 +104,10 @@ class DMC(SelfPlay):
         error = 2 * metrics["value_loss"] * self.scale**2
         return metrics | learned | {"explained_variance": 1 - error / variance if variance > 0 else 0.0}
 
-    # Decisions that wait for the end of their game.
+    # Decisions waiting for the end of their game.
 
     def carry_waiting_decisions(self) -> None:
-        """Move the decisions whose games are not over into the carried rows in front, the oldest first."""
+        """Move the decisions whose games are not over into the carried rows, the oldest first."""
         buffer = self.buffer
         waiting = (buffer.seats >= 0) & buffer.learns & ~self.known
         games, rows = np.nonzero(waiting.T)
@@ -123,7 +122,7 @@ class DMC(SelfPlay):
             array[places, games] = carried[name]
 
     def carried_arrays(self) -> dict[str, np.ndarray]:
-        """The decisions that wait; their observations without the features, which follow from them."""
+        """The waiting decisions; their observations without the features, which follow from them."""
         self.carry_waiting_decisions()
         front = slice(0, self.buffer.carried)
         arrays = {name: array[front].copy() for name, array in self._waiting().items()}
@@ -134,7 +133,7 @@ class DMC(SelfPlay):
         return arrays
 
     def load_carried(self, arrays: Mapping[str, np.ndarray]) -> None:
-        """Go on from what `carried_arrays` returned. Raises ``ValueError`` for what is no decision of this game."""
+        """Resume from what `carried_arrays` returned. Raises ``ValueError`` for decisions impossible in this game."""
         self.check_carried(arrays)
         buffer, seats = self.buffer, arrays["seats"]
         buffer.seats[:] = -1
@@ -148,17 +147,17 @@ class DMC(SelfPlay):
         buffer.observations[rows, games], buffer.action_features[rows, games] = inputs
 
     def _waiting(self) -> dict[str, np.ndarray]:
-        """What a decision that waits consists of: arrays over rows and games by name."""
+        """What a waiting decision consists of: arrays over rows and games by name."""
         names = [*WAITING, *(["histories"] if self.inputs.history_length else [])]
         return {name: getattr(self.buffer, name) for name in names} | {"returns": self.returns}
 
     def state(self) -> TrainingState:
-        """The state of every algorithm of self-play, and the scale."""
+        """The state of every self-play algorithm, and the scale."""
         state = super().state()
         return TrainingState(state.arrays, {**state.values, "scale": self.scale})
 
     def restore(self, state: TrainingState, update: int) -> None:
-        """Go on from ``state``. Raises ``ValueError`` for what could not be gone on with."""
+        """Resume from ``state``. Raises ``ValueError`` for a state that cannot be resumed."""
         scale: Any = state.values.get("scale")
         if type(scale) is not float or not 0 <= scale < float(np.finfo(np.float32).max):
             raise ValueError(f"scale = {scale!r:.40}, expected a number from 0")

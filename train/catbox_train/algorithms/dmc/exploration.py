@@ -1,4 +1,4 @@
-"""How actions are chosen in training: mostly the one of the highest value."""
+"""How actions are chosen in training: epsilon-greedily."""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ def epsilon_greedy(
 ) -> None:
     """Choose the legal action of the highest value, or with probability ``epsilon`` any legal one.
 
-    Takes ``values`` (n, at least A) float32, ``masks`` (n, A) bool with at least one legal action a row, ``uniforms``
-    (n,) in [0, 1); fills ``actions`` (n,). Of equal values, the lowest action is chosen.
+    Takes ``values`` (n, at least A) float32, ``masks`` (n, A) bool with at least one legal action per row, ``uniforms``
+    (n,) in [0, 1); fills ``actions`` (n,). Ties go to the lowest action.
     """
     num_rows, num_actions = masks.shape
     if min(len(values), len(uniforms), len(actions)) < num_rows or values.shape[1] < num_actions:
@@ -30,6 +30,6 @@ def epsilon_greedy(
                 if best < 0 or values[row, action] > values[row, best]:
                     best = action
         if count and uniforms[row] < epsilon:
-            # Under epsilon, the number is uniform too.
+            # Below epsilon, the number is uniform too.
             best = legal[min(count - 1, int(uniforms[row] / epsilon * count))]
         actions[row] = best

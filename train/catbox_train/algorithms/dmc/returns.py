@@ -1,8 +1,8 @@
 """The returns of decisions: what the seat is paid from its decision to the end of the game.
 
 The rows of a window are one game's decisions, the oldest first: decisions of earlier windows that wait for the end of
-their game, and then those of this window. Rewards are summed and not discounted (DouZero, Zha et al. 2021, section 3.1,
-with gamma = 1).
+their game, and then those of this window. Returns are undiscounted (DouZero, Zha et al. 2021, section 3.1, with
+gamma = 1).
 """
 
 from __future__ import annotations
@@ -26,8 +26,8 @@ def compute_returns(
 
     Takes ``seats`` (R, N) int8, the seat that decided (-1: an empty row); ``learns`` (R, N) bool, whether it is one of
     the learner's; ``rewards`` (R, N, P) float32, what each seat was paid by the step; ``terminated`` (R, N) bool,
-    whether the step ended the game. The first ``num_carried`` rows waited: their ``returns`` hold what their seat was
-    paid before this window, and nothing else of them counts but ``seats``.
+    whether the step ended the game. The first ``num_carried`` rows are carried over: their ``returns`` hold what their
+    seat was paid before this window, and of the rest only their ``seats`` count.
 
     ``returns`` are complete where ``known``; otherwise the game is not over, and they are what was paid so far. Rows
     that are empty or of a seat that does not learn have the return 0 and are not known.
@@ -52,7 +52,7 @@ def compute_returns(
             seat = seats[row, game]
             carried = row < num_carried
             if not carried:
-                if terminated[row, game]:  # whatever comes later belongs to another game
+                if terminated[row, game]:  # later rows belong to another game
                     paid[:] = 0.0
                     ended = True
                 for player in range(num_players):

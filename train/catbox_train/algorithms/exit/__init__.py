@@ -1,1 +1,1 @@
-"""Expert iteration: the network learns to play as a search that plays on with the network."""
+"""Expert iteration: the network learns to imitate a search that uses the network for its rollouts."""

@@ -1,8 +1,8 @@
 """Expert iteration (Anthony et al. 2017, https://arxiv.org/abs/1705.08439) in self-play.
 
-The expert is a one-ply rollout search over worlds that agree with what a seat sees (``catbox_agents.search``). In each
-update games are played by the current policy; a share of their decisions is searched; and the policy learns to answer
-all searches of the last updates as the search did.
+The expert is a one-ply rollout search over worlds consistent with what a seat sees (``catbox_agents.search``). In each
+update the current policy plays games, a share of their decisions is searched, and the policy learns from all searches
+of the last updates.
 """
 
 from __future__ import annotations
@@ -32,8 +32,8 @@ from catbox_train.self_play.worker import Worker
 
 @dataclass
 class Searched:
-    """The searches of one worker in a batch: of how many decisions, in how many games and seconds; and how often the
-    search chose another action than the most probable one."""
+    """The searches of one worker in a batch: the numbers of decisions, rollouts and seconds; and how often the search
+    chose an action other than the most probable one."""
 
     decisions: int = 0
     rollouts: int = 0
@@ -68,11 +68,11 @@ class ExpertIteration(SelfPlay):
 
     @classmethod
     def memory_needed(cls, config: TrainConfig, game: Game) -> int:
-        """Beside what all algorithms need, the windows, and the games of the searches under way."""
+        """Besides what all algorithms need, the windows, and the games of the running searches."""
         options = exit_options(config)
         inputs = network_inputs(game, options)
         rows = config.num_workers * options.window * options.searched_by_worker(config)
-        # Of each game of a search: observation and mask, and what the network takes.
+        # For each game of a search: observation and mask, and the inputs of the network.
         rollout = window_bytes(game, inputs, 1) + game.observation_layout.size
         games = config.num_workers * MAX_GAMES * rollout
         return super().memory_needed(config, game) + window_bytes(game, inputs, rows) + games
@@ -89,10 +89,10 @@ class ExpertIteration(SelfPlay):
 
     @torch.no_grad()
     def search(self, worker: Worker) -> Searched:
-        """Search decisions drawn from those of a worker's games with a choice, and put what is found into its window.
+        """Search decisions drawn from those of a worker's games with a choice, and put the results into its window.
 
-        The target is the policy times what the search says for each action: what the search cannot tell apart stays as
-        it is, and what it finds again and again adds up.
+        The target is the policy times the search's factor for each action: actions that the search cannot tell apart
+        keep their proportions, and what it finds repeatedly adds up.
         """
         began, options, game, buffer = time.perf_counter(), self.options, self.game, self.buffer
         window, columns = self.windows[worker.number], worker.columns
@@ -107,7 +107,7 @@ class ExpertIteration(SelfPlay):
             name: getattr(buffer, name)[rows, columns.start + games]
             for name in ("observations", "histories", "action_features", "masks")
         }
-        # Made anew: an agent with random numbers of its own then gives the same in a run that was resumed.
+        # Made anew, so that an agent with its own random numbers plays the same in a resumed run.
         spec = options.rollout_policy
         search = make_search(game, options, RolloutPolicy(self) if spec == POLICY else spec)
         masks = found["masks"]
@@ -127,7 +127,7 @@ class ExpertIteration(SelfPlay):
         action_features: np.ndarray,
         masks: np.ndarray,
     ) -> np.ndarray:
-        """Logits (n, A) float32 of the legal actions; those of others are of no use."""
+        """Logits (n, A) float32 of the legal actions; those of others are meaningless."""
         found = np.empty(masks.shape, np.float32)
         for start in range(0, len(masks), self.at_once):
             rows = slice(start, start + self.at_once)
@@ -138,7 +138,7 @@ class ExpertIteration(SelfPlay):
         return found
 
     def learn(self, progress: float) -> dict[str, float]:
-        """Improve the policy on the decisions in the windows; without any, nothing is learned."""
+        """Improve the policy on the decisions in the windows; if there are none, nothing is learned."""
         learning_rate, done = self.learning_rate(progress), self.searched
         own = [sum(s.decisions for s in done), sum(s.rollouts for s in done), sum(s.corrected for s in done)]
         decisions, rollouts, corrected = np.sum(self.group.gather(own), axis=0).tolist()
@@ -180,7 +180,7 @@ class ExpertIteration(SelfPlay):
         return super().worker_arrays(worker) | {f"window.{name}": array for name, array in window.items()}
 
     def load_worker(self, worker: Worker, arrays: Mapping[str, np.ndarray]) -> None:
-        """Go on from what `worker_arrays` returned."""
+        """Resume from what `worker_arrays` returned."""
         super().load_worker(worker, arrays)
         window = self.windows[worker.number]
         window.load({name: arrays[f"window.{name}"] for name in window.arrays})
@@ -188,7 +188,7 @@ class ExpertIteration(SelfPlay):
 
 
 class RolloutPolicy(Agent):
-    """The network that learns, as it is now, as the agent that plays on in its searches: the most probable action."""
+    """The current network as the agent that plays the rollouts of its searches: the most probable action."""
 
     def __init__(self, algorithm: ExpertIteration) -> None:
         super().__init__(algorithm.game)
@@ -208,7 +208,7 @@ class RolloutPolicy(Agent):
 
 
 def make_search(game: Game, options: ExitOptions, policy: AgentSpec) -> RolloutSearch:
-    """The search in which ``policy`` plays on. Raises ``ValueError`` for one that cannot."""
+    """The search whose rollouts ``policy`` plays. Raises ``ValueError`` for one that cannot."""
     try:
         return RolloutSearch(game, policy, options.search_worlds)
     except ValueError as error:
@@ -218,7 +218,7 @@ def make_search(game: Game, options: ExitOptions, policy: AgentSpec) -> RolloutS
 def improved_policy(logits: np.ndarray, factors: np.ndarray) -> np.ndarray:
     """Probabilities (n, A) float32 in proportion to the softmax of ``logits`` (n, A) times ``factors`` (n, A).
 
-    Illegal actions have the logit minus infinity. Where the two together leave nothing, the factors alone count.
+    Illegal actions have the logit minus infinity. Where the product is 0 everywhere, the factors alone count.
     """
     weights = np.exp(logits.astype(np.float64) - logits.max(axis=1, keepdims=True)) * factors
     totals = weights.sum(axis=1, keepdims=True)

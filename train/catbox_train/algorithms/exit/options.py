@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 #: As ``rollout_policy``: the network that learns.
 POLICY = "policy"
-#: More worlds of one decision than any search can use.
+#: More worlds per decision than any search can use.
 MAX_WORLDS = 2**20
 
 
@@ -29,37 +29,35 @@ class ExitOptions(PolicyOptions):
 
     rollout_policy: Text = Field(
         POLICY,
-        description="who plays on in the search: policy (the network that learns), or an agent as in opponents",
+        description="who plays the rollouts of a search: policy (the network that learns), or an agent as in opponents",
     )
-    search_share: Share = Field(0.05, description="share of the decisions of a batch that are searched")
+    search_share: Share = Field(0.05, description="share of the decisions of a batch to search")
     search_worlds: Integer = Field(
-        16, ge=1, le=MAX_WORLDS, description="worlds for each legal action of a decision that is searched"
+        16, ge=1, le=MAX_WORLDS, description="worlds per legal action of a searched decision"
     )
     temperature: Float = Field(
         0.5,
         ge=0,
-        description="of the target: how many standard errors behind the best action count as e times worse; 0: only "
-        "the best action counts",
+        description="of the target: an action this many standard errors behind the best one has a weight e times "
+        "smaller; 0: only the best action counts",
     )
     window: Integer = Field(
-        8, ge=1, le=MAX_COUNT, description="updates whose searched decisions are learned from"
+        8, ge=1, le=MAX_COUNT, description="latest updates whose searched decisions are learned from"
     )
     entropy: Float = Field(0.0, ge=0, description="weight of the entropy bonus")
-    epochs: Integer = Field(
-        1, ge=1, le=MAX_COUNT, description="times that the whole window is learned from in each update"
-    )
-    minibatch_size: Integer = Field(512, ge=1, le=MAX_COUNT, description="decisions for each gradient step")
+    epochs: Integer = Field(1, ge=1, le=MAX_COUNT, description="passes over the whole window per update")
+    minibatch_size: Integer = Field(512, ge=1, le=MAX_COUNT, description="decisions per gradient step")
     learning_rate: Float = Field(
-        5e-4, gt=0, description="of Adam at the start, falling linearly to learning_rate_end"
+        5e-4, gt=0, description="learning rate of Adam at the start, falling linearly to learning_rate_end"
     )
 
     def check(self, config: TrainConfig) -> list[str]:
-        """A policy that takes histories plays no rollouts."""
+        """A policy that takes histories cannot play rollouts."""
         wrong = super().check(config)
         if self.history and self.rollout_policy == POLICY:
             wrong.append(
                 f"rollout_policy = {POLICY!r} with history = true: expected another one, such as heuristic, or history "
-                "= false; the worlds that a search draws have no history that the policy could be shown"
+                "= false; the worlds that a search samples have no history for the policy"
             )
         return wrong
 
@@ -71,7 +69,7 @@ class ExitOptions(PolicyOptions):
         return settings
 
     def searched_by_worker(self, config: TrainConfig) -> int:
-        """Decisions that each worker searches in an update."""
+        """Decisions that each worker searches per update."""
         return max(1, round(self.search_share * config.batch_size / config.num_workers))
 
 

@@ -1,4 +1,4 @@
-"""The decisions that were searched in the last updates, and what the searches found."""
+"""The decisions searched in the last updates, and the results of the searches."""
 
 from __future__ import annotations
 
@@ -14,8 +14,8 @@ class Window:
     """Up to ``size`` decisions of each of the last ``length`` updates.
 
     ``arrays`` over L * S rows, those of update u in slot u % L: ``observations`` (L * S, I) int8, ``histories`` (L * S,
-    T, 2) int8 and ``action_features`` (L * S, A, K) int8, what the network takes; ``masks`` (L * S, A) bool, the legal
-    actions, none in an empty row; ``targets`` (L * S, A) float32, the probabilities to learn.
+    T, 2) int8 and ``action_features`` (L * S, A, K) int8, the inputs of the network; ``masks`` (L * S, A) bool, the
+    legal actions, none in an empty row; ``targets`` (L * S, A) float32, the probabilities to learn.
     """
 
     def __init__(self, game: Game, inputs: NetworkInputs, length: int, size: int) -> None:
@@ -34,14 +34,14 @@ class Window:
         return np.flatnonzero(self.arrays["masks"].any(axis=1))
 
     def put(self, update: int, decisions: Mapping[str, np.ndarray]) -> None:
-        """Put the ``decisions`` of ``update``, arrays (n, ...) by name, in the place of those of the oldest one."""
+        """Replace the decisions of the oldest update by those of ``update``, arrays (n, ...) by name."""
         start = update % self.length * self.size
         for name, array in self.arrays.items():
             array[start : start + self.size] = 0
             array[start : start + len(decisions[name])] = decisions[name]
 
     def load(self, arrays: Mapping[str, np.ndarray]) -> None:
-        """Go on from what ``arrays`` of an equal window were."""
+        """Resume from the ``arrays`` of an equal window."""
         for name, array in self.arrays.items():
             array[:] = arrays[name]
 

@@ -1,1 +1,1 @@
-"""Proximal policy optimisation (Schulman et al. 2017, https://arxiv.org/abs/1707.06347) by self-play."""
+"""Proximal policy optimisation (Schulman et al. 2017, https://arxiv.org/abs/1707.06347) in self-play."""

@@ -1,16 +1,16 @@
 """Generalised advantage estimation (Schulman et al. 2016, https://arxiv.org/abs/1506.02438) seat by seat.
 
-The rows of a window are one game's decisions in the order they were taken, whoever took them:
+The rows of a window are the decisions of all seats of one game, in order:
 
-    row      0 .. P-1        carried over from the window before: row p holds seat p's decision whose successor
+    row      0 .. P-1        carried over from the previous window: row p holds seat p's decision whose successor
                              was not known yet, or is empty (seat -1)
              P .. P+T-1      the decisions of this window
 
 A seat's transition runs from its own decision to its own next one, and is paid every reward in between (summed,
-not discounted: ``gamma`` counts the seat's own decisions). So the walk goes backwards with one running value,
-advantage and sum of rewards per seat. The last decision of a seat in the window has no successor yet, unless the
-game ended: it is *pending*, and is carried to the next window with the rewards it has been paid so far. A decision of a
-seat that does not learn, because an opponent has it, counts only with what its step paid and ended.
+not discounted: ``gamma`` applies per own decision of the seat). So the rows are traversed backwards with one running
+value, advantage and sum of rewards per seat. The last decision of a seat in the window has no successor yet, unless the
+game ended: it is *pending*, and is carried to the next window with the rewards it has been paid so far. Of a decision
+of a seat that does not learn, because an opponent has it, only the reward and the end of the game count.
 """
 
 from __future__ import annotations
@@ -52,8 +52,8 @@ def compute_advantages(
         return
     next_value = np.zeros(num_players)
     next_advantage = np.zeros(num_players)
-    paid = np.zeros(num_players)  # since the seat's decision that comes next on the way back
-    followed = np.zeros(num_players, np.bool_)  # is it known what came after the seat's decision?
+    paid = np.zeros(num_players)  # since the seat's next decision, going backwards
+    followed = np.zeros(num_players, np.bool_)  # whether the successor of the seat's decision is known
     for game in range(num_games):
         next_value[:] = 0.0
         next_advantage[:] = 0.0
@@ -66,7 +66,7 @@ def compute_advantages(
             seat = seats[row, game]
             if seat < 0 or seat >= num_players:
                 continue
-            if terminated[row, game]:  # whatever comes later belongs to another game
+            if terminated[row, game]:  # later rows belong to another game
                 next_value[:] = 0.0
                 next_advantage[:] = 0.0
                 paid[:] = 0.0

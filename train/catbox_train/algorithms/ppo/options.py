@@ -16,17 +16,15 @@ if TYPE_CHECKING:
 class PPOOptions(ClippedOptions, PolicyOptions):
     """Settings of PPO (Schulman et al. 2017, https://arxiv.org/abs/1707.06347)."""
 
-    value_weight: Float = Field(
-        0.1, ge=0, description="weight of the squared error of the values in the loss"
-    )
+    value_weight: Float = Field(0.1, ge=0, description="weight of the value loss (squared error)")
     privileged_critic: Flag = Field(
         False,
-        description="the critic is a network of its own, like the actor, that sees the whole state, hidden hands "
-        "included; otherwise it is one more output of the actor",
+        description="the critic is a separate network like the actor that sees the whole state, including hidden "
+        "hands; otherwise it is an extra output of the actor",
     )
     compile: Flag = Field(
         False,
-        description="on a GPU, learning is compiled by torch.compile, which takes a C++ compiler and Triton",
+        description="on a GPU, compile the loss with torch.compile, which needs a C++ compiler and Triton",
     )
 
 

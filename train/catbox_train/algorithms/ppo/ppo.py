@@ -1,6 +1,6 @@
 """PPO (Schulman et al. 2017, https://arxiv.org/abs/1707.06347) in self-play: what is collected, and the loss.
 
-How games are played and steps are made is the same for all algorithms: `SelfPlay`.
+Playing games and making gradient steps is shared by all algorithms: `SelfPlay`.
 
 One network plays every seat, and its last output is the value of the position for the seat to move. Each seat's
 transition runs from its own decision to its own next one (`gae`). Illegal actions do not exist for the policy: their
@@ -29,7 +29,7 @@ from catbox_train.self_play.group import Group
 from catbox_train.self_play.networks import network_inputs
 from catbox_train.self_play.worker import Worker
 
-#: Larger logits are those of a policy that has diverged.
+#: Larger logits mean that the policy has diverged.
 LARGEST_LOGIT = 1e8
 
 
@@ -53,7 +53,7 @@ class PPO(SelfPlay):
         self.log_probabilities = np.zeros(self.buffer.shape, np.float32)
         self.values = np.zeros(self.buffer.shape, np.float32)
         self.advantages = np.zeros(self.buffer.shape, np.float32)
-        #: What the values are to become.
+        #: The targets of the values.
         self.returns = np.zeros(self.buffer.shape, np.float32)
         #: The row of each seat's pending decision in each game, or -1, and what it has been paid so far.
         self.pending_rows = np.full((players, num_games), -1, np.int64)
@@ -61,7 +61,7 @@ class PPO(SelfPlay):
 
     @classmethod
     def make_networks(cls, config: TrainConfig, game: Game) -> dict[str, MLP]:
-        """The actor, and the privileged critic if there is one; otherwise the actor has the values."""
+        """The actor, and the privileged critic if there is one; otherwise the actor outputs the values."""
         options = ppo_options(config)
         inputs, critic = network_inputs(game, options), options.privileged_critic
         networks = {"actor": MLP.for_policy(inputs, options.hidden, options.activation, 0 if critic else 1)}
@@ -71,12 +71,12 @@ class PPO(SelfPlay):
 
     @classmethod
     def carried_rows(cls, config: TrainConfig, game: Game) -> int:
-        """One for each seat: its last decision, until what came after it is known."""
+        """One for each seat: its last decision, until its successor is known."""
         return game.num_players
 
     @classmethod
     def needs_state(cls, config: TrainConfig) -> bool:
-        """For a critic that sees it."""
+        """Whether there is a critic that sees it."""
         return ppo_options(config).privileged_critic
 
     # Playing.
@@ -104,7 +104,7 @@ class PPO(SelfPlay):
 
     @torch.no_grad()
     def evaluate(self, critic: MLP) -> None:
-        """Fill ``values`` of the rows after the carried ones: nothing needs them before all are played."""
+        """Fill ``values`` of the rows after the carried ones; they are not needed before all are played."""
         states, (_, num_games), first = self.buffer.flat["states"], self.buffer.shape, self.buffer.carried
         parts = [
             critic(part, precision=self.precision)[:, 0]
@@ -127,7 +127,7 @@ class PPO(SelfPlay):
         self.ready = np.flatnonzero(ready)
 
     def fill_advantages(self, gae_lambda: float, advantages: np.ndarray) -> None:
-        """Fill ``advantages`` (R, N) float32 with those that ``gae_lambda`` gives, and note which decisions wait."""
+        """Fill ``advantages`` (R, N) float32 for ``gae_lambda``, and record the pending decisions."""
         buffer = self.buffer
         compute_advantages(
             buffer.seats,
@@ -145,7 +145,7 @@ class PPO(SelfPlay):
     # Learning.
 
     def learn(self, progress: float) -> dict[str, float]:
-        """Improve the networks on what the workers have collected; the metrics of this update.
+        """Improve the networks on what the workers have collected; returns the metrics of this update.
 
         Raises ``DivergedError`` for a loss, gradient, weight or output that is not finite, and for huge logits;
         ``ValueError`` for a batch with fewer decisions to learn from than minibatches.
@@ -168,7 +168,7 @@ class PPO(SelfPlay):
             )
         ]
         entropy_weight = between(options.entropy, options.entropy_end, progress)
-        # A tensor: for another number the loss would be compiled anew.
+        # A tensor: another number would recompile the loss.
         weight = torch.tensor(entropy_weight, device=self.device)
         learning_rate = self.learning_rate(progress)
 
@@ -188,8 +188,8 @@ class PPO(SelfPlay):
     def plain_loss(
         self, read: Sequence[torch.Tensor], learned: Sequence[torch.Tensor], entropy_weight: torch.Tensor
     ) -> tuple[torch.Tensor, dict[str, torch.Tensor]]:
-        """`ppo_loss` of the networks as they are now for what they ``read``; ``learned`` is what it takes behind the
-        masks."""
+        """`ppo_loss` of the current networks for the inputs ``read``; ``learned`` are the arguments of `ppo_loss` after
+        the masks."""
         observations, histories, action_features, masks, *states = read
         outputs = self.actor(observations, histories, precision=self.precision)
         values = self.critic(*states, precision=self.precision) if self.critic else outputs
@@ -204,7 +204,7 @@ class PPO(SelfPlay):
         )
 
     def check_enough_to_learn(self, num_minibatches: int) -> None:
-        """Raise ``ValueError`` where a minibatch would be empty."""
+        """Raise ``ValueError`` if a minibatch would be empty."""
         ready, steps, size = self.group.gather(len(self.ready)), self.config.num_steps, self.config.batch_size
         if min(ready) >= num_minibatches:
             return
@@ -217,10 +217,10 @@ class PPO(SelfPlay):
     # Decisions that are not learned from yet.
 
     def carry_pending_decisions(self) -> None:
-        """Move the decisions that the last batch left pending into the carried rows in front."""
+        """Move the decisions that the last batch left pending into the carried rows."""
         buffer, (players, games) = self.buffer, np.nonzero(self.pending_rows >= 0)
         rows = self.pending_rows[players, games]
-        # Seat p's decision goes to row p, where only seat p's can be: no row is overwritten before it is read.
+        # Seat p's decision goes to row p, which holds only seat p's: no row is overwritten before it is read.
         arrays = self._decision()
         carried = {name: array[rows, games] for name, array in arrays.items()}
         front = slice(0, buffer.carried)
@@ -229,7 +229,7 @@ class PPO(SelfPlay):
         for name, array in arrays.items():
             array[players, games] = carried[name]
         buffer.rewards[players, games, players] = self.pending_rewards[players, games]
-        self.pending_rows[players, games] = players  # to carry them once more changes nothing
+        self.pending_rows[players, games] = players  # carrying them again changes nothing
 
     def carried_arrays(self) -> dict[str, np.ndarray]:
         """The pending decisions, and what they have been paid so far."""
@@ -241,7 +241,7 @@ class PPO(SelfPlay):
         return arrays | {"rewards": self.pending_rewards.copy()}
 
     def load_carried(self, arrays: Mapping[str, np.ndarray]) -> None:
-        """Go on from what `carried_arrays` returned. Raises ``ValueError`` for what is no decision of this game."""
+        """Resume from what `carried_arrays` returned. Raises ``ValueError`` for decisions impossible in this game."""
         self.check_carried(arrays)
         players = np.arange(self.buffer.carried)[:, None]
         if not ((arrays["seats"] == -1) | (arrays["seats"] == players)).all():
@@ -284,13 +284,13 @@ def ppo_loss(
 ) -> tuple[torch.Tensor, dict[str, torch.Tensor]]:
     """The loss () to differentiate, equations 7 and 9 of the paper over n decisions, and metrics.
 
-    Takes ``logits`` (n, A) and ``values`` (n,) float32 of the networks as they are now, ``masks`` (n, A) bool,
+    Takes ``logits`` (n, A) and ``values`` (n,) float32 of the current networks, ``masks`` (n, A) bool,
     ``actions`` (n,) int64, and float32 (n,) ``advantages``, ``returns``, and ``log_probabilities`` under the policy
     that played. ``kl`` is estimator k3 of http://joschu.net/blog/kl-approx.html.
     """
     legal = logits.masked_fill(~masks, ILLEGAL)
     logs = legal.log_softmax(1)
-    entropy = -(legal.softmax(1) * logs).sum(1).mean()  # exp(logs) is the same, and slow for illegal actions
+    entropy = -(legal.softmax(1) * logs).sum(1).mean()  # exp(logs) is equal, but slow for illegal actions
     log_ratio = logs.gather(1, actions[:, None])[:, 0] - log_probabilities
     ratio = log_ratio.exp()
     gain = torch.minimum(advantages * ratio, advantages * ratio.clamp(1 - clip, 1 + clip)).mean()

@@ -18,9 +18,9 @@ from catbox_train.settings import MAX_COUNT, Float, Integer, Shares, Widths
 if TYPE_CHECKING:
     from catbox_train.config import TrainConfig
 
-#: What it needs beyond the extra "train", by import name.
+#: Packages needed beyond the extra "train", by import name.
 NEEDED = ("stable_baselines3", "sb3_contrib")
-#: Largest number of copies that are kept.
+#: Largest number of copies to keep.
 MAX_POOL = 64
 
 
@@ -38,16 +38,14 @@ class SB3Options(ClippedOptions, LayerOptions):
     )
     opponents_in_training: Shares = Field(
         {"random": 0.1},
-        description="agent -> share of the other seats that it has, such as {heuristic: 0.1, random: 0.1}; frozen "
-        "copies of the learner have the rest",
+        description="agent -> its share of the other seats, such as {heuristic: 0.1, random: 0.1}; frozen copies of "
+        "the learner have the rest",
     )
-    past_policies: Integer = Field(8, ge=1, le=MAX_POOL, description="frozen copies that are kept")
-    past_every: Integer = Field(
-        10, ge=1, le=MAX_COUNT, description="updates from one copy that is kept to the next"
-    )
-    epochs: Integer = Field(4, ge=1, le=MAX_COUNT, description="times that each batch is learned from")
-    minibatch_size: Integer = Field(2048, ge=2, le=MAX_COUNT, description="decisions for each gradient step")
-    max_grad_norm: Float = Field(0.5, gt=0, description="longest gradient, of actor and critic together")
+    past_policies: Integer = Field(8, ge=1, le=MAX_POOL, description="frozen copies to keep")
+    past_every: Integer = Field(10, ge=1, le=MAX_COUNT, description="updates between copies")
+    epochs: Integer = Field(4, ge=1, le=MAX_COUNT, description="passes over each batch")
+    minibatch_size: Integer = Field(2048, ge=2, le=MAX_COUNT, description="decisions per gradient step")
+    max_grad_norm: Float = Field(0.5, gt=0, description="largest gradient norm, of actor and critic together")
     entropy: Float = Field(
         0.02, ge=0, description="weight of the entropy bonus at the start, falling linearly to entropy_end"
     )
@@ -59,7 +57,7 @@ class SB3Options(ClippedOptions, LayerOptions):
     )
 
     def check(self, config: TrainConfig) -> list[str]:
-        """The packages are there, and the agents share the other seats."""
+        """The packages must be installed, and the agents' shares must not exceed 1 in total."""
         wrong = super().check(config)
         if missing := [name for name in NEEDED if importlib.util.find_spec(name) is None]:
             wrong.append(

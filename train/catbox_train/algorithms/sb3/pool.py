@@ -11,10 +11,10 @@ from catbox_agents.networks.numpy_network import PolicyNetwork
 
 
 class Pool:
-    """The last K of the copies that are made of a policy: the first when the run begins, then one from time to time.
+    """The last K copies of a policy: the first made when the run begins, then one every ``every`` updates.
 
-    ``arrays``: the numbers of the copies, (K, ...) float32 each, by the names of a `PolicyNetwork`. After ``update``
-    updates ``count(update)`` of them are there; where the pool is full, a new copy takes the place of the oldest.
+    ``arrays``: the weights of the copies, (K, ...) float32 each, by the names of a `PolicyNetwork`. After ``update``
+    updates there are ``count(update)`` of them; once the pool is full, a new copy replaces the oldest.
     """
 
     def __init__(self, size: int, every: int, network: PolicyNetwork) -> None:
@@ -34,13 +34,13 @@ class Pool:
                 self.arrays[name][slot] = array
 
     def networks(self, update: int) -> list[PolicyNetwork]:
-        """The copies that are there after ``update`` updates."""
+        """The copies after ``update`` updates."""
         return [
             PolicyNetwork({name: array[k] for name, array in self.arrays.items()}, self._described)
             for k in range(self.count(update))
         ]
 
     def restore(self, arrays: Mapping[str, NDArray[np.float32]]) -> None:
-        """Take what ``arrays`` of an equal pool were."""
+        """Resume from the ``arrays`` of an equal pool."""
         for name, array in arrays.items():
             self.arrays[name][:] = array

@@ -1,11 +1,10 @@
 """Self-play with MaskablePPO of sb3-contrib.
 
-Each game has one learner, in a seat that is drawn for every game. Each other seat is drawn too: a frozen copy of the
-learner, or an agent. All learners play in one batch; so do all seats of a copy.
+Each game has one learner, in a random seat. The player of each other seat is random too: a frozen copy of the learner,
+or an agent. All learners play in one batch; so do all seats of a copy.
 
-The model of Stable-Baselines3 is used as it is: ``learn`` plays one batch and learns from it. It takes its random
-numbers from the generators of torch and NumPy that the whole process shares; here these are seeded for each update,
-and put back after it.
+The model of Stable-Baselines3 is used unchanged: ``learn`` plays one batch and learns from it. It uses the global
+random generators of torch and NumPy, which are seeded here for each update, and restored after it.
 """
 
 from __future__ import annotations
@@ -47,7 +46,7 @@ _METRICS = {
     "train/clip_fraction": "clip_fraction",
     "train/learning_rate": "learning_rate",
 }
-#: Whole numbers up to here are exact in float32, in which torch counts the steps of Adam.
+#: Integers up to here are exact in float32, in which torch counts the steps of Adam.
 _LARGEST_STEP = 2.0**24
 _GAMES, _GENERATORS, _ADAM, _POLICY, _POOL = "games.", "generators.", "adam.", "policy.", "pool."
 
@@ -67,7 +66,7 @@ class MaskablePPOSelfPlay(Algorithm):
         self.specs = tuple(options.opponents_in_training)
         first, numbers = np.random.SeedSequence(config.seed).generate_state(2)
         with _random_numbers(int(numbers)):
-            # Any agents in the places of the copies, until there are copies.
+            # Placeholders for the copies, until there are some.
             agents = [*(["random"] * options.past_policies), *self.specs]
             self.env = VecEnv(
                 game.id,
@@ -103,13 +102,13 @@ class MaskablePPOSelfPlay(Algorithm):
             zeros = {name: torch.zeros_like(parameter) for name in ("exp_avg", "exp_avg_sq")}
             self.model.policy.optimizer.state[parameter] = {"step": torch.zeros(()), **zeros}
         self.pool = Pool(options.past_policies, options.past_every, self.policy())
-        self._seat_opponents()  # for their chances: a seed makes the agents of the specs again
+        self._seat_opponents()  # for their probabilities: `seed` remakes the agents of the specs
         self.env.seed(int(first))
         self._begin_at(self.env.reset(), np.ones(config.num_envs, np.bool_))
 
     @classmethod
     def memory_needed(cls, config: TrainConfig, game: Game) -> int:
-        """Bytes of a batch, of which Stable-Baselines3 keeps two copies for a moment, and of the networks."""
+        """Bytes of a batch, of which Stable-Baselines3 briefly keeps two copies, and of the networks."""
         options = sb3_options(config)
         inputs = NetworkInputs(game, options.features).size
         sizes = [inputs, *options.hidden, game.num_actions]
@@ -130,7 +129,7 @@ class MaskablePPOSelfPlay(Algorithm):
         try:
             with _random_numbers(int(seed[0])), _torch_threads(self.config.num_workers):
                 model.learn(self.config.batch_size, games, log_interval=None, reset_num_timesteps=False)
-        except (ValueError, RuntimeError) as error:  # torch's, for probabilities that are none
+        except (ValueError, RuntimeError) as error:  # torch's, for invalid probabilities
             self._check_finite(error)
             raise
         self._check_finite()
@@ -140,7 +139,7 @@ class MaskablePPOSelfPlay(Algorithm):
         learned = {f"learning/{ours}": float(logged[name]) for name, ours in _METRICS.items()}
         learned["learning/entropy"] = -float(logged["train/entropy_loss"])
         explained = float(logged["train/explained_variance"])
-        if np.isfinite(explained):  # not where all returns are equal
+        if np.isfinite(explained):  # not if all returns are equal
             learned["learning/explained_variance"] = explained
         return learned | {f"game/{name}": value for name, value in games.means().items()}
 
@@ -169,7 +168,7 @@ class MaskablePPOSelfPlay(Algorithm):
         return TrainingState(arrays, {"num_skipped": games.num_skipped})
 
     def restore(self, state: TrainingState, update: int) -> None:
-        """Go on from ``state``. Raises ``ValueError`` for what no run comes to after ``update`` updates."""
+        """Resume from ``state``. Raises ``ValueError`` for what no run reaches after ``update`` updates."""
         arrays, values, games, policy = state.arrays, state.values, self.env.games, self.model.policy
         if values.keys() != {"num_skipped"}:
             raise ValueError(f"expected the value num_skipped, not {values!r:.200}")
@@ -178,13 +177,13 @@ class MaskablePPOSelfPlay(Algorithm):
             raise ValueError(f"num_skipped = {skipped!r:.40}, expected an integer of 0 or more")
         words = np.stack(list(_within(arrays, _GENERATORS).values()))
         if ((words < 0) | (words > MASK32)).any():
-            raise ValueError("generators holds no states of a generator")
+            raise ValueError("generators does not hold states of generators")
         step = float(arrays["adam_step"])
         steps = update * self.options.epochs * (self.config.batch_size // self.options.minibatch_size)
         if step != min(steps, _LARGEST_STEP):
             raise ValueError(f"adam_step = {step}, expected {steps}")
         if any((array < 0).any() for name, array in arrays.items() if name.endswith(".exp_avg_sq")):
-            raise ValueError("exp_avg_sq of Adam holds squares under 0")
+            raise ValueError("exp_avg_sq of Adam holds negative squares")
         self._check_seats(arrays["seats"], arrays["players"], arrays["owed"], update)
         games.vec.load(_within(arrays, _GAMES))
         if (games.vec.current_player != arrays["seats"]).any():
@@ -209,7 +208,7 @@ class MaskablePPOSelfPlay(Algorithm):
         self._seat_opponents()
 
     def _begin_at(self, observation: np.ndarray, starts: np.ndarray) -> None:
-        """Let ``learn`` go on with the games as they are: it resets them where it knows no last observation."""
+        """Let ``learn`` continue the current games: without a last observation it would reset them."""
         self.model._last_obs, self.model._last_episode_starts = observation, starts
 
     def _adam_step(self) -> float:
@@ -217,9 +216,9 @@ class MaskablePPOSelfPlay(Algorithm):
         return float(next(iter(optimizer.state.values()))["step"])
 
     def _seat_opponents(self) -> None:
-        """Put the agents in place that play beside the learner in the next update, and their chances.
+        """Set the agents that play beside the learner in the next update, and their probabilities.
 
-        They may draw random numbers, so they are made anew for each update: a resumed run goes on with the same.
+        They may draw random numbers, so they are made anew for each update: a resumed run uses the same.
         """
         seeds = np.random.SeedSequence([self.config.seed, self.updates_done, 1]).spawn(
             self.pool.size + len(self.specs)
@@ -241,27 +240,27 @@ class MaskablePPOSelfPlay(Algorithm):
         games.chances = chances / chances.sum()
 
     def _check_seats(self, seats: np.ndarray, players: np.ndarray, owed: np.ndarray, update: int) -> None:
-        """Raise ``ValueError`` for seats of the learner and of others that no run comes to."""
+        """Raise ``ValueError`` for seats of the learner and of others that no run reaches."""
         rows = np.arange(len(seats))
         if not ((seats >= 0) & (seats < self.game.num_players)).all():
-            raise ValueError("seats holds a seat that is not there")
+            raise ValueError("seats holds a seat that does not exist")
         own = np.zeros(players.shape, np.bool_)
         own[rows, seats] = True
         there = (players < self.pool.count(update)) | (players >= self.pool.size)
         if (players[own] != -1).any() or not (
             (players >= 0) & (players < self.pool.size + len(self.specs)) & there
         )[~own].all():
-            raise ValueError("players holds agents that are not there, or one in the seat of the learner")
+            raise ValueError("players holds agents that do not exist, or one in the seat of the learner")
         if (np.abs(owed) > np.finfo(np.float32).max).any():
             raise ValueError("owed holds more than any game pays")
 
     def _check_finite(self, error: Exception | None = None) -> None:
-        """Raise ``DivergedError`` for a weight, a moment of Adam or an output for the games now that is not finite."""
+        """Raise ``DivergedError`` if a weight, an Adam moment or an output for the current games is not finite."""
         policy = self.model.policy
         for name, parameter in policy.named_parameters():
             moments = policy.optimizer.state[parameter]
             if not all(tensor.isfinite().all() for tensor in (parameter, *moments.values())):
-                raise DivergedError(f"{name}, or Adam's moments of it, is not finite") from error
+                raise DivergedError(f"{name}, or one of its Adam moments, is not finite") from error
         with torch.no_grad():
             actor, critic = policy.mlp_extractor(torch.from_numpy(self.env.observation()).float())
             outputs = policy.action_net(actor), policy.value_net(critic)
@@ -283,7 +282,7 @@ class _GamesPlayed(BaseCallback):
     def _on_step(self) -> bool:
         self._paid += float(self.locals["rewards"].sum())
         self._games += int(self.locals["dones"].sum())
-        # Where a round ended, its statistics are still there; the learner may have another seat by now.
+        # The statistics of a round that ended are still there; the learner may have another seat by now.
         if rows := [row for row, info in enumerate(self.locals["infos"]) if self._statistic in info]:
             info = {name: values[rows] for name, values in self._of.vec.info.items()}
             seats = self._seats[rows]
@@ -310,8 +309,8 @@ def _within(arrays: dict[str, np.ndarray], prefix: str) -> dict[str, np.ndarray]
 
 @contextmanager
 def _random_numbers(seed: int) -> Iterator[None]:
-    """In the block the generators of Python, NumPy and torch begin at ``seed``; after it they are as before."""
-    before = random.getstate(), np.random.get_state()  # noqa: NPY002  (the one that SB3 takes)
+    """In the block the generators of Python, NumPy and torch start from ``seed``; after it they are restored."""
+    before = random.getstate(), np.random.get_state()  # noqa: NPY002  (the one that SB3 uses)
     with torch.random.fork_rng(devices=[]):
         random.seed(seed)
         np.random.seed(seed)  # noqa: NPY002
@@ -325,7 +324,7 @@ def _random_numbers(seed: int) -> Iterator[None]:
 
 @contextmanager
 def _torch_threads(number: int) -> Iterator[None]:
-    """In the block torch computes with ``number`` threads."""
+    """In the block torch uses ``number`` threads."""
     before = torch.get_num_threads()
     torch.set_num_threads(number)
     try:

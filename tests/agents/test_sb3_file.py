@@ -226,7 +226,7 @@ def test_nothing_is_read_that_may_grow(saved: Path, tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("program", "reason"),
     [
-        (b"\x80\x02}r\xff\xff\xff\x7f.", "a value in place 2147483647"),  # LONG_BINPUT
+        (b"\x80\x02}r\xff\xff\xff\x7f.", "the memo index 2147483647"),  # LONG_BINPUT
         (b"\x80\x05\x96" + (1 << 46).to_bytes(8, "little") + b".", "bytes in a bytearray8"),
     ],
 )

@@ -151,9 +151,9 @@ def test_a_spec_names_a_users_module_only_where_its_policy_does() -> None:
 
 def test_names_labels_and_completion_know_the_searches() -> None:
     known = catbox_agents.known_agents()
-    assert known[:6] == ["random", "heuristic", "best", "search", "ismcts", "pimc"]
-    assert known[6:9] == ["easy", "normal", "hard"]
-    assert all(name.startswith("zoo:") for name in known[9:])
+    assert known[:7] == ["random", "heuristic", "best", "zoo", "search", "ismcts", "pimc"]
+    assert known[7:10] == ["easy", "normal", "hard"]
+    assert all(name.startswith("zoo:") for name in known[10:])
     assert label_of("search:fast,policy=random") == "search:fast,policy=random"
     with pytest.raises(
         ValueError,

@@ -42,6 +42,6 @@ def test_a_player_on_a_teleport_is_told_where_it_may_come_out() -> None:
 
 def test_only_tiles_that_the_rules_have_are_explained() -> None:
     plain = texts(start(["1 1 1", "1 1 1", "1 1 1"], [(0, 0), (2, 2)]))
-    assert "closed for good" in plain
-    assert "a wall" not in plain
-    assert "a wall" in texts(start(["1 1 1", "1 W 1", "1 1 1"], [(0, 0), (2, 2)]))
+    assert "closed: nobody can go here" in plain
+    assert "a wall: nobody can go here" not in plain
+    assert "a wall: nobody can go here" in texts(start(["1 1 1", "1 W 1", "1 1 1"], [(0, 0), (2, 2)]))

@@ -75,7 +75,7 @@ def test_other_settings_on_resume_are_refused(finished: Path, tmp_path: Path) ->
     shutil.copytree(finished, run)
     file = run / "config.yaml"
     file.write_text(file.read_text().replace("clip: 0.15", "clip: 0.3"))
-    with pytest.raises(ValueError, match=r"clip: 0\.15 -> 0\.3.*put them back"):
+    with pytest.raises(ValueError, match=r"clip: 0\.15 -> 0\.3.*restore them"):
         resume(run, quiet())
 
 

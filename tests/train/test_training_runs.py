@@ -193,7 +193,7 @@ def test_a_second_ctrl_c_stops_at_once_and_says_what_counts(
 
 @pytest.mark.parametrize(("number", "code"), [("SIGINT", 130), ("SIGTERM", 143)])
 def test_the_first_signal_is_answered_at_once_and_tells_in_the_exit_code_which_it_was(
-    tmp_path: Path, number: str, code: int
+    tmp_path: Path, number: str, code: int, capfd: pytest.CaptureFixture[str]
 ) -> None:
     run, file = tmp_path / "run", tmp_path / "settings.yaml"
     file.write_text(json.dumps({**SMALL, **BRIEF}))
@@ -201,11 +201,10 @@ def test_the_first_signal_is_answered_at_once_and_tells_in_the_exit_code_which_i
         ended, said = command("train", "--config", str(file), "--output", str(run))
     assert ended == code
     assert said.startswith("Stopped after ")
-    output = StringIO()
-    with StopRequest(output.write) as stop:
+    with StopRequest() as stop:
         os.kill(os.getpid(), signal.SIGINT)
         assert stop.requested == signal.SIGINT
-        assert "Ctrl-C again stops at once" in output.getvalue()
+        assert "Ctrl-C again stops at once" in capfd.readouterr().err
 
 
 def test_ctrl_c_while_a_run_is_loaded_loses_nothing(
@@ -259,7 +258,7 @@ def test_a_signal_that_is_ignored_stays_ignored() -> None:
     """A run under nohup goes on when its terminal is closed."""
     before = signal.signal(signal.SIGHUP, signal.SIG_IGN)
     try:
-        with StopRequest(print) as stop:
+        with StopRequest() as stop:
             os.kill(os.getpid(), signal.SIGHUP)
             assert stop.requested is None
             assert signal.getsignal(signal.SIGHUP) is signal.SIG_IGN

@@ -96,9 +96,9 @@ def best_response(
     except TrainingDiverged as diverged:
         typer.echo(f"catbox: {diverged}", err=True)
         raise typer.Exit(1) from None
-    except (TrainingInterrupted, TrainingAborted):
+    except (TrainingInterrupted, TrainingAborted) as stopped:
         typer.echo(f"Stopped. To resume, run the same command: {command()} best-response ...", err=True)
-        raise typer.Exit(130) from None
+        raise typer.Exit(128 + stopped.signal) from None
     table = Table(
         "learner",
         "score gained",

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import signal
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
@@ -163,7 +162,7 @@ def train(
         raise typer.Exit(1) from None
     except (TrainingInterrupted, TrainingAborted) as stopped:
         typer.echo(str(stopped), err=True)
-        raise typer.Exit(128 + getattr(stopped, "signal", signal.SIGINT)) from None
+        raise typer.Exit(128 + stopped.signal) from None
 
 
 def _on_ray(workers: int | None, address: str | None) -> list[str]:

@@ -67,6 +67,7 @@ class Connection:
         self._table: Table | None = None
         self._recording: Recording | None = None
         self._opens = False
+        self._page = object()  # what its tables remember of it
 
     def receive_text(self, text: str) -> None:
         """Handle a message given as JSON text."""
@@ -118,7 +119,7 @@ class Connection:
         pace = number_of({"pace": 0.8, **message}, "pace", 0, LONGEST_PAUSE)
 
         def opened(match: Match) -> None:
-            self._send(self._tables.open(match, specs, pace, self).opened())
+            self._send(self._tables.open(match, specs, pace, self._page).opened())
 
         self._begin(lambda: new_match(game, specs, seed), opened)
 

@@ -18,6 +18,7 @@ from catbox_agents.files import WriteError, check_format, parse_json, read_text,
 from catbox_app.web.lobby import check_opponent
 from catbox_app.web.reading import number_of, text_of
 from catbox_app.web.table import LONGEST_PAUSE, PERSON, Table, new_match
+from catbox_env.core.checks import check_integer, check_number
 
 FORMAT = "catbox-table-1"
 
@@ -68,7 +69,8 @@ class KeptTables:
 
 def write(changes: dict[Path, bytes | None]) -> None:
     """Write files that only their owner may read, and remove others. Reports failures on standard error."""
-    for path, content in changes.items():
+    # New contents first: on a full disk nothing is removed that has not been written under its new name.
+    for path, content in sorted(changes.items(), key=lambda change: change[1] is None):
         try:
             with writing(path):
                 if content is None:
@@ -108,10 +110,22 @@ def _read(path: Path, clock: Callable[[], float], also: Sequence[str]) -> Table:
         if spec != PERSON:
             check_opponent(spec, also)
     match = new_match(game, specs, kept["seed"])
-    match.play_on(kept["actions"], kept["policies"])
+    match.play_on(kept["actions"], [_policy(policy) for policy in kept["policies"]])
     pace = number_of(kept, "pace", 0, LONGEST_PAUSE)
-    keys = [None if key is None else text_of({"keys": key}, "keys") for key in kept["keys"]]
+    keys = [None if key is None else text_of({"keys": key}, "keys", shortest=16) for key in kept["keys"]]
     given = [key for key in keys if key is not None]
     if [key is None for key in keys] != [spec != PERSON for spec in specs] or len(set(given)) < len(given):
         raise ValueError("keys: expected a different one for each person's seat, null for each agent's")
     return Table(match, specs, pace, clock, keys)
+
+
+def _policy(kept: Any) -> list[list[Any]] | None:
+    """The probabilities of an action as they were kept. Raises ``ValueError`` for anything but pairs, or None."""
+    if kept is None:
+        return None
+    if not isinstance(kept, list) or not all(isinstance(pair, list) and len(pair) == 2 for pair in kept):
+        raise ValueError("policies: expected pairs of an action and its probability, or null")
+    for action, probability in kept:
+        check_integer("policies: action", action, 0)
+        check_number("policies: probability", probability, "a number from 0 to 1", high=1.0)
+    return kept

@@ -42,6 +42,8 @@ LARGEST_MESSAGE = 8 << 20
 #: The most characters of messages that wait for a page; one with more does not read them, and is given up.
 MOST_WAITING = 4 << 20
 NOT_READ = "messages are not read"
+#: Seconds that closing such a page may take.
+CLOSING_SECONDS = 5.0
 #: After each message a page waits this many times as long as its answer took: one thread answers all pages.
 SHARE = 4
 #: Jobs start one after the other: parallel ones would slow down the thread that answers pages. But after this many
@@ -161,21 +163,23 @@ def web_app(tables: Tables, host: str = "127.0.0.1", kept: KeptTables | None = N
 class Waiting:
     """The messages that wait for a page, as JSON text.
 
-    ``is_given_up``: more than ``MOST_WAITING`` characters were waiting, and no message is accepted any more.
+    ``is_full`` is set when more than ``MOST_WAITING`` characters were waiting: no message is accepted any more.
     """
 
     def __init__(self) -> None:
-        self.is_given_up = False
+        self.is_full = asyncio.Event()
         self._size = 0
         self._texts: asyncio.Queue[str] = asyncio.Queue()
 
     def put(self, message: Message) -> None:
         """Add a message."""
-        if self.is_given_up:
+        if self.is_full.is_set():
             return
         text = json.dumps(message, separators=(",", ":"), allow_nan=False)
         self._size += len(text)
-        self.is_given_up = self._size > MOST_WAITING
+        if self._size > MOST_WAITING:
+            self.is_full.set()
+            self._texts = asyncio.Queue()  # what is not read need not be kept
         self._texts.put_nowait(text)
 
     async def get(self) -> str:
@@ -186,7 +190,7 @@ class Waiting:
 
 
 async def serve_page(socket: WebSocket) -> None:
-    """Serve one page until it disconnects."""
+    """Serve one page until it disconnects, or no longer reads."""
     runner: JobRunner = socket.app.state.runner
     await socket.accept()
     if runner.pages >= MOST_PAGES:
@@ -198,25 +202,34 @@ async def serve_page(socket: WebSocket) -> None:
     waiting = Waiting()
     connection = Connection(runner.tables, waiting.put)
     sending = asyncio.create_task(_send(socket, waiting))
+    receiving = asyncio.create_task(_receive(socket, runner, connection))
+    filling = asyncio.create_task(waiting.is_full.wait())
     try:
-        while (message := await socket.receive())["type"] != "websocket.disconnect":
-            if waiting.is_given_up:
-                await socket.close(1008, NOT_READ)
-                break
-            begun = time.monotonic()
-            connection.receive_text(message.get("text") or "")  # bytes are no message
-            runner.wake()
-            await asyncio.sleep(SHARE * (time.monotonic() - begun))
+        await asyncio.wait((receiving, filling), return_when=asyncio.FIRST_COMPLETED)
+        if filling.done():
+            with contextlib.suppress(TimeoutError, RuntimeError):  # it may not even read that
+                await asyncio.wait_for(socket.close(1008, NOT_READ), CLOSING_SECONDS)
+        else:
+            await receiving  # raises what went wrong
     finally:
         runner.pages -= 1
-        sending.cancel()
+        for task in (sending, receiving, filling):
+            task.cancel()
         connection.close()
         runner.wake()
+
+
+async def _receive(socket: WebSocket, runner: JobRunner, connection: Connection) -> None:
+    """Take the messages of a page until it disconnects."""
+    while (message := await socket.receive())["type"] != "websocket.disconnect":
+        begun = time.monotonic()
+        connection.receive_text(message.get("text") or "")  # bytes are no message
+        runner.wake()
+        await asyncio.sleep(SHARE * (time.monotonic() - begun))
 
 
 async def _send(socket: WebSocket, waiting: Waiting) -> None:
     """Send the waiting messages, in order."""
     with contextlib.suppress(WebSocketDisconnect, RuntimeError):  # the page is gone
-        while not waiting.is_given_up:
+        while True:
             await socket.send_text(await waiting.get())
-        await socket.close(1008, NOT_READ)

@@ -22,30 +22,44 @@ REQUEST_SECONDS = 20.0
 
 
 class Protocol(H11Protocol):
-    """HTTP with a timeout for incomplete requests, for which uvicorn has no option."""
+    """HTTP with a time limit for incomplete requests, which uvicorn lacks."""
 
     _timer: asyncio.TimerHandle | None = None
+    _is_upgraded = False
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
-        """A browser connects."""
+        """Start the clock for the first request."""
         super().connection_made(transport)
-        self._timer = self.loop.call_later(REQUEST_SECONDS, transport.close)
+        self._wait()
 
     def data_received(self, data: bytes) -> None:
-        """It sends part of a request."""
+        """Stop the clock once a request is complete; start it with the next one."""
         super().data_received(data)
-        is_waited_for = self.cycle is None or self.cycle.response_complete
-        if self._timer is not None and not is_waited_for:
-            self._timer.cancel()
-            self._timer = None
-        elif self._timer is None and is_waited_for:
-            self._timer = self.loop.call_later(REQUEST_SECONDS, self.transport.close)
+        if self._is_upgraded:
+            return
+        if self.cycle is not None and not self.cycle.response_complete:
+            self._cancel()
+        elif self._timer is None:
+            self._wait()
 
     def handle_websocket_upgrade(self, event: Any) -> None:
-        """The request is complete, and another protocol takes over the connection."""
+        """From now on the connection belongs to another protocol."""
         super().handle_websocket_upgrade(event)
+        self._is_upgraded = True
+        self._cancel()
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        """Forget the connection."""
+        super().connection_lost(exc)
+        self._cancel()
+
+    def _wait(self) -> None:
+        self._timer = self.loop.call_later(REQUEST_SECONDS, self.transport.close)
+
+    def _cancel(self) -> None:
         if self._timer is not None:
             self._timer.cancel()
+            self._timer = None
 
 
 def listen(host: str, port: int) -> socket.socket:

@@ -254,6 +254,7 @@ class Table:
         command = command_line("play", others, self.game, self.match.seed, seat) if self.is_for_one else None
         told = joined(self.game, "play", self.match.names, seat, seed, command)
         viewer.send({**told, "can_undo": self.is_for_one})
+        viewer.send(self._people())  # before the events, which name them
         self._tell_events(seat, viewer, max(0, len(self.match.actions) - TOLD_AGAIN))
         self.show(seat)
         if self.trouble:
@@ -264,6 +265,11 @@ class Table:
             viewer.send(events(number, told, self.match.names))
 
     def _tell_people(self) -> None:
+        for viewer in self.viewers.values():
+            viewer.send(self._people())
+
+    def _people(self) -> Message:
+        """Who is at the table."""
         seats = [
             {
                 "seat": seat,
@@ -272,8 +278,7 @@ class Table:
             }
             for seat, (name, key) in enumerate(zip(self.match.names, self.keys, strict=True))
         ]
-        for viewer in self.viewers.values():
-            viewer.send({"type": "people", "seats": seats})
+        return {"type": "people", "seats": seats}
 
 
 def new_match(game: Game, specs: Sequence[str], seed: int | None) -> Match:

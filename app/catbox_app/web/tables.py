@@ -25,8 +25,8 @@ class Tables:
         also: specs of agents that pages may name besides the bundled ones.
         are_kept: whether they are kept in files (`kept`).
         most: the most tables. At this limit, or at that of a page, the one that was left longest ago makes room for a
-            new one, unless it is kept or several people play there.
-        idle_seconds: a table where nobody sits is closed after this time.
+            new one, unless it is kept or several people play there, and its game is not over.
+        idle_seconds: a table where nobody sits is closed after this time; one where nobody has played, after a twelfth.
         clock: the time in seconds; only differences matter.
 
     ``recordings`` are files of recorded games that pages may watch, by secret keys.
@@ -71,10 +71,13 @@ class Tables:
         """Close one of ``tables`` if there are ``most`` of them."""
         if len(tables) < most:
             return
-        left = [table for table in tables if not table.viewers and table.is_for_one and not self._are_kept]
+        left = [table for table in tables if not table.viewers and self._is_spare(table)]
         if not left:
             raise Failed(f"There are {most} tables, the most {which}.", "full")
         self._close(min(left, key=lambda table: table.used))
+
+    def _is_spare(self, table: Table) -> bool:
+        return table.match.is_over or (table.is_for_one and not self._are_kept)
 
     def add(self, table: Table) -> Table:
         """Add a table, such as one that was kept (`kept`)."""
@@ -97,9 +100,11 @@ class Tables:
 
     def close_idle(self) -> None:
         """Close the tables where nobody has sat for too long."""
-        late = self.clock() - self._idle_seconds
-        for table in [table for table in self._tables if not table.viewers and table.used < late]:
-            self._close(table)
+        now = self.clock()
+        for table in [table for table in self._tables if not table.viewers]:
+            longest = self._idle_seconds if table.match.actions else self._idle_seconds / 12
+            if table.used < now - longest:
+                self._close(table)
 
     def due(self) -> list[Job]:
         """The jobs to run now, each returned once."""

@@ -300,6 +300,18 @@ def test_a_request_that_is_never_complete_is_given_up_and_a_page_that_is_open_is
             raw.sendall(whole[:9])
             while raw.recv(1 << 16):
                 pass
+        with socket.create_connection(place, timeout=20) as raw:  # a page that comes over a connection in use
+            raw.sendall(whole)
+            assert b"200 OK" in raw.recv(4096)
+            upgrade = b"Upgrade: websocket\r\nConnection: Upgrade\r\nSec-WebSocket-Version: 13\r\n"
+            key = b"Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\n\r\n"
+            raw.sendall(whole.replace(b"GET / ", b"GET /ws ")[:-2] + upgrade + key)
+            raw.settimeout(3)
+            answer = raw.recv(1 << 20)
+            while b"101 Switching Protocols" not in answer:
+                answer += raw.recv(1 << 20)
+            with pytest.raises(TimeoutError):  # nothing comes, and it is not closed
+                raw.recv(1)
         page.send(json.dumps({"type": "lobby"}))
         assert json.loads(page.recv())["type"] == "lobby"
     running.should_exit = True

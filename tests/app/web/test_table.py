@@ -246,6 +246,11 @@ def test_people_say_what_they_are_called_and_keep_it_when_they_come_back(page: P
     other.send("join", seat_key=keys[1])
     page.send("name", name=" Bob ")
     assert [seat["name"] for seat in other.last("people")["seats"]] == ["=Bob", "person", "easy"]
+    late = Page(page.tables)
+    late.send("join", seat_key=keys[1], take_over=True)
+    kinds = [message["type"] for message in late.told]
+    assert kinds.index("people") < kinds.index("position")
+    other.send("join", seat_key=keys[1], take_over=True)
     page.connection.close()
     assert other.last("people")["seats"][0] == {"seat": 0, "name": "=Bob", "present": False}
     for name in ("x" * 21, 5, None):

@@ -11,7 +11,7 @@ import math
 import os
 import time
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
@@ -137,17 +137,22 @@ def _run(
 ) -> dict[str, Any]:
     if any(imports_module(spec) for specs in config.specs().values() for spec in specs):
         options = ["--trust", *options]
-    while True:
-        try:
-            return _run_once(config, game, run, console, new, make_algorithm, options)
-        except WorkersLost as lost:
-            new = not (run / CONFIG_FILE).exists()
-            last = latest_checkpoint(run)
-            where = (
-                f"from the last checkpoint, {last}" if last else "from the start, as there is no checkpoint"
-            )
-            said = f"Workers were lost ({lost}). The run resumes {where}."
-            console.print(said, soft_wrap=True, markup=False, highlight=False)
+    with StopRequest() as stop:
+        while True:
+            try:
+                return _run_once(config, game, run, console, new, make_algorithm, options, stop)
+            except WorkersLost as lost:
+                if stop.requested is not None:
+                    raise TrainingAborted(run, options, stop.requested) from lost
+                new = not (run / CONFIG_FILE).exists()
+                last = latest_checkpoint(run)
+                where = (
+                    f"from the last checkpoint, {last}"
+                    if last
+                    else "from the start, as there is no checkpoint"
+                )
+                said = f"Workers were lost ({lost}). The run resumes {where}."
+                console.print(said, soft_wrap=True, markup=False, highlight=False)
 
 
 def _run_once(
@@ -158,37 +163,35 @@ def _run_once(
     new: bool,
     make_algorithm: MakeAlgorithm | None,
     options: Sequence[str],
+    stop: StopRequest,
 ) -> dict[str, Any]:
-    def say(text: str) -> None:
-        with suppress(OSError):  # the terminal was closed
-            console.print(text, soft_wrap=True)
-
     try:
-        with StopRequest(say) as stop:
-            # Before anything is written.
-            with _memory_for(config, new), _advice_on_resuming(run, options, begun=not new):
-                algorithm = (make_algorithm or algorithm_class(config.algorithm))(config, game)
-            try:
-                with locked(run):
-                    if new:
-                        start_run(run, config)
-                    remove_leftovers(run)
-                    loop = Loop(config, game, run, algorithm, options)
-                    try:
-                        with _advice_on_resuming(run, options, begun=True):
-                            loop.load_latest()
-                            loop.train(console, stop)
-                    except TrainingInterrupted:
-                        raise
-                    except KeyboardInterrupt:  # second Ctrl-C
-                        raise TrainingAborted(run, options) from None
-                    stop.restore()
-                    try:
-                        return final_report(config, game, run, algorithm.policy(), asdict(loop.done), console)
-                    except KeyboardInterrupt:  # all is saved: resuming only plays these matches
-                        raise TrainingInterrupted(run, loop.done.decisions, options) from None
-            finally:
-                algorithm.close()
+        # Before anything is written.
+        with _memory_for(config, new), _advice_on_resuming(run, options, begun=not new):
+            algorithm = (make_algorithm or algorithm_class(config.algorithm))(config, game)
+        try:
+            with locked(run):
+                if new:
+                    start_run(run, config)
+                remove_leftovers(run)
+                loop = Loop(config, game, run, algorithm, options)
+                try:
+                    with _advice_on_resuming(run, options, begun=True):
+                        loop.load_latest()
+                        loop.train(console, stop)
+                except TrainingInterrupted:
+                    raise
+                except KeyboardInterrupt:  # second Ctrl-C
+                    raise TrainingAborted(run, options) from None
+                stop.restore()
+                if stop.requested is not None:
+                    raise TrainingInterrupted(run, loop.done.decisions, options, stop.requested)
+                try:
+                    return final_report(config, game, run, algorithm.policy(), asdict(loop.done), console)
+                except KeyboardInterrupt:  # all is saved: resuming only plays these matches
+                    raise TrainingInterrupted(run, loop.done.decisions, options) from None
+        finally:
+            algorithm.close()
     except WriteError as error:
         if not (run / CONFIG_FILE).exists():  # nothing to resume
             raise
@@ -246,11 +249,8 @@ class Loop:
             self.best_margin = self.best_margin_so_far(progress.say)
             if log.notice:
                 progress.say(log.notice)
-            while True:
-                if stop.requested is not None:
-                    raise TrainingInterrupted(self.run, done.decisions, self.options, stop.requested)
-                if done.update == config.num_updates:
-                    return
+            requested = stop.requested
+            while done.update < config.num_updates and requested is None:
                 began = time.perf_counter()
                 try:
                     metrics = self.algorithm.update(done.update / max(1, config.num_updates - 1))
@@ -269,11 +269,16 @@ class Loop:
                 if done.update % config.evaluate_every == 0 and not last:
                     row |= self.evaluate(progress.say)
                 log.write(row)
-                if done.update % config.checkpoint_every == 0 or last or stop.requested is not None:
+                requested = (
+                    stop.requested
+                )  # read once: what is asked for from now on waits for the next update
+                if done.update % config.checkpoint_every == 0 or last or requested is not None:
                     log.sync()
                     self.save()
                 if last:  # what was learned is safe by now
                     log.extend(row, self.evaluate(progress.say))
+        if requested is not None:
+            raise TrainingInterrupted(self.run, done.decisions, self.options, requested)
 
     def evaluate(self, say: Callable[[str], None]) -> dict[str, float]:
         """Metrics of the policy against the opponents. Saves the policy if it did better than any before."""

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import os
 import shlex
 import shutil
 import signal
 import sys
 import threading
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from types import FrameType
@@ -72,10 +73,10 @@ class TrainingInterrupted(KeyboardInterrupt):
 class TrainingAborted(KeyboardInterrupt):
     """A run was stopped at once, in the middle of an update. The text says what is kept and how to resume."""
 
-    def __init__(self, run: Path, options: Sequence[str] = ()) -> None:
+    def __init__(self, run: Path, options: Sequence[str] = (), number: int = signal.SIGINT) -> None:
         go_on = resume_command(run, options)
         super().__init__(f"Stopped at once; {what_is_kept(run)}. Resume with:  {go_on}")
-        self.run = run
+        self.run, self.signal = run, int(number)
 
 
 class TrainingDiverged(RuntimeError):
@@ -99,10 +100,14 @@ class TrainingDiverged(RuntimeError):
         self.run, self.update = run, update
 
 
+#: What is said at the first Ctrl-C.
+ACKNOWLEDGED = b"\nStopping as soon as the update under way is saved. Ctrl-C again stops at once.\n"
+
+
 class StopRequest:
     """Turns the first Ctrl-C, SIGTERM or SIGHUP into ``requested``, so that the update can be finished and saved.
 
-    Ctrl-C is acknowledged at once, through ``say``. A second signal has its usual effect: Ctrl-C raises
+    Ctrl-C is acknowledged at once, on standard error. A second signal has its usual effect: Ctrl-C raises
     ``KeyboardInterrupt``. Signals that the process was started to ignore (``nohup``) stay ignored. Outside the main
     thread, nothing changes.
     """
@@ -111,9 +116,8 @@ class StopRequest:
         getattr(signal, name) for name in ("SIGINT", "SIGTERM", "SIGHUP") if hasattr(signal, name)
     )
 
-    def __init__(self, say: Callable[[str], None]) -> None:
+    def __init__(self) -> None:
         self.requested: int | None = None  # the number of the signal
-        self._say = say
         self._before: dict[signal.Signals, Any] = {}
 
     def __enter__(self) -> StopRequest:
@@ -130,7 +134,9 @@ class StopRequest:
         self.requested = number
         self.restore()
         if number == signal.SIGINT:
-            self._say("Stopping once this update is finished and saved. Ctrl-C again stops at once.")
+            # Written past every buffer: the signal may come in the middle of a write, or when the terminal is gone.
+            with suppress(OSError):
+                os.write(2, ACKNOWLEDGED)
 
     def restore(self) -> None:
         """Restore the previous signal handlers."""

@@ -146,8 +146,9 @@ export function start(root, transport, {links = false, lobby = true} = {}) {
     const remembered = seatKey === null ? null : ofThisTab(`table.${seatKey}`);
     frame.invitations = [];
     if (remembered !== null && joined.mode === "play") {
+      const several = remembered.open.seats.filter((spec) => spec === "person").length > 1;
       remembered.seat = joined.seat;
-      remembered.open = {...remembered.open, seed: joined.seed, seats: turned(remembered.open.seats, joined.seat)};
+      remembered.open = {...remembered.open, seed: several ? null : joined.seed, seats: turned(remembered.open.seats, joined.seat)};
       keepInThisTab(`table.${seatKey}`, remembered);
       frame.invitations = remembered.seats.filter((seat) => seat.key && seat.key !== seatKey);
     }
@@ -203,7 +204,7 @@ export function start(root, transport, {links = false, lobby = true} = {}) {
     const buttons = [];
     if (remembered !== null) {
       buttons.push(
-        pushButton("Open the same deal again", () => {
+        pushButton(remembered.open.seed === null ? "Open such a table again" : "Open the same deal again", () => {
           hideBanner();
           open(remembered.open, remembered.seat);
         }),

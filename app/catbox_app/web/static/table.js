@@ -41,6 +41,7 @@ export function createTable(frame, mode) {
   let busy = false; // an action is on its way
   let roundEnd = null; // {number, lines} of the last end of a round
   let position = null;
+  let shown = [new Map(), null]; // what the coach says of the position
 
   new ResizeObserver(resized).observe(stage);
   return {node, mode, receive, pause};
@@ -76,7 +77,10 @@ export function createTable(frame, mode) {
   function takePeople(message) {
     names.set(message.seats.map((seat) => seat.name));
     people.show(message);
-    if (position !== null) picture.show(position.svg, replay !== null);
+    if (position === null) return;
+    picture.show(position.svg, replay !== null);
+    if (replay === null) showMoves();
+    showValues(...shown);
   }
 
   function takeEvents(message) {
@@ -166,6 +170,7 @@ export function createTable(frame, mode) {
   }
 
   function showValues(values, best) {
+    shown = [values, best];
     (replay ?? actions).showValues(values, best);
     picture.showValues(values, best);
   }

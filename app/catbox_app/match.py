@@ -118,6 +118,21 @@ class Match:
         """The seat that took each action."""
         return [state.current_player for state in self.states[:-1]]
 
+    @property
+    def rounds(self) -> list[list[int]]:
+        """Each seat's points in each finished round; empty for a game whose rounds tell no ``score``."""
+        if "score" not in self.game.info_names:
+            return []
+        ended = [state for state in self.states[1:] if state.round_ended]
+        return [[state.info(seat)["score"] for seat in range(self.game.num_players)] for state in ended]
+
+    @property
+    def places(self) -> list[int]:
+        """Each seat's place at the end of the game, from 1; seats that share one have the same number."""
+        shares = self.state.record.win_shares[: self.game.num_players]
+        ranks = list(zip(shares.tolist(), self.state.returns(), strict=True))
+        return [1 + sum(other > own for other in ranks) for own in ranks]
+
     def play(self, seat: int, action: int) -> None:
         """A person in ``seat`` takes ``action``.
 

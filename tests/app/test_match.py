@@ -157,6 +157,26 @@ def test_turns_and_seats_are_kept() -> None:
         match.play_agent()
 
 
+def test_rounds_add_up_and_the_last_one_breaks_a_tie() -> None:
+    game = catbox_env.make_game("cat_in_the_box_v0", num_players=3, rounds=2, reward="margin")
+    tied = 0
+    for seed in range(200):
+        match = Match(game, ["random"] * 3, seed=seed)
+        while not match.is_over:
+            match.play_agent()
+        first, last = match.rounds
+        totals = [a + b for a, b in zip(first, last, strict=True)]
+        assert totals == match.state.record.scores[:3].tolist()
+        ranks = list(zip(totals, last, strict=True))
+        best = [seat for seat in range(3) if ranks[seat] == max(ranks)]
+        assert [seat for seat in range(3) if match.places[seat] == 1] == best
+        tied += totals.count(max(totals)) > len(best)
+        assert all(
+            match.places[a] <= match.places[b] for a in range(3) for b in range(3) if totals[a] > totals[b]
+        )
+    assert tied > 0
+
+
 def test_everybody_is_told_what_it_sees() -> None:
     match = finish(Match(game_of(), [None, "heuristic", "random"], seed=2))
     told = {seat: match.events(seat) for seat in (None, 0, 1, 2)}

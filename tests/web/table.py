@@ -74,6 +74,11 @@ def buttons(page: Page) -> Locator:
     return page.get_by_role("toolbar", name="Legal actions").get_by_role("button")
 
 
+def unfold(page: Page) -> None:
+    """Shows the legal actions as buttons, which a wide page folds."""
+    page.get_by_text("All legal actions").click()
+
+
 def play_to_the_end(page: Page) -> int:
     """Clicks on the last legal action in the picture until the game is over; returns how many actions that took."""
     actions, at = 0, wait_for_turn(page)

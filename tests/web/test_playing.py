@@ -15,6 +15,7 @@ from tests.web.table import (
     open_table,
     play,
     play_to_the_end,
+    unfold,
     wait_for_turn,
 )
 
@@ -25,6 +26,8 @@ GAMES = [("Cat in the Box", 3), ("Cat Te", 3), ("Petrify", 2)]
 def test_a_round_by_mouse(new_page: NewPage, title: str, players: int) -> None:
     page = new_page()
     open_table(page, title, players)
+    expect(buttons(page)).to_have_count(0)
+    unfold(page)
     assert buttons(page).count() == cards(page).count() > 1
     assert play_to_the_end(page) > 1
     expect_end(page, players)
@@ -64,9 +67,17 @@ def test_a_card_of_the_hand_points_out_the_cells_to_which_it_can_go(new_page: Ne
     page.locator(f'.picture [data-action="{actions[0]}"]').click()
 
 
-def test_a_round_by_keyboard_alone(new_page: NewPage) -> None:
+@pytest.mark.parametrize(("title", "players"), GAMES)
+def test_a_round_by_keyboard_alone(new_page: NewPage, title: str, players: int) -> None:
     page = new_page()
     page.locator(".lobby").wait_for()
+    _tab_to(page, ".games input")
+    while page.evaluate("document.activeElement.closest('label').innerText.split('\\n')[0]") != title:
+        page.keyboard.press("ArrowRight")
+    _tab_to(page, ".chips input")
+    page.keyboard.press(str(players))
+    while page.evaluate("document.activeElement.value") != str(players):
+        page.keyboard.press("ArrowRight")
     _tab_to(page, ".rules > summary")
     page.keyboard.press("Enter")
     _tab_to(page, "input[inputmode=numeric]")
@@ -84,13 +95,17 @@ def test_a_round_by_keyboard_alone(new_page: NewPage) -> None:
         page.keyboard.press("Enter")
         at = wait_for_turn(page, at)
     assert moved
-    expect_end(page, 3)
-    assert int(at) > 20
+    expect_end(page, players)
+    assert int(at) >= 4
+    _tab_to(page, ".round-end .row button")
+    page.keyboard.press("Enter")
+    expect(page.locator(".table")).not_to_have_attribute("data-waits", "over")
 
 
 def test_the_list_of_actions_is_one_stop_of_the_tab_key(new_page: NewPage) -> None:
     page = new_page()
     open_table(page, "Cat in the Box", 3)
+    unfold(page)
     _tab_to(page, "[data-choice]")
     page.keyboard.press("End")
     last = buttons(page).last

@@ -11,6 +11,7 @@ from catbox_agents import read_record
 from catbox_app.web.exported import replay_page
 from tests.app.table import run
 from tests.web.conftest import NewPage
+from tests.web.test_accessibility import expect_accessible
 
 
 @pytest.fixture(scope="module")
@@ -41,6 +42,7 @@ def test_a_page_is_stepped_through_by_keys_and_seen_from_any_seat(
     open_picture = page.locator(".picture svg").inner_html()
     page.get_by_label("Seen by").select_option("0")
     expect(said).to_have_text("Heuristic 2 puts a card aside.")
+    expect(page.locator(".picture [data-prompt]")).to_be_hidden()
     assert page.locator(".picture svg").inner_html() != open_picture
     page.keyboard.press("End")
     expect(said).to_contain_text("Heuristic")
@@ -49,8 +51,10 @@ def test_a_page_is_stepped_through_by_keys_and_seen_from_any_seat(
     before = page.evaluate(background)
     page.get_by_role("button", name="Switch to the").click()
     page.wait_for_function(f"{background} !== {before!r}")
+    expect_accessible(page)
     page.keyboard.press("Home")
     expect(table).to_have_attribute("data-number", "0")
+    expect_accessible(page)
     assert page.evaluate("document.documentElement.scrollWidth") <= width
     assert asked == []
 

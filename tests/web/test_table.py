@@ -8,7 +8,17 @@ from pathlib import Path
 from playwright.sync_api import expect
 
 from tests.web.conftest import NewPage
-from tests.web.table import buttons, cards, is_over, number, open_table, play, play_to_the_end, wait_for_turn
+from tests.web.table import (
+    buttons,
+    cards,
+    is_over,
+    number,
+    open_table,
+    play,
+    play_to_the_end,
+    unfold,
+    wait_for_turn,
+)
 from tests.web.test_accessibility import expect_accessible
 
 
@@ -29,6 +39,28 @@ def test_a_coach_draws_a_bar_on_each_legal_action(new_page: NewPage) -> None:
     page.get_by_label("Show on my turn").select_option("")
     expect(page.locator(".choice .axis")).to_have_count(0)
     expect(page.locator(".coach-bar")).to_have_count(0)
+
+
+def test_a_match_shows_its_rounds_and_the_end_all_hands(new_page: NewPage) -> None:
+    page = new_page()
+    page.locator(".lobby .rules > summary").click()
+    page.get_by_label("Rounds").fill("2")
+    open_table(page, "Cat in the Box", 3)
+    rounds, hands = page.locator(".rounds tbody tr"), page.locator(".picture [aria-label^='hand of ']")
+    expect(page.locator(".rounds")).to_be_hidden()
+    while rounds.count() == 0 and not is_over(page):
+        play(page)
+    expect(rounds).to_have_count(1)
+    expect(hands).to_have_count(1)
+    play_to_the_end(page)
+    expect(rounds).to_have_count(2)
+    columns = [
+        row.locator("td").all_inner_texts() for row in (*rounds.all(), page.locator(".rounds tfoot tr"))
+    ]
+    first, second, total = ([int(one.replace("\u2212", "-")) for one in row] for row in columns)
+    assert [a + b for a, b in zip(first, second, strict=True)] == total
+    expect(hands).to_have_count(3)
+    expect_accessible(page)
 
 
 def test_undo_takes_back_ones_last_action_and_what_followed(new_page: NewPage) -> None:
@@ -52,6 +84,7 @@ def test_a_refused_move_shows_why(new_page: NewPage) -> None:
     page.locator(".picture [data-action='30']").click()
     notice = page.locator(".notice")
     expect(notice).to_contain_text("Not possible")
+    unfold(page)
     buttons(page).first.click()
     wait_for_turn(page, at)
     expect(notice).to_be_hidden()

@@ -18,6 +18,7 @@ from tests.web.table import (
     wait_for_new_picture,
     wait_for_turn,
 )
+from tests.web.test_accessibility import expect_accessible
 
 
 def test_a_reload_in_the_middle_of_a_game(new_page: NewPage) -> None:
@@ -41,6 +42,7 @@ def test_a_server_that_keeps_its_tables(new_page: NewPage, tmp_path: Path) -> No
         mark_picture(page)
         own.stop()
         expect(page.locator(".banner")).to_contain_text("The connection to the table is lost")
+        expect_accessible(page)
         own.start()
         expect(page.locator(".banner")).to_be_hidden()
         wait_for_new_picture(page)

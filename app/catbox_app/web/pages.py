@@ -62,7 +62,6 @@ def position(state: GameState, number: int, seat: int | None, theme: str, size: 
         "svg": game.render_svg(state, seat, size, theme),
         "legal": [named(game, action) for action in legal],
         "to_move": to_move,
-        "scores": state.returns(),
     }
 
 

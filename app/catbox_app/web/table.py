@@ -216,7 +216,10 @@ class Table:
         """Send the position to ``seat``, and ask its coach."""
         viewer, match = self.viewers[seat], self.match
         to_move = match.current_player
-        message = position(match.state, len(match.actions), seat, viewer.theme, viewer.size)
+        seen_by = None if match.is_over else seat  # the end reveals all cards
+        message = position(match.state, len(match.actions), seen_by, viewer.theme, viewer.size)
+        message["rounds"] = match.rounds
+        message["places"] = match.places if match.is_over else None
         message["waits_for"] = (
             "over"
             if match.is_over

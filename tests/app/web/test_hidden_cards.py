@@ -89,7 +89,8 @@ def test_what_pages_are_told_in_a_whole_game_is_what_their_seats_see(
             text = json.dumps(page.told)
             assert not any(key in text for key in keys if key)
             assert table.match.is_over or "987654321" not in text
-            assert page.position["svg"] == game.render_svg(table.match.state, seat)
+            seen_by = None if table.match.is_over else seat
+            assert page.position["svg"] == game.render_svg(table.match.state, seen_by)
             told = [event.text for event in table.match.events(seat, number - 1)[0]]
             lines = [line["text"].replace(" (person)", "") for line in page.last("events")["lines"]]
             assert lines == told

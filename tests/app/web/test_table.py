@@ -40,7 +40,10 @@ def test_a_person_plays_a_whole_game_against_agents(page: Page, game: str) -> No
     assert "game_end" in {line["kind"] for line in lines}
     numbers = [message["number"] for message in page.all("events")]
     assert numbers == list(range(1, page.position["number"] + 1))
-    assert {"scores", "svg"} <= page.position.keys()
+    (table,) = page.tables
+    assert page.position["rounds"] == table.match.rounds
+    assert sorted(page.position["places"]) in ([1, 2], [1, 1])
+    assert page.position["svg"] == table.game.render_svg(table.match.state, None, 720, "light")
     assert page.position["to_move"] == -1
     assert page.last("ended")["seed"] == 3
     assert not page.all("failed")

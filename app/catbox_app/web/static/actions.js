@@ -2,15 +2,38 @@
 
 import {element} from "./dom.js";
 
+// From this width on, the picture is large enough to choose in it: the buttons are folded.
+const WIDE = "(min-width: 1021px)";
+
 /**
- * The list; calls `act(action)` with the chosen action. It is one Tab stop; arrow keys move inside. If `act` is null,
- * nothing can be chosen: the list of a recorded game. `show(legal, taken)` marks `taken`, if given.
+ * The list; calls `act(action)` with the chosen action. It is one Tab stop; arrow keys move inside. On a wide page it is
+ * folded until the user, or `unfold()`, opens it. If `act` is null, nothing can be chosen: the list of a recorded game.
+ * `show(legal, taken)` marks `taken`, if given.
  */
 export function createActions(act) {
   const role = act === null ? "list" : "toolbar";
   const list = element("div", {class: "choices", role, "aria-label": "Legal actions", hidden: true, onkeydown: pressed});
+  const fold = element("details", {class: "fold"}, element("summary", {}, "All legal actions"), list);
+  const wide = matchMedia(WIDE);
+  wide.addEventListener("change", foldIfWide);
+  foldIfWide();
 
-  return {node: list, show, showValues, buttons};
+  return {node: act === null ? list : fold, show, showValues, focus, unfold};
+
+  function foldIfWide() {
+    fold.open = !wide.matches;
+  }
+
+  function unfold() {
+    fold.open = true;
+  }
+
+  // Focuses the first button; returns whether there is one to be seen.
+  function focus() {
+    if (!fold.open || list.children.length === 0) return false;
+    buttons()[0].focus({preventScroll: true});
+    return true;
+  }
 
   function show(legal, taken = null) {
     const had = list.contains(document.activeElement);
@@ -24,6 +47,7 @@ export function createActions(act) {
       }),
     );
     list.hidden = legal.length === 0;
+    fold.hidden = list.hidden;
     if (had && legal.length > 0) buttons()[0].focus({preventScroll: true});
     return had && legal.length === 0; // whether the focused element is gone
   }

@@ -6,19 +6,24 @@ import {fittingAgents} from "./settings.js";
 
 const POINTS = "points";
 
-/** The panel; `send` asks the table, `show(values, best)` draws the bars; `values`: a map from actions to {share, words}. */
-export function createCoach(send, show) {
+/**
+ * The panel; `send` asks the table, `show(values, best)` draws the bars; `values`: a map from actions to {share, words}.
+ * `asked()` is called when the user asks for something.
+ */
+export function createCoach(send, show, asked) {
   const choice = element("div", {});
   const told = element("p", {class: "hint", role: "status"});
   const node = panel("Coach", "coach", choice, told);
+  let offered = false; // whether there is something to choose
   let wanted = ""; // "": nothing; POINTS; else the spec of an agent
 
   return {node, offer, ask, receive, clear};
 
   function offer({agents, estimates}, {game, names}) {
     const fitting = fittingAgents(agents, game, names.length);
-    node.hidden = fitting.length === 0; // until an agent's own probabilities come
-    if (fitting.length === 0) return;
+    offered = fitting.length > 0;
+    node.hidden = !offered; // until an agent's own probabilities come
+    if (!offered) return;
     const probabilities = fitting.map((one) => [one.spec, one.title]);
     const points = estimates ? [[POINTS, "Expected lead, in points"]] : [];
     const options = [["", "Nothing"], ...points, ["What an agent would play", probabilities]];
@@ -29,8 +34,9 @@ export function createCoach(send, show) {
     wanted = value;
     clear();
     told.textContent = "";
-    if (wanted === "") send({type: "coach", shows: null});
-    else ask();
+    if (wanted === "") return send({type: "coach", shows: null});
+    asked();
+    ask();
   }
 
   // Also after reconnecting, when the table must be told again.
@@ -58,10 +64,11 @@ export function createCoach(send, show) {
     else told.textContent = `${agent} ${recorded ? "preferred" : "would choose"} ${first.text}: ${inWords(first)}.`;
   }
 
-  // A new position has come; `asked`: whether advice follows.
-  function clear(asked = false) {
+  // A new position has come; `expected`: whether advice follows.
+  function clear(expected = false) {
     show(new Map(), null);
-    told.textContent = asked && wanted !== "" ? "Weighing the actions." : "";
+    node.hidden = !offered;
+    told.textContent = expected && wanted !== "" ? "Weighing the actions." : "";
   }
 }
 

@@ -98,7 +98,9 @@ export function createSummary(names) {
     title.textContent = place === "" ? words : place;
     outcome.textContent = place === "" ? "" : `${words}.`;
     scores.replaceChildren(...told.filter((line) => line.kind === "score").map(inWords));
-    more.replaceChildren(...told.filter((line) => line.kind !== "score" && line !== shown).map(inWords));
+    // When the game is over, the picture has the hands.
+    const left = told.filter((line) => line !== shown && line.kind !== "score" && !(over && line.kind === "hand"));
+    more.replaceChildren(...left.map(inWords));
     buttons.replaceChildren(...children);
     close.hidden = over;
     node.hidden = false;

@@ -1,7 +1,10 @@
 // The names of the players: people choose theirs; agents are named by their kind and the number of their seat.
 
-// Letters of a name that fit into a picture.
-const ROOM = 10;
+// Letters of a name that fit into a sentence of a picture.
+const ROOM = 12;
+// A name alone is drawn at most this much wider than "player_0", and at least at this share of its size.
+const WIDER = 1.05;
+const SMALLEST = 0.7;
 const KINDS = ["zoo", "search", "ismcts", "pimc"];
 
 /** The names of a table: `set(names)` takes those of a message, `of(seat)` is one, `within(text)` inserts them into a text. */
@@ -26,9 +29,17 @@ export function createNames() {
     });
   }
 
+  // `svg` is in the page: names are measured.
   function inPicture(svg) {
     for (const node of svg.querySelectorAll("text, tspan, desc, title")) {
-      if (node.childElementCount === 0 && node.textContent.includes("player_")) node.textContent = within(node.textContent, ROOM);
+      if (node.childElementCount > 0 || !node.textContent.includes("player_")) continue;
+      const alone = /^player_\d+$/.test(node.textContent) && node.matches("text");
+      const width = alone ? WIDER * node.getComputedTextLength() : Infinity;
+      node.textContent = within(node.textContent, ROOM);
+      const share = alone ? width / node.getComputedTextLength() : 1;
+      if (share >= 1) continue;
+      node.setAttribute("font-size", Math.max(share, SMALLEST) * Number(node.getAttribute("font-size")));
+      while (node.getComputedTextLength() > width) node.textContent = `${node.textContent.slice(0, -2)}\u2026`;
     }
     for (const node of svg.querySelectorAll("[aria-label*='player_']")) {
       node.setAttribute("aria-label", within(node.getAttribute("aria-label")));

@@ -42,8 +42,8 @@ export function createPicture(act, say, names) {
       tip.textContent = parts.filter((words) => words !== null).join(", ");
       button.prepend(tip);
     }
-    names.inPicture(picture);
     node.replaceChildren(picture);
+    names.inPicture(picture);
     if (focused !== null) (choiceOf(action) ?? choices()[0] ?? node).focus({preventScroll: true});
   }
 

@@ -6,7 +6,7 @@ import {calledAt} from "./names.js";
 
 const SECONDS = 1;
 
-/** The controls of a recorded game; `frame`: see app.js. */
+/** The controls of a recorded game, and what is shown `below` them; `frame`: see app.js. */
 export function createReplay(frame) {
   const slider = element("input", {type: "range", min: 0, max: 0, value: 0, oninput: () => go(Number(slider.value))});
   const place = element("output", {class: "place"});
@@ -14,7 +14,7 @@ export function createReplay(frame) {
   const view = element("div", {class: "field-row"});
   // The legal actions at a decision: the same list as at a table, but read-only.
   const weighed = createActions(null);
-  const node = element(
+  const controls = element(
     "section",
     {class: "controls", "aria-label": "Replay"},
     element("div", {class: "field slider"}, labelled("Action", slider), place),
@@ -27,9 +27,8 @@ export function createReplay(frame) {
       pushButton("Forward", () => go(at + 1)),
       pushButton("Last", () => go(length)),
     ),
-    view,
-    weighed.node,
   );
+  const below = element("section", {class: "controls", "aria-label": "What is shown"}, view, weighed.node);
   let at = 0; // the last requested number
   let length = 0;
   let seat = null;
@@ -38,7 +37,7 @@ export function createReplay(frame) {
 
   document.addEventListener("keydown", pressed);
 
-  return {node, opened, arrived, go, pause, weigh: weighed.show, showValues: weighed.showValues};
+  return {controls, below, opened, arrived, go, pause, weigh: weighed.show, showValues: weighed.showValues};
 
   function opened(joined) {
     length = joined.length;
@@ -78,7 +77,7 @@ export function createReplay(frame) {
 
   // Keys for the whole page, except where they have another meaning.
   function pressed(event) {
-    if (!node.isConnected || event.altKey || event.ctrlKey || event.metaKey) return;
+    if (!controls.isConnected || event.altKey || event.ctrlKey || event.metaKey) return;
     if (event.target.closest("input, select, textarea, summary, [role=log]")) return;
     const lead = {ArrowLeft: () => go(at - 1), ArrowRight: () => go(at + 1), Home: () => go(0), End: () => go(length)};
     if (!event.target.closest("button")) lead[" "] = playOrPause;

@@ -9,6 +9,7 @@ import {createNames} from "./names.js";
 import {createPeople} from "./people.js";
 import {createPicture, sizeFor} from "./picture.js";
 import {createReplay} from "./replay.js";
+import {createRounds} from "./rounds.js";
 
 /** The screen of a table (`mode` "play") or of a recorded game ("replay"). `receive(message)` takes its messages. */
 export function createTable(frame, mode) {
@@ -18,7 +19,8 @@ export function createTable(frame, mode) {
   const actions = createActions(act);
   const log = createLog(names, replay === null ? null : replay.go);
   const summary = createSummary(names);
-  const coach = createCoach(frame.send, showValues);
+  const rounds = createRounds(names);
+  const coach = createCoach(frame.send, showValues, actions.unfold);
   const people = createPeople(frame.send, names);
   const deal = createDeal(frame.send, replay === null);
   const status = element("h2", {class: "status", tabindex: -1});
@@ -27,13 +29,18 @@ export function createTable(frame, mode) {
   const turn = element("p", {class: "spoken", role: "status"}); // what a screen reader says on your turn
   const notice = element("p", {class: "notice", role: "alert", hidden: true});
   const undo = pushButton("Undo", () => frame.send({type: "undo"}), {class: "undo", hidden: true});
-  const stage = element("section", {class: "stage", "aria-label": "Table"}, picture.node, said, notice);
+  const stage = element("section", {class: "stage", "aria-label": "Table"}, picture.node);
   const moves = element("section", {class: "moves", "aria-label": "Your move"}, status, undo, actions.node, turn);
   const node = element(
     "div",
     {class: `table ${mode}`},
-    element("div", {class: "centre"}, stage, replay === null ? moves : replay.node),
-    element("div", {class: "side"}, summary.node, people.node, log.node, coach.node),
+    element(
+      "div",
+      {class: "centre"},
+      stage,
+      ...(replay === null ? [said, notice, moves] : [replay.controls, said, notice, replay.below]),
+    ),
+    element("div", {class: "side"}, summary.node, people.node, rounds.node, log.node, coach.node),
     deal.node,
   );
   let joined = null;
@@ -105,6 +112,7 @@ export function createTable(frame, mode) {
     } else {
       said.textContent = log.latest();
       showMoves();
+      rounds.show(message.rounds, message.waits_for === "over");
       showEnd(before);
     }
     if (notice.dataset.number !== String(number)) quiet();
@@ -129,7 +137,7 @@ export function createTable(frame, mode) {
     turn.textContent = waits === "you" ? `Your move: ${legal.length} legal actions` : "";
     const lost = actions.show(legal);
     // The status line has the focus while others move.
-    if (legal.length > 0 && document.activeElement === status) actions.buttons()[0].focus({preventScroll: true});
+    if (document.activeElement === status && !actions.focus()) picture.choices()[0]?.focus({preventScroll: true});
     deal.show(waits === "over");
     undo.hidden = !joined.can_undo;
     undo.disabled = !position.can_undo;
@@ -141,7 +149,7 @@ export function createTable(frame, mode) {
     const over = position.waits_for === "over";
     const here = roundEnd !== null && roundEnd.number > before;
     if (!here && !over) return;
-    const place = over ? placeOf(joined.seat, position.scores) : "";
+    const place = over ? placeOf(joined.seat, position.places) : "";
     summary.show(roundEnd === null ? [] : roundEnd.lines, over, place, ...(over ? deal.buttonsAtTheEnd() : []));
   }
 
@@ -188,10 +196,9 @@ export function createTable(frame, mode) {
 }
 
 // How `seat` finished, in words.
-function placeOf(seat, scores) {
-  const better = scores.filter((score) => score > scores[seat]).length;
-  const shared = scores.filter((score) => score === scores[seat]).length > 1;
-  if (better === 0) return shared ? "You share the win" : "You win";
-  const place = ["", "2nd", "3rd"][better] ?? `${better + 1}th`;
+function placeOf(seat, places) {
+  const shared = places.filter((place) => place === places[seat]).length > 1;
+  if (places[seat] === 1) return shared ? "You share the win" : "You win";
+  const place = ["2nd", "3rd"][places[seat] - 2] ?? `${places[seat]}th`;
   return shared ? `You share ${place} place` : `You finish ${place}`;
 }

@@ -23,6 +23,7 @@ from catbox_env.core.picture import (
     letters,
     number,
     path,
+    prompt,
     round_box,
     text,
     token,
@@ -217,7 +218,7 @@ class Board:
             drawn += button(theme, rules.paradox, label, PADDING, top + 4, 160, "Paradox")
         elif self.legal:
             what = "Choose a card to put aside." if view.phase == DISCARD else "Choose a framed cell."
-            drawn += text(PADDING, middle, what)
+            drawn += prompt(PADDING, middle, what)
         elif view.mover >= 0:
             drawn += text(PADDING, middle, f"Waiting for player_{view.mover}.", fill=theme.soft)
         if seat in view.discards:

@@ -22,6 +22,7 @@ from catbox_env.core.picture import (
     last_action,
     number,
     path,
+    prompt,
     seat_row,
     signed,
     text,
@@ -217,7 +218,7 @@ def _foot(view: View, theme: Theme, seat: int, top: float, legal: set[int]) -> s
     if view.mover != seat:
         return text(PADDING, top + 22, f"Waiting for player_{view.mover}.", fill=theme.soft)
     folds = any(FOLD <= action < CLAIM for action in legal)
-    return text(PADDING, top + 22, "Play a framed card or fold one." if folds else "Play a framed card.")
+    return prompt(PADDING, top + 22, "Play a framed card or fold one." if folds else "Play a framed card.")
 
 
 def _put_scores(view: View, sheet: Sheet, state: GameState) -> None:

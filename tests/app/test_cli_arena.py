@@ -97,8 +97,11 @@ def test_a_wide_cell_in_a_later_part_of_the_matrix_is_not_folded() -> None:
         console.print(table)
     shown = console.file.getvalue()
     assert shown.count(" -100.25 ± 10.25 ") == len(names) - 1
-    numbers = re.findall(r"^ (\S+) .*%", shown.partition("rating")[2], re.M)
-    assert numbers[: len(names)] == [str(number) for number in range(1, len(names) + 1)]
+    matrix, _, ratings = shown.partition("rating")
+    rows = re.findall(r"^ (\d) +[-+0]", matrix, re.M)  # several parts, each with all agents
+    assert rows == list(map(str, range(1, len(names) + 1))) * (len(rows) // len(names))
+    # A table that fits names its agents.
+    assert all(re.search(rf"^ {name} .*%", ratings, re.M) for name in names)
 
 
 @pytest.mark.usefixtures("in_this_process")

@@ -81,26 +81,29 @@ def results_table(matches: list[Result], title: str) -> Table:
 def terminal_tables(result: ArenaResult, width: int) -> list[Table]:
     """The matrix, a line for each agent, and the statistics, for a terminal of ``width`` columns.
 
-    If they do not fit, agents get numbers, which a list explains, and tables are split.
+    In a table that does not fit, agents have numbers, which a list explains; if it is still too wide, it is split.
     """
-
-    def tables(labels: Mapping[str, str]) -> list[list[Table]]:
-        matrix = _tables_of_width(width, _matrix_rows(result, labels), 1)
-        matrix[0].title = "Margins of one agent (row)"
-        matrix[-1].caption = "own score minus the others', ± 95 % interval"
-        summaries = _tables_of_width(width, _summary_rows(result, labels), 1)
-        return [matrix, summaries, _tables_of_width(width, _statistics_rows(result, labels), 2)]
-
-    with_names = tables({name: name for name in result.agents})
-    if all(len(parts) == 1 for parts in with_names):
-        return [parts[0] for parts in with_names]
+    names = {name: name for name in result.agents}
     numbers = {name: str(number) for number, name in enumerate(result.agents, 1)}
+    tables: list[list[Table]] = []
+    numbered = False
+    for rows, labels_of_row in ((_matrix_rows, 1), (_summary_rows, 1), (_statistics_rows, 2)):
+        parts = _tables_of_width(width, rows(result, names), labels_of_row)
+        if len(parts) > 1:
+            numbered = True
+            parts = _tables_of_width(width, rows(result, numbers), labels_of_row)
+        tables.append(parts)
+    tables[0][0].title = "Margins of one agent (row)"
+    tables[0][-1].caption = "own score minus the others', ± 95 % interval"
+    flat = [table for parts in tables for table in parts]
+    if not numbered:
+        return flat
     legend = Table.grid(padding=(0, 2))
     legend.add_column(justify="right")
     legend.add_column(overflow="fold")
     for name, number in numbers.items():
         legend.add_row(number, Text(name))
-    return [legend, *(table for parts in tables(numbers) for table in parts)]
+    return [legend, *flat]
 
 
 def fault_lines(result: ArenaResult) -> list[str]:

@@ -16,7 +16,7 @@
 | startup | import to first step in a fresh process, empty and warm compilation cache |
 | without_numba | moves of heuristics and trained networks where nothing is compiled |
 | pictures | a picture of each game as SVG and as pixels |
-| web | a server of tables in the browser with 1 and 50 players: from an action to the next position |
+| web | a server of tables in the browser with 1 and 200 players: from an action to the next position |
 | learner | the Gymnasium view among random and heuristic opponents, one game and 1,024 |
 | sb3 | sb3-contrib's MaskablePPO on the batch and on 16 single environments |
 | ppo | self-play training, with and without features, and sb3-contrib's MaskablePPO on the same game |

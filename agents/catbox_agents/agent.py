@@ -156,15 +156,26 @@ def other_rules(own: Game, game: Game) -> str:
     def parts(of: Game) -> list[tuple[str, tuple[int, ...]]]:
         return [(part.name, part.shape) for part in of.observation_layout.values()]
 
-    one, other = own.options, game.options
-    names = sorted({**one, **other})
-    differing = [name for name in names if not same_option(type(own), name, one.get(name), other.get(name))]
-    strict = [name for name in differing if name not in ("reward", *own.transferable_options)]
+    differing = differing_options(own, game)
+    strict = [name for name in differing if name not in own.transferable_options]
     named = strict if strict or parts(own) == parts(game) else differing
     if not named:
         return ""
-    theirs, ours = (", ".join(f"{name}={options.get(name)!r}" for name in named) for options in (one, other))
+    theirs, ours = (
+        ", ".join(f"{name}={options.get(name)!r}" for name in named)
+        for options in (own.options, game.options)
+    )
     return f"{own.id} with {theirs}, asked to play with {ours}"
+
+
+def differing_options(own: Game, game: Game) -> list[str]:
+    """The options, but the reward, in which two sets of rules of a game differ."""
+    one, other = own.options, game.options
+    return [
+        name
+        for name in sorted({*one, *other} - {"reward"})
+        if not same_option(type(own), name, one.get(name), other.get(name))
+    ]
 
 
 def same_option(game_class: type[Game], name: str, one: Any, other: Any) -> bool:

@@ -25,13 +25,14 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any
 
-from catbox_agents.agent import Agent, Seed, check_agent
+from catbox_agents.adaptation import adaptation
+from catbox_agents.agent import Agent, Seed, check_agent, other_rules
 from catbox_agents.errors import AgentError
 from catbox_agents.heuristics import HEURISTICS
 from catbox_agents.settings import CONFIGURED, is_configured, read_settings, specs_within
 from catbox_agents.zoo import PREFIX as ZOO
 from catbox_agents.zoo import zoo_agent, zoo_agents
-from catbox_env import Game
+from catbox_env import Game, make_game
 from catbox_env.core.checks import brief, closest
 from catbox_env.core.game import check_game_object
 from catbox_env.core.rng import seed_sequence
@@ -143,6 +144,21 @@ def trained_for(spec: str) -> tuple[str, dict[str, Any]] | None:
 
     found = load_checkpoint(text)
     return None if found.game_id is None or found.options is None else (found.game_id, found.options)
+
+
+def adapted_from(spec: str, game: Game) -> str:
+    """What the agent was trained for, as `other_rules` says it, if it plays ``game`` by adaptation; else an empty text.
+
+    For an agent with settings, the first such agent in them. Errors as in `trained_for`.
+    """
+    for text in _agents_in(spec):
+        if text in _NAMES and text not in (BEST, OF_THE_ZOO):
+            continue
+        found = trained_for(meaning(text, game))
+        own = game if found is None else make_game(found[0], **found[1])
+        if (other := other_rules(own, game)) and adaptation(own, game):
+            return other
+    return ""
 
 
 def check_spec(spec: str, words: Sequence[str] = ()) -> None:

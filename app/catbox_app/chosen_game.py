@@ -6,9 +6,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+import typer
+
 import catbox_env
 from catbox_agents.agent import same_option
-from catbox_agents.specs import trained_for
+from catbox_agents.specs import adapted_from, trained_for
 from catbox_app.rules import DEFAULT_GAME, REWARD
 from catbox_env import Game
 from catbox_env.core.options import read_options
@@ -31,7 +33,8 @@ class GameOptions:
 def choose_game(agents: Sequence[str], named: GameOptions) -> Game:
     """The game that the options of a command give. What they leave out comes from the first trained agent.
 
-    Raises ValueError for a game that cannot be played, and if the file of an agent cannot be read.
+    Says, on standard error, which agents were trained for other rules and are adapted to these. Raises ValueError for a
+    game that cannot be played, and if the file of an agent cannot be read.
     """
     implied_id, implied = implied_rules(agents)
     if named.game_id not in (None, implied_id):
@@ -40,7 +43,11 @@ def choose_game(agents: Sequence[str], named: GameOptions) -> Game:
     options = read_options(game_id, named.rules)
     if not _go_together(implied, options, game_id):
         implied = {}
-    return catbox_env.make_game(game_id, **{**implied, "reward": REWARD, **options})
+    game = catbox_env.make_game(game_id, **{**implied, "reward": REWARD, **options})
+    for agent in dict.fromkeys(agents):
+        if rules := adapted_from(agent, game):
+            typer.echo(f"catbox: {agent} was trained for {rules}; its policy is adapted.", err=True)
+    return game
 
 
 def implied_rules(agents: Sequence[str]) -> tuple[str | None, dict[str, Any]]:
@@ -62,7 +69,8 @@ def _go_together(implied: dict[str, Any], options: dict[str, Any], game_id: str)
     Otherwise the agent is refused later with a message that names the difference, so the rules must not be mixed.
     """
     chosen = game_class(game_id)
-    both = [name for name in options if name in implied and name not in chosen.transferable_options]
+    adapted = (*chosen.transferable_options, *chosen.adaptable_options)
+    both = [name for name in options if name in implied and name not in adapted]
     return all(same_option(chosen, name, options[name], implied[name]) for name in both)
 
 

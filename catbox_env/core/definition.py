@@ -44,6 +44,7 @@ class GameDefinition(ABC):
         info_values: statistics whose individual values evaluations count, such as bids: name -> values.
         transferable_options: options that do not change how an agent has to play, such as who begins: an agent made for
             other values may play if the observation has the same parts.
+        adaptable_options: options of which an agent also plays a part, such as fewer bids (`catbox_agents.adaptation`).
         equivalent_values: values of an option that mean the same rules: option -> these values.
         binary_statistics: those of its `statistics` that are 0 or 1 for a seat and matter to a player: hints show
             their probabilities. Some rules lack some of them.
@@ -62,6 +63,7 @@ class GameDefinition(ABC):
     state_dtype: ClassVar[np.dtype]
     info_names: ClassVar[tuple[str, ...]]
     transferable_options: ClassVar[tuple[str, ...]] = ()
+    adaptable_options: ClassVar[tuple[str, ...]] = ()
     equivalent_values: ClassVar[Mapping[str, tuple[Any, ...]]] = {}
     binary_statistics: ClassVar[tuple[str, ...]] = ()
 

@@ -50,9 +50,11 @@ def test_best_is_the_agent_of_the_zoo_for_the_rules_else_the_heuristic(folder: P
     assert "zoo" in catbox_agents.known_agents(three)
     assert catbox_agents.evaluate(three, ["zoo", "random"], 10).standings[0].name == "zoo"
     LearnerEnv("cat_in_the_box_v0", num_players=3, opponents="zoo").reset(seed=0)
+    for part in ({"rounds": "match"}, {"bids": (1, 3, 4)}, {"start_player": 1}):
+        assert best_agent(make_game("cat_in_the_box_v0", num_players=3, **part)) == "zoo:three"
     for other in (
         make_game("cat_in_the_box_v0", num_players=4),
-        make_game("cat_in_the_box_v0", num_players=3, rounds="match"),  # the observation has other parts
+        make_game("cat_in_the_box_v0", num_players=3, num_ranks=7),
         make_game("cat_te_v0"),
     ):
         assert best_agent(other) == "heuristic"

@@ -15,13 +15,14 @@ from __future__ import annotations
 
 import json
 import os
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from catbox_agents.adaptation import Adaptation, adaptation
 from catbox_agents.agent import other_rules
 from catbox_agents.files import check_format, parse_json, write_atomically
 from catbox_agents.networks.array_file import array_file_bytes, read_arrays, read_header
@@ -44,6 +45,7 @@ class PolicyCheckpoint:
     """The content of a policy checkpoint: the network, the game it was trained for, and facts about the training.
 
     ``game_id`` and ``options`` are None if a file of Stable-Baselines3 does not say what it was trained for.
+    ``adapted``: how it plays the game for which it was loaded; None if it was trained for that game's rules.
     """
 
     path: Path
@@ -51,6 +53,7 @@ class PolicyCheckpoint:
     game_id: str | None
     options: dict[str, Any] | None
     training: dict[str, Any]
+    adapted: Adaptation | None = None
 
 
 def save_checkpoint(
@@ -130,13 +133,16 @@ def _is_number(name: str) -> bool:
     return name.isascii() and name.isdigit() and name == f"{int(name):08d}"
 
 
-def load_checkpoint(path: str | os.PathLike[str], game: Game | None = None) -> PolicyCheckpoint:
+def load_checkpoint(
+    path: str | os.PathLike[str], game: Game | None = None, *, adapt: bool = False
+) -> PolicyCheckpoint:
     """Read a policy checkpoint: a file, a checkpoint folder, or a run folder (its latest checkpoint).
 
     The file may also be a model saved by Stable-Baselines3. ``game``, if given, must be the game that the policy was
     trained for, with the same options; the reward, the number of rounds and the start player may differ if the
-    observation has the same parts. Raises ``FileNotFoundError`` if there is no checkpoint, another ``OSError`` if it
-    cannot be read, ``ValueError`` if it is damaged, has another format, or is for another game or rule set.
+    observation has the same parts. With ``adapt``, the rules may also be part of those it was trained for. Raises
+    ``FileNotFoundError`` if there is no checkpoint, another ``OSError`` if it cannot be read, ``ValueError`` if it is
+    damaged, has another format, or is for another game or rule set.
     """
     file = find_policy(path)
     try:
@@ -150,7 +156,8 @@ def load_checkpoint(path: str | os.PathLike[str], game: Game | None = None) -> P
     except (ValueError, TypeError, RecursionError) as error:
         raise ValueError(f"{file} is damaged ({error}): {ANOTHER_CHECKPOINT}") from error
     if game is not None:
-        _check_fits(checkpoint, game)
+        adapted = _check_fits(checkpoint, game, adapt)
+        return replace(checkpoint, adapted=adapted)
     return checkpoint
 
 
@@ -185,11 +192,11 @@ def _read(path: Path) -> tuple[dict[str, Any], dict[str, NDArray[np.float32]]]:
         return header, read_arrays(file, content, MAX_ARRAYS)
 
 
-def _check_fits(checkpoint: PolicyCheckpoint, game: Game) -> None:
-    """Raise ``ValueError`` unless the policy may play ``game``."""
+def _check_fits(checkpoint: PolicyCheckpoint, game: Game, adapt: bool) -> Adaptation | None:
+    """How the policy is adapted to ``game``, if that is needed. Raises ``ValueError`` if it cannot play it."""
     if checkpoint.game_id is None or checkpoint.options is None:  # only its sizes can be checked
         _check_sizes(checkpoint, game)
-        return
+        return None
     if (checkpoint.game_id, checkpoint.options) != (game.id, game.options):
         try:
             trained_for = make_game(checkpoint.game_id, **checkpoint.options)
@@ -198,11 +205,15 @@ def _check_fits(checkpoint: PolicyCheckpoint, game: Game) -> None:
                 f"{checkpoint.path} is damaged or for rules that cannot be played ({error}): {ANOTHER_CHECKPOINT}"
             ) from error
         if other := other_rules(trained_for, game):
+            if adapt and checkpoint.network.history is None and (found := adaptation(trained_for, game)):
+                _check_sizes(checkpoint, trained_for)
+                return found
             raise ValueError(
                 f"{checkpoint.path} was trained for {other}: use the rules it was trained for, or a checkpoint trained "
                 "with these"
             )
     _check_sizes(checkpoint, game)
+    return None
 
 
 def _check_sizes(checkpoint: PolicyCheckpoint, game: Game) -> None:

@@ -7,6 +7,7 @@ from typing import cast
 
 import numpy as np
 
+from catbox_agents.adaptation import Adaptation
 from catbox_agents.agent import Seed
 from catbox_agents.networks.checkpoint import ANOTHER_CHECKPOINT, load_checkpoint
 from catbox_agents.networks.inputs import NetworkInputs
@@ -18,19 +19,31 @@ from catbox_env import Game
 class PolicyAgent(SamplingAgent):
     """Plays the legal action with the highest logit, or with ``greedy=False`` one sampled from the policy.
 
-    ``network``: an `MLP`, with its current weights, or a `PolicyNetwork`. ``needs_history`` is True for one with a
-    history encoder. Raises ``ValueError`` for a network that does not fit ``game`` or is not finite.
+    ``network``: an `MLP`, with its current weights, or a `PolicyNetwork`; ``adapted``, if given, is how it plays
+    ``game``, though made for other rules. ``needs_history`` is True for one with a history encoder. Raises
+    ``ValueError`` for a network that does not fit its game or is not finite, or one to adapt that takes histories.
     """
 
-    def __init__(self, network: Network, game: Game, seed: Seed = None, greedy: bool = True) -> None:
+    def __init__(
+        self,
+        network: Network,
+        game: Game,
+        seed: Seed = None,
+        greedy: bool = True,
+        adapted: Adaptation | None = None,
+    ) -> None:
         super().__init__(game, seed)
         self.network = network = PolicyNetwork.of(network)
-        self.inputs = NetworkInputs.of(network, game)
-        needed = self.inputs.size, game.num_actions + self.inputs.action_size
+        self.adapted = adapted
+        made_for = game if adapted is None else adapted.own
+        self.inputs = NetworkInputs.of(network, made_for)
+        if adapted is not None and network.history is not None:
+            raise ValueError("a network that takes histories plays no rules but those it was made for")
+        needed = self.inputs.size, made_for.num_actions + self.inputs.action_size
         if (network.num_inputs, network.num_outputs) != needed:
             raise ValueError(
                 f"a network of {network.num_inputs} inputs and {network.num_outputs} outputs, expected {needed[0]} and "
-                f"{needed[1]} for {game.id}"
+                f"{needed[1]} for {made_for.id}"
             )
         self.needs_history = network.history is not None
         self.greedy = greedy
@@ -45,9 +58,12 @@ class PolicyAgent(SamplingAgent):
         seed: Seed = None,
         greedy: bool = True,
     ) -> PolicyAgent:
-        """The agent of a checkpoint file, checkpoint folder or run folder; errors as in ``load_checkpoint``."""
-        checkpoint = load_checkpoint(path, game)
-        agent = cls(checkpoint.network, game, seed, greedy)
+        """The agent of a checkpoint file, checkpoint folder or run folder; errors as in ``load_checkpoint``.
+
+        The policy also plays rules that are part of those it was trained for (`catbox_agents.adaptation`).
+        """
+        checkpoint = load_checkpoint(path, game, adapt=True)
+        agent = cls(checkpoint.network, game, seed, greedy, checkpoint.adapted)
         agent.name = str(checkpoint.path)
         return agent
 
@@ -94,8 +110,13 @@ class PolicyAgent(SamplingAgent):
                 f"{self.name}: its network takes the history of the seat to move, and none was given: ask it with "
                 "histories, as make_vec(..., history=True) keeps them"
             )
-        vectors, action_features = self.inputs.compute(observations.astype(np.int8, copy=False), masks)
-        scores = self.network.logits(vectors, action_features, masks, histories)
+        observations, legal = observations.astype(np.int8, copy=False), masks
+        if self.adapted is not None:
+            observations, legal = self.adapted.observations(observations), self.adapted.masks(masks)
+        vectors, action_features = self.inputs.compute(observations, legal)
+        scores = self.network.logits(vectors, action_features, legal, histories)
+        if self.adapted is not None:
+            scores = scores[:, self.adapted.actions]
         if not np.isfinite(scores).all():
             raise ValueError(
                 f"{self.name}: its network gives logits that are not finite, so no action is better than another; its "

@@ -16,6 +16,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from catbox_agents.adaptation import adaptation
 from catbox_agents.agent import other_rules
 from catbox_agents.files import check_format, parse_json, read_text
 from catbox_env import Game, make_game
@@ -62,7 +63,13 @@ class ZooAgent:
         return make_game(self.game_id, **self.options)
 
     def plays(self, game: Game) -> bool:
-        """Whether it can play ``game``: the same rules, with any reward."""
+        """Whether it can play ``game``: the same rules, with any reward, or a part of them."""
+        return self.is_trained_for(game) or (
+            game.id == self.game_id and adaptation(self.game, game) is not None
+        )
+
+    def is_trained_for(self, game: Game) -> bool:
+        """Whether ``game`` has the rules that it was trained for, with any reward."""
         return game.id == self.game_id and not other_rules(self.game, game)
 
     def check(self) -> None:
@@ -80,9 +87,12 @@ class ZooAgent:
 
 
 def zoo_agents(game: Game | None = None) -> list[ZooAgent]:
-    """The agents of the zoo; with ``game`` given, those that can play it."""
+    """The agents of the zoo; with ``game`` given, those that can play it, the ones trained for its rules first."""
     agents = _agents()
-    return list(agents) if game is None else [agent for agent in agents if agent.plays(game)]
+    if game is None:
+        return list(agents)
+    fitting = [agent for agent in agents if agent.plays(game)]
+    return sorted(fitting, key=lambda agent: not agent.is_trained_for(game))
 
 
 def zoo_agent(spec: str, game: Game | None = None) -> ZooAgent:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -50,6 +50,7 @@ class CatInTheBox(Game):
     state_dtype = STATE
     info_names = INFO
     transferable_options = ("rounds", "start_player")
+    adaptable_options = ("bids",)
     binary_statistics = ("paradox", "bid_hit")
 
     rules: Rules
@@ -79,6 +80,11 @@ class CatInTheBox(Game):
 
     def action_to_string(self, action: int) -> str:
         return text.action_to_string(self.rules, self.check_action_id(action))
+
+    def axis_labels(self, part: str) -> tuple[Sequence[Any], ...]:
+        if part == "bids":
+            return range(self.num_players), self.rules.bids
+        return super().axis_labels(part)
 
     def describe_actions(self) -> list[tuple[int, int, str]]:
         return text.describe_actions(self.rules)

@@ -1,0 +1,63 @@
+"""Plays rules that are part of others: an agent for four bids plays with three, one for single rounds plays a match."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from catbox_agents.agent import differing_options
+from catbox_env import Game
+
+
+class Adaptation:
+    """How an agent for the rules of ``own`` plays ``game``; `adaptation` makes one.
+
+    Every action of ``game`` is one of ``own``, by its name. What an observation of ``own`` has beside that of ``game``,
+    such as a bid that these rules lack, is 0; what it lacks, such as the scores of a match, is left out.
+    """
+
+    def __init__(self, own: Game, game: Game) -> None:
+        self.own, self.game = own, game
+        ids = {own.action_to_string(action): action for action in range(own.num_actions)}
+        #: The action of ``own`` that each action of ``game`` is, (A,).
+        self.actions = np.array([ids[game.action_to_string(action)] for action in range(game.num_actions)])
+        seen = np.full(own.observation_layout.size, -1)
+        for name, part in own.observation_layout.items():
+            if name in game.observation_layout:
+                there = game.observation_layout[name]
+                places = np.ix_(
+                    *(
+                        [list(labels).index(label) for label in wanted]
+                        for labels, wanted in zip(own.axis_labels(name), game.axis_labels(name), strict=True)
+                    )
+                )
+                seen[part.slice].reshape(part.shape)[places] = np.arange(
+                    there.offset, there.offset + there.size
+                ).reshape(there.shape)
+        self._seen = seen
+
+    def observations(self, observations: NDArray[np.int8]) -> NDArray[np.int8]:
+        """Observations (n, O) of ``game`` as ``own`` has them."""
+        return np.where(self._seen >= 0, observations[:, self._seen], 0).astype(np.int8)
+
+    def masks(self, masks: NDArray[np.bool_]) -> NDArray[np.bool_]:
+        """Action masks (n, A) of ``game`` as ``own`` has them."""
+        adapted = np.zeros((len(masks), self.own.num_actions), np.bool_)
+        adapted[:, self.actions] = masks
+        return adapted
+
+
+def adaptation(own: Game, game: Game) -> Adaptation | None:
+    """How an agent for the rules of ``own`` plays ``game``; None if it cannot.
+
+    The options that differ must be among the game's ``transferable_options`` and ``adaptable_options``, and the
+    actions and observations of ``game`` among those of ``own``.
+    """
+    if own.id != game.id:
+        return None
+    if not set(differing_options(own, game)) <= {*own.transferable_options, *own.adaptable_options}:
+        return None
+    try:
+        return Adaptation(own, game)
+    except (KeyError, ValueError):  # an action, or a label of a part, that `own` does not have
+        return None

@@ -35,9 +35,9 @@ for agent in env.agent_iter():
 env.close()
 ```"""
 MASK = """\
-`observation["action_mask"]` has a 1 for each legal action of the agent to move, at least one; it is all zeros for the
-others. `raw_env()` refuses an action that the mask forbids with a `ValueError` that says which rule forbids it, and the
-game is unchanged; `env()` ends the game with PettingZoo's illegal reward."""
+`observation["action_mask"]` has a 1 for each legal action, at least one; for an agent that is not to move it is all
+zeros. For an illegal action `raw_env()` raises a `ValueError` that names the rule, and the game is unchanged; `env()`
+ends the game with PettingZoo's illegal reward."""
 
 
 def parts_of(docstring: str) -> dict[str, str]:
@@ -62,13 +62,11 @@ def properties(game: Game, game_id: str) -> str:
         ["PettingZoo", f'`pettingzoo.make("aec", "catbox/{game_id}")`'],
         ["Gymnasium", f'`gymnasium.make("catbox_env:{gymnasium_id(game_id)}")`, one learner among agents'],
         ["many games", f'`catbox_env.make_vec("{game_id}", num_envs=4096, seed=0)`'],
-        ["actions", "discrete"],
         ["parallel API", "no: agents act one at a time"],
         ["manual control", f"`catbox play --game {game_id}`"],
         ["agents", f"{players[0]}-{players[-1]}, by default {game.num_players}"],
         ["names of agents", f"`player_0` .. `player_{game.num_players - 1}`"],
-        ["action shape", f"`Discrete({game.num_actions})`"],
-        ["action values", f"0 .. {game.num_actions - 1}"],
+        ["action space", f"`Discrete({game.num_actions})`"],
         ["observation shape", f"({layout.size},), int8"],
         ["observation values", f"{low} .. {high}"],
         ["state shape", f"({state.size},), int8"],

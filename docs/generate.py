@@ -3,7 +3,7 @@
 
 A block stands between `<!-- generated: NAME ARGUMENTS -->` and `<!-- end -->`; the name is a key of `BLOCKS`. Most
 blocks take the id of a game (Cat in the Box by default) and a number of players, for example
-`<!-- generated: observation cat_te_v0 4 -->`. The pictures are those of `illustrations`. A test in
+`<!-- generated: features cat_te_v0 4 -->`. The pictures are those of `illustrations`. A test in
 tests/test_repository.py fails if a block or a picture is out of date.
 """
 
@@ -38,24 +38,13 @@ def named_game(arguments: str) -> Game:
     return make_game(*game_id or [GAME], num_players=int(players))
 
 
-def parts_table(layout: Layout, left_out: Callable[[str], bool] = lambda name: False) -> str:
-    """The parts of a vector."""
-    rows = [(f"`{name}`", *rest) for name, *rest in layout.table() if not left_out(name)]
-    return markdown_table([["part", "offset", "shape", "values", "what it holds"], *rows])
-
-
-def match_observation(players: str) -> str:
-    """The parts that a match adds to the observation of a single round."""
-    single = make_game(GAME, num_players=int(players)).observation_layout
-    match = make_game(GAME, num_players=int(players), rounds="match").observation_layout
-    return parts_table(match, lambda name: name in single)
-
-
 def state(arguments: str) -> str:
     """The parts of the state vector that an observation does not have, or has in another shape."""
     game = named_game(arguments)
     seen = {name: part.shape for name, part in game.observation_layout.items()}
-    return parts_table(game.state_layout, lambda name: game.state_layout[name].shape == seen.get(name))
+    parts = game.state_layout
+    rows = [(f"`{name}`", *rest) for name, *rest in parts.table() if parts[name].shape != seen.get(name)]
+    return markdown_table([["part", "offset", "shape", "values", "what it holds"], *rows])
 
 
 def features_of(arguments: str) -> Features:
@@ -71,21 +60,11 @@ def features_table(layout: Layout) -> str:
     return markdown_table([["part", "shape", "values", "what it holds"], *rows])
 
 
-def actions(arguments: str) -> str:
-    """The ids of the actions."""
-    rows = [
-        (f"{first}" if first == last else f"{first}-{last}", text)
-        for first, last, text in named_game(arguments).describe_actions()
-    ]
-    return markdown_table([["ids", "action"], *rows])
-
-
 def properties(_: str) -> str:
     """The sizes of Cat in the Box for each number of players."""
-    seats = ["agents", *(f"`player_0` .. `player_{players - 1}`" for players in PLAYERS)]
     found = [make_game(GAME, num_players=players) for players in PLAYERS]
     header = ["", *(f"{players} players" for players in PLAYERS)]
-    return markdown_table([header, seats, *size_rows(found, "most decisions in a round")])
+    return markdown_table([header, *size_rows(found, "most decisions in a round")])
 
 
 def games(_: str) -> str:
@@ -135,12 +114,9 @@ def algorithm_settings(name: str) -> str:
 
 #: Name of a block -> what makes it of its arguments.
 BLOCKS: dict[str, Callable[[str], str]] = {
-    "observation": lambda game: parts_table(named_game(game).observation_layout),
-    "match_observation": match_observation,
     "state": state,
     "features": lambda game: features_table(features_of(game).layout),
     "action_features": lambda game: features_table(features_of(game).action_layout),
-    "actions": actions,
     "properties": properties,
     "games": games,
     "environment": environment,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -12,7 +12,7 @@ from experiments.pictures import Runs, checksum, picture
 from experiments.results import Folders, RunResult, mean_of, write_file
 from experiments.speeds import Speed, read_speeds, speed_key
 from experiments.study import Study, read_study, study_names
-from experiments.tables import grouped_table
+from experiments.tables import grouped_table, machines_in_words
 from experiments.zoo_pages import cards, leaderboard_pages
 
 POLICY = "policy"
@@ -22,12 +22,11 @@ INTRODUCTION = """\
 # Experiments
 
 What single settings of training are worth. `python -m experiments run critic` trains the runs of the study `critic`
-that have no result yet; `python -m experiments report` writes this page from `experiments/studies` and
-`experiments/results`.
+that have no result yet; `python -m experiments report` writes this page.
 
-- Margins are points a round in matches after training, on new deals that are played from every seat
-  ([evaluation](training.md#evaluation)); runs with the same seed play the same deals. "±" is half the 95 %
-  interval over the seeds (Student's t); with a single seed, half the interval over its deals is in brackets.
+- The tables show [margins](training.md#evaluation) in points a round after training, on new deals; runs with the same
+  seed play the same deals. "±" is half the 95 % interval over the seeds (Student's t); with a single seed, half the
+  interval over its deals is in brackets.
 - Decisions/s counts playing and learning without evaluations, one variant at a time on an idle machine
   (`python -m experiments speeds`). "≈" marks runs that may have shared the machine.
 - A variant with diverged or missing runs says how many seeds it has. The runs of a study may come from different
@@ -115,8 +114,8 @@ def _ordered(named: Iterable[str], found: Iterable[str]) -> list[str]:
     return list(dict.fromkeys([*(name for name in named if name in present), *sorted(present)]))
 
 
-def _measured_on(machines: Iterable[str]) -> list[str]:
-    return [f"Measured on: {'; '.join(sorted(machines))}.", ""] if machines else []
+def _measured_on(machines: Collection[str]) -> list[str]:
+    return [f"Measured on: {machines_in_words(machines)}.", ""] if machines else []
 
 
 def _section(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 from catbox_agents.arena.report import markdown_table
 
@@ -13,3 +13,12 @@ def grouped_table(rows: Sequence[Sequence[str]]) -> str:
     return markdown_table(
         [["" if row[0] == last[0] else row[0], *row[1:]] for last, row in zip(above, rows, strict=False)]
     )
+
+
+def machines_in_words(machines: Iterable[str]) -> str:
+    """Machines as the results name them, processor first; those with the same software share the words for it."""
+    by_software: dict[str, list[str]] = {}
+    for machine in sorted(set(machines)):
+        processor, separator, software = machine.partition("; ")
+        by_software.setdefault(separator + software, []).append(processor)
+    return "; ".join(" and ".join(processors) + software for software, processors in by_software.items())

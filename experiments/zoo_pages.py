@@ -15,7 +15,7 @@ from catbox_env.core.checks import brief
 from experiments.leaderboard import DEAL_SET, ZOO, Part, read_parts
 from experiments.results import Folders
 from experiments.study import dotted
-from experiments.tables import grouped_table
+from experiments.tables import grouped_table, machines_in_words
 from experiments.zoo import Training, read_training, zoo_settings
 
 HEURISTIC = "heuristic"
@@ -25,11 +25,10 @@ _IN_SHORT = ("cat_in_the_box-2p", "cat_in_the_box-3p", "cat_in_the_box-4p", "cat
 INTRODUCTION = f"""\
 # Leaderboard
 
-How strong each agent is: the margin of one such agent at a table of heuristics, in points a round, with its 95 %
-interval; a heuristic has 0. A margin is the agent's score minus the mean of the others' ([the arena](arena.md)); the
-deals are those of the set `{DEAL_SET}`, which no agent was trained on or chosen by. `zoo` is [the trained
-agent](zoo.md) for the table, and `search:normal` is a search of 100 ms a move that uses it as policy. Searches have
-played far fewer deals than the others, so their intervals are wide.
+The [margin](arena.md#what-is-measured) of one agent among heuristics, its score minus the mean of theirs, in points a
+round, with its 95 % interval. The deals are those of the set `{DEAL_SET}`, which no agent was trained on or chosen by.
+`zoo` is [the trained agent](zoo.md) for the table, and `search:normal` is a search of 100 ms a move that uses it as
+policy. Searches have played far fewer deals than the others, so their intervals are wide.
 """
 COMMANDS = """\
 ```
@@ -116,11 +115,11 @@ def leaderboard_pages(folders: Folders) -> dict[Path, str]:
         pages[file] = _page_of(game, parts)
     words = [INTRODUCTION]
     if every:
-        machines = sorted({board.content["machine"] for board in every})
+        machines = machines_in_words(board.content["machine"] for board in every)
         words += [
             _overview(parts),
             "",
-            f"Every agent among every other: {', '.join(links)}. Played on: {'; '.join(machines)}.",
+            f"Every agent among every other: {', '.join(links)}. Played on: {machines}.",
             "",
         ]
     return {folders.docs / "leaderboard.md": "\n".join([*words, COMMANDS]), **pages}
@@ -148,13 +147,15 @@ def _page_of(game: str, parts: Sequence[tuple[Part, Mapping[str, Board]]]) -> st
         "",
     ]
     for part, played in parts:
+        # Only searches, which have settings, take a time worth telling: the others answer for many games at once.
+        columns = ["rating", "ms a move"] if any(":" in agent for agent in part.agents) else ["rating"]
         rows: list[list[str]] = []
         for rules, board in played.items():
             if board.content["game"] == game:
                 header, *margins = board.matrix()
-                rows = rows or [["table", *header, "rating", "ms a move"]]
+                rows = rows or [["table", *header, *columns]]
                 rows += [
-                    [rules, f"`{short(agent)}`", *row[1:], *board.summary(agent)]
+                    [rules, f"`{short(agent)}`", *row[1:], *board.summary(agent)[: len(columns)]]
                     for agent, row in zip(board.agents, margins, strict=True)
                 ]
         if rows:

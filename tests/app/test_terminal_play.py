@@ -135,7 +135,8 @@ def test_the_opponents_are_named_and_the_strongest_where_none_are() -> None:
     for options, opponents in (
         (["random", "heuristic", "--players", "4", "--seat", "1"], "random, heuristic"),
         (["--players", "3"], "zoo:cat_in_the_box-3p"),
-        (["--players", "3", "--rounds", "match"], "heuristic"),
+        (["--players", "3", "--rounds", "match"], "zoo:cat_in_the_box-3p"),
+        (["--players", "3", "--rule", "num_ranks=7"], "heuristic"),
     ):
         assert f", against {opponents}. Type help" in run("play", *options, typed="quit\n").stdout
 

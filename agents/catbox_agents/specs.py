@@ -4,6 +4,7 @@
 |---|---|
 | ``"random"`` | plays random legal actions, in every game |
 | ``"heuristic"`` | the hand-written player of the game (`HEURISTICS`) |
+| ``"heuristic:N"`` | a variant of it: the same reasons with weights drawn by the number N, 1 or more |
 | ``"best"`` | the strongest agent without search: ``zoo``, else ``heuristic``, else ``random`` |
 | ``"easy"``, ``"normal"``, ``"hard"`` | opponents of that level, mixtures of the others (`meaning`) |
 | ``"zoo"`` | the trained agent for these rules that comes with catbox (`catbox_agents.zoo`) |
@@ -53,8 +54,11 @@ BEST = "best"
 #: The spec of the zoo's agent for the rules at hand.
 OF_THE_ZOO = "zoo"
 
+#: The hand-written player.
+HEURISTIC = "heuristic"
+
 #: The specs that name an agent in one word.
-_NAMES = (*BUILT_IN, "heuristic", BEST, OF_THE_ZOO, *CONFIGURED, *LEVELS)
+_NAMES = (*BUILT_IN, HEURISTIC, BEST, OF_THE_ZOO, *CONFIGURED, *LEVELS)
 
 #: A spec, which `make` takes, or an agent.
 AgentSpec = str | os.PathLike[str] | Agent
@@ -82,12 +86,13 @@ def make(spec: str | os.PathLike[str], game: Game, seed: Seed = None) -> Agent:
             return check_agent(factory(game, seed, **read_settings(text)), repr(text))
         except ValueError as error:
             raise ValueError(f"agent {brief(text)}: {error}") from error
-    if text == "heuristic":
+    if text == HEURISTIC or _is_variant(text):
         if game.id not in HEURISTICS:
             raise ValueError(
                 f"there is no heuristic agent for {game.id!r}, only for: {', '.join(HEURISTICS)}; use 'random'"
             )
-        return _construct(HEURISTICS[game.id], game, seed)
+        player = import_class(HEURISTICS[game.id], "agent")
+        return check_agent(player(game, seed, _variant(text)), text)
     if (policy := policy_path(text, game)) is not None:
         return _load_checkpoint(policy, game, seed)
     return _construct(text, game, seed)
@@ -169,6 +174,8 @@ def check_spec(spec: str, words: Sequence[str] = ()) -> None:
     for text in _agents_in(spec):
         if text.startswith(ZOO):
             zoo_agent(text)
+        elif _is_variant(text):
+            _variant(text)
         elif text not in _NAMES and not _is_path(text) and not _is_class(text):
             raise ValueError(_unknown(text, () if is_configured(spec) else words))
 
@@ -207,7 +214,19 @@ def _agents_in(spec: str) -> list[str]:
 
 def _is_class(text: str) -> bool:
     module, _, class_name = text.partition(":")
-    return not text.startswith(ZOO) and all(part.isidentifier() for part in [*module.split("."), class_name])
+    return not text.startswith(ZOO) and not _is_variant(text) and all(part.isidentifier() for part in [*module.split("."), class_name])
+
+
+def _is_variant(text: str) -> bool:
+    return text.startswith(f"{HEURISTIC}:")
+
+
+def _variant(text: str) -> int:
+    """The number of a variant of the heuristic; 0: the heuristic itself."""
+    number = text.partition(":")[2]
+    if number and not (number.isascii() and number.isdigit() and len(number) < 10 and int(number) > 0):
+        raise ValueError(f"agent {brief(text)}: expected {HEURISTIC}:N with a number N of 1 or more")
+    return int(number or 0)
 
 
 def agent_of(agent: AgentSpec, label: str, game: Game, seed: int) -> Agent:

@@ -13,6 +13,10 @@ from catbox_env import Game
 from catbox_env.core.compilation import njit
 from catbox_env.core.kernels import record_dtype
 
+#: Of a variant: the standard deviation of the logarithm of the factor of a weight, and what is added to it, as a share
+#: of another such number.
+VARIATION, SHIFT = 0.7, 0.5
+
 
 class ReasonedAgent(Agent):
     """A deterministic player of one game whose choices can be explained.
@@ -24,6 +28,8 @@ class ReasonedAgent(Agent):
     - ``choose_rows(params, weights, observations, masks, points, actions)``: compiled. It fills ``actions`` (N,) with
       the `best_action` of each row, or -1 if ``masks`` (N, A) allows none or ``observations`` (N, O) shows no game
       under way. It leaves the last row's points in ``points`` (A, reasons), in the rows of the legal actions.
+
+    ``variant``: a player of another temper, whose weights are drawn with this number as seed; 0 is the player itself.
     """
 
     plays: ClassVar[str]
@@ -31,13 +37,17 @@ class ReasonedAgent(Agent):
     weights: ClassVar[Mapping[Any, Any]]
     choose_rows: ClassVar[Callable[..., None]]
 
-    def __init__(self, game: Game, seed: Seed = None) -> None:
+    def __init__(self, game: Game, seed: Seed = None, variant: int = 0) -> None:
         super().__init__(game, seed)
         if game.id != self.plays:
             raise ValueError(f"this heuristic plays {self.plays}, not {game.id!r}")
         weights = self.weights.get(game.num_players, self.weights)
+        values = np.array(list(weights.values()), np.float64)
+        if variant:
+            noise = np.random.default_rng(variant).normal(0.0, VARIATION, (2, len(values)))
+            values = values * np.exp(noise[0]) + SHIFT * noise[1]
         kind = record_dtype([(name, np.float64) for name in weights])
-        self._weights = np.array([tuple(weights.values())], kind)
+        self._weights = np.array([tuple(values)], kind)
 
     def act_batch(
         self,

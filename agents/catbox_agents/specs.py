@@ -214,7 +214,9 @@ def _agents_in(spec: str) -> list[str]:
 
 def _is_class(text: str) -> bool:
     module, _, class_name = text.partition(":")
-    return not text.startswith(ZOO) and not _is_variant(text) and all(part.isidentifier() for part in [*module.split("."), class_name])
+    if text.startswith(ZOO) or _is_variant(text):
+        return False
+    return all(part.isidentifier() for part in [*module.split("."), class_name])
 
 
 def _is_variant(text: str) -> bool:

@@ -31,6 +31,29 @@ class NoAgent:
         self.act = self.__doc__
 
 
+@pytest.mark.parametrize("game_id", catbox_env.GAMES)
+def test_variants_of_the_heuristic_play_legally_differently_and_the_same_each_time(game_id: str) -> None:
+    game = catbox_env.make_game(game_id)
+    vec = catbox_env.make_vec(game_id, 200, seed=1)
+    vec.step_random(3, seed=2)
+    masks, rows = vec.action_mask.copy(), np.arange(200)
+    chosen = {
+        spec: catbox_agents.make(spec, game).act_batch(vec.observation, masks)
+        for spec in ("heuristic", "heuristic:1", "heuristic:2")
+    }
+    assert all(masks[rows, actions].all() for actions in chosen.values())
+    again = catbox_agents.make("heuristic:1", game, seed=5).act_batch(vec.observation, masks)
+    assert np.array_equal(again, chosen["heuristic:1"])
+    assert not np.array_equal(chosen["heuristic:1"], chosen["heuristic:2"])
+    assert not np.array_equal(chosen["heuristic"], chosen["heuristic:2"])
+
+
+@pytest.mark.parametrize("number", ["0", "-1", "x", "1.5", "²", "9999999999", "1,2"])
+def test_a_variant_is_a_positive_number(number: str) -> None:
+    with pytest.raises(ValueError, match="expected heuristic:N with a number N of 1 or more"):
+        catbox_agents.make(f"heuristic:{number}", catbox_env.make_game("petrify_v0"))
+
+
 def game_for(players: int, **options: Any) -> Any:
     return catbox_env.make_game("cat_in_the_box_v0", num_players=players, **options)
 

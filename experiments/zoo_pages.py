@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 import shlex
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -25,7 +26,8 @@ _IN_SHORT = ("cat_in_the_box-2p", "cat_in_the_box-3p", "cat_in_the_box-4p", "cat
 INTRODUCTION = f"""\
 # Leaderboard
 
-The [margin](arena.md#what-is-measured) of one agent among heuristics, its score minus the mean of theirs, in points a
+Above 0 means better than the heuristic; the best of a row is bold, a dash means not played. Each number is the
+[margin](arena.md#what-is-measured) of one agent among heuristics, its score minus the mean of theirs, in points a
 round, with its 95 % interval. The deals are those of the set `{DEAL_SET}`, which no agent was trained on or chosen by.
 `zoo` is [the trained agent](zoo.md) for the table, and `search:normal` is a search of 100 ms a move that uses it as
 policy. Searches have played far fewer deals than the others, so their intervals are wide.
@@ -133,8 +135,18 @@ def _overview(parts: Sequence[tuple[Part, Mapping[str, Board]]]) -> str:
         margins: dict[str, str] = {}
         for board in (played[rules] for _, played in parts if rules in played):
             margins = {short(one): board.margins[one, HEURISTIC] for one in board.agents} | margins
-        rows.append([rules, *(margins.get(agent, "") for agent in agents)])
+        rows.append([rules, *_with_the_best(margins, list(agents))])
     return markdown_table(rows)
+
+
+def _with_the_best(margins: Mapping[str, str], agents: Sequence[str]) -> list[str]:
+    """The margins of ``agents`` in a row: the highest in bold, a dash for an arena that was not played."""
+    best = max(
+        agents, key=lambda agent: float(margins[agent].partition(" ")[0]) if agent in margins else -math.inf
+    )
+    cells = {agent: margin.replace(" ", "\u00a0") for agent, margin in margins.items()}
+    cells[best] = f"**{cells[best]}**"
+    return [cells.get(agent, "\u2013") for agent in agents]
 
 
 def _page_of(game: str, parts: Sequence[tuple[Part, Mapping[str, Board]]]) -> str:

@@ -18,7 +18,7 @@ from html import escape
 import numpy as np
 
 from catbox_env.core.checks import check_choice, check_integer
-from catbox_env.core.events import action_seen
+from catbox_env.core.events import action_seen, names
 from catbox_env.core.kernels import HIDDEN
 from catbox_env.core.state import GameState
 
@@ -301,9 +301,7 @@ def seat_row(
 
 def won_by(winners: list[int]) -> str:
     """Who won the game, in words."""
-    if len(winners) == 1:
-        return f"player_{winners[0]} wins"
-    return f"players {', '.join(map(str, winners))} share the win"
+    return f"{names(winners)} {'wins' if len(winners) == 1 else 'share the win'}"
 
 
 def crown(theme: Theme, x: float, y: float, radius: float = 10) -> str:

@@ -42,7 +42,9 @@ def play(
     others = [name for other, name in enumerate(match.names) if other != seat]
     against = escape(", ".join(dict.fromkeys(others)))
     console.print(
-        f"You are player_{seat}, against {against}. Type [bold]help[/] if you are lost.", highlight=False
+        f"You are player_{seat}, against {against}. Type [bold]help[/] if you are lost, "
+        "[bold]rules[/] for the rules, [bold]list[/] for what you may do.",
+        highlight=False,
     )
     same_deal = Text(f"Seed {match.seed}. The same deal again: {again}")
     console.print(same_deal, soft_wrap=True)

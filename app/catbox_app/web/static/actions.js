@@ -1,9 +1,6 @@
 // The legal actions as buttons, with the coach's value of each.
 
-import {element} from "./dom.js";
-
-// From this width on, the picture is large enough to choose in it: the buttons are folded.
-const WIDE = "(min-width: 1021px)";
+import {element, wide} from "./dom.js";
 
 /**
  * The list; calls `act(action)` with the chosen action. It is one Tab stop; arrow keys move inside. On a wide page it is
@@ -14,7 +11,6 @@ export function createActions(act) {
   const role = act === null ? "list" : "toolbar";
   const list = element("div", {class: "choices", role, "aria-label": "Legal actions", hidden: true, onkeydown: pressed});
   const fold = element("details", {class: "fold"}, element("summary", {}, "All legal actions"), list);
-  const wide = matchMedia(WIDE);
   wide.addEventListener("change", foldIfWide);
   foldIfWide();
 

@@ -5,12 +5,15 @@ import {element, labelled, panel, selection} from "./dom.js";
 import {fittingAgents} from "./settings.js";
 
 const POINTS = "points";
+// The agents to offer first.
+const FIRST = ["best", "hard", "normal"];
 
 /**
  * The panel; `send` asks the table, `show(values, best)` draws the bars; `values`: a map from actions to {share, words}.
  * `asked()` is called when the user asks for something.
  */
 export function createCoach(send, show, asked) {
+  let titles = new Map(); // of the agents, by spec
   const choice = element("div", {});
   const told = element("p", {class: "hint", role: "status"});
   const node = panel("Coach", "coach", choice, told);
@@ -24,9 +27,12 @@ export function createCoach(send, show, asked) {
     offered = fitting.length > 0;
     node.hidden = !offered; // until an agent's own probabilities come
     if (!offered) return;
-    const probabilities = fitting.map((one) => [one.spec, one.title]);
+    titles = new Map(agents.map((one) => [one.spec, one.title]));
+    const chosen = (those) => fitting.filter((one) => FIRST.includes(one.spec) === those).map((one) => [one.spec, one.title]);
     const points = estimates ? [[POINTS, "Expected lead, in points"]] : [];
-    const options = [["", "Nothing"], ...points, ["What an agent would play", probabilities]];
+    const others = chosen(false).filter(([spec]) => !spec.startsWith("zoo:")); // "best" is the one for these rules
+    const options = [["", "Nothing"], ...points, ["What an agent would play", chosen(true)]];
+    if (others.length > 0) options.push(["Other agents", others]);
     choice.replaceChildren(labelled("Show on my turn", selection(options, wanted, choose)));
   }
 
@@ -60,8 +66,8 @@ export function createCoach(send, show, asked) {
     show(shown, best);
     const first = values.find((one) => one.action === best);
     if (first === undefined) told.textContent = "";
-    else if (points) told.textContent = `Best: ${first.text}. On average you finish the round ${ahead(first)} the other players.`;
-    else told.textContent = `${agent} ${recorded ? "preferred" : "would choose"} ${first.text}: ${inWords(first)}.`;
+    else if (points) told.textContent = `Best: ${first.text}. On average you end ${ahead(first)} the others.`;
+    else told.textContent = `${titles.get(agent) ?? agent} ${recorded ? "preferred" : "would choose"}: ${first.text} (${inWords(first)}).`;
   }
 
   // A new position has come; `expected`: whether advice follows.
@@ -73,7 +79,8 @@ export function createCoach(send, show, asked) {
 }
 
 function ahead({value, interval}) {
-  const size = `${Math.abs(value).toFixed(1)} \u00b1 ${interval.toFixed(1)} points`;
+  const within = interval < 0.05 ? "" : ` \u00b1 ${interval.toFixed(1)}`;
+  const size = `${Math.abs(value).toFixed(1)}${within} points`;
   return `${size} ${value < 0 ? "behind" : "ahead of"}`;
 }
 

@@ -64,7 +64,7 @@ function eventLine({text, kind, seat}, names) {
     "li",
     {class: `event${strong}`, "data-kind": kind},
     seat === null ? null : seatToken(seat),
-    element("span", {class: "told"}, `${sentence(names.within(text))}.`),
+    element("span", {class: "told"}, `${sentence(names.within(text)).replace(/(?<=^|[\s(=])-(?=\d)/g, "\u2212")}.`),
   );
 }
 

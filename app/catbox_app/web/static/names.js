@@ -39,7 +39,7 @@ export function createNames() {
       const share = alone ? width / node.getComputedTextLength() : 1;
       if (share >= 1) continue;
       node.setAttribute("font-size", Math.max(share, SMALLEST) * Number(node.getAttribute("font-size")));
-      while (node.getComputedTextLength() > width) node.textContent = `${node.textContent.slice(0, -2)}\u2026`;
+      while (share < SMALLEST && node.getComputedTextLength() > width) node.textContent = `${node.textContent.slice(0, -2)}\u2026`;
     }
     for (const node of svg.querySelectorAll("[aria-label*='player_']")) {
       node.setAttribute("aria-label", within(node.getAttribute("aria-label")));

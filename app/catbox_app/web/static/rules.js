@@ -10,7 +10,8 @@ export function createRules() {
   return {node, show, chosen};
 
   function show(rules) {
-    fields = rules.map((rule) => ({rule, field: fieldOf(rule)}));
+    const first = (rule) => (rule.name === "rounds" ? 0 : 1); // what most people look for
+    fields = [...rules].sort((a, b) => first(a) - first(b)).map((rule) => ({rule, field: fieldOf(rule)}));
     node.hidden = rules.length === 0;
     node.replaceChildren(...fields.map(({rule, field}) => row(rule, field)));
   }
@@ -48,7 +49,7 @@ function valueOf(rule, field) {
 }
 
 function row(rule, field) {
-  const name = rule.name.replace(/^num_/, "").replaceAll("_", " ");
+  const name = rule.name.replace(/^num_/, "").replaceAll("_", " ").replace("color", "colour");
   const words = element("label", {for: field.id}, `${name[0].toUpperCase()}${name.slice(1)}`);
   const help = rule.help ? element("small", {id: newId("help")}, rule.help) : null;
   if (help !== null) field.setAttribute("aria-describedby", help.id);

@@ -3,7 +3,7 @@
 import {createActions} from "./actions.js";
 import {createCoach} from "./coach.js";
 import {createDeal} from "./deal.js";
-import {element, pushButton} from "./dom.js";
+import {element, pushButton, wide} from "./dom.js";
 import {createLog, createSummary, endsRound} from "./log.js";
 import {createNames} from "./names.js";
 import {createPeople} from "./people.js";
@@ -31,16 +31,14 @@ export function createTable(frame, mode) {
   const undo = pushButton("Undo", () => frame.send({type: "undo"}), {class: "undo", hidden: true});
   const stage = element("section", {class: "stage", "aria-label": "Table"}, picture.node);
   const moves = element("section", {class: "moves", "aria-label": "Your move"}, status, undo, actions.node, turn);
+  const below = replay === null ? [said, notice, moves] : [replay.controls, said, notice, replay.below];
+  const centre = element("div", {class: "centre"}, stage, ...below);
+  const side = element("div", {class: "side"}, summary.node, people.node, rounds.node, log.node, coach.node);
   const node = element(
     "div",
     {class: `table ${mode}`},
-    element(
-      "div",
-      {class: "centre"},
-      stage,
-      ...(replay === null ? [said, notice, moves] : [replay.controls, said, notice, replay.below]),
-    ),
-    element("div", {class: "side"}, summary.node, people.node, rounds.node, log.node, coach.node),
+    centre,
+    side,
     deal.node,
   );
   let joined = null;
@@ -149,6 +147,7 @@ export function createTable(frame, mode) {
     const over = position.waits_for === "over";
     const here = roundEnd !== null && roundEnd.number > before;
     if (!here && !over) return;
+    (over && !wide.matches ? centre : side).prepend(summary.node); // in one column, the result comes first
     const place = over ? placeOf(joined.seat, position.places) : "";
     summary.show(roundEnd === null ? [] : roundEnd.lines, over, place, ...(over ? deal.buttonsAtTheEnd() : []));
   }

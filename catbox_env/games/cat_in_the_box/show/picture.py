@@ -34,7 +34,7 @@ def _note(view: View) -> str:
     rules, parts = view.rules, []
     if rules.num_rounds > 1:
         parts.append(f"round {view.round} of {rules.num_rounds}")
-    if view.phase == PLAY:
+    if view.phase == PLAY and view.mover >= 0:
         parts.append(f"trick {view.trick} of {rules.num_tricks}")
     return " · ".join(parts) or f"{rules.num_players} players"
 

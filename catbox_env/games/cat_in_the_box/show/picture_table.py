@@ -32,7 +32,7 @@ TRICK, ROW, HAND_ROW = 118, 44, 34
 #: The middle of the first card of a trick, and the maximum spacing of cards.
 FIRST_CARD, MOST_APART = 38, 64
 #: Columns of the players: X-tokens, tricks won, group, score.
-X_TOKENS, WON, GROUP, SCORE = 124, 209, 286, 322
+X_TOKENS, WON, GROUP, SCORE = 124, 209, 280, 324
 #: The start of the cards of a hand, and the width of all ranks.
 CARDS, ROOM = 40, 262
 
@@ -134,8 +134,8 @@ def _won_and_bid(view: View, theme: Theme, seat: int, y: float) -> str:
     won, bid = view.tricks_won[seat], view.bids[seat]
     wanted = "\u2013" if bid is None else bid
     words = f"{won} of {wanted}" if view.rules.bids else won
-    drawn = text(WON, y - 8, words, 15, bold=bid == won)
     total = max(won, bid or 0)
+    drawn = text(WON, y - 8 if total else y, words, 15, bold=bid == won)
     apart = min(9.0, 54 / max(total, 1))
     places = [WON + 4 + apart * k for k in range(total)]
     drawn += path("".join(disc(x, y + 11, 3.5) for x in places[:won]), theme.ink) if won else ""

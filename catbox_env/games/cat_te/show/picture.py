@@ -67,7 +67,7 @@ def draw(rules: Rules, state: GameState, seat: int | None, sheet: Sheet) -> str:
     """The picture as ``seat`` sees it, or with every hand for None."""
     view = View.of(rules, state.record, seat)
     _put_tricks(view, sheet)
-    _put_hand(view, sheet, set(actions_shown(state, seat)))
+    _put_hand(view, sheet, set(actions_shown(state, seat)), winners_of(state))
     _put_scores(view, sheet, state)
     if seat is None:
         _put_hands(view, sheet)
@@ -168,11 +168,20 @@ def _back(theme: Theme, x: float, y: float, mark: str) -> str:
     return back + path(lines, "none", line=theme.panel, weight=1.5)
 
 
-def _put_hand(view: View, sheet: Sheet, legal: set[int]) -> None:
-    """The hand of ``view.seat``, or of the seat to move: a framed card can be played, a button folds it."""
+def _put_hand(view: View, sheet: Sheet, legal: set[int], winners: list[int]) -> None:
+    """The hand of ``view.seat``, or of the seat to move: a framed card can be played, a button folds it.
+
+    Who has won, if all hands are shown and nobody is to move.
+    """
     theme, seat = sheet.theme, view.mover if view.seat is None else view.seat
-    drawn = "" if seat < 0 else _hand(view, theme, seat, legal)
-    sheet.panel(1, TITLE + CARDS + FOLDS + ASIDE + FOOT, drawn or heading(theme, "The game is over"), "hand")
+    drawn = heading(theme, "The game is over") if seat < 0 else _hand(view, theme, seat, legal)
+    for k, winner in enumerate(winners if seat < 0 else ()):
+        y = TITLE + 24 + 32 * k
+        drawn += token(theme, winner, PADDING + 12, y, 11) + text(
+            PADDING + 32, y, f"player_{winner}", 15, bold=True
+        )
+        drawn += crown(theme, PANEL - PADDING - 10, y)
+    sheet.panel(1, TITLE + CARDS + FOLDS + ASIDE + FOOT, drawn, "hand")
 
 
 def _hand(view: View, theme: Theme, seat: int, legal: set[int]) -> str:

@@ -159,7 +159,7 @@ def _middle(game: Game, theme: str) -> str:
         if not state.is_terminal():
             before, state = state, state.clone()
             state.apply_action(int(rng.choice(state.legal_actions())))
-    return game.render_svg(before if state.is_terminal() else state, None, 720, theme)
+    return game.render_svg(before if state.is_terminal() else state, None, 360, theme)
 
 
 @functools.cache

@@ -4,6 +4,9 @@ import {element, labelled, newId, panel, pushButton, seatToken, selection} from 
 import {createRules} from "./rules.js";
 import {fittingAgents, keepSetting, setting} from "./settings.js";
 
+// The part of a picture of 360 pixels that holds the board: what a thumbnail shows.
+const BOARD = "0 82 364 290";
+
 // The paces to choose from: seconds between the actions of agents, and names.
 const PACES = [
   ["0", "instant"],
@@ -97,6 +100,8 @@ export function createLobby(frame) {
     const drawn = new DOMParser().parseFromString(one.svg, "image/svg+xml").documentElement;
     for (const part of drawn.querySelectorAll("title, desc")) part.remove();
     for (const part of drawn.querySelectorAll("[role=button]")) part.removeAttribute("role");
+    drawn.setAttribute("viewBox", BOARD);
+    drawn.setAttribute("preserveAspectRatio", "xMidYMid meet");
     picture.append(document.importNode(drawn, true));
     return choice("game", one.id, "game", () => chooseGame(one), [
       picture,

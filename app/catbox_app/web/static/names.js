@@ -7,14 +7,20 @@ const WIDER = 1.05;
 const SMALLEST = 0.7;
 const KINDS = ["zoo", "search", "ismcts", "pimc"];
 
-/** The names of a table: `set(names)` takes those of a message, `of(seat)` is one, `within(text)` inserts them into a text. */
+/**
+ * The names of a table: `set(names, own)` takes those of a message and the seat of this page, if it has one; `of(seat)` is
+ * one, `within(text)` inserts them into a text, `inPicture(svg)` into a picture, where a line such as "player_0 bids" is
+ * "You bid" for the own seat.
+ */
 export function createNames() {
   let shown = [];
+  let you = null; // the beginning of a line about the own seat
 
   return {set, of, within, inPicture};
 
-  function set(names) {
+  function set(names, own = null) {
     shown = names.map(calledAt);
+    if (own !== null) you = new RegExp(`^player_${own} (\\w+?)s\\b`);
   }
 
   function of(seat) {
@@ -35,7 +41,8 @@ export function createNames() {
       if (node.childElementCount > 0 || !node.textContent.includes("player_")) continue;
       const alone = /^player_\d+$/.test(node.textContent) && node.matches("text");
       const width = alone ? WIDER * node.getComputedTextLength() : Infinity;
-      node.textContent = within(node.textContent, ROOM);
+      const text = you === null ? node.textContent : node.textContent.replace(you, "You $1").replace(/^(You .*) or folds$/, "$1 or fold");
+      node.textContent = within(text, ROOM);
       const share = alone ? width / node.getComputedTextLength() : 1;
       if (share >= 1) continue;
       node.setAttribute("font-size", Math.max(share, SMALLEST) * Number(node.getAttribute("font-size")));

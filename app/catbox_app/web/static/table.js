@@ -64,7 +64,7 @@ export function createTable(frame, mode) {
 
   function takeJoined(message) {
     joined = message;
-    names.set(message.names);
+    names.set(message.names, replay === null ? message.seat : null);
     number = -1;
     roundEnd = null;
     position = null;

@@ -81,7 +81,8 @@ def _note(view: View) -> str:
     if view.rules.num_rounds > 1:
         parts.append(f"round {view.round} of {view.rules.num_rounds}")
     if view.mover >= 0:
-        parts.append(f"trick {view.trick + 1} of {NUM_TRICKS}")
+        last = view.trick + 1 == NUM_TRICKS
+        parts.append(f"trick {view.trick + 1} of {NUM_TRICKS}, {'which' if last else 'the last one'} pays")
     return " · ".join(parts)
 
 

@@ -117,7 +117,8 @@ def _put_legend(rules: Rules, sheet: Sheet) -> None:
     rows += [("T1", "jumps to a free tile of its colour")] * (rules.teleports > 1)
     rows += [("0", "all pawns change places")] * bool(rules.zeros)
     rows += [(WALL_NAME, "a wall: nobody can go here")] * bool(rules.walls)
-    drawn = heading(sheet.theme, "Tiles", "big: steps · small: colour")
+    of_color = "" if rules.teleports > 1 else ", not needed here"
+    drawn = heading(sheet.theme, "Tiles", f"big: steps · small: colour{of_color}")
     for k, (tile, words) in enumerate(rows):
         y = TITLE + k * LEGEND_ROW
         drawn += draw_tile(sheet.theme, PADDING, y, 32, tile) + text(56, y + 16, words, fill=sheet.theme.soft)

@@ -47,7 +47,8 @@ $(STAMP): pyproject.toml constraints.txt
 	@$(PY) -c "" 2>/dev/null || rm -rf $(VENV)
 	@echo "Setting up $(VENV) (the first time, this downloads PyTorch)"
 	@test -x $(PY) || $(PYTHON) -m venv $(VENV)
-	@$(PIP) --editable '.[dev]'
+	@$(PIP) --upgrade pip
+	@$(PIP) --editable '.[render,sb3,spiel,train,web]' --group dev
 	@printf '%s' '$(CURDIR)' > $@
 
 # Ray pins Gymnasium: all other versions are those of constraints.txt. Remade as .venv is, when the checkout has moved.
@@ -60,8 +61,8 @@ $(RAY)/catbox-installed: pyproject.toml constraints.txt
 	@echo "Setting up $(RAY)"
 	@test -x $(RAY)/bin/python || $(PYTHON) -m venv $(RAY)
 	@grep -vi '^gymnasium==' constraints.txt > $(RAY)/constraints.txt
-	@$(RAY)/bin/python -m pip install --quiet --disable-pip-version-check --no-input \
-	  --constraint $(RAY)/constraints.txt --editable '.[ray]' pytest hypothesis
+	@$(RAY)/bin/$(PIP_INSTALL) --constraint $(RAY)/constraints.txt --upgrade pip
+	@$(RAY)/bin/$(PIP_INSTALL) --constraint $(RAY)/constraints.txt --editable '.[ray]' --group test
 	@printf '%s' '$(CURDIR)' > $@
 
 # The Gymnasium view too: this environment has the oldest release of Gymnasium that is tested. Left out is what needs
@@ -72,7 +73,7 @@ test-ray: $(RAY)/catbox-installed
 	  -k 'not stable_baselines and not own_vector_environment and not normalised'
 
 $(BENCH): $(STAMP)
-	@$(PIP) --editable '.[dev,bench]'
+	@$(PIP) --group bench
 	@touch $@
 
 TOOLKITS_ELSEWHERE := $(foreach name,$(TOOLKITS),$(if $(filter $(CURDIR),$(shell cat .toolkits/$(name)/installed 2>/dev/null)),,$(name)))

@@ -1,6 +1,6 @@
 """PPO of AgileRL, on the Gymnasium view: one seat, another in every game, learns among random players.
 
-python -m examples.agilerl_ppo
+python examples/agilerl_ppo.py
 
 AgileRL takes the mask from ``info["action_mask"]``, in playing and in learning, so its own training loop runs as it is.
 It continues from the observation that ``step`` returned: keep ``autoreset_mode="same_step"``, the default.
@@ -14,7 +14,7 @@ import torch
 from agilerl.algorithms import PPO
 from agilerl.training.train_on_policy import train_on_policy
 
-from examples.measure import make_envs, margin
+from measure import make_envs, margin, report
 
 NUM_ENVS, NUM_STEPS = 64, 32
 
@@ -38,8 +38,8 @@ def train(agent: PPO, envs: gymnasium.vector.VectorEnv, updates: int) -> None:
     train_on_policy(envs, "Cat in the Box", "PPO", [agent], max_steps=steps, evo_steps=steps, verbose=False)
 
 
-def measured(agent: PPO, when: str) -> float:
-    return margin(lambda seen, mask: agent.get_action(seen, action_mask=mask)[0], when)
+def measured(agent: PPO) -> float:
+    return margin(lambda seen, mask: agent.get_action(seen, action_mask=mask)[0])
 
 
 if __name__ == "__main__":
@@ -47,6 +47,6 @@ if __name__ == "__main__":
     envs = make_envs(NUM_ENVS)
     envs.reset(seed=0)
     agent = make_agent(envs)
-    measured(agent, "before")
+    before = measured(agent)
     train(agent, envs, updates=60)
-    measured(agent, "after")
+    report("PPO of AgileRL", 60 * NUM_ENVS * NUM_STEPS, before, measured(agent))

@@ -1,7 +1,7 @@
 """PPO in one file, in the style of CleanRL, with torch alone: one seat, another in every game, learns among random
 players. A batch of games is one vector environment of Gymnasium; only the action masks are added to the usual loop.
 
-python -m examples.cleanrl_ppo
+python examples/cleanrl_ppo.py
 """
 
 import gymnasium
@@ -9,7 +9,7 @@ import torch
 from torch import nn
 from torch.distributions import Categorical
 
-from examples.measure import GAME, make_envs, margin
+from measure import GAME, make_envs, margin, report
 
 SIZE, NUM_STEPS, EPOCHS, MINIBATCHES = GAME.observation_layout.size, 32, 4, 8
 
@@ -61,12 +61,12 @@ def train(actor: nn.Module, envs: gymnasium.vector.VectorEnv, updates: int) -> N
                 optimizer.step()
 
 
-def measured(actor: nn.Module, when: str) -> float:
-    return margin(lambda seen, mask: policy(actor, seen, mask).probs.argmax(1), when)
+def measured(actor: nn.Module) -> float:
+    return margin(lambda seen, mask: policy(actor, seen, mask).probs.argmax(1))
 
 
 if __name__ == "__main__":
     torch.manual_seed(0)
-    measured(network := mlp(GAME.num_actions), "before")
+    before = measured(network := mlp(GAME.num_actions))
     train(network, make_envs(128), updates=40)
-    measured(network, "after")
+    report("PPO", 40 * NUM_STEPS * 128, before, measured(network))

@@ -1,4 +1,7 @@
-"""What the examples with toolkits share: the game, its Gymnasium view, and how well a policy plays as an agent."""
+"""What the examples with toolkits share: the game, its Gymnasium view, and how well a policy plays as an agent.
+
+An example imports this file from its own folder, so it runs from anywhere.
+"""
 
 from __future__ import annotations
 
@@ -43,8 +46,14 @@ class Learned(Agent):
         return np.asarray(self.choose(torch.from_numpy(observations).float(), torch.from_numpy(action_masks)))
 
 
-def margin(choose: Choose, when: str) -> float:
-    """Print and return the points that ``choose`` makes more than random players, in 500 deals and each seat."""
-    (learned, _) = evaluate(GAME, [Learned(choose), "random"], 500, seed=1).standings
-    print(f"{when}: {learned.margin:+.2f} points a round more than random players", flush=True)
-    return learned.margin
+def margin(choose: Choose) -> float:
+    """The points a round that ``choose`` makes more than random players, in 500 deals from every seat."""
+    return evaluate(GAME, [Learned(choose), "random"], 500, seed=1).standings[0].margin
+
+
+def report(learner: str, decisions: int, before: float, after: float) -> None:
+    """Say what ``learner`` learned: its ``margin`` before and after ``decisions`` decisions."""
+    print(f"{learner} made {decisions:,} decisions at a table of three, among random players.")
+    print(
+        f"Points a round more than theirs: {before:+.2f} before, {after:+.2f} after (500 deals in each seat)"
+    )

@@ -114,7 +114,10 @@ def main(updates: int = 10) -> None:
             flush=True,
         )
     found = margin(algorithm)
-    print(f"after training: {found.margin:+.2f} ± {found.margin_ci95:.2f} points among random agents")
+    print(
+        f"PPO, {updates} updates in self-play on every seat: {found.margin:+.2f} ± {found.margin_ci95:.2f} points"
+    )
+    print("a round more than random agents, in 200 deals from every seat")
     algorithm.stop()
     ray.shutdown()
 

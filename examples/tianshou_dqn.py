@@ -1,6 +1,6 @@
 """DQN of Tianshou, on the Gymnasium view: one seat, another in every game, learns among random players.
 
-python -m examples.tianshou_dqn
+python examples/tianshou_dqn.py
 
 Not on Tianshou's ``PettingZooEnv``: it stores with each action what the game paid in that one step, and as next
 observation that of the next player. A seat that is paid after another's action never learns of it (docs/toolkits.md).
@@ -20,7 +20,7 @@ from tianshou.env import DummyVectorEnv
 from tianshou.trainer import OffPolicyTrainerParams
 from tianshou.utils.net.common import Net
 
-from examples.measure import GAME, VIEW, margin
+from measure import GAME, VIEW, margin, report
 
 KEYS = {"observation": "obs", "action_mask": "mask"}
 
@@ -45,11 +45,11 @@ def make_algorithm() -> DQN:
     )
 
 
-def measured(algorithm: DQN, when: str) -> float:
+def measured(algorithm: DQN) -> float:
     def choose(seen: torch.Tensor, mask: torch.Tensor) -> np.ndarray:
         return algorithm.policy(Batch(obs=Batch(obs=seen, mask=mask.int()), info=Batch())).act
 
-    return margin(choose, when)
+    return margin(choose)
 
 
 def train(algorithm: DQN, steps: int) -> None:
@@ -73,6 +73,6 @@ if __name__ == "__main__":
     np.random.seed(0)  # noqa: NPY002  (Tianshou draws from it)
     torch.manual_seed(0)
     dqn = make_algorithm()
-    measured(dqn, "before")
+    before = measured(dqn)
     train(dqn, steps=30_000)
-    measured(dqn, "after")
+    report("DQN of Tianshou", 30_000, before, measured(dqn))

@@ -1,6 +1,6 @@
 """PPO of TorchRL, on the Gymnasium view: one seat, another in every game, learns among random players.
 
-python -m examples.torchrl_ppo
+python examples/torchrl_ppo.py
 
 TorchRL wraps a batch of games as it is, best with ``autoreset_mode="disabled"``. Its ``PettingZooWrapper`` makes some
 hundred steps a second, and most of what a seat is paid stands in rows that its mask leaves out (docs/toolkits.md).
@@ -17,7 +17,7 @@ from torchrl.modules import MLP, MaskedCategorical, ProbabilisticActor, ValueOpe
 from torchrl.objectives import ClipPPOLoss
 from torchrl.objectives.value import GAE
 
-from examples.measure import GAME, make_envs, margin
+from measure import GAME, make_envs, margin, report
 
 SIZE = GAME.observation_layout.size
 
@@ -63,13 +63,13 @@ def train(env: GymWrapper, actor: Actor, updates: int) -> None:
                 optimizer.step()
 
 
-def measured(actor: Actor, when: str) -> float:
-    return margin(lambda seen, mask: actor.logits(seen).where(mask, -1e9).argmax(1), when)
+def measured(actor: Actor) -> float:
+    return margin(lambda seen, mask: actor.logits(seen).where(mask, -1e9).argmax(1))
 
 
 if __name__ == "__main__":
     torch.manual_seed(0)
     network = Actor()
-    measured(network, "before")
+    before = measured(network)
     train(make_env(64), network, updates=80)
-    measured(network, "after")
+    report("PPO of TorchRL", 80 * 32 * 64, before, measured(network))

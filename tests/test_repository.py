@@ -10,9 +10,11 @@ import subprocess
 import sys
 import tomllib
 from pathlib import Path
+from typing import Any
 
 import pytest
 import typer
+import yaml
 from typer.testing import CliRunner
 
 import catbox_env
@@ -58,6 +60,37 @@ def test_the_version_is_the_same_everywhere() -> None:
     assert f"\nversion: {version}\n" in (ROOT / "CITATION.cff").read_text()
     assert f"version = {{{version}}}" in (ROOT / "README.md").read_text()
     assert re.search(r"^## (\d\S+)", (ROOT / "CHANGELOG.md").read_text(), re.MULTILINE)[1] == version
+
+
+def workflow(name: str) -> dict[str, Any]:
+    return yaml.safe_load((ROOT / ".github" / "workflows" / name).read_text(encoding="utf-8"))
+
+
+@pytest.mark.parametrize(
+    ("tag", "urls", "said"),
+    [
+        ("v1.2.0", "[project.urls]\nRepository = 'https://example.org'", ""),
+        ("v1.2.1", "[project.urls]\nRepository = 'https://example.org'", "the tag is v1.2.1, but"),
+        ("v1.2.0", "", "no [project.urls]"),
+    ],
+)
+def test_a_release_needs_its_version_as_tag_and_an_address(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, tag: str, urls: str, said: str
+) -> None:
+    steps = workflow("release.yml")["jobs"]["build"]["steps"]
+    (check,) = (step["run"] for step in steps if step.get("shell") == "python")
+    (tmp_path / "pyproject.toml").write_text(f"[project]\nversion = '1.2.0'\n{urls}\n")
+    monkeypatch.setenv("GITHUB_REF_NAME", tag)
+    ran = run_python("-c", check, cwd=tmp_path)
+    assert ran.returncode == bool(said), ran.stderr
+    assert said in ran.stderr
+
+
+def test_continuous_integration_runs_the_oldest_and_the_newest_python() -> None:
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
+    named = [text.rpartition(" ")[2] for text in project["classifiers"] if "Python :: 3." in text]
+    assert project["requires-python"] == f">={named[0]}"
+    assert workflow("ci.yml")["jobs"]["test"]["strategy"]["matrix"]["python"] == [named[0], named[-1]]
 
 
 def test_generated_blocks_are_in_step_with_the_code() -> None:

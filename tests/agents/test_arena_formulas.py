@@ -28,7 +28,8 @@ def test_the_interval_of_a_mean_is_students() -> None:
     ten = np.array([[1.0, 0], [2, 0], [3, 0], [4, 0], [5, 0], [6, 0], [7, 0], [8, 0], [9, 0], [10, 0]])
     one, other = estimates(ten)
     assert one.mean == 5.5
-    assert one.high - 5.5 == 5.5 - one.low == pytest.approx(2.2622 * (55 / 6) ** 0.5 / 10**0.5, rel=3e-4)
+    half = 2.2622 * (55 / 6) ** 0.5 / 10**0.5
+    assert (one.low, one.high) == pytest.approx((5.5 - half, 5.5 + half), abs=3e-4 * half)
     assert (other.low, other.high) == (0, 0)
     assert estimates(np.arange(31.0)[:, None])[0].half_width == pytest.approx(
         2.0423 * (31 * 32 / 12) ** 0.5 / 31**0.5, rel=3e-4

@@ -4,6 +4,10 @@ from __future__ import annotations
 
 import json
 import math
+import os
+import re
+import subprocess
+import sys
 from pathlib import Path
 from typing import Any, ClassVar
 
@@ -64,6 +68,18 @@ class WithPartner(reinforce.Reinforce):
 
 def own(**settings: Any) -> Any:
     return load_config(overrides={"algorithm": SPEC, **GENERAL, "opponents": ["random"], **settings})
+
+
+@pytest.mark.slow
+def test_the_example_runs_from_anywhere_and_says_what_it_learned(tmp_path: Path) -> None:
+    environment = {**os.environ, "TMPDIR": str(tmp_path)}  # where its run goes
+    said = subprocess.run(
+        [sys.executable, reinforce.__file__], cwd=tmp_path, env=environment, capture_output=True, text=True,
+        timeout=500, check=True,
+    ).stdout.splitlines()[-1]  # fmt: skip
+    found = re.search(r"self-play: (\S+) points a round more than random play", said)
+    assert found, said
+    assert float(found[1]) > 1.5
 
 
 def returning(metrics: Any, monkeypatch: pytest.MonkeyPatch, in_update: int = 4) -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -203,6 +203,15 @@ class Vec(Storage):
             self._view_histories(rows)
 
         self._run(play, rows)
+
+    @alone
+    def play_compiled(self, play: Callable[..., None], rows: np.ndarray) -> None:
+        """Call ``play(games, rows, outcomes, views)``, which moves games in compiled code as `core.loops` does.
+
+        ``rows`` (M,): the games to move; each thread gets a part of them. Nothing that ``play`` does is checked. The
+        outcomes afterwards are those of the last move of each row. Raises ``ValueError`` for invalid rows.
+        """
+        self._run(lambda some: play(self._games, some, self._outcomes, self._views), self._checked_rows(rows))
 
     @alone
     def observe(self, seats: np.ndarray, rows: np.ndarray | None = None) -> np.ndarray:

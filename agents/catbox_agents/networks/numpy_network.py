@@ -111,6 +111,16 @@ class PolicyNetwork:
         """``network`` itself, or one that plays as it does now."""
         return network if isinstance(network, cls) else cls(network.arrays(), network.describe())
 
+    @property
+    def layers(self) -> list[tuple[NDArray[np.float32], NDArray[np.float32]]]:
+        """Weights (in, out) and biases (out,) of the layers; the first weights include the scale of the inputs."""
+        return list(self._layers)
+
+    @property
+    def is_relu(self) -> bool:
+        """Whether its hidden units are rectified."""
+        return bool(self.activation == "relu")
+
     def arrays(self) -> dict[str, NDArray[np.float32]]:
         """Its arrays, named as in ``checkpoint``; do not change them."""
         return dict(self._arrays)
@@ -146,7 +156,7 @@ class PolicyNetwork:
 
     def _outputs(self, vectors: NDArray[np.int8], histories: NDArray[np.int8] | None) -> NDArray[np.float32]:
         last = len(self._layers) - 1
-        relu = self.activation == "relu"
+        relu = self.is_relu
         numbers: NDArray[Any] = vectors
         for number, (weights, bias) in enumerate(self._layers):
             sums = np.empty((len(vectors), len(bias)), np.float32)

@@ -118,8 +118,12 @@ class PolicyAgent(SamplingAgent):
         if self.adapted is not None:
             scores = scores[:, self.adapted.actions]
         if not np.isfinite(scores).all():
-            raise ValueError(
-                f"{self.name}: its network gives logits that are not finite, so no action is better than another; its "
-                f"weights are too large, as after training that diverged: {ANOTHER_CHECKPOINT}"
-            )
+            raise self.not_finite()
         return np.where(masks, scores, -np.inf)
+
+    def not_finite(self) -> ValueError:
+        """The error for logits that are not finite."""
+        return ValueError(
+            f"{self.name}: its network gives logits that are not finite, so no action is better than another; its "
+            f"weights are too large, as after training that diverged: {ANOTHER_CHECKPOINT}"
+        )

@@ -10,8 +10,9 @@ from numpy.typing import NDArray
 
 from catbox_agents.agent import Agent, agent_seed, needs_history, tells_policy
 from catbox_agents.decisions import ask_agent, ask_policy
-from catbox_agents.play_out import rollout
+from catbox_agents.play_out import END_OF_GAME, rollout
 from catbox_agents.random_agent import MIX_STEP, mix, sample_actions
+from catbox_agents.search.policy_rollouts import plays_compiled, policy_rewards
 from catbox_agents.specs import AgentSpec, agent_of, hand_written_agent, label_of
 from catbox_env import Game, Vec
 
@@ -56,6 +57,8 @@ def rollout_rewards(
     actions taken here: games with equal keys have equal luck. Agents are then asked only if there is a choice.
     """
     agents, labels = zip(*players, strict=True)
+    if len(agents) == 1 and plays_compiled(agents[0]):
+        return policy_rewards(agents[0], games, rows, until == END_OF_GAME)
     number = 0
 
     def ask(asked: NDArray[np.int64], vec: Vec, rows: NDArray[np.int64]) -> NDArray[np.int64]:

@@ -1,0 +1,150 @@
+"""Rollouts of a network in compiled code: the same games as `playing.rollout_rewards` plays, without Python between
+moves.
+
+It serves the agents whose rollouts matter most: a `PolicyAgent` that takes its best action, with ReLU layers and the
+features of the game. All others play by `catbox_agents.play_out`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import cache
+from types import FunctionType
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from catbox_agents.agent import Agent
+from catbox_agents.networks.action_head import add_action_scores
+from catbox_agents.networks.layer_kernels import add_layer
+from catbox_agents.networks.policy_agent import PolicyAgent
+from catbox_env import Vec
+from catbox_env.core.compilation import HAS_NUMBA, cached_njit
+
+
+def plays_compiled(agent: Agent) -> bool:
+    """Whether `policy_rewards` plays as this agent does."""
+    if type(agent) is not PolicyAgent or not HAS_NUMBA:
+        return False
+    network = agent.network
+    has_features = bool(network.features and network.action_features)
+    return agent.greedy and agent.adapted is None and not network.history and has_features and network.is_relu
+
+
+def policy_rewards(
+    agent: PolicyAgent, games: Vec, rows: NDArray[np.int64], to_the_end: bool
+) -> NDArray[np.float64]:
+    """Play the games ``rows``, none of which is over, by ``agent`` for all seats.
+
+    To the end of the round, or with ``to_the_end`` of the game. Returns what each seat of each game is paid meanwhile,
+    (N, P). Raises ``ValueError`` if the network gives logits that are not finite.
+    """
+    paid = np.zeros(games.rewards.shape)
+    network, game, given = agent.network, games.game, agent.game.features
+    assert given is not None  # because the network takes them
+    play = _bound(game.loops.step_games, game.loops.view_games, given.fill)
+    weights, biases = zip(*network.layers, strict=True)
+    num_features = agent.inputs.size - game.observation_layout.size
+    wrong = np.zeros(1, np.bool_)
+
+    def play_rows(batch: Any, some: NDArray[np.int64], outcomes: Any, views: Any) -> None:
+        play(
+            batch, some, outcomes, views, given.offsets, num_features, weights, biases,
+            network.action_scale, to_the_end, paid, wrong,
+        )  # fmt: skip
+
+    games.play_compiled(play_rows, rows)
+    if wrong[0]:
+        raise agent.not_finite()
+    return paid
+
+
+@cache
+def _bound(step: Any, view: Any, features: Any) -> Callable[..., None]:
+    """`_play` compiled over the functions of a game."""
+    names = {"step_games": step, "view_games": view, "fill": features}
+    bound = FunctionType(_play.__code__, {**globals(), **names}, _play.__name__)
+    bound.__module__ = _play.__module__
+    compiled: Callable[..., None] = cached_njit(bound, nogil=True)
+    return compiled
+
+
+# The functions of a game that `_play` calls: `_bound` supplies them.
+step_games: Any
+view_games: Any
+fill: Any
+
+
+def _play(
+    games: Any,
+    rows: Any,
+    outcomes: Any,
+    views: Any,
+    offsets: Any,
+    num_features: int,
+    weights: Any,
+    biases: Any,
+    scale: Any,
+    to_the_end: bool,
+    paid: Any,
+    wrong: Any,
+) -> None:
+    observation, legal, _, _, _ = views
+    rewards, terminated, round_ended, _ = outcomes
+    width, num_actions = observation.shape[1], legal.shape[1]
+    left, moving, actions = len(rows), rows.copy(), np.empty(len(rows), np.int64)
+    asked = np.empty(left, np.int64)
+    seen, masks = np.empty((left, width), np.int8), np.empty((left, num_actions), np.bool_)
+    features = np.empty((left, num_features), np.int8)
+    of_actions = np.empty((left, num_actions, len(scale)), np.int8)
+    vectors = np.empty((left, width + num_features), np.int8)
+    last = len(weights) - 1
+    while left > 0:
+        count = 0
+        for k in range(left):
+            i, number, first = moving[k], 0, 0
+            for action in range(num_actions - 1, -1, -1):
+                if legal[i, action]:
+                    number += 1
+                    first = action
+            actions[k] = first
+            if number > 1:
+                asked[count] = k
+                seen[count] = observation[i]
+                masks[count] = legal[i]
+                count += 1
+        if count > 0:
+            fill(games[0], offsets, seen[:count], masks[:count], features[:count], of_actions[:count])
+            vectors[:count, :width] = seen[:count]
+            vectors[:count, width:] = features[:count]
+            outputs = np.empty((count, len(biases[0])), np.float32)
+            outputs[:] = biases[0]
+            add_layer(vectors[:count], weights[0], outputs, last > 0)
+            for layer in range(1, last + 1):
+                inputs, outputs = outputs, np.empty((count, len(biases[layer])), np.float32)
+                outputs[:] = biases[layer]
+                add_layer(inputs, weights[layer], outputs, layer < last)
+            add_action_scores(outputs, masks[:count], of_actions[:count], scale)
+            for n in range(count):
+                best, choice = -np.inf, -1
+                for action in range(num_actions):
+                    if masks[n, action]:
+                        logit = outputs[n, action]
+                        if not np.isfinite(logit):
+                            wrong[0] = True
+                        elif logit > best:
+                            best, choice = logit, action
+                if choice >= 0:
+                    actions[asked[n]] = choice
+        step_games(games, moving[:left], actions[:left], False, outcomes)
+        view_games(games, moving[:left], views)
+        still = 0
+        for k in range(left):
+            i = moving[k]
+            for seat in range(paid.shape[1]):
+                paid[i, seat] += rewards[i, seat]
+            if not (terminated[i] or (round_ended[i] and not to_the_end)):
+                moving[still] = i
+                still += 1
+        left = still

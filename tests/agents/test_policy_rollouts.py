@@ -1,0 +1,82 @@
+"""Rollouts of networks in compiled code are those of `play_out`, bit for bit."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+import torch
+
+import catbox_agents
+from catbox_agents.networks.inputs import NetworkInputs
+from catbox_agents.networks.mlp import MLP
+from catbox_agents.networks.policy_agent import PolicyAgent
+from catbox_agents.search import policy_rollouts
+from catbox_agents.search.playing import Player, rollout_rewards
+from catbox_agents.search.policy_rollouts import plays_compiled, policy_rewards
+from catbox_env import Game, make_game, make_vec
+
+GAMES: list[tuple[str, dict[str, Any]]] = [
+    ("cat_in_the_box_v0", {"num_players": 3}),
+    ("cat_in_the_box_v0", {"num_players": 5, "reward": "margin", "rounds": 2}),
+    ("cat_te_v0", {"num_players": 4}),
+    ("petrify_v0", {}),
+]
+
+
+def agent_for(game: Game, activation: str = "relu", **inputs: bool) -> PolicyAgent:
+    taken = {"features": True, "action_features": True, **inputs}
+    network = MLP.for_policy(NetworkInputs(game, **taken), (16, 8), activation)
+    network.initialise(torch.Generator().manual_seed(3), last_gain=1.0)
+    return PolicyAgent(network, game)
+
+
+@pytest.mark.parametrize("until", ["end_of_round", "end_of_game"])
+@pytest.mark.parametrize(("game_id", "options"), GAMES)
+@pytest.mark.parametrize("threads", [1, 2])
+def test_compiled_rollouts_pay_what_those_in_python_pay(
+    game_id: str, options: dict[str, Any], until: str, threads: int
+) -> None:
+    game = make_game(game_id, **options)
+    agent = agent_for(game)
+    assert plays_compiled(agent)
+    vec = make_vec(game_id, 101, seed=1, num_threads=threads, **options)
+    vec.step_random(5, seed=2)
+    ours = make_vec(game_id, 101, seed=9, num_threads=threads, auto_deal=False, **options)
+    ours.set_states(vec)
+    expected = ours.take(np.arange(101))
+    running = np.flatnonzero(ours.current_player >= 0)
+    paid = policy_rewards(agent, ours, running, until == "end_of_game")
+    assert np.array_equal(paid, catbox_agents.play_out(expected, agent, until=until))
+    assert paid.any()
+    assert np.array_equal(ours.observation, expected.observation)
+
+
+def test_other_policies_are_not_compiled(monkeypatch: pytest.MonkeyPatch) -> None:
+    game = make_game("petrify_v0")
+    sampling = agent_for(game)
+    sampling.greedy = False
+    for agent in (
+        sampling,
+        agent_for(game, "tanh"),
+        agent_for(game, features=False),
+        agent_for(game, action_features=False),
+        catbox_agents.make("heuristic", game),
+        type("Mine", (PolicyAgent,), {})(agent_for(game).network, game),
+    ):
+        assert not plays_compiled(agent)
+    monkeypatch.setattr(policy_rollouts, "HAS_NUMBA", False)
+    assert not plays_compiled(agent_for(game))
+
+
+def test_logits_that_are_not_finite_are_an_error() -> None:
+    game = make_game("petrify_v0")
+    agent = agent_for(game)
+    for _, bias in agent.network.layers[:1]:
+        bias[:] = 3e38
+    vec = make_vec("petrify_v0", 8, seed=1, auto_deal=False)
+    with pytest.raises(ValueError, match="logits that are not finite"):
+        rollout_rewards(
+            vec, np.arange(8), [Player(agent, "net")], np.zeros((1, 2), np.int64), "end_of_game", None
+        )

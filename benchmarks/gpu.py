@@ -26,9 +26,14 @@ def config(device: str, games: int, compiled: bool = False) -> TrainConfig:
     )
 
 
+def gpu_name() -> str | None:
+    """The name of the GPU that torch uses, or ``None`` without one."""
+    return torch.cuda.get_device_name() if torch.cuda.is_available() else None
+
+
 def measure(quick: bool) -> list[Metric]:
     """Five players, a worker for each core; no metrics if torch finds no CUDA device."""
-    if not torch.cuda.is_available():
+    if (device := gpu_name()) is None:
         print("gpu: torch finds no CUDA device here, so nothing is measured", file=sys.stderr)
         return []
     keep_freed_memory()  # as `catbox train` does
@@ -50,7 +55,7 @@ def measure(quick: bool) -> list[Metric]:
             alternate(runs, repeats=2)  # compiles, and plays past the first games, which all began together
             results |= alternate(runs, repeats=1 if quick else 5)
     workers = configs[largest].num_workers
-    setting = f"self-play PPO, 5 players, {torch.cuda.get_device_name()}, {workers} workers"
+    setting = f"self-play PPO, 5 players, {device}, {workers} workers"
     targets = {largest: TARGET}
     return [
         *(

@@ -33,7 +33,7 @@ def test_scaling_goes_up_to_the_physical_cores(
 def test_where_there_is_no_gpu_nothing_is_measured_on_one(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    monkeypatch.setattr(torch.cuda, "is_available", lambda: False)
+    monkeypatch.setattr(gpu, "gpu_name", lambda: None)
     assert gpu.measure(quick=True) == []
     assert "no CUDA device" in capsys.readouterr().err
 
@@ -54,10 +54,10 @@ def test_the_gpu_is_measured_beside_the_cpu(
 
     monkeypatch.setattr(gpu, "training_config", in_place)
     monkeypatch.setattr(gpu, "check_compiler", no_compiler)
-    monkeypatch.setattr(torch.cuda, "is_available", lambda: True)
-    monkeypatch.setattr(torch.cuda, "get_device_name", lambda: "a GPU")
+    monkeypatch.setattr(gpu, "gpu_name", lambda: "a GPU")
     metrics = gpu.measure(quick=True)
     assert asked == ["cuda", "cpu"]
     assert [metric.unit for metric in metrics] == ["/s", "/s", "x"]
     assert all(metric.value > 0 for metric in metrics)
+    assert "a GPU, 2 workers" in metrics[0].name
     assert "there is no compiler" in capsys.readouterr().err

@@ -14,7 +14,8 @@ import catbox_agents
 import catbox_env
 from catbox_agents.arena.deal_sets import DEAL_SETS
 from catbox_agents.networks.checkpoint import load_checkpoint
-from catbox_train.best_responses import FINE_TUNING, RESULT_FILE, best_response
+from catbox_train import best_responses
+from catbox_train.best_responses import FINE_TUNING, RESULT_FILE, Gain, best_response
 from catbox_train.config import TrainConfig, load_config
 from catbox_train.runs.folder import open_run
 from catbox_train.runs.loop import train
@@ -63,6 +64,25 @@ def test_the_gain_is_that_of_the_learner_over_the_target_in_the_same_seats(tmp_p
     assert (options.opponents_in_training, options.learner_seats) == ({"random": 1.0}, 1)
     trained = load_checkpoint(gain["checkpoint"]).training["decisions"]
     assert gain["decisions"] == trained > 0
+
+
+@pytest.mark.parametrize(
+    ("reward", "judged_by"), [("score", "score"), ("margin", "margin"), ("win", "margin")]
+)
+def test_learners_are_judged_by_what_they_are_trained_for(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, reward: str, judged_by: str
+) -> None:
+    """With made-up gains: the first learner scores more, the second has the larger margin."""
+
+    def gain(game: Any, policy: Path, target: str, deals: int, seed: int, deal_set: str, own: Any) -> Gain:
+        return Gain(
+            seed, str(policy), 1, deals, *((0.2, 0.1, -0.3, 0.1) if seed == 1 else (-0.2, 0.1, 0.3, 0.1))
+        )
+
+    monkeypatch.setattr(best_responses, "_gain", gain)
+    game_options = {**SMALL["game_options"], "reward": reward}
+    result = find(tmp_path, seeds=(1, 2), game_options=game_options)
+    assert (result["judged_by"], result["gain"]["seed"]) == (judged_by, 1 if judged_by == "score" else 2)
 
 
 def test_an_error_of_the_target_is_under_its_name(tmp_path: Path) -> None:

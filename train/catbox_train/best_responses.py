@@ -15,6 +15,7 @@ import os
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from datetime import UTC, datetime
+from operator import attrgetter
 from pathlib import Path
 from typing import Any
 
@@ -84,9 +85,11 @@ def best_response(
 
     Of each run the last policy and the one that did best during training are compared on the deals "selection"; the
     best of each run is then measured on the deals "test", which no choice depended on. Returns what the file holds:
-    ``target``, ``game``, ``options``, ``total_decisions`` (as requested), ``gain`` (a `Gain` as a dict, of the best),
-    ``runs`` (one for each seed), ``target_score`` (the mean score of the target among copies of itself), ``catbox``
-    (version) and ``date``.
+    ``target``, ``game``, ``options``, ``total_decisions`` (as requested), ``judged_by`` (see below), ``gain`` (a `Gain`
+    as a dict, of the best), ``runs`` (one for each seed), ``target_score`` (the mean score of the target among copies
+    of itself), ``catbox`` (version) and ``date``.
+
+    Learners are judged by what they are trained for: the score if the game's reward is the score, otherwise the margin.
 
     Raises ``ValueError`` for an algorithm without opponents in training, for seeds that are not different integers, and
     for a folder with runs of other settings; otherwise as ``catbox_train.train``.
@@ -106,6 +109,7 @@ def best_response(
             resume(run, console, trust=True)  # its settings are the given ones
         else:
             train(settings, run, console)
+    judged_by = "score" if game.reward == "score" else "margin"
     own_of_selection = _match(game, target, target, deals, "selection")
     chosen: dict[int, Gain] = {}
     for seed in seeds:
@@ -113,8 +117,8 @@ def best_response(
             _gain(game, policy, target, deals, seed, "selection", own_of_selection)
             for policy in _policies(output / f"seed-{seed}")
         ]
-        chosen[seed] = max(candidates, key=lambda gain: gain.score)
-    best = max(chosen.values(), key=lambda gain: gain.score).seed
+        chosen[seed] = max(candidates, key=attrgetter(judged_by))
+    best = max(chosen.values(), key=attrgetter(judged_by)).seed
     tested = {
         seed: _gain(game, Path(gain.checkpoint), target, deals, seed, "test", own)
         for seed, gain in chosen.items()
@@ -124,6 +128,7 @@ def best_response(
         "game": game.id,
         "options": game.options,
         "total_decisions": config.total_decisions,
+        "judged_by": judged_by,
         "target_score": own.standings[0].score,
         "gain": asdict(tested[best]),
         "runs": [asdict(gain) for gain in tested.values()],

@@ -113,12 +113,14 @@ def best_response(
             f"{run['margin']:+.2f} ± {run['margin_ci95']:.2f}",
         )
     Console().print(table)
-    gain = result["gain"]
-    shown = gain["score"] > gain["score_ci95"]
+    gain, judged_by = result["gain"], result["judged_by"]
+    found = gain[judged_by] > gain[f"{judged_by}_ci95"]
+    other = "score" if judged_by == "margin" else "margin"
+    gains, in_other = (f"{gain[name]:+.2f} ± {gain[f'{name}_ci95']:.2f}" for name in (judged_by, other))
     Console().print(
-        f"{target} scores {result['target_score']:.2f} among copies of itself; the best learner gains "
-        f"{gain['score']:+.2f} ± {gain['score_ci95']:.2f} a game"
-        f"{', a lower bound on the exploitability' if shown else ': these learners found no way to exploit it'}. "
+        f"{target} scores {result['target_score']:.2f} among copies of itself. The best learner, judged by the "
+        f"{judged_by}, gains {gains} a game ({other}: {in_other})"
+        f"{': a lower bound on the exploitability' if found else ': these learners found no way to exploit it'}. "
         f"Result: {folder / RESULT_FILE}. To play the learner as an agent:  {gain['checkpoint']}",
         highlight=False,
         soft_wrap=True,

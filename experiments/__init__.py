@@ -5,6 +5,7 @@
     python -m experiments speeds entropy         measure training speed of its variants, on an idle machine
     python -m experiments zoo                    train the agents of the zoo (experiments/zoo.yaml)
     python -m experiments leaderboard            play the arenas of the leaderboard (experiments/leaderboard.yaml)
+    python -m experiments headroom               measure how much agents of the zoo leave on the table
     python -m experiments report                 make docs/experiments.md with its pictures, docs/leaderboard*.md and
                                                  the cards of the zoo from the results
     python -m experiments report --check         only check whether they are up to date

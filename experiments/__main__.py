@@ -13,6 +13,7 @@ from catbox_env.core.checks import closest
 from catbox_train.memory import keep_freed_memory
 from experiments import __doc__ as description
 from experiments.fields import play_fields
+from experiments.headroom import measure_headroom
 from experiments.leaderboard import play_leaderboard, read_parts
 from experiments.report import outdated_pages, write_pages
 from experiments.results import ROOT, Folders
@@ -48,6 +49,9 @@ def _do(command: str, names: Sequence[str], folders: Folders, console: Console) 
     if command == "zoo":
         _check_names(names, zoo_settings(folders))
         make_zoo(names, folders, console)
+    elif command == "headroom":
+        _check_names(names, zoo_settings(folders))
+        measure_headroom(names, folders, console)
     elif command == "leaderboard":
         parts = read_parts(folders)
         _check_names(names, {name for part in parts for rules in part.rules for name in part.names(rules)})
@@ -98,6 +102,7 @@ def _parser() -> argparse.ArgumentParser:
         ("speeds", "measure how fast the variants of studies play and learn", "+"),
         ("zoo", "train agents of the zoo, by default all", "*"),
         ("leaderboard", "play arenas of the leaderboard: PART/RULES, a part, or rules; by default all", "*"),
+        ("headroom", "measure how much agents of the zoo leave on the table, by default all", "*"),
     ):
         commands.add_parser(name, help=what).add_argument("names", nargs=number, metavar="NAME")
     report = commands.add_parser("report", help="make the pages and the cards of the zoo from the results")

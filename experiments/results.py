@@ -42,7 +42,7 @@ class Folders:
 
     def results_of(self, study: str) -> list[RunResult]:
         """The results of a study so far."""
-        return read_results(self.results / f"{study}.jsonl")
+        return read_lines(self.results / f"{study}.jsonl", RunResult)
 
 
 class Record(BaseModel):
@@ -79,25 +79,25 @@ class RunResult(Record):
     machine: str
 
 
-def read_results(file: Path) -> list[RunResult]:
-    """The results in ``file``, none if it does not exist. Raises ``ValueError`` for a damaged line."""
-    results = []
+Row = TypeVar("Row", bound=Record)
+
+
+def read_lines(file: Path, kind: type[Row]) -> list[Row]:
+    """The lines of a JSON Lines file, none if it does not exist. Raises ``ValueError`` for a damaged line."""
+    rows = []
     for number, line in enumerate(file.read_bytes().splitlines() if file.exists() else (), start=1):
         try:
-            results.append(RunResult.model_validate_json(line))
+            rows.append(kind.model_validate_json(line))
         except ValueError as error:
             raise ValueError(f"{file}, line {number} is damaged: {error}") from None
-    return results
+    return rows
 
 
-def append_result(file: Path, result: RunResult) -> None:
+def append_line(file: Path, row: Record) -> None:
     """Add a line atomically. Raises ``WriteError``."""
-    with FileLock(f"{file}.lock"):  # several processes may work on one study
+    with FileLock(f"{file}.lock"):  # several processes may work on one file
         before = file.read_text(encoding="utf-8") if file.exists() else ""
-        write_file(file, f"{before}{result.model_dump_json()}\n")
-
-
-Row = TypeVar("Row", bound=Record)
+        write_file(file, f"{before}{row.model_dump_json()}\n")
 
 
 def read_rows(file: Path, kind: type[Row]) -> list[Row]:

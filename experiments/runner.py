@@ -18,7 +18,7 @@ from catbox_train import TrainConfig, TrainingDiverged, resume, train
 from catbox_train.runs.loop import check_run
 from catbox_train.runs.metrics import read_metrics
 from catbox_train.settings_file import read_settings
-from experiments.results import ROOT, Folders, Match, RunResult, append_result
+from experiments.results import ROOT, Folders, Match, RunResult, append_line
 from experiments.study import Run, check_unchanged, flat
 
 #: Decimals of the margins in the curves.
@@ -63,7 +63,7 @@ def run_studies(studies: Mapping[str, Sequence[Run]], folders: Folders, console:
             result = result.model_copy(
                 update={"study": run.study, "rules": run.rules, "variant": run.variant}
             )
-        append_result(folders.results / f"{run.study}.jsonl", result)
+        append_line(folders.results / f"{run.study}.jsonl", result)
 
 
 def _made_with_the_same_settings(run: Run, folders: Folders) -> RunResult | None:

@@ -104,7 +104,9 @@ def _take_turn(match: Match, seat: int, display: Display) -> None:
     while True:
         if only is not None:
             console.print(Text(f"Your only legal action: {only} (press Enter)"))
-        text = console.input("[bold]your move>[/] ").strip()
+        text = console.input(
+            f"[bold]your move[/], such as {match.game.action_to_string(legal[0])}[bold]>[/] "
+        ).strip()
         word = text.lower()
         if word in ("quit", "exit", "q"):
             raise EOFError

@@ -105,7 +105,7 @@ def test_other_deals(new_page: NewPage) -> None:
     assert hand.get_attribute("aria-label") == dealt
     expect(seed).to_have_text("11")
     page.get_by_role("button", name="Same deal, next seat").click()
-    expect(page.locator(".people-list li").nth(1)).to_contain_text("you")
+    expect(page.locator(".people-list li").nth(1)).to_contain_text("You")
     wait_for_turn(page)
     expect(seed).to_have_text("11")
     page.get_by_role("button", name="New deal").click()

@@ -23,7 +23,7 @@ from catbox_agents.networks.inputs import NetworkInputs
 from catbox_agents.networks.mlp import MLP
 from catbox_agents.networks.policy_agent import PolicyAgent
 from catbox_app.cli import app
-from catbox_app.match import Match
+from catbox_agents.match import Match
 from catbox_env.core.batch import Vec
 from tests.small_games import game_for
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import secrets
 from collections import Counter
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 
@@ -139,6 +140,10 @@ class TextGame:
         assert action is not None, "without a failure there is an action"
         return self._play(action, told)
 
+    def record(self) -> dict[str, Any]:
+        """The game so far, hidden cards included: deals, actions, returns, as a line of a file of saved games."""
+        return self._match.record()
+
     def _play(self, action: int, told: str) -> tuple[str, float, bool]:
         match, self._failed = self._match, 0
         first = len(match.actions)
@@ -171,6 +176,4 @@ class TextGame:
     def _position(self, form: str, with_history: bool = False) -> str:
         state = self._match.state
         history = state.history_observation(self.seat) if with_history else None
-        return text_observation(
-            state, self.seat, form=form, history=history, list_actions=self.list_actions
-        )
+        return text_observation(state, self.seat, form=form, history=history, list_actions=self.list_actions)

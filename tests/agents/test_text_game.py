@@ -87,7 +87,7 @@ def test_the_forms_of_later_prompts() -> None:
     assert "round 2 of 2 begins" in told["delta"][again]
     assert re.fullmatch(
         r"player_1 puts a \d aside\.\nplayer_2 puts a card aside\.\nplayer_0 bids \d\.\nIt is your turn\. End your "
-        r"answer with .*\nLegal actions: bid 1, bid 3, bid 4\.",
+        r"answer with .*\nLegal actions: bid 1, bid 2, bid 3, bid 4\.",
         told["delta"][1],
     ), told["delta"][1]
     lengths = {form: sum(map(len, texts)) for form, texts in told.items()}

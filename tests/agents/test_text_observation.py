@@ -156,9 +156,9 @@ def test_positions_that_are_none_are_refused() -> None:
         text_observation(seen, 2, game=game)
     with pytest.raises(ValueError, match="seat=3: expected a seat"):
         text_observation(seen, 3, game=game)
-    with pytest.raises(ValueError, match="form='brief': expected 'long' or 'short'"):
+    with pytest.raises(ValueError, match="form='brief': expected one of 'long', 'short'"):
         text_observation(state, form="brief")
-    with pytest.raises(ValueError, match="history=.*expected integers"):
+    with pytest.raises(ValueError, match=r"history=.*expected integers"):
         text_observation(state, history=np.zeros(3, np.int8))
     while not state.is_terminal():
         state.apply_action(state.legal_actions()[0])

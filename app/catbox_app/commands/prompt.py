@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import importlib.util
-import math
+import re
 from typing import Annotated
 
 import numpy as np
@@ -20,9 +20,10 @@ from catbox_env.core.versions import install_line
 
 #: The tokenizer that counts, as OpenAI's models have it since GPT-4o.
 ENCODING = "o200k_base"
-#: Characters of a prompt for each token of `ENCODING`, for an estimate without the tokenizer: the mean over the prompts
-#: of both forms at every decision of ten random games of each game and number of players.
-CHARACTERS_A_TOKEN = 3.0
+#: The pieces into which `ENCODING` cuts English before it splits rare words: words, numbers of up to three digits, runs
+#: of punctuation, of spaces and of line ends. Their number is an estimate without the tokenizer. At every decision of ten
+#: random games of each game and number of players, in both forms, it was 0 to 4.5 % below the exact number.
+PIECE = re.compile(r"[^\r\n\w]?[^\W\d_]+|\d{1,3}| ?(?:_|[^\s\w])+[\r\n/]*|\s*[\r\n]+|\s+(?!\S)|\s+")
 
 
 def prompt(
@@ -85,7 +86,7 @@ def has_tokenizer() -> bool:
 def count_tokens(text: str) -> int:
     """The tokens of ``text``: by `ENCODING`, whose package brings its vocabulary, or without it an estimate."""
     if not has_tokenizer():
-        return math.ceil(len(text) / CHARACTERS_A_TOKEN)
+        return len(PIECE.findall(text))
     import bpe_openai
 
     return len(bpe_openai.get_encoding(ENCODING).encode(text))

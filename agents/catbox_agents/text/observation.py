@@ -58,9 +58,7 @@ def text_observation(
     game = world.game
     parts = [f"You are player_{seat}."]
     if form == LONG:
-        parts = [f"You are player_{seat} of {game.num_players} in the card game {title(game)}.", "", "Rules:"]
-        if game.hides_nothing:
-            parts[0] = parts[0].replace("card game", "board game")
+        parts = [f"You are player_{seat} of {game.num_players} in a game of {title(game)}.", "", "Rules:"]
         parts += [f"- {paragraph}" for paragraph in game.describe_rules()]
         parts += ["", f"Your reward: {GOALS[game.reward]}.", f"Actions: {action_names(game)}."]
     if history is not None:

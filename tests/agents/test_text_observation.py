@@ -103,6 +103,8 @@ def test_so_are_two_thousand_of_them(game_id: str, options: dict[str, Any]) -> N
 def test_a_history_tells_actions_as_the_seat_saw_them() -> None:
     game = catbox_env.make_game("cat_in_the_box_v0", num_players=3)
     state = game.new_initial_state(seed=2)
+    start = text_observation(state, 1, history=state.history_observation(1))
+    assert "\nActions so far (seat: action): none.\n" in start
     actions = []
     for _ in range(7):  # three discards, three bids, a card
         actions.append(state.legal_actions()[-1])
@@ -121,7 +123,7 @@ def test_the_long_form_has_rules_reward_and_actions_and_both_say_how_to_answer()
     state = game.new_initial_state(seed=1)
     long, short = (text_observation(state, form=form) for form in ("long", "short"))
     assert all(f"- {paragraph}\n" in long for paragraph in game.describe_rules())
-    assert "Your reward: your points minus the mean of the others' points." in long
+    assert "Your reward: your score minus the mean of the others' scores." in long
     assert "Actions: discard 1 .. discard 8, bid 1 .. bid 4, play red 1 .. play red 8, " in long
     assert "Rules" not in short
     for text in (long, short):

@@ -22,8 +22,8 @@ Position = GameState | NDArray[np.int8]
 LONG, SHORT = FORMS = ("long", "short")
 #: What a seat is paid for, by the game's ``reward``.
 GOALS = {
-    "score": "your points",
-    "margin": "your points minus the mean of the others' points",
+    "score": "your score",
+    "margin": "your score minus the mean of the others' scores",
     "win": "1 for a win, shared between equals",
 }
 #: Worlds to sample for one with the observer in its seat: where the start player is random, it may sit in any.
@@ -62,7 +62,8 @@ def text_observation(
         parts += [f"- {paragraph}" for paragraph in game.describe_rules()]
         parts += ["", f"Your reward: {GOALS[game.reward]}.", f"Actions: {action_names(game)}."]
     if history is not None:
-        parts += ["", f"Actions so far (seat: action): {'; '.join(told_history(game, history, seat))}."]
+        told = "; ".join(told_history(game, history, seat)) or "none"
+        parts += ["", f"Actions so far (seat: action): {told}."]
     position_lines = [line.rstrip() for line in game.render_text(world, seat).splitlines()]
     parts += ["", *position_lines, "", call_to_act(world, seat, list_actions)]
     return "\n".join(parts)

@@ -13,7 +13,7 @@ from rich.markup import escape
 from rich.text import Text
 
 from catbox_agents.arena.records import write_records
-from catbox_app.match import Match
+from catbox_agents.match import Match
 from catbox_app.terminal.display import Display
 from catbox_app.terminal.typed_actions import parse_action
 

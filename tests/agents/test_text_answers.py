@@ -10,7 +10,8 @@ import numpy as np
 import pytest
 
 import catbox_env
-from catbox_agents.text import ILLEGAL, UNKNOWN, UNPARSABLE, parse_action
+from catbox_agents.text import parse_action
+from catbox_agents.text.answers import ILLEGAL, UNKNOWN, UNPARSABLE
 from catbox_env import Game, GameState
 from tests.agents.test_text_observation import positions
 

@@ -6,16 +6,8 @@ prompt = table.reset(seed=1)
 text, reward, done = table.step('{"action": "discard 3"}')
 """
 
-from catbox_agents.text.answers import ILLEGAL, UNKNOWN, UNPARSABLE, ParsedAction, parse_action
+from catbox_agents.text.answers import ParsedAction, parse_action
 from catbox_agents.text.observation import text_observation
 from catbox_agents.text.text_game import TextGame
 
-__all__ = [
-    "ILLEGAL",
-    "UNKNOWN",
-    "UNPARSABLE",
-    "ParsedAction",
-    "TextGame",
-    "parse_action",
-    "text_observation",
-]
+__all__ = ["ParsedAction", "TextGame", "parse_action", "text_observation"]

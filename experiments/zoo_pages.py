@@ -131,7 +131,8 @@ def leaderboard_pages(folders: Folders) -> dict[Path, str]:
         words += [
             _overview(parts),
             "",
-            f"{READING}\nTrained agents are those of [the zoo](zoo.md). The columns, as commands name them: {_specs(parts)}.",
+            f"{READING}\nTrained agents are those of [the zoo](zoo.md). The columns, as commands name them: "
+            f"{_specs(parts)}.",
             "",
             f"Every agent among every other: {', '.join(links)}. Played on: {machines}.",
             "",

@@ -219,7 +219,7 @@ def _table_of(board: Board) -> str:
     """Every agent of ``board`` among copies of every other, with its rating. Only searches, which have settings, take
     a time worth telling: the others answer for many games at once."""
     columns = ["rating", "ms a move"] if any(":" in agent for agent in board.agents) else ["rating"]
-    titles = [TITLES.get(short(name), name).replace(" ", "\u00a0") for name in board.agents]
+    titles = [TITLES.get(short(name), short(name)).replace(" ", "\u00a0") for name in board.agents]
     rows = [
         [title, *(_printed(board.margins[one, other]) for other in board.agents)]
         + [_printed(value) for value in board.summary(one)[: len(columns)]]

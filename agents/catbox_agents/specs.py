@@ -377,5 +377,6 @@ def _unknown(spec: str, words: Sequence[str] = ()) -> str:
     close = closest(spec.partition(":")[0], [*words, *_NAMES])
     return (
         f"unknown agent {brief(spec)}{close}; expected {also}one of the known agents: "
-        f"{', '.join(_NAMES)}, 'zoo:NAME', 'llm:model=NAME', the path of a checkpoint, or 'package.module:Class' for your own"
+        f"{', '.join(_NAMES)}, 'zoo:NAME', 'llm:model=NAME', the path of a checkpoint, or 'package.module:Class' for "
+        "your own"
     )

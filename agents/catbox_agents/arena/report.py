@@ -27,8 +27,8 @@ from catbox_agents.files import write_atomically
 _LONGEST = 28
 #: Explains the table of the language models.
 MODELS = (
-    "Decisions, and how many were legal at once, repaired after a failed answer, or left to the fallback; failed answers "
-    "by kind. Tokens and cost are means for one seat in one game. A time includes waiting for the server's retries."
+    "Decisions: legal at once, repaired after a failed answer, or left to the fallback. Failed answers by kind. Tokens "
+    "and cost are means for one seat in one game. The time of an answer includes retries."
 )
 RESULTS_FILE, PAGE_FILE, PICTURE_FILE = "results.json", "results.md", "matrix.png"
 

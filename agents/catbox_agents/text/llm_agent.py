@@ -1,7 +1,7 @@
 """The agent ``llm:model=NAME,...``: a language model behind an OpenAI-compatible chat-completions server.
 
-Each decision is a conversation of its own: the prompt of `text_observation`, and after an answer that is no legal action
-what is wrong with it (`parse_action`). docs/language_models.md describes the settings.
+Each decision is a conversation of its own: the prompt of `text_observation`, and after an answer that is no legal
+action what is wrong with it (`parse_action`). docs/language_models.md describes the settings.
 """
 
 from __future__ import annotations
@@ -59,8 +59,8 @@ class LLMAgent(SeededAgent):
             ``input_tokens`` and ``output_tokens`` of these, and with prices their ``cost``.
 
     If none of the first decisions gets an answer, ``act_batch`` raises ``RuntimeError``, then and from then on. Later
-    a missing answer only means the fallback. Raises ``ValueError`` without a key where one is needed, `WriteError` for a
-    log that cannot be written, and ``ModuleNotFoundError`` without the extra ``llm``.
+    a missing answer only means the fallback. Raises ``ValueError`` without a key where one is needed, `WriteError` for
+    a log that cannot be written, and ``ModuleNotFoundError`` without the extra ``llm``.
     """
 
     def __init__(

@@ -313,7 +313,7 @@ def test_the_key_is_sent_and_kept_nowhere(tmp_path: Path, monkeypatch: pytest.Mo
         catbox_agents.run_arena(game, [spec, "random"], 10, output=folder, record=record)
         monkeypatch.delenv("OPENAI_API_KEY")
         server.requests.clear()
-        ask(catbox_agents.make(spec, game), positions(game, 1))
+        ask(catbox_agents.make(server.spec(list_actions="true"), game), positions(game, 1))
         assert SECRET not in str(server.requests[0][1])
     assert not any(SECRET.encode() in path.read_bytes() for path in tmp_path.rglob("*") if path.is_file())
     with pytest.raises(ValueError, match="set the environment variable OPENAI_API_KEY, or give base_url=URL"):
@@ -343,7 +343,7 @@ def test_the_report_shows_how_the_model_answered(tmp_path: Path) -> None:
     game = game_for(2)
 
     def answer(messages: list[dict[str, str]]) -> str:
-        return "no" if "bid" in messages[0]["content"].rpartition("Legal actions")[2] else legal(messages)
+        return "no" if "discard" in messages[0]["content"].rpartition("Legal actions")[2] else legal(messages)
 
     with ChatServer(answer) as server:
         agents = [server.spec(list_actions="true", repairs=1, input_price=2, output_price=20), "random"]
@@ -451,7 +451,7 @@ def test_pages_and_files_may_not_name_a_server(tmp_path: Path) -> None:
     file = tmp_path / "own.yaml"
     file.write_text(f"evaluation_opponents: ['{spec}']\n")
     with pytest.raises(ValueError, match=r"servers, which are sent your key .*llm:model=a.*--trust"):
-        load_config(file)
+        load_config(file=file)
 
 
 def test_without_the_client_it_says_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:

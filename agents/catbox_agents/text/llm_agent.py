@@ -11,7 +11,6 @@ import json
 import os
 import threading
 import time
-from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from datetime import UTC, datetime
 from pathlib import Path
@@ -39,6 +38,8 @@ FORFEIT = "forfeit"
 REQUESTS = ("no_answer", "answers", "seconds", "input_tokens", "output_tokens")
 NO_ANSWER, ANSWERS, SECONDS, INPUT, OUTPUT = REQUESTS
 COST = "cost"
+#: What a server of one's own is sent instead of a key.
+_NO_KEY = "no-key"
 #: The longest message of a server that is reported, in characters.
 _LONGEST = 500
 
@@ -95,10 +96,10 @@ class LLMAgent(SeededAgent):
             )
         self.needs_history = history
         self.tally: dict[str, float] = {}
-        self._prompt = {"form": form, "list_actions": list_actions}
+        self._prompt: dict[str, Any] = {"form": form, "list_actions": list_actions}
         asked = {"temperature": temperature, "max_completion_tokens": max_completion_tokens}
         self._request = {"model": model} | {name: v for name, v in asked.items() if v is not None}
-        self._server = {"base_url": base_url, "timeout": timeout, "max_retries": max_retries}
+        self._server: dict[str, Any] = {"base_url": base_url, "timeout": timeout, "max_retries": max_retries}
         self._repairs, self._parallel = repairs, parallel
         self._prices = None if input_price is None and output_price is None else (input_price, output_price)
         self._fallback = None if fallback == FORFEIT else make(fallback, game, seed)
@@ -121,7 +122,7 @@ class LLMAgent(SeededAgent):
     def _client(self) -> Any:
         import openai
 
-        return openai.OpenAI(api_key=os.environ.get(KEY) or "none", **self._server)
+        return openai.OpenAI(api_key=os.environ.get(KEY) or _NO_KEY, **self._server)
 
     def act_batch(
         self,
@@ -136,7 +137,7 @@ class LLMAgent(SeededAgent):
         if self._broken:
             raise RuntimeError(self._broken)
         seeds = self.given_seeds(len(seen))
-        past: Sequence[Any] = [None] * len(seen) if not self.needs_history or histories is None else histories
+        past: Any = histories if self.needs_history else [None] * len(seen)
         _ = self._client  # made here: not by several threads at once
         with ThreadPoolExecutor(self._parallel) as threads:
             decided = list(threads.map(self._decide, seen, past))
@@ -158,7 +159,7 @@ class LLMAgent(SeededAgent):
         told: dict[str, float] = dict.fromkeys((*DECISIONS, *FAILURES, *REQUESTS), 0)
         if self._prices is not None:
             told[COST] = 0.0
-        prompt = text_observation(seen, game=self.game, history=past, **self._prompt)  # type: ignore[arg-type]
+        prompt = text_observation(seen, game=self.game, history=past, **self._prompt)
         messages = [{"role": "user", "content": prompt}]
         action, failures, error = -1, [], ""
         for left in range(self._repairs, -1, -1):
@@ -220,5 +221,5 @@ class LLMAgent(SeededAgent):
 
     def _without_key(self, text: str) -> str:
         """``text`` without the key, which a server may have repeated."""
-        key = os.environ.get(KEY)
-        return text.replace(key, f"[{KEY}]") if key else text
+        key: str = self._client.api_key
+        return text if key == _NO_KEY else text.replace(key, f"[{KEY}]")

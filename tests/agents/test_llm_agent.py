@@ -201,7 +201,7 @@ def test_the_client_tries_again_after_429_and_500() -> None:
 TROUBLE: dict[str, Any] = {
     "429": (429, {"error": {"message": "too many"}}),
     "500": (500, b"<html>oops</html>"),
-    "401": (401, {"error": {"message": f"Incorrect API key provided: {SECRET}"}}),
+    "401": (401, {"error": {"message": f"{'x' * 430} {SECRET}"}}),
     "no JSON": (200, b"<html>hello</html>"),
     "half of it": (200, json.dumps(reply("x")).encode()[:40]),
     "another form": (200, {"answer": "play red 3"}),
@@ -239,12 +239,12 @@ def test_a_server_that_never_answered_is_an_error_without_the_key(kind: str) -> 
         for _ in range(2):  # the second time without asking
             with pytest.raises(RuntimeError, match=r"^stub has not answered: ") as caught:
                 ask(agent, vec)
-            assert SECRET not in str(caught.value)
+            assert SECRET[:9] not in str(caught.value)  # nor its beginning, where a message is cut
         assert len(server.requests) == 4
         result = catbox_agents.run_arena(
             game, [server.spec(max_retries=0), "random"], 10, names=["llm", "random"]
         )
-        assert SECRET not in page(result, "today")
+        assert SECRET[:9] not in page(result, "today")
     assert result.summaries[0].forfeits > 0
     assert result.tallies == {}
     agent = catbox_agents.make(server.spec(max_retries=0), game)  # nobody listens there any more

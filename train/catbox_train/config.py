@@ -237,7 +237,8 @@ def load_config(
 
     Raises ``ValueError`` for an unknown preset or setting, a wrong type or an invalid value, and, without ``trust``, if
     ``file`` names a class (``"package.module:Class"``) as the algorithm or an agent, because importing it runs its
-    code, or an agent that asks a server (``"llm:..."``), which is sent a key; ``OSError`` for a file that cannot be read.
+    code, or an agent that asks a server (``"llm:..."``), which is sent a key; ``OSError`` for a file that
+    cannot be read.
     """
     overrides = overrides or {}
     sources: list[tuple[Mapping[Any, Any], Source, str]] = []

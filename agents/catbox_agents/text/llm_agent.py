@@ -196,7 +196,7 @@ class LLMAgent(SeededAgent):
             reply = self._client.chat.completions.create(messages=messages, **self._request)
             answer = reply.choices[0].message.content or ""
         except openai.APIError as error:
-            raise _NoAnswer(self._without_key(f"{type(error).__name__}: {error}"[:_LONGEST])) from None
+            raise _NoAnswer(self._without_key(f"{type(error).__name__}: {error}")[:_LONGEST]) from None
         except (AttributeError, IndexError, TypeError, ValueError):  # of a reply in another form, or none
             raise _NoAnswer("the server's reply is not a chat completion") from None
         self._answered = True

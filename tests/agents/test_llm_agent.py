@@ -201,7 +201,7 @@ def test_the_client_tries_again_after_429_and_500() -> None:
 TROUBLE: dict[str, Any] = {
     "429": (429, {"error": {"message": "too many"}}),
     "500": (500, b"<html>oops</html>"),
-    "401": (401, {"error": {"message": f"{'x' * 425} {SECRET}"}}),
+    "401": (401, {"error": {"message": f"{'x' * 448} {SECRET}"}}),
     "no JSON": (200, b"<html>hello</html>"),
     "half of it": (200, json.dumps(reply("x")).encode()[:40]),
     "another form": (200, {"answer": "play red 3"}),

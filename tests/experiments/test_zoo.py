@@ -83,7 +83,7 @@ def test_the_zoo_is_trained_played_and_described(
     assert f"| Petrify, small | {margin:+.2f} ± " in overview
     assert "[Petrify](leaderboard_petrify.md)" in overview
     assert (
-        f"## Small\n\n10 deals a table:\n\n| one among | trained agent | heuristic | pimc:samples=1 |"
+        "## Small\n\n10 deals a table:\n\n| one among | trained agent | heuristic | pimc:samples=1 |"
         in details
     )
     assert f"| trained agent | 0 | {margin:+.2f} ± " in details

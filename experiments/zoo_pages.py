@@ -16,7 +16,7 @@ from catbox_env.core.checks import brief
 from experiments.leaderboard import DEAL_SET, ZOO, Part, read_parts
 from experiments.results import Folders
 from experiments.study import dotted
-from experiments.tables import machines_in_words
+from experiments.tables import grouped_table, machines_in_words
 from experiments.zoo import Training, read_training, zoo_settings
 
 HEURISTIC = "heuristic"
@@ -193,7 +193,8 @@ def _printed(number: str) -> str:
 
 
 def _page_of(game: str, parts: Sequence[tuple[Part, Mapping[str, Board]]]) -> str:
-    """The page of one game: a section for each of its tables, in it what each part of the leaderboard says."""
+    """The page of one game: a section for each part of the leaderboard, with a table of its own for each rule set that
+    searches have played."""
     lines = [
         *("---", "hide: [toc]", "---", ""),
         f"# Leaderboard: {game_title(game)}",
@@ -203,31 +204,39 @@ def _page_of(game: str, parts: Sequence[tuple[Part, Mapping[str, Board]]]) -> st
         "of a table is 0.",
         "",
     ]
-    specs: dict[str, None] = {}
-    for rules in dict.fromkeys(rules for part, _ in parts for rules in part.rules):
-        boards_of = [played[rules] for _, played in parts if rules in played]
-        if boards_of and boards_of[0].content["game"] == game:
-            title = _title_of(rules).partition(", ")[2]
-            lines += [f"## {title[0].upper()}{title[1:]}", ""]
-            for board in boards_of:
-                lines += [f"{board.content['deals']:,} deals a table:", "", _table_of(board), ""]
-                specs |= dict.fromkeys(board.agents)
-    return "\n".join([*lines, f"As commands name them: {', '.join(f'`{spec}`' for spec in specs)}.", ""])
+    for part, played in parts:
+        own = {rules: board for rules, board in played.items() if board.content["game"] == game}
+        if own:
+            agents = ", ".join(f"`{agent}`" for agent in part.agents)
+            lines += [f"## {part.title}", "", f"{part.deals:,} deals a table, played by {agents}.", ""]
+            tables = {_table_title(rules): _rows_of(board) for rules, board in own.items()}
+            if any(":" in agent for agent in part.agents):
+                for title, rows in tables.items():
+                    lines += [f"### {title}", "", markdown_table(rows), ""]
+            else:
+                header = ["table", *next(iter(tables.values()))[0]]
+                rows = [[title, *row] for title, (_, *rows) in tables.items() for row in rows]
+                lines += [grouped_table([header, *rows]), ""]
+    return "\n".join(lines)
 
 
-def _table_of(board: Board) -> str:
-    """Every agent of ``board`` among copies of every other, with its rating. Only searches, which have settings, take
-    a time worth telling: the others answer for many games at once."""
+def _table_title(rules: str) -> str:
+    """As `_title_of`, without the name of the game."""
+    title = _title_of(rules).partition(", ")[2].replace(" ", "\u00a0")
+    return f"{title[0].upper()}{title[1:]}"
+
+
+def _rows_of(board: Board) -> list[list[str]]:
+    """A header, and every agent of ``board`` among copies of every other, with its rating. Only searches, which have
+    settings, take a time worth telling: the others answer for many games at once."""
     columns = ["rating", "ms a move"] if any(":" in agent for agent in board.agents) else ["rating"]
-    titles = [TITLES.get(short(name), short(name)).replace(" ", "\u00a0") for name in board.agents]
+    titles = [TITLES.get(short(name), short(name)) for name in board.agents]
     rows = [
-        [title, *(_printed(board.margins[one, other]) for other in board.agents)]
+        [title.replace(" ", "\u00a0"), *(_printed(board.margins[one, other]) for other in board.agents)]
         + [_printed(value) for value in board.summary(one)[: len(columns)]]
         for title, one in zip(titles, board.agents, strict=True)
     ]
-    return markdown_table(
-        [["one among", *(title.replace("\u00a0", " ") for title in titles), *columns], *rows]
-    )
+    return [["one among", *titles, *columns], *rows]
 
 
 def margin_in_short(folders: Folders) -> tuple[str, str]:

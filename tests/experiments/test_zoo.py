@@ -82,12 +82,12 @@ def test_the_zoo_is_trained_played_and_described(
     assert "| table | trained agent | pimc:samples=1 |" in overview
     assert f"| Petrify, small | {margin:+.2f} ± " in overview
     assert "[Petrify](leaderboard_petrify.md)" in overview
+    played = "10 deals a table, played by `zoo`, `heuristic`, `pimc:samples=1,policy=zoo`."
     assert (
-        "## Small\n\n10 deals a table:\n\n| one among | trained agent | heuristic | pimc:samples=1 |"
+        f"## All\n\n{played}\n\n### Small\n\n| one among | trained agent | heuristic | pimc:samples=1 |"
         in details
     )
     assert f"| trained agent | 0 | {margin:+.2f} ± " in details
-    assert "As commands name them: `zoo`, `heuristic`, `pimc:samples=1,policy=zoo`." in details
     assert result["deal_set"] == "test"
     card = zoo.zoo_agents()[0].card.read_text()
     assert card.startswith("# petrify-small\n")

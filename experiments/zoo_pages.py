@@ -26,13 +26,14 @@ _IN_SHORT = ("cat_in_the_box-2p", "cat_in_the_box-3p", "cat_in_the_box-4p", "cat
 INTRODUCTION = """\
 # Leaderboard
 
-How much more an agent scores than the heuristics it plays among, in points a round. Bold: the best, and those whose
-interval reaches it; a dash: not played.
+How much more an agent scores than the heuristics it plays among, in points a round. Bold: the interval with the highest
+lower end; a dash: not played.
 """
 READING = f"""\
 Each number is a [margin](arena.md#what-is-measured), an agent's score minus the mean of the others', with its 95 %
 interval. The deals are those of the set `{DEAL_SET}`, which no agent was trained on or chosen by. Searches have played
-far fewer deals than the others, so their intervals are wide.
+far fewer deals than the others, so their intervals are wide. Laos and Khmer are the [variants of Cat Te](cat_te.md);
+"4x4" and "full" are boards of [Petrify](petrify.md) for two players.
 """
 #: What the columns of the overview are called; a line below them has the specs.
 TITLES = {
@@ -174,16 +175,16 @@ def _title_of(rules: str) -> str:
 
 
 def _with_the_best(margins: Mapping[str, str], agents: Sequence[str]) -> list[str]:
-    """The margins of ``agents`` in a row: in bold the highest and those whose interval reaches it, a dash for an arena
-    that was not played."""
+    """The margins of ``agents`` in a row: in bold the interval with the highest lower end, a dash for an arena that was
+    not played."""
     numbers = {
         agent: list(map(float, margins[agent].split(" \u00b1 "))) for agent in agents if agent in margins
     }
-    best = max(number for number, _ in numbers.values())
+    best = max(number - half for number, half in numbers.values())
     cells = {}
     for agent, (number, half) in numbers.items():
         text = _printed(margins[agent])
-        cells[agent] = f"**{text}**" if number + half >= best else text
+        cells[agent] = f"**{text}**" if number - half >= best else text
     return [cells.get(agent, "\u2013") for agent in agents]
 
 
@@ -201,7 +202,7 @@ def _page_of(game: str, parts: Sequence[tuple[Part, Mapping[str, Board]]]) -> st
         "",
         "The margin of one agent, named by its row, among copies of another, named by its column, as [the "
         "overview](leaderboard.md) explains them. Ratings are in points of the Elo scale; their mean over the agents "
-        "of a table is 0.",
+        "of a table is 0, so those of two tables cannot be compared.",
         "",
     ]
     for part, played in parts:

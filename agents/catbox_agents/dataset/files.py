@@ -180,10 +180,8 @@ def _to_minari(chunks: Iterator[Chunk], minari_id: str, data: GameData) -> Any:
                 masks = np.zeros((steps + 1, chunk.action_mask.shape[1]), np.int8)
                 masks[:-1] = chunk.action_mask[rows]
                 about = {
-                    "game": chunk.first + game,
                     "seat": seat,
                     "return": chunk.returns[game, seat],
-                    "agent": chunk.agents[game][seat].encode(),
                     "agents": json.dumps(chunk.agents[game]).encode(),
                     "deal": chunk.deals[game].encode(),
                 }

@@ -19,8 +19,7 @@ from catbox_agents.dataset import play_games, write_dataset
 from measure import GAME, Learned
 
 FOLDER = Path(sys.argv[1] if len(sys.argv) > 1 else "data/zoo-3p")
-GAMES, EPOCHS, DEALS = (int(sys.argv[2]), 2, 10) if len(sys.argv) > 2 else (200_000, 5, 2000)
-SIZE = GAME.observation_layout.size
+GAMES, EPOCHS, DEALS = (int(sys.argv[2]), 2, 10) if len(sys.argv) > 2 else (60_000, 8, 2000)
 
 
 class Clone(nn.Module):
@@ -28,21 +27,23 @@ class Clone(nn.Module):
 
     def __init__(self) -> None:
         super().__init__()
-        self.layers = nn.Sequential(
-            nn.Linear(SIZE, 512), nn.ReLU(), nn.Linear(512, 256), nn.ReLU(), nn.Linear(256, GAME.num_actions)
-        )
-        self.register_buffer("scale", 1 / torch.tensor(GAME.observation_layout.bounds()[1]).clamp(min=1))
+        layers = [nn.LazyBatchNorm1d(), nn.LazyLinear(512), nn.ReLU(), nn.Linear(512, 256), nn.ReLU()]
+        self.layers = nn.Sequential(*layers, nn.Linear(256, GAME.num_actions))
 
     def logits(self, seen: torch.Tensor, mask: torch.Tensor) -> torch.Tensor:
-        return self.layers(seen.float() * self.scale).masked_fill(~mask, -1e9)
+        """The network also sees what the game computes from the observation: features of the position and of actions."""
+        position, actions = GAME.features.compute(seen.numpy().astype(np.int8), mask.numpy())
+        inputs = [seen, torch.from_numpy(position), torch.from_numpy(actions).flatten(1)]
+        return self.layers(torch.cat([part.float() for part in inputs], 1)).masked_fill(~mask, -1e9)
 
     def forward(self, seen: torch.Tensor, mask: torch.Tensor) -> torch.Tensor:
-        return self.logits(seen, mask).argmax(1)
+        return self.eval().logits(seen, mask).argmax(1)
 
 
 def train(network: Clone, rows: list[torch.Tensor]) -> None:
     seen, masks, actions = rows
     batches = len(actions) // 2048 * EPOCHS
+    network.logits(seen[:2], masks[:2])  # tells the lazy layers their sizes
     optimizer = torch.optim.AdamW(network.parameters(), weight_decay=0.01)
     schedule = torch.optim.lr_scheduler.OneCycleLR(optimizer, 3e-3, total_steps=batches + EPOCHS)
     for epoch in range(EPOCHS):

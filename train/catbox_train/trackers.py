@@ -9,9 +9,8 @@ from pathlib import Path
 from typing import Any
 
 from catbox_env.core.checks import check_choice
-from catbox_train.runs.folder import CONFIG_FILE
+from catbox_train.runs.folder import open_run
 from catbox_train.runs.loop import OnUpdate
-from catbox_train.settings_file import read_settings
 
 #: The names are those of the packages.
 TRACKERS = ("mlflow", "trackio", "wandb")
@@ -36,7 +35,7 @@ def tracking(tracker: str | None, run: Path) -> Iterator[OnUpdate | None]:
     begun = False
 
     def begin() -> None:
-        settings = read_settings(run / CONFIG_FILE)
+        settings = open_run(run, trust=True).as_dict()  # the run has imported its modules
         if tracker == "mlflow":
             package.set_experiment(PROJECT)
             package.start_run(run_name=run.name)

@@ -19,7 +19,7 @@ from catbox_agents.dataset import play_games, write_dataset
 from measure import GAME, Learned
 
 FOLDER = Path(sys.argv[1] if len(sys.argv) > 1 else "data/zoo-3p")
-GAMES, EPOCHS, DEALS = (int(sys.argv[2]), 2, 10) if len(sys.argv) > 2 else (60_000, 8, 2000)
+GAMES, EPOCHS, DEALS = (int(sys.argv[2]), 2, 10) if len(sys.argv) > 2 else (120_000, 5, 2000)
 
 
 class Clone(nn.Module):

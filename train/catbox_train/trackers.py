@@ -32,7 +32,7 @@ def tracking(tracker: str | None, run: Path) -> Iterator[OnUpdate | None]:
         package = importlib.import_module(check_choice("tracker", tracker, TRACKERS))
     except ModuleNotFoundError as error:
         raise ValueError(f"tracker {tracker!r} needs {error.name}:  pip install {tracker}") from error
-    begun = False
+    begun = finished = False
 
     def begin() -> None:
         settings = open_run(run, trust=True).as_dict()  # the run has imported its modules
@@ -53,6 +53,9 @@ def tracking(tracker: str | None, run: Path) -> Iterator[OnUpdate | None]:
 
     try:
         yield log
+        finished = True
     finally:
-        if begun:
-            (package.end_run if tracker == "mlflow" else package.finish)()
+        if begun and tracker == "mlflow":
+            package.end_run("FINISHED" if finished else "KILLED")
+        elif begun:
+            package.finish()

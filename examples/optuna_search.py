@@ -24,7 +24,8 @@ def objective(trial: optuna.Trial) -> float:
         "learning_rate": trial.suggest_float("learning_rate", 1e-4, 3e-3, log=True),
         "entropy": trial.suggest_float("entropy", 0.001, 0.05, log=True),
     }
-    fixed = {"total_decisions": DECISIONS, "evaluate_every": 5, "evaluate_deals": 100, "opponents": ["heuristic"]}
+    fixed = {"total_decisions": DECISIONS, "opponents": ["heuristic"], "workers": 1}
+    fixed |= {"evaluate_every": 5, "evaluate_deals": 100, "final_deals": 100}
     last = 0.0
 
     def on_update(row: Mapping[str, float]) -> bool:

@@ -51,21 +51,25 @@ def defined(element: ET.Element, ids: dict[str, str]) -> str:
     return empty + "".join(written(child, ids) for child in element) + "</g>"
 
 
-def rules(name: str, start: float, end: float, total: float, hidden: bool) -> str:
-    """The CSS of a picture that is seen from ``start`` to ``end`` of ``total`` seconds, each time."""
+def rules(name: str, start: float, end: float, total: float, hidden: bool, begin: float) -> str:
+    """The CSS of a picture that is seen from ``start`` to ``end`` of ``total`` seconds, from ``begin`` on."""
     steps = {0.0: 0, start: 1, end: 0}
     frames = "".join(f"{100 * at / total:.4g}%{{opacity:{seen}}}" for at, seen in steps.items() if at < total)
     still = "opacity:0;" if hidden else ""
-    return f".{name}{{{still}animation:{name} {total:g}s step-end infinite}}@keyframes {name}{{{frames}}}"
+    delay = f" -{begin:g}s" if begin else ""
+    return (
+        f".{name}{{{still}animation:{name} {total:g}s step-end{delay} infinite}}@keyframes {name}{{{frames}}}"
+    )
 
 
-def animated(pictures: Sequence[str], seconds: Sequence[float], still: int = -1) -> str:
+def animated(pictures: Sequence[str], seconds: Sequence[float], still: int = -1, first: int = 0) -> str:
     """An SVG that shows ``pictures``, all of one size, one after the other, again and again.
 
     Args:
         pictures: SVG texts of ``render_svg``.
         seconds: how long each is seen.
         still: which one is seen where nothing moves.
+        first: which one is seen first.
     """
     roots = [ET.fromstring(picture) for picture in pictures]
     if len({root.get("viewBox") for root in roots}) != 1:
@@ -84,10 +88,11 @@ def animated(pictures: Sequence[str], seconds: Sequence[float], still: int = -1)
         re.sub(r"^<\w+", rf'\g<0> id="{name}"', defined(elements[text], ids)) for text, name in ids.items()
     )
     ends = list(accumulate(seconds))
+    begin = ends[first] - seconds[first]
     style, body = "@media(prefers-reduced-motion:reduce){*{animation:none!important}}", ""
     for number, root in enumerate(roots):
         name, hidden = f"f{number}", number != still % len(roots)
-        style += rules(name, ends[number] - seconds[number], ends[number], ends[-1], hidden)
+        style += rules(name, ends[number] - seconds[number], ends[number], ends[-1], hidden, begin)
         drawn = (child for child in root if child.tag not in (SVG + "title", SVG + "desc"))
         body += f'<g class="{name}">{"".join(written(child, ids) for child in drawn)}</g>'
     start = ET.tostring(ET.Element(roots[0].tag, roots[0].attrib), encoding="unicode").replace(" />", ">")

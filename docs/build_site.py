@@ -39,6 +39,7 @@ ELSEWHERE = re.compile(
 )
 #: What makes a button of the link before `<!-- button -->`.
 BUTTON = "{ .md-button .md-button--primary }"
+SECOND_BUTTON = "{ .md-button }"
 
 FENCED = re.compile(r"^( *)(```+|~~~+).*?^\1\2[ \t]*$", re.DOTALL | re.MULTILINE)
 LINK = re.compile(r'(\]\(|\b(?:src|srcset|href)=")([^)"#\s]+)')
@@ -162,6 +163,7 @@ def assemble() -> None:
         else:
             text = moved(path.read_text(encoding="utf-8"), path, page, known)
         text = playground.PLACE.sub(playground.TABLE, text).replace("<!-- button -->", BUTTON)
+        text = text.replace("<!-- second button -->", SECOND_BUTTON)
         # After the language of a block a page may name the file that it is written into.
         text = re.sub(r"^(```\w+) ([\w/.]+)$", r'\1 title="\2"', text, flags=re.MULTILINE)
         target.write_text(text, encoding="utf-8")

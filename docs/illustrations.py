@@ -73,8 +73,8 @@ def images() -> Iterator[tuple[str, str]]:
         for picture, (name, number, seat) in RECORDED.items():
             game, states = recorded(name)
             yield f"{picture}-{theme}.svg", game.render_svg(states[number], seat, theme=theme) + "\n"
-        for name, seat in (("cat_in_the_box", 2), ("cat_te", None), ("petrify", None)):
+        for name, seat, first in (("cat_in_the_box", 2, 20), ("cat_te", None, 0), ("petrify", None, 0)):
             game, states = recorded(name)
             pictures = [game.render_svg(state, seat, theme=theme) for state in states]
             seconds = [FIRST, *[SECONDS] * (len(pictures) - 2), LAST]
-            yield f"{name}-game-{theme}.svg", animated(pictures, seconds) + "\n"
+            yield f"{name}-game-{theme}.svg", animated(pictures, seconds, first=first) + "\n"

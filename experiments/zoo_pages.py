@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-import math
+import re
 import shlex
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -23,15 +23,25 @@ HEURISTIC = "heuristic"
 #: The tables of `margin_in_short`.
 _IN_SHORT = ("cat_in_the_box-2p", "cat_in_the_box-3p", "cat_in_the_box-4p", "cat_in_the_box-5p")
 
-INTRODUCTION = f"""\
+INTRODUCTION = """\
 # Leaderboard
 
-Above 0 means better than the heuristic; the best of a row is bold, a dash means not played. Each number is the
-[margin](arena.md#what-is-measured) of one agent among heuristics, its score minus the mean of theirs, in points a
-round, with its 95 % interval. The deals are those of the set `{DEAL_SET}`, which no agent was trained on or chosen by.
-`zoo` is [the trained agent](zoo.md) for the table, and `search:normal` is a search of 100 ms a move that uses it as
-policy. Searches have played far fewer deals than the others, so their intervals are wide.
+How much more an agent scores than the heuristics it plays among, in points a round. Bold: the best, and those whose
+interval reaches it; a dash: not played.
 """
+READING = f"""\
+Each number is a [margin](arena.md#what-is-measured), an agent's score minus the mean of the others', with its 95 %
+interval. The deals are those of the set `{DEAL_SET}`, which no agent was trained on or chosen by. Searches have played
+far fewer deals than the others, so their intervals are wide.
+"""
+#: What the columns of the overview are called; a line below them has the specs.
+TITLES = {
+    "zoo": "[trained agent](zoo.md)",
+    "search:normal": "search, 100 ms",
+    "search:worlds=64": "search, 64 worlds",
+    "pimc:samples=64": "PIMC, 64 worlds",
+    "ismcts:simulations=200": "ISMCTS, 200 simulations",
+}
 COMMANDS = """\
 ```
 make leaderboard                                     # play every arena that is not finished
@@ -121,6 +131,8 @@ def leaderboard_pages(folders: Folders) -> dict[Path, str]:
         words += [
             _overview(parts),
             "",
+            f"{READING}\nThe columns, as commands name them: {_specs(parts)}.",
+            "",
             f"Every agent among every other: {', '.join(links)}. Played on: {machines}.",
             "",
         ]
@@ -129,23 +141,48 @@ def leaderboard_pages(folders: Folders) -> dict[Path, str]:
 
 def _overview(parts: Sequence[tuple[Part, Mapping[str, Board]]]) -> str:
     """A row for each rule set: every agent among heuristics, from the first part that has it."""
-    agents = dict.fromkeys(short(agent) for part, _ in parts for agent in part.agents if agent != HEURISTIC)
-    rows = [["table", *(f"`{agent}`" for agent in agents)]]
+    agents = _agents(parts)
+    rows = [["table", *(TITLES.get(agent, agent) for agent in agents)]]
     for rules in dict.fromkeys(rules for part, _ in parts for rules in part.rules):
         margins: dict[str, str] = {}
         for board in (played[rules] for _, played in parts if rules in played):
             margins = {short(one): board.margins[one, HEURISTIC] for one in board.agents} | margins
-        rows.append([rules, *_with_the_best(margins, list(agents))])
+        rows.append([_title_of(rules), *_with_the_best(margins, agents)])
     return markdown_table(rows)
 
 
-def _with_the_best(margins: Mapping[str, str], agents: Sequence[str]) -> list[str]:
-    """The margins of ``agents`` in a row: the highest in bold, a dash for an arena that was not played."""
-    best = max(
-        agents, key=lambda agent: float(margins[agent].partition(" ")[0]) if agent in margins else -math.inf
+def _agents(parts: Sequence[tuple[Part, Mapping[str, Board]]]) -> list[str]:
+    """The agents of the overview; the weakest is last."""
+    agents = dict.fromkeys(short(agent) for part, _ in parts for agent in part.agents if agent != HEURISTIC)
+    return sorted(agents, key=lambda agent: agent == "random")
+
+
+def _specs(parts: Sequence[tuple[Part, Mapping[str, Board]]]) -> str:
+    """The specs of the agents of the overview."""
+    specs = {short(agent): agent for part, _ in reversed(parts) for agent in part.agents}
+    return ", ".join(f"`{specs[agent]}`" for agent in _agents(parts))
+
+
+def _title_of(rules: str) -> str:
+    """What the table of an agent of the zoo is called: "Cat Te, 3 players, Laos"."""
+    players = re.sub(r"^(\d)p$", r"\1 players", rules.partition("-")[2].partition("-")[0])
+    more = rules.split("-")[2:]
+    return ", ".join(
+        [game_title(zoo.zoo_agent(zoo.PREFIX + rules).game_id), players, *map(str.capitalize, more)]
     )
-    cells = {agent: margin.replace(" ", "\u00a0") for agent, margin in margins.items()}
-    cells[best] = f"**{cells[best]}**"
+
+
+def _with_the_best(margins: Mapping[str, str], agents: Sequence[str]) -> list[str]:
+    """The margins of ``agents`` in a row: in bold the highest and those whose interval reaches it, a dash for an arena
+    that was not played."""
+    numbers = {
+        agent: list(map(float, margins[agent].split(" \u00b1 "))) for agent in agents if agent in margins
+    }
+    best = max(number for number, _ in numbers.values())
+    cells = {}
+    for agent, (number, half) in numbers.items():
+        text = margins[agent].replace(" ", "\u00a0").replace("-", "\u2212")
+        cells[agent] = f"**{text}**" if number + half >= best else text
     return [cells.get(agent, "\u2013") for agent in agents]
 
 

@@ -28,6 +28,7 @@ def test_the_list_of_public_names_is_the_one_in_the_docs() -> None:
     apart = [
         "catbox_agents.exact",
         "catbox_agents.sb3",
+        "catbox_agents.text",
         "catbox_agents.transitions",
         "catbox_env.adapters.openspiel",
         "catbox_train.sb3",

@@ -123,6 +123,10 @@ def test_an_animation_changes_the_picture_when_its_time_has_come() -> None:
     assert ".f0{opacity:0;animation:f0 4s step-end infinite}@keyframes f0{0%{opacity:1}25%{opacity:0}}" in svg
     assert ".f1{animation:f1 4s step-end infinite}@keyframes f1{0%{opacity:0}25%{opacity:1}}" in svg
     assert svg.count("<rect") == 1
+    later = animated(
+        [frame.format('<path d="M0 0"/>'), frame.format('<path d="M1 1"/>')], [1.0, 3.0], first=1
+    )
+    assert ".f1{animation:f1 4s step-end -1s infinite}" in later
 
 
 def test_pictures_of_the_docs_are_small() -> None:

@@ -12,8 +12,8 @@ from catbox_env import Game
 class Adaptation:
     """How an agent for the rules of ``own`` plays ``game``; `adaptation` makes one.
 
-    Every action of ``game`` is one of ``own``, by its name. What an observation of ``own`` has beside that of ``game``,
-    such as a bid that these rules lack, is 0; what it lacks, such as the scores of a match, is left out.
+    Every action of ``game`` is one of ``own``, by its name. Parts of an observation that only ``own`` has, such as a
+    bid that ``game`` lacks, are 0; parts that only ``game`` has, such as the scores of a match, are left out.
     """
 
     def __init__(self, own: Game, game: Game) -> None:
@@ -51,11 +51,14 @@ def adaptation(own: Game, game: Game) -> Adaptation | None:
     """How an agent for the rules of ``own`` plays ``game``; None if it cannot.
 
     The options that differ must be among the game's ``transferable_options`` and ``adaptable_options``, and the
-    actions and observations of ``game`` among those of ``own``.
+    actions and observations of ``game`` among those of ``own``. Bids and no bids are too different.
     """
     if own.id != game.id:
         return None
-    if not set(differing_options(own, game)) <= {*own.transferable_options, *own.adaptable_options}:
+    differing = set(differing_options(own, game))
+    if not differing <= {*own.transferable_options, *own.adaptable_options}:
+        return None
+    if any(not own.options[name] or not game.options[name] for name in differing & {*own.adaptable_options}):
         return None
     try:
         return Adaptation(own, game)

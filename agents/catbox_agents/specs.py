@@ -20,20 +20,20 @@ import importlib
 import importlib.machinery
 import inspect
 import os
+import re
 import sys
 from collections.abc import Sequence
 from pathlib import Path
 from types import ModuleType
 from typing import Any
 
-from catbox_agents.adaptation import adaptation
 from catbox_agents.agent import Agent, Seed, check_agent, other_rules
 from catbox_agents.errors import AgentError
 from catbox_agents.heuristics import HEURISTICS
 from catbox_agents.settings import CONFIGURED, is_configured, read_settings, specs_within
 from catbox_agents.zoo import PREFIX as ZOO
 from catbox_agents.zoo import zoo_agent, zoo_agents
-from catbox_env import Game, make_game
+from catbox_env import Game
 from catbox_env.core.checks import brief, closest
 from catbox_env.core.game import check_game_object
 from catbox_env.core.rng import seed_sequence
@@ -154,15 +154,21 @@ def trained_for(spec: str) -> tuple[str, dict[str, Any]] | None:
 def adapted_from(spec: str, game: Game) -> str:
     """What the agent was trained for, as `other_rules` says it, if it plays ``game`` by adaptation; else an empty text.
 
-    For an agent with settings, the first such agent in them. Errors as in `trained_for`.
+    For an agent with settings, the first such agent in them. Raises ``ValueError`` for unknown settings, and for an
+    agent of the zoo that cannot play ``game``.
     """
-    for text in _agents_in(spec):
-        if text in _NAMES and text not in (BEST, OF_THE_ZOO):
+    for text in _agents_in(meaning(spec.strip(), game)):
+        path = None if text in BUILT_IN else policy_path(text, game)
+        if path is None or not os.path.exists(path):
             continue
-        found = trained_for(meaning(text, game))
-        own = game if found is None else make_game(found[0], **found[1])
-        if (other := other_rules(own, game)) and adaptation(own, game):
-            return other
+        from catbox_agents.networks.checkpoint import load_checkpoint
+
+        try:
+            adapted = load_checkpoint(path, game, adapt=True).adapted
+        except ValueError:
+            continue  # `make` says why it cannot play
+        if adapted is not None:
+            return other_rules(adapted.own, game)
     return ""
 
 
@@ -225,10 +231,12 @@ def _is_variant(text: str) -> bool:
 
 def _variant(text: str) -> int:
     """The number of a variant of the heuristic; 0: the heuristic itself."""
+    if text == HEURISTIC:
+        return 0
     number = text.partition(":")[2]
-    if number and not (number.isascii() and number.isdigit() and len(number) < 10 and int(number) > 0):
+    if not re.fullmatch("[1-9][0-9]{0,8}", number):
         raise ValueError(f"agent {brief(text)}: expected {HEURISTIC}:N with a number N of 1 or more")
-    return int(number or 0)
+    return int(number)
 
 
 def agent_of(agent: AgentSpec, label: str, game: Game, seed: int) -> Agent:

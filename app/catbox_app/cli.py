@@ -20,6 +20,7 @@ from catbox_app.commands.evaluate import evaluate
 from catbox_app.commands.exploitability import exploitability
 from catbox_app.commands.info import info
 from catbox_app.commands.play import play
+from catbox_app.commands.prompt import prompt
 from catbox_app.commands.replay import replay
 from catbox_app.commands.train import train
 from catbox_app.commands.watch import watch
@@ -104,6 +105,7 @@ app.command()(with_game(watch, GAME_OF_AGENTS))
 app.command()(web)
 app.command(no_args_is_help=True)(replay)
 app.command()(with_game(info, shows_rules=True))
+app.command()(with_game(prompt))
 app.command("compile")(compile_code)
 
 

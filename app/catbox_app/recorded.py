@@ -6,7 +6,7 @@ import copy
 from collections.abc import Callable
 
 from catbox_agents.arena.records import GameRecord
-from catbox_app.match import printable
+from catbox_agents.match import printable
 from catbox_env import Event, GameState
 from catbox_env.adapters.animation import animated_gif
 from catbox_env.core.events import last_position

@@ -211,7 +211,15 @@ class Vec(Storage):
         ``rows`` (M,): the games to move; each thread gets a part of them. Nothing that ``play`` does is checked. The
         outcomes afterwards are those of the last move of each row. Raises ``ValueError`` for invalid rows.
         """
-        self._run(lambda some: play(self._games, some, self._outcomes, self._views), self._checked_rows(rows))
+        rows = self._checked_rows(rows)
+        if rows is not self._all:
+            self._clear_outcomes(self._all)
+
+        def play_and_view(some: np.ndarray) -> None:
+            play(self._games, some, self._outcomes, self._views)
+            self._view_histories(some)
+
+        self._run(play_and_view, rows)
 
     @alone
     def observe(self, seats: np.ndarray, rows: np.ndarray | None = None) -> np.ndarray:

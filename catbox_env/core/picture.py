@@ -150,9 +150,9 @@ def text(
     return f'<text x="{number(x)}" y="{number(y + 0.36 * size)}" font-size="{size:g}"{look}>{escape(str(words))}</text>'
 
 
-def prompt(x: float, y: float, words: str) -> str:
+def prompt(x: float, y: float, words: str, size: float = 14, fill: str = "") -> str:
     """What the player is asked to do; a page where nothing can be chosen hides it."""
-    return f'<g data-prompt="">{text(x, y, words)}</g>'
+    return f'<g data-prompt="">{text(x, y, words, size, fill)}</g>'
 
 
 def centred(x: float, y: float, words: object, size: float, fill: str = "", *, bold: bool = False) -> str:

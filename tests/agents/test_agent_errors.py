@@ -18,12 +18,12 @@ import catbox_agents
 from catbox_agents import Agent, AgentError
 from catbox_agents.errors import portable
 from catbox_agents.gymnasium import LearnerEnv
+from catbox_agents.match import Match
 from catbox_agents.networks.checkpoint import save_checkpoint
 from catbox_agents.networks.inputs import NetworkInputs
 from catbox_agents.networks.mlp import MLP
 from catbox_agents.networks.policy_agent import PolicyAgent
 from catbox_app.cli import app
-from catbox_app.match import Match
 from catbox_env.core.batch import Vec
 from tests.small_games import game_for
 

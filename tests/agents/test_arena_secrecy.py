@@ -14,7 +14,7 @@ import catbox_env
 from catbox_agents import Agent
 from catbox_agents.arena import evaluation
 from catbox_agents.gymnasium import LearnerEnv
-from catbox_app.match import Match
+from catbox_agents.match import Match
 from tests.small_games import game_for
 
 #: Hands so small that different deals often show a seat the same cards.

@@ -54,7 +54,7 @@ def test_the_help_of_info_lists_every_rule_with_its_values_and_what_its_game_say
         "[default: (laos)]",
         "INT|random",
         "true|false",
-        "The allowed bids",
+        "The numbers of tricks that may be bid",
     ):
         assert said in text, said
 

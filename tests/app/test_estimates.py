@@ -7,8 +7,8 @@ import pytest
 
 import catbox_env
 from catbox_agents import make, play_out
+from catbox_agents.match import Match
 from catbox_app.estimates import estimates
-from catbox_app.match import Match
 from tests.core.game_cases import begun
 
 ROUND_1 = """

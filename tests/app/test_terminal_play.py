@@ -12,7 +12,7 @@ import pytest
 
 import catbox_env
 from catbox_agents import read_record
-from catbox_app.match import Match
+from catbox_agents.match import Match
 from catbox_app.terminal.typed_actions import parse_action
 from tests.app.table import CATBOX, ENVIRONMENT, TINY, refused, run, whole_game
 from tests.cat_in_the_box.positions import play, start
@@ -107,7 +107,7 @@ def test_an_illegal_move_is_answered_with_the_rule() -> None:
     refused = "not legal now: play red 1: this is the time to discard, not to play"
     assert ran.stdout.count(refused) == 2
     assert "'1 2 3' is not understood: type an action, such as discard" in ran.stdout
-    assert ran.stdout.count("your move>") == 4
+    assert ran.stdout.count("your move, such as discard 1>") == 4
 
 
 def test_bytes_that_are_no_text_are_asked_again() -> None:
@@ -115,7 +115,7 @@ def test_bytes_that_are_no_text_are_asked_again() -> None:
     env = {**ENVIRONMENT, "PYTHONIOENCODING": "utf-8:strict"}
     ran = subprocess.run(program, input=b"\xff\xfe\nquit\n", capture_output=True, env=env, check=False)
     assert ran.returncode == 0, ran.stderr
-    assert ran.stdout.count(b"your move>") == 2
+    assert ran.stdout.count(b"your move, such as discard 1>") == 2
 
 
 @pytest.mark.parametrize("typed", ["", "quit\n", "discard", "hint\n", "undo\nq\n"])

@@ -20,7 +20,7 @@ from experiments.report import outdated_pages
 from experiments.results import Folders
 from experiments.study import checked_config
 from experiments.zoo import read_training, zoo_settings
-from experiments.zoo_pages import command, leaderboard_pages
+from experiments.zoo_pages import TITLES, command, leaderboard_pages
 from tests.experiments.small_studies import Workplace
 
 SETTINGS = """\
@@ -57,7 +57,7 @@ def workplace(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Workplace:
 
 def plain(page: str) -> str:
     """A page without bold type and with plain spaces within its numbers."""
-    return page.replace("**", "").replace("\xa0", " ")
+    return page.replace("**", "").replace("\xa0", " ").replace("\u2212", "-")
 
 
 def test_the_zoo_is_trained_played_and_described(
@@ -80,8 +80,8 @@ def test_the_zoo_is_trained_played_and_described(
     margin = next(
         row["margin"] for row in result["matrix"] if (row["agent"], row["field"]) == ("zoo", "heuristic")
     )
-    assert "| table | `zoo` | `pimc:samples=1` |" in overview
-    assert f"| petrify-small | {margin:+.2f} ± " in overview
+    assert "| table | [trained agent](zoo.md) | pimc:samples=1 |" in overview
+    assert f"| Petrify, small | {margin:+.2f} ± " in overview
     assert "[Petrify](leaderboard_petrify.md)" in overview
     assert f"| petrify-small | `zoo` | 0 | {margin:+.2f} ± " in details
     assert "10 deals a table, played by `zoo`, `heuristic`, `pimc:samples=1,policy=zoo`." in details
@@ -161,7 +161,8 @@ def test_every_agent_of_the_zoo_has_its_own_rules_and_an_arena() -> None:
 def test_the_overview_has_every_table_with_the_agents_of_the_arena_of_most_deals() -> None:
     text = plain(leaderboard_pages(Folders())[Folders().docs / "leaderboard.md"])
     header, _, *rows = (line.strip("|").split("|") for line in text.splitlines() if line.startswith("|"))
-    assert [row[0].strip() for row in rows] == list(zoo_settings(Folders()))
+    assert [row[0].strip() for row in rows][:2] == ["Cat in the Box, 2 players", "Cat in the Box, 3 players"]
+    assert len(rows) == len(zoo_settings(Folders()))
     for agent, part in {"zoo": "all", "random": "all", "ismcts:simulations=200": "search"}.items():
         file = Folders().results / "leaderboard" / f"{part}-cat_in_the_box-3p.json"
         margin = next(
@@ -169,7 +170,7 @@ def test_the_overview_has_every_table_with_the_agents_of_the_arena_of_most_deals
             for row in json.loads(file.read_text())["matrix"]
             if (row["agent"], row["field"]) == (agent, "heuristic")
         )
-        assert rows[1][header.index(f" `{agent}` ")].startswith(f" {margin:+.2f} ± ")
+        assert rows[1][header.index(f" {TITLES.get(agent, agent)} ")].startswith(f" {margin:+.2f} ± ")
 
 
 def test_the_command_of_a_card() -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
 
 from playwright.sync_api import expect
@@ -46,7 +47,10 @@ def test_a_match_shows_its_rounds_and_the_end_all_hands(new_page: NewPage) -> No
     page.locator(".lobby .rules > summary").click()
     page.get_by_label("Rounds").fill("2")
     open_table(page, "Cat in the Box", 3)
-    rounds, hands = page.locator(".rounds tbody tr"), page.locator(".picture [aria-label^='hand of ']")
+    rounds, hands = (
+        page.locator(".rounds tbody tr"),
+        page.locator(".picture [aria-label^='your hand'], .picture [aria-label^='hand of ']"),
+    )
     expect(page.locator(".rounds")).to_be_hidden()
     while rounds.count() == 0 and not is_over(page):
         play(page)
@@ -93,7 +97,7 @@ def test_a_refused_move_shows_why(new_page: NewPage) -> None:
 def test_other_deals(new_page: NewPage) -> None:
     page = new_page()
     open_table(page, "Cat in the Box", 3, seed=11)
-    seed, hand = page.locator(".seed code"), page.locator(".picture [aria-label^='hand of Player 0']")
+    seed, hand = page.locator(".seed code"), page.locator(".picture [aria-label^='your hand']")
     dealt = hand.get_attribute("aria-label")
     play(page)
     page.get_by_role("button", name="Same deal", exact=True).click()
@@ -101,7 +105,7 @@ def test_other_deals(new_page: NewPage) -> None:
     assert hand.get_attribute("aria-label") == dealt
     expect(seed).to_have_text("11")
     page.get_by_role("button", name="Same deal, next seat").click()
-    expect(page.locator(".people-list li").nth(1)).to_contain_text("you")
+    expect(page.locator(".people-list li").nth(1)).to_contain_text("You")
     wait_for_turn(page)
     expect(seed).to_have_text("11")
     page.get_by_role("button", name="New deal").click()
@@ -154,3 +158,56 @@ def test_a_saved_game_is_watched_from_every_seat(new_page: NewPage, tmp_path: Pa
     page.get_by_role("button", name="Play", exact=True).click()
     expect(table).to_have_attribute("data-number", "3")
     page.get_by_role("button", name="Pause").click()
+
+
+def test_a_finished_game_is_watched_with_one_click(new_page: NewPage) -> None:
+    page = new_page()
+    open_table(page, "Petrify", 2)
+    play_to_the_end(page)
+    page.get_by_role("button", name="Watch this game").click()
+    expect(page.locator(".table.replay")).to_be_visible()
+    expect(page.get_by_label("Action", exact=True)).to_have_value("0")
+    page.reload()
+    expect(page.get_by_role("button", name="Watch this game")).to_be_visible()
+
+
+def test_who_has_no_name_is_you(new_page: NewPage) -> None:
+    page = new_page()
+    page.locator(".lobby .rules > summary").click()
+    page.get_by_label("Seed").fill("7")  # the player must cause a paradox
+    open_table(page, "Cat in the Box", 3)
+    expect(page.locator(".picture svg")).to_contain_text("You put a card aside")
+    texts: list[str] = []
+    while not is_over(page):
+        texts.append(page.locator(".picture svg").text_content() or "")
+        play(page)
+    told = page.locator(".log-list").inner_text() + page.locator(".round-end").inner_text()
+    assert "You bid" in told
+    assert "Player 0" not in told + "".join(texts)
+    assert not re.search(r"[Yy]ou (\w+s|ha|doe)\b", told + " ".join(texts))
+
+
+def test_what_has_the_focus_in_the_lobby_is_not_behind_the_button(new_page: NewPage) -> None:
+    for width, height in ((1280, 800), (390, 844)):
+        page = new_page()
+        page.set_viewport_size({"width": width, "height": height})
+        page.locator(".lobby").wait_for()
+        page.locator(".lobby").evaluate("node => node.querySelector('input').focus()")
+        for _ in range(20):
+            page.keyboard.press("Tab")
+            covered = page.evaluate(
+                """() => {
+                  const {left, top, width, height} = document.activeElement.getBoundingClientRect();
+                  const seen = document.elementFromPoint(left + width / 2, top + height / 2);
+                  return seen?.closest(".primary") && document.activeElement !== seen.closest(".primary");
+                }"""
+            )
+            assert not covered, page.evaluate("document.activeElement.outerHTML")
+
+
+def test_the_level_of_all_opponents_is_marked(new_page: NewPage) -> None:
+    page = new_page()
+    pressed = page.locator(".lobby .chip-button[aria-pressed=true]")
+    expect(pressed).to_have_text(["Normal"])
+    page.get_by_role("button", name="Easy").click()
+    expect(pressed).to_have_text(["Easy"])

@@ -89,7 +89,7 @@ def best_response(
     as a dict, of the best), ``runs`` (one for each seed), ``target_score`` (the mean score of the target among copies
     of itself), ``catbox`` (version) and ``date``.
 
-    Learners are judged by what they are trained for: the score if the game's reward is the score, otherwise the margin.
+    Learners are judged by the score if that is the game's reward, otherwise by the margin.
 
     Raises ``ValueError`` for an algorithm without opponents in training, for seeds that are not different integers, and
     for a folder with runs of other settings; otherwise as ``catbox_train.train``.

@@ -13,8 +13,8 @@ from catbox_env import Game
 from catbox_env.core.compilation import njit
 from catbox_env.core.kernels import record_dtype
 
-#: Of a variant: the standard deviation of the logarithm of the factor of a weight, and what is added to it, as a share
-#: of another such number.
+#: A weight w of a variant is w * exp(a) + SHIFT * b, with a and b drawn from the normal distribution with standard
+#: deviation VARIATION.
 VARIATION, SHIFT = 0.7, 0.5
 
 
@@ -29,7 +29,8 @@ class ReasonedAgent(Agent):
       the `best_action` of each row, or -1 if ``masks`` (N, A) allows none or ``observations`` (N, O) shows no game
       under way. It leaves the last row's points in ``points`` (A, reasons), in the rows of the legal actions.
 
-    ``variant``: a player of another temper, whose weights are drawn with this number as seed; 0 is the player itself.
+    ``variant``: a player with other habits, and often weaker: its weights are drawn with this number as seed. 0 is the
+    player itself.
     """
 
     plays: ClassVar[str]

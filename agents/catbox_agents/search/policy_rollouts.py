@@ -15,12 +15,15 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from catbox_agents.agent import Agent
+from catbox_agents.agent import Agent, other_rules
 from catbox_agents.networks.action_head import add_action_scores
 from catbox_agents.networks.layer_kernels import add_layer
 from catbox_agents.networks.policy_agent import PolicyAgent
 from catbox_env import Vec
 from catbox_env.core.compilation import HAS_NUMBA, cached_njit
+
+#: Games that are played side by side: what they need stays in the nearer caches.
+_ROWS_AT_ONCE = 256
 
 
 def plays_compiled(agent: Agent) -> bool:
@@ -43,16 +46,19 @@ def policy_rewards(
     paid = np.zeros(games.rewards.shape)
     network, game, given = agent.network, games.game, agent.game.features
     assert given is not None  # because the network takes them
+    if other := other_rules(agent.game, game):
+        raise ValueError(f"the agent was made for {other}: make one for the rules of the games")
     play = _bound(game.loops.step_games, game.loops.view_games, given.fill)
     weights, biases = zip(*network.layers, strict=True)
     num_features = agent.inputs.size - game.observation_layout.size
     wrong = np.zeros(1, np.bool_)
 
     def play_rows(batch: Any, some: NDArray[np.int64], outcomes: Any, views: Any) -> None:
-        play(
-            batch, some, outcomes, views, given.offsets, num_features, weights, biases,
-            network.action_scale, to_the_end, paid, wrong,
-        )  # fmt: skip
+        for begin in range(0, len(some), _ROWS_AT_ONCE):
+            play(
+                batch, some[begin : begin + _ROWS_AT_ONCE], outcomes, views, given.offsets, num_features, weights,
+                biases, network.action_scale, to_the_end, paid, wrong,
+            )  # fmt: skip
 
     games.play_compiled(play_rows, rows)
     if wrong[0]:

@@ -63,7 +63,7 @@ class ZooAgent:
         return make_game(self.game_id, **self.options)
 
     def plays(self, game: Game) -> bool:
-        """Whether it can play ``game``: the same rules, with any reward, or a part of them."""
+        """Whether it can play ``game``: its own rules, with any reward, or rules that are part of them."""
         return self.is_trained_for(game) or (
             game.id == self.game_id and adaptation(self.game, game) is not None
         )

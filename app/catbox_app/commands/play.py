@@ -7,9 +7,9 @@ from typing import Annotated
 import typer
 from rich.console import Console
 
-from catbox_agents.specs import best_agent
+from catbox_agents.match import Match
+from catbox_agents.specs import BEST, best_agent
 from catbox_app.chosen_game import GameOptions, choose_game, fill
-from catbox_app.match import Match
 from catbox_app.options import AGENTS, SaveGame, Seed, complete_agent
 from catbox_app.preconditions import check_new
 from catbox_app.rules import command_line
@@ -48,7 +48,7 @@ def play(
 
     catbox play runs/quick --save mine.jsonl
     """
-    chosen = choose_game(agents or [], game)
+    chosen = choose_game(agents or [BEST], game)
     check_new(save)
     others = fill(agents or [best_agent(chosen)], chosen.num_players - 1)
     check_seat("seat", seat, chosen.num_players)

@@ -9,9 +9,9 @@ import typer
 from rich.console import Console
 
 from catbox_agents import read_record
-from catbox_agents.specs import best_agent
+from catbox_agents.match import Match
+from catbox_agents.specs import BEST, best_agent
 from catbox_app.chosen_game import GameOptions, choose_game, fill
-from catbox_app.match import Match
 from catbox_app.options import AGENTS, SaveGame, Seed, complete_agent
 from catbox_app.preconditions import check_new
 from catbox_app.rules import command_line
@@ -73,7 +73,7 @@ def watch(
             )
         replay_at_terminal(read_record(replay), Console())
         return
-    chosen = choose_game(agents or [], game)
+    chosen = choose_game(agents or [BEST], game)
     check_new(save)
     match = Match(chosen, fill(agents or [best_agent(chosen)], chosen.num_players), seed)
     again = command_line("watch", agents or [], chosen, match.seed)

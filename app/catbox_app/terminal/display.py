@@ -9,8 +9,8 @@ from rich.table import Table
 from rich.text import Text
 
 from catbox_agents import Agent, AgentError
+from catbox_agents.match import with_names
 from catbox_app.estimates import WORLDS, estimates
-from catbox_app.match import with_names
 from catbox_env import Event, Game, GameState
 from catbox_env.core.events import last_position
 

@@ -13,7 +13,7 @@ from rich.markup import escape
 from rich.text import Text
 
 from catbox_agents.arena.records import write_records
-from catbox_app.match import Match
+from catbox_agents.match import Match
 from catbox_app.terminal.display import Display
 from catbox_app.terminal.typed_actions import parse_action
 
@@ -104,7 +104,9 @@ def _take_turn(match: Match, seat: int, display: Display) -> None:
     while True:
         if only is not None:
             console.print(Text(f"Your only legal action: {only} (press Enter)"))
-        text = console.input("[bold]your move>[/] ").strip()
+        text = console.input(
+            f"[bold]your move[/], such as {match.game.action_to_string(legal[0])}[bold]>[/] "
+        ).strip()
         word = text.lower()
         if word in ("quit", "exit", "q"):
             raise EOFError

@@ -10,7 +10,7 @@ from rich.console import Console
 from rich.live import Live
 from rich.text import Text
 
-from catbox_app.match import Match
+from catbox_agents.match import Match
 from catbox_app.terminal.display import Display
 from catbox_app.terminal.keys import has_keys, read_key, single_keys
 from catbox_app.terminal.play import read_any_bytes, saving, tell_last

@@ -135,7 +135,10 @@ def _game(game_id: str, theme: str) -> dict[str, Any]:
         "id": game_id,
         "title": game_title(game_id),
         "about": ABOUT.get(game_id, ""),
-        "rules_text": "\n\n".join(game.describe_rules()),
+        "rules_texts": [
+            "\n\n".join(catbox_env.make_game(game_id, num_players=count).describe_rules())
+            for count in player_counts(game_id)
+        ],
         "players": player_counts(game_id),
         "rules": [_rule(rule) for name, rule in rule_fields(game_id).items() if name != "num_players"],
         "svg": _middle(game, theme),

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from catbox_app.match import with_names
+from catbox_agents.match import with_names
 from catbox_app.rules import game_title
 from catbox_app.web.coach import Coach, named
 from catbox_app.web.reading import LARGEST, Message

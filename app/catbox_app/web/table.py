@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from catbox_agents.arena.records import record_lines
-from catbox_app.match import Decision, Match
+from catbox_agents.match import Decision, Match
 from catbox_app.rules import command_line
 from catbox_app.web.jobs import Job
 from catbox_app.web.pages import Viewer, events, joined, position, told_seed

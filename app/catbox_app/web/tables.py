@@ -7,7 +7,7 @@ from collections import deque
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 
-from catbox_app.match import Match
+from catbox_agents.match import Match
 from catbox_app.web.jobs import Job
 from catbox_app.web.reading import Failed
 from catbox_app.web.table import Table

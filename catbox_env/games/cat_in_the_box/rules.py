@@ -52,14 +52,14 @@ class Rules:
 
     Attributes:
         num_players: 2-5.
-        num_ranks: 1-9; the deck holds ranks 1 .. num_ranks. Default 9, 8, 6, 5 for 5, 4, 3, 2 players.
-        num_colors: 2-4, the first ones of red, blue, yellow, green.
-        copies: 1-5 cards of each rank.
+        num_ranks: the highest rank in the deck, 1-9. Default 9, 8, 6, 5 for 5, 4, 3, 2 players.
+        num_colors: 2-4: the first ones of red, blue, yellow, green.
+        copies: cards of each rank, 1-5.
         hand_size: cards dealt to each player, at least 3. Default: as many as possible, after five cards are set
             aside for two players.
-        bids: the allowed bids, ascending; ``()`` for no bidding. Default 1-4 (up to the number of tricks), none for
-            two players.
-        bonus_max_tricks: without bids, a seat earns the bonus if it wins at most this many tricks. Default 4.
+        bids: the numbers of tricks that may be bid, ascending; ``()`` for no bids. Default 1-4 (up to the number of
+            tricks), none for two players.
+        bonus_max_tricks: without bids, a player who wins at most this many tricks earns the bonus. Default 4.
         revealed_cards: undealt cards shown at the start, which block cells. Default 3 for two players, else 0.
         rounds: 1-127 or ``"match"``, one round for each player.
         start_player: the seat that starts the first round, or ``"random"``.

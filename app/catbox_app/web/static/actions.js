@@ -10,14 +10,16 @@ import {element, wide} from "./dom.js";
 export function createActions(act) {
   const role = act === null ? "list" : "toolbar";
   const list = element("div", {class: "choices", role, "aria-label": "Legal actions", hidden: true, onkeydown: pressed});
-  const fold = element("details", {class: "fold"}, element("summary", {}, "All legal actions"), list);
+  let chosen = false; // whether the user has opened or folded it
+  const summary = element("summary", {onclick: () => (chosen = true)}, "All legal actions");
+  const fold = element("details", {class: "fold"}, summary, list);
   wide.addEventListener("change", foldIfWide);
   foldIfWide();
 
   return {node: act === null ? list : fold, show, showValues, focus, unfold};
 
   function foldIfWide() {
-    fold.open = !wide.matches;
+    if (!chosen) fold.open = !wide.matches;
   }
 
   function unfold() {

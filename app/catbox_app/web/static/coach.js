@@ -1,18 +1,22 @@
 // The coach: the value of each of your legal actions, as bars on the cards and beside the actions: its expected lead,
 // or its probability by an agent. The best action has a full bar.
 
-import {element, labelled, panel, selection} from "./dom.js";
+import {element, labelled, panel, selection, withMinus} from "./dom.js";
 import {fittingAgents} from "./settings.js";
 
 const POINTS = "points";
+const KEY = "A full bar is the best action, an empty one the worst.";
+// Values that differ by less are equal, and how many equally good actions are named.
+const SAME = 0.005;
+const MOST_NAMED = 4;
 // The agents to offer first.
 const FIRST = ["best", "hard", "normal"];
 
 /**
  * The panel; `send` asks the table, `show(values, best)` draws the bars; `values`: a map from actions to {share, words}.
- * `asked()` is called when the user asks for something.
+ * `asked()` is called when the user asks for something. `playing`: whether a game is played, not watched.
  */
-export function createCoach(send, show, asked) {
+export function createCoach(send, show, asked, playing) {
   let titles = new Map(); // of the agents, by spec
   const choice = element("div", {});
   const told = element("p", {class: "hint", role: "status"});
@@ -30,10 +34,11 @@ export function createCoach(send, show, asked) {
     titles = new Map(agents.map((one) => [one.spec, one.title]));
     const chosen = (those) => fitting.filter((one) => FIRST.includes(one.spec) === those).map((one) => [one.spec, one.title]);
     const points = estimates ? [[POINTS, "Expected lead, in points"]] : [];
-    const others = chosen(false).filter(([spec]) => !spec.startsWith("zoo:")); // "best" is the one for these rules
-    const options = [["", "Nothing"], ...points, ["What an agent would play", chosen(true)]];
+    // "best" is the agent of the zoo for these rules, and random moves are no advice.
+    const others = chosen(false).filter(([spec]) => !spec.startsWith("zoo:") && spec !== "random");
+    const options = [["", "Off"], ...points, ["What an agent would play", chosen(true)]];
     if (others.length > 0) options.push(["Other agents", others]);
-    choice.replaceChildren(labelled("Show on my turn", selection(options, wanted, choose)));
+    choice.replaceChildren(labelled(playing ? "Show on my turn" : "Show at each decision", selection(options, wanted, choose)));
   }
 
   function choose(value) {
@@ -66,7 +71,7 @@ export function createCoach(send, show, asked) {
     show(shown, best);
     const first = values.find((one) => one.action === best);
     if (first === undefined) told.textContent = "";
-    else if (points) told.textContent = `Best: ${first.text}. On average you end ${ahead(first)} the others.`;
+    else if (points) told.textContent = `${bestOf(values, first)} On average you end the round ${ahead(first)} the others. ${KEY}`;
     else told.textContent = `${titles.get(agent) ?? agent} ${recorded ? "preferred" : "would choose"}: ${first.text} (${inWords(first)}).`;
   }
 
@@ -78,6 +83,14 @@ export function createCoach(send, show, asked) {
   }
 }
 
+// The best actions in words: those as good as `first`.
+function bestOf(values, first) {
+  const same = values.filter((one) => Math.abs(one.value - first.value) < SAME);
+  if (same.length === values.length && same.length > 1) return "All are equally good.";
+  const words = same.slice(0, MOST_NAMED).map((one) => one.text).join(", ");
+  return same.length === 1 ? `Best: ${words}.` : `Equally good: ${words}${same.length > MOST_NAMED ? " and more" : ""}.`;
+}
+
 function ahead({value, interval}) {
   const within = interval < 0.05 ? "" : ` \u00b1 ${interval.toFixed(1)}`;
   const size = `${Math.abs(value).toFixed(1)}${within} points`;
@@ -86,6 +99,6 @@ function ahead({value, interval}) {
 
 function inWords({value, unit, interval}) {
   if (unit === "probability") return `${(100 * value).toFixed(value < 0.0995 ? 1 : 0)} %`;
-  const points = `${value < 0 ? "\u2212" : "+"}${Math.abs(value).toFixed(2)}`;
-  return `${points} \u00b1 ${interval.toFixed(2)}`;
+  const within = interval < SAME ? "" : ` \u00b1 ${interval.toFixed(2)}`;
+  return withMinus(`${value < 0 ? "" : "+"}${value.toFixed(2)}${within}`);
 }

@@ -9,8 +9,10 @@ const AGAIN = [
   ["next_seat", "Same deal, next seat"],
 ];
 
-/** The panel. `playing`: whether a game is played, not watched. */
-export function createDeal(send, playing) {
+const TITLES = {next_seat: "The same cards, from the next player's seat"};
+
+/** The panel. `playing`: whether a game is played, not watched. `watch(text)` shows the game of a saved file. */
+export function createDeal(send, playing, watch) {
   const seed = element("code", {});
   const seedPart = element("p", {class: "seed"}, "Seed ", seed);
   const command = element("code", {class: "command"});
@@ -38,8 +40,9 @@ export function createDeal(send, playing) {
   );
   const save = pushButton("Save the game", () => send({type: "save"}));
   let alone = true;
+  let watched = false; // whether the next file is to be watched, not kept
 
-  return {node, seated, ended: showSeed, show, download, buttonsAtTheEnd};
+  return {node, seated, ended: showSeed, show, take, buttonsAtTheEnd};
 
   // A saved game holds the cards of all seats: it is available at the end.
   function show(over) {
@@ -68,15 +71,21 @@ export function createDeal(send, playing) {
   // Several people have all seen the deal: only a new one can follow.
   function buttonsAgain() {
     return AGAIN.filter(([kind]) => alone || kind === "new").map(([kind, words]) =>
-      pushButton(words, () => send({type: "again", deal: kind})),
+      pushButton(words, () => send({type: "again", deal: kind}), {title: TITLES[kind] ?? null}),
     );
   }
 
   function buttonsAtTheEnd() {
-    return [...buttonsAgain(), pushButton("Save the game", () => send({type: "save"}))];
+    const review = () => (watched = send({type: "save"}));
+    return [...buttonsAgain(), pushButton("Watch this game", review), pushButton("Save the game", () => send({type: "save"}))];
   }
 
-  function download({name, text}) {
+  // The file of the game: watched if that was asked for, else saved.
+  function take({name, text}) {
+    if (watched) {
+      watched = false;
+      return watch(text);
+    }
     const address = URL.createObjectURL(new Blob([text], {type: "application/jsonl"}));
     const link = element("a", {href: address, download: name});
     link.click();

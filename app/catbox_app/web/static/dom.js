@@ -63,6 +63,11 @@ export function seatToken(seat) {
   return element("span", {class: "token", "data-seat": seat % 6, "aria-hidden": "true"}, String(seat));
 }
 
+/** `text` with a proper minus sign before its negative numbers. */
+export function withMinus(text) {
+  return text.replace(/(?<=^|[\s(=])-(?=\d)/g, "\u2212");
+}
+
 /** Copies `text`, which the button confirms. If the clipboard is unavailable, selects the text instead. */
 export async function copyText(text, button, field) {
   const before = button.textContent;

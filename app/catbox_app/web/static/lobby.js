@@ -117,7 +117,6 @@ export function createLobby(frame) {
     check(games, one.id);
     if (another) rules.show(one.rules);
     rulesTitle.textContent = `How to play ${one.title}`;
-    rulesText.textContent = one.rules_text;
     players.replaceChildren(
       ...one.players.map((n) => choice("players", n, "chip", () => choosePlayers(n), [String(n)])),
     );
@@ -128,6 +127,7 @@ export function createLobby(frame) {
   function choosePlayers(n) {
     count = n;
     check(players, n);
+    rulesText.textContent = game.rules_texts[game.players.indexOf(n)];
     const offered = agents().map((agent) => agent.spec);
     const usual = offered.includes("normal") ? "normal" : offered[0];
     const kept = occupants.length > 0 ? occupants : [YOU];
@@ -140,7 +140,7 @@ export function createLobby(frame) {
       element("span", {class: "hint"}, "All opponents"),
       ...agents()
         .filter((agent) => agent.group === "levels")
-        .map((agent) => pushButton(agent.title, () => fill(agent.spec), {class: "chip-button"})),
+        .map((agent) => pushButton(agent.title, () => fill(agent.spec), {class: "chip-button", "data-level": agent.spec})),
     );
     showSeats();
   }
@@ -152,6 +152,10 @@ export function createLobby(frame) {
         return element("li", {}, seatToken(seat), labelled(`Seat ${seat}`, field));
       }),
     );
+    const opponents = occupants.filter((spec) => spec !== YOU);
+    for (const chip of levels.querySelectorAll("button")) {
+      chip.setAttribute("aria-pressed", opponents.every((spec) => spec === chip.dataset.level));
+    }
     const invited = occupants.includes(PERSON);
     openButton.textContent = invited ? "Open and invite" : "Play";
     several.hidden = !invited;

@@ -1,6 +1,6 @@
 // What happened: the events of all actions, as this seat sees them.
 
-import {element, panel, pushButton, seatToken} from "./dom.js";
+import {element, panel, pushButton, seatToken, withMinus} from "./dom.js";
 
 const STRONG = new Set([
   "trick_won", "paradox", "round_end", "game_end", "round_begin", "eliminated", "petrified", "x_token_lost", "claim",
@@ -64,7 +64,7 @@ function eventLine({text, kind, seat}, names) {
     "li",
     {class: `event${strong}`, "data-kind": kind},
     seat === null ? null : seatToken(seat),
-    element("span", {class: "told"}, `${sentence(names.within(text)).replace(/(?<=^|[\s(=])-(?=\d)/g, "\u2212")}.`),
+    element("span", {class: "told"}, `${sentence(names.within(withMinus(text)))}.`),
   );
 }
 

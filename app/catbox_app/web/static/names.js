@@ -5,7 +5,10 @@ const ROOM = 12;
 // A name alone is drawn at most this much wider than "player_0", and at least at this share of its size.
 const WIDER = 1.05;
 const SMALLEST = 0.7;
-const KINDS = ["zoo", "search", "ismcts", "pimc"];
+const KINDS = ["zoo", "search", "ismcts", "pimc", "heuristic"];
+// The verbs whose second person is not the third without its "s".
+const SECOND_PERSON = {does: "do", has: "have", is: "are", passes: "pass"};
+const SUITS = {S: "\u2660", H: "\u2665", D: "\u2666", C: "\u2663"};
 
 /**
  * The names of a table: `set(names, own)` takes those of a message and the seat of this page, if it has one; `of(seat)` is
@@ -14,13 +17,15 @@ const KINDS = ["zoo", "search", "ismcts", "pimc"];
  */
 export function createNames() {
   let shown = [];
-  let you = null; // the beginning of a line about the own seat
+  let own = null; // the seat of this page
+  let unnamed = false; // whether its player has no name, and is "you"
 
   return {set, of, within, inPicture};
 
-  function set(names, own = null) {
-    shown = names.map(calledAt);
-    if (own !== null) you = new RegExp(`^player_${own} (\\w+?)s\\b`);
+  function set(names, seat = null) {
+    own = seat;
+    unnamed = own !== null && ["you", "person"].includes(names[own]);
+    shown = names.map((name, at) => (unnamed && at === own ? "You" : calledAt(name, at)));
   }
 
   function of(seat) {
@@ -29,29 +34,65 @@ export function createNames() {
 
   // The table calls a seat "player_1", or "player_1 (normal)".
   function within(text, room = Infinity) {
-    return text.replace(/player_(\d+)(?: \([^()]*\))?/g, (_, seat) => {
-      const name = of(Number(seat));
-      return name.length <= room ? name : `${name.slice(0, room - 1)}\u2026`;
+    const told = withSuits(unnamed ? addressed(text).replace(`player_${own}, you,`, `player_${own},`) : text);
+    return told.replace(/player_(\d+)(?: \([^()]*\))?/g, (_, seat, at) => {
+      const name = unnamed && Number(seat) === own && at > 0 ? "you" : of(Number(seat));
+      return [...name].length <= room ? name : `${first(name, room - 1)}\u2026`;
     });
+  }
+
+  // "player_1 bids" as "You bid", if seat 1 is one's own; the table may call it "player_1 (you)".
+  function addressed(line) {
+    if (own === null) return line;
+    const seat = `player_${own}(?: \\([^()]*\\))?`;
+    return line
+      .replace(new RegExp(`(h)and of ${seat}`, "i"), (_, h) => `${h === "H" ? "Your" : "your"} hand`)
+      .replace(new RegExp(`(?:the )?paradox of ${seat}`), "your paradox")
+      .replace(
+        new RegExp(`(^|\\. )${seat} (\\w+)(.*)$`),
+        (_, before, verb, rest) => `${before}You ${secondPerson(verb)}${alsoSecond(rest)}`,
+      );
   }
 
   // `svg` is in the page: names are measured.
   function inPicture(svg) {
     for (const node of svg.querySelectorAll("text, tspan, desc, title")) {
-      if (node.childElementCount > 0 || !node.textContent.includes("player_")) continue;
+      if (node.childElementCount > 0) continue;
+      if (unnamed) node.textContent = node.textContent.replace(/^you( \u00b7 |$)/, ""); // beside "You"
+      if (!node.textContent.includes("player_")) continue;
       const alone = /^player_\d+$/.test(node.textContent) && node.matches("text");
       const width = alone ? WIDER * node.getComputedTextLength() : Infinity;
-      const text = you === null ? node.textContent : node.textContent.replace(you, "You $1").replace(/^(You .*) or folds$/, "$1 or fold");
-      node.textContent = within(text, ROOM);
+      node.textContent = within(addressed(node.textContent), ROOM);
       const share = alone ? width / node.getComputedTextLength() : 1;
       if (share >= 1) continue;
       node.setAttribute("font-size", Math.max(share, SMALLEST) * Number(node.getAttribute("font-size")));
-      while (share < SMALLEST && node.getComputedTextLength() > width) node.textContent = `${node.textContent.slice(0, -2)}\u2026`;
+      while (share < SMALLEST && node.getComputedTextLength() > width) node.textContent = `${first(node.textContent, -2)}\u2026`;
     }
     for (const node of svg.querySelectorAll("[aria-label*='player_']")) {
       node.setAttribute("aria-label", within(node.getAttribute("aria-label")));
     }
   }
+}
+
+// What follows the first verb of a line about "you".
+function alsoSecond(rest) {
+  return rest
+    .replace(/\b(and|or) (claims|folds|has|is|loses|wins)\b/g, (_, word, verb) => `${word} ${secondPerson(verb)}`)
+    .replace(" its X-token", " your X-token");
+}
+
+function secondPerson(verb) {
+  return SECOND_PERSON[verb] ?? verb.replace(/s$/, "");
+}
+
+// Cards such as "4H" with the sign of their suit.
+function withSuits(text) {
+  return text.replace(/\b(10|[2-9JQKA])([SHDC])\b/g, (_, rank, suit) => `${rank}${SUITS[suit]}`);
+}
+
+// The first characters of a text; emoji stay whole.
+function first(text, count) {
+  return [...text].slice(0, count).join("");
 }
 
 /** The name to show for `name` at `seat`: the spec of an agent, "you" or "person", or "=" and a person's name. */

@@ -43,7 +43,7 @@ export function createPeople(send, names) {
   }
 
   function row(seat, present) {
-    const you = seat === own ? element("span", {class: "badge"}, "you") : null;
+    const you = seat === own && names.of(seat) !== "You" ? element("span", {class: "badge"}, "you") : null;
     const away = present === false ? element("span", {class: "badge away"}, "not here") : null;
     return element("li", {}, seatToken(seat), element("span", {class: "name"}, names.of(seat)), you, away);
   }

@@ -64,7 +64,9 @@ export function createPicture(act, say, names) {
       const box = choice.getBBox();
       const height = Math.min(6, box.height / 6);
       const width = box.width - 6;
-      const place = [box.x + 3, box.y + box.height - height - 2.5];
+      const inside = box.y + box.height - height - 2.5;
+      const words = Math.max(...[...choice.querySelectorAll("text")].map((one) => one.getBBox().y + one.getBBox().height));
+      const place = [box.x + 3, words > inside ? box.y + box.height + 1.5 : inside]; // not over a text
       const bar = document.createElementNS(SPACE, "g");
       bar.setAttribute("class", action === best ? "coach-bar best" : "coach-bar");
       bar.setAttribute("aria-hidden", "true");
@@ -72,6 +74,7 @@ export function createPicture(act, say, names) {
         rectangle("ground", place[0], place[1], width, height),
         rectangle("share", place[0], place[1], Math.max(1.5, width * values.get(action).share), height),
       );
+      if (action === best) bar.prepend(rectangle("ring", box.x, box.y, box.width, box.height));
       choice.append(bar);
     }
   }
@@ -119,7 +122,7 @@ export function createPicture(act, say, names) {
 
 function rectangle(name, x, y, width, height) {
   const drawn = document.createElementNS(SPACE, "rect");
-  for (const [key, value] of Object.entries({class: name, x, y, width, height, rx: height / 2})) {
+  for (const [key, value] of Object.entries({class: name, x, y, width, height, rx: Math.min(8, height / 2)})) {
     drawn.setAttribute(key, value);
   }
   return drawn;

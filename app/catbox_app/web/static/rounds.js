@@ -1,6 +1,6 @@
 // The rounds of a match so far, as a small table: a row for each round, a column for each player.
 
-import {element, panel, seatToken} from "./dom.js";
+import {element, panel, seatToken, withMinus} from "./dom.js";
 
 /** The panel; `names`: see names.js. `show(rounds, over)`: the points of each finished round, by seat. */
 export function createRounds(names) {
@@ -30,9 +30,5 @@ export function createRounds(names) {
 }
 
 function roundRow(label, points) {
-  return element("tr", {}, element("th", {scope: "row"}, label), ...points.map((one) => element("td", {}, signedPoints(one))));
-}
-
-function signedPoints(points) {
-  return String(points).replace("-", "\u2212");
+  return element("tr", {}, element("th", {scope: "row"}, label), ...points.map((one) => element("td", {}, withMinus(String(one)))));
 }

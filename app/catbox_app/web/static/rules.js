@@ -2,6 +2,12 @@
 
 import {element, newId} from "./dom.js";
 
+// What players call the options; others are called by their names.
+const LABELS = {
+  num_ranks: "Highest rank", num_colors: "Colours", copies: "Cards of each rank", hand_size: "Cards in hand",
+  bonus_max_tricks: "Most tricks for the bonus", revealed_cards: "Cards shown at the start", start_player: "Starts first",
+};
+
 /** The options of a game: `show(rules)` offers them, `chosen()` returns those that differ from the defaults. */
 export function createRules() {
   const node = element("div", {class: "rules-list"});
@@ -49,7 +55,7 @@ function valueOf(rule, field) {
 }
 
 function row(rule, field) {
-  const name = rule.name.replace(/^num_/, "").replaceAll("_", " ").replace("color", "colour");
+  const name = LABELS[rule.name] ?? rule.name.replaceAll("_", " ");
   const words = element("label", {for: field.id}, `${name[0].toUpperCase()}${name.slice(1)}`);
   const help = rule.help ? element("small", {id: newId("help")}, rule.help) : null;
   if (help !== null) field.setAttribute("aria-describedby", help.id);

@@ -20,9 +20,9 @@ export function createTable(frame, mode) {
   const log = createLog(names, replay === null ? null : replay.go);
   const summary = createSummary(names);
   const rounds = createRounds(names);
-  const coach = createCoach(frame.send, showValues, actions.unfold);
+  const coach = createCoach(frame.send, showValues, actions.unfold, replay === null);
   const people = createPeople(frame.send, names);
-  const deal = createDeal(frame.send, replay === null);
+  const deal = createDeal(frame.send, replay === null, (text) => frame.watch({text, game_number: 1, number: 0}));
   const status = element("h2", {class: "status", tabindex: -1});
   // At a table the log announces what happens; in a replay it holds the whole game, and this line announces each action.
   const said = element("p", {class: "said", ...(replay === null ? {"aria-hidden": "true"} : {role: "status"})});
@@ -33,7 +33,7 @@ export function createTable(frame, mode) {
   const moves = element("section", {class: "moves", "aria-label": "Your move"}, status, undo, actions.node, turn);
   const below = replay === null ? [said, notice, moves] : [replay.controls, said, notice, replay.below];
   const centre = element("div", {class: "centre"}, stage, ...below);
-  const side = element("div", {class: "side"}, summary.node, people.node, rounds.node, log.node, coach.node);
+  const side = element("div", {class: "side"}, summary.node, rounds.node, people.node, log.node, coach.node);
   const node = element(
     "div",
     {class: `table ${mode}`},
@@ -53,7 +53,7 @@ export function createTable(frame, mode) {
 
   function receive(message) {
     const take = {
-      joined: takeJoined, position: takePosition, events: takeEvents, people: takePeople, record: deal.download,
+      joined: takeJoined, position: takePosition, events: takeEvents, people: takePeople, record: deal.take,
       coach: takeAdvice, ended: deal.ended,
       lobby: () => joined !== null && coach.offer(frame, joined),
       refused: (told) => warn(told.text),
@@ -80,7 +80,7 @@ export function createTable(frame, mode) {
   }
 
   function takePeople(message) {
-    names.set(message.seats.map((seat) => seat.name));
+    names.set(message.seats.map((seat) => seat.name), replay === null ? joined.seat : null);
     people.show(message);
     if (position === null) return;
     picture.show(position.svg, replay !== null);
@@ -119,7 +119,7 @@ export function createTable(frame, mode) {
   function takeAdvice(message) {
     if (message.number !== number) return;
     if (replay !== null) replay.weigh(message.values, position.taken);
-    coach.receive(message);
+    coach.receive({...message, values: message.values.map((one) => ({...one, text: names.within(one.text)}))});
   }
 
   function showMoves() {
@@ -133,7 +133,7 @@ export function createTable(frame, mode) {
     }[waits];
     frame.entitle(`${waits === "you" ? "\u25cf " : ""}${status.textContent} - ${joined.title}`);
     turn.textContent = waits === "you" ? `Your move: ${legal.length} legal actions` : "";
-    const lost = actions.show(legal);
+    const lost = actions.show(legal.map((one) => ({...one, text: names.within(one.text)})));
     // The status line has the focus while others move.
     if (document.activeElement === status && !actions.focus()) picture.choices()[0]?.focus({preventScroll: true});
     deal.show(waits === "over");
@@ -147,7 +147,7 @@ export function createTable(frame, mode) {
     const over = position.waits_for === "over";
     const here = roundEnd !== null && roundEnd.number > before;
     if (!here && !over) return;
-    (over && !wide.matches ? centre : side).prepend(summary.node); // in one column, the result comes first
+    (wide.matches ? side : centre).prepend(summary.node); // in one column, the result comes first
     const place = over ? placeOf(joined.seat, position.places) : "";
     summary.show(roundEnd === null ? [] : roundEnd.lines, over, place, ...(over ? deal.buttonsAtTheEnd() : []));
   }

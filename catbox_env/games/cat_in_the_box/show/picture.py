@@ -42,7 +42,8 @@ def _note(view: View) -> str:
 def _line(view: View, legal: list[int]) -> str:
     """Who is to move, and what to do."""
     if view.phase in (DISCARD, BID):
-        what = {DISCARD: "puts a card aside", BID: "bids"}[view.phase]
+        bids = "bids: how many tricks?" if legal else "bids"
+        what = {DISCARD: "puts a card aside", BID: bids}[view.phase]
     elif legal == [view.rules.paradox]:
         what = "has to cause a paradox"
     else:

@@ -217,13 +217,19 @@ class Board:
             label = action_to_string(rules, rules.paradox)
             drawn += button(theme, rules.paradox, label, PADDING, top + 4, 160, "Paradox")
         elif self.legal:
-            what = "Choose a card to put aside." if view.phase == DISCARD else "Choose a framed cell."
+            what = (
+                "Put a card aside. You will not play it."
+                if view.phase == DISCARD
+                else "Choose a framed cell."
+            )
             costs = view.phase == PLAY and any(
                 view.costs_token((action - rules.first_play) // rules.num_ranks) for action in self.legal
             )
             drawn += prompt(PADDING, middle - 9 * costs, what)
             if costs:
-                drawn += text(PADDING, middle + 10, "A crossed token: you give it up.", 12, theme.soft)
+                drawn += prompt(
+                    PADDING, middle + 10, "A cell with a crossed token costs you that token.", 12, theme.soft
+                )
         elif view.mover >= 0:
             drawn += text(PADDING, middle, f"Waiting for player_{view.mover}.", fill=theme.soft)
         if seat in view.discards:

@@ -34,6 +34,7 @@ from catbox_env.core.state import GameState
 from catbox_env.games.cat_te.play.state import CLAIM, FOLD, INFO_SCORE, NONE, SHOW
 from catbox_env.games.cat_te.rules import (
     BLIND_TRICK,
+    NUM_EARLY_TRICKS,
     NUM_SUITS,
     NUM_TRICKS,
     RANKS,
@@ -51,7 +52,7 @@ SCORES, SIDE_POT, HAND_ROW = 92, 44, 44
 #: Width, height and spacing of cards in the hand.
 HAND_WIDTH, HAND_HEIGHT, HAND_APART = 50, 72, 54
 #: Heights of the cards, of the buttons below them, of the face-down cards, and of the line below.
-CARDS, FOLDS, ASIDE, FOOT = 82, 36, 40, 48
+CARDS, FOLDS, FOOT, ASIDE = 82, 36, 40, 44
 #: The suits around the origin, 10 units high: clubs, diamonds, hearts, spades.
 SUIT_SHAPES = (
     disc(0, -2.5, 2.5) + disc(-2.7, 1.2, 2.5) + disc(2.7, 1.2, 2.5) + "M-.6 0L-1.6 5H1.6L.6 0z",
@@ -77,12 +78,14 @@ def draw(rules: Rules, state: GameState, seat: int | None, sheet: Sheet) -> str:
 
 def _note(view: View) -> str:
     """The progress of the game."""
-    parts = [view.rules.region]
+    parts = [] if view.rules.region == "laos" else [view.rules.region.capitalize()]
     if view.rules.num_rounds > 1:
         parts.append(f"round {view.round} of {view.rules.num_rounds}")
     if view.mover >= 0:
         last = view.trick + 1 == NUM_TRICKS
         parts.append(f"trick {view.trick + 1} of {NUM_TRICKS}, {'which' if last else 'the last one'} pays")
+        if view.rules.eliminates and view.trick < NUM_EARLY_TRICKS:
+            parts.append(f"none of the first {NUM_EARLY_TRICKS}: out")
     return " · ".join(parts)
 
 
@@ -189,7 +192,8 @@ def _hand(view: View, theme: Theme, seat: int, legal: set[int]) -> str:
     drawn = heading(theme, f"Hand of player_{seat}")
     for k, card in enumerate(view.hands[seat]):
         drawn += _in_hand(theme, PADDING + k * HAND_APART, TITLE + 10, card, legal)
-    x, y = PADDING, TITLE + CARDS + FOLDS
+    drawn += _foot(view, theme, seat, TITLE + CARDS + FOLDS - 6, legal)
+    x, y = PADDING, TITLE + CARDS + FOLDS + FOOT
     chosen = [view.chosen[seat]] if seat in view.chosen else []
     for what, cards in (("folded", view.folded[seat]), ("chosen", chosen)):
         if cards:
@@ -198,7 +202,6 @@ def _hand(view: View, theme: Theme, seat: int, legal: set[int]) -> str:
                 _face(theme, x + 50 + 31 * k, y, 28, 36, card, shaded=True) for k, card in enumerate(cards)
             )
             x += 60 + 31 * len(cards)
-    drawn += _foot(view, theme, seat, y + ASIDE, legal)
     return group(drawn, f"player_{seat} holds {cards_to_string(view.hands[seat]) or 'no card'}")
 
 

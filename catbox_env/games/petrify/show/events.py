@@ -78,5 +78,5 @@ def _game_end(now: View) -> list[Event]:
         text = f"player_{seat}: {_ordinal(now.rules, place)} = {f'{points:+.3g}' if points else '0'}"
         events.append(Event("score", seat, text, {"place": place + 1, "score": points}))
     winner = now.places.index(0)
-    text = f"player_{winner} is the last that can move, and wins"
+    text = f"player_{winner} is the last who can move, and wins"
     return [*events, Event("game_end", winner, text, {"winners": [winner]})]

@@ -82,7 +82,9 @@ def _put_board(view: View, legal: list[int], sheet: Sheet, asks: bool) -> None:
 
 def _cell(view: View, theme: Theme, x: float, y: float, side: float, cell: int) -> str:
     tile, pawn = view.tile_left(cell), view.pawns.get(cell)
-    drawn = draw_tile(theme, x, y, side, tile, holds_pawn=pawn is not None)
+    drawn = draw_tile(
+        theme, x, y, side, tile, holds_pawn=pawn is not None, numbers_color=_colors_matter(view.rules)
+    )
     label = f"{view.rules.cell_name(cell)} {tile or 'closed'}"
     if pawn is not None:
         middle = x + (0.5 if side >= SMALL else 0.42) * side
@@ -109,6 +111,11 @@ def _put_players(view: View, viewer: int | None, sheet: Sheet) -> None:
     sheet.panel(1, TITLE + view.rules.num_players * ROW + 6, drawn, "players")
 
 
+def _colors_matter(rules: Rules) -> bool:
+    """Whether a teleport leads to tiles of its colour."""
+    return rules.teleports > 1
+
+
 def _put_legend(rules: Rules, sheet: Sheet) -> None:
     """The meaning of the tiles under these rules."""
     rows = [("3.2", f"from here you walk {steps_of(rules, '3.2')}"), ("", "closed: nobody can go here")]
@@ -117,9 +124,10 @@ def _put_legend(rules: Rules, sheet: Sheet) -> None:
     rows += [("T1", "jumps to a free tile of its colour")] * (rules.teleports > 1)
     rows += [("0", "all pawns change places")] * bool(rules.zeros)
     rows += [(WALL_NAME, "a wall: nobody can go here")] * bool(rules.walls)
-    of_color = "" if rules.teleports > 1 else ", not needed here"
-    drawn = heading(sheet.theme, "Tiles", f"big: steps · small: colour{of_color}")
+    numbers_color = _colors_matter(rules)
+    drawn = heading(sheet.theme, "Tiles", "big: steps · small: colour" if numbers_color else "steps")
     for k, (tile, words) in enumerate(rows):
         y = TITLE + k * LEGEND_ROW
-        drawn += draw_tile(sheet.theme, PADDING, y, 32, tile) + text(56, y + 16, words, fill=sheet.theme.soft)
+        drawn += draw_tile(sheet.theme, PADDING, y, 32, tile, numbers_color=numbers_color)
+        drawn += text(56, y + 16, words, fill=sheet.theme.soft)
     sheet.panel(1, TITLE + len(rows) * LEGEND_ROW + 6, drawn)

@@ -10,8 +10,18 @@ from catbox_env.games.petrify.show.view import WALL_NAME, WILDCARD_NAME, color_o
 SMALL = 44
 
 
-def draw_tile(theme: Theme, x: float, y: float, side: float, name: str, *, holds_pawn: bool = False) -> str:
-    """The tile named ``name`` in a ``Deal``, "" for a closed cell. With ``holds_pawn`` it leaves room for the pawn."""
+def draw_tile(
+    theme: Theme,
+    x: float,
+    y: float,
+    side: float,
+    name: str,
+    *,
+    holds_pawn: bool = False,
+    numbers_color: bool = True,
+) -> str:
+    """The tile named ``name`` in a ``Deal``, "" for a closed cell. With ``holds_pawn`` it leaves room for the pawn;
+    ``numbers_color``: the number of its colour is shown, too."""
     if not name:
         return box(x, y, side, side, theme.page, radius=5, line=theme.line, dashed=True)
     if name == WALL_NAME:
@@ -19,7 +29,8 @@ def draw_tile(theme: Theme, x: float, y: float, side: float, name: str, *, holds
     color = color_of_tile(name)
     fill = theme.tints[color - 1] if color else theme.face
     drawn = box(x, y, side, side, fill, radius=5, line=theme.line)
-    if color:
+    has_chip = bool(color) and numbers_color
+    if has_chip:
         chip = min(18.0, max(13.0, 0.26 * side))
         left, top = x + side - chip - 2.5, y + 2.5
         drawn += box(left, top, chip, chip, theme.colors[color - 1], radius=4)
@@ -29,7 +40,7 @@ def draw_tile(theme: Theme, x: float, y: float, side: float, name: str, *, holds
     if holds_pawn:  # a small tile has no room for the number: the players' panel shows the steps
         is_shown = side >= SMALL and words != "T"
         return drawn + (text(x + 5, y + 13, words, min(18, 0.26 * side + 2), bold=True) if is_shown else "")
-    middle = x + (0.38 if color and side < SMALL else 0.5) * side  # beside a chip
+    middle = x + (0.38 if has_chip and side < SMALL else 0.5) * side
     if words == "T":
         ink = theme.words[color - 1] if color else theme.ink
         rings = (disc(middle, y + 0.6 * side, round(part * side, 1)) for part in (0.28, 0.16))
@@ -37,7 +48,7 @@ def draw_tile(theme: Theme, x: float, y: float, side: float, name: str, *, holds
     if words == "0":
         turning = _turning(middle, y + 0.5 * side, 0.34 * side)
         drawn += path(turning, "none", line=theme.soft, weight=2)
-    down = 0.58 if color else 0.5
+    down = 0.58 if has_chip else 0.5
     return drawn + centred(middle, y + down * side, words, min(34, 0.42 * side), bold=True)
 
 

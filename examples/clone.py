@@ -27,11 +27,12 @@ class Clone(nn.Module):
 
     def __init__(self) -> None:
         super().__init__()
-        layers = [nn.LazyBatchNorm1d(), nn.LazyLinear(512), nn.ReLU(), nn.Linear(512, 256), nn.ReLU()]
-        self.layers = nn.Sequential(*layers, nn.Linear(256, GAME.num_actions))
+        hidden = nn.LazyLinear(512), nn.ReLU(), nn.Linear(512, 256), nn.ReLU()
+        self.layers = nn.Sequential(nn.LazyBatchNorm1d(), *hidden, nn.Linear(256, GAME.num_actions))
 
     def logits(self, seen: torch.Tensor, mask: torch.Tensor) -> torch.Tensor:
-        """The network also sees what the game computes from the observation: features of the position and of actions."""
+        """The network also sees the features that the game computes from an observation."""
+        assert GAME.features is not None
         position, actions = GAME.features.compute(seen.numpy().astype(np.int8), mask.numpy())
         inputs = [seen, torch.from_numpy(position), torch.from_numpy(actions).flatten(1)]
         return self.layers(torch.cat([part.float() for part in inputs], 1)).masked_fill(~mask, -1e9)
@@ -62,10 +63,14 @@ if __name__ == "__main__":
     if not FOLDER.exists():
         write_dataset(play_games(GAME, ["zoo", "heuristic"], GAMES), FOLDER)
     table = parquet.read_table(FOLDER / "decisions.parquet", filters=[("agent", "=", "zoo")])
-    lists = [table[name].combine_chunks().flatten().to_numpy(zero_copy_only=False) for name in ("observation", "action_mask")]
-    rows = [torch.from_numpy(np.array(column.reshape(len(table), -1))) for column in lists]
+    lists = [table[name].combine_chunks().flatten() for name in ("observation", "action_mask")]
+    seen, masks = (
+        np.array(column.to_numpy(zero_copy_only=False)).reshape(len(table), -1) for column in lists
+    )
     torch.manual_seed(0)
-    train(clone := Clone(), [*rows, torch.from_numpy(np.array(table["action"]))])
+    train(clone := Clone(), [torch.from_numpy(column) for column in (seen, masks, np.array(table["action"]))])
     arena = run_arena(GAME, [Learned(clone), "zoo", "heuristic"], DEALS, names=["clone", "zoo", "heuristic"])
-    print(f"among heuristics: clone {arena.margin('clone', 'heuristic')}, zoo {arena.margin('zoo', 'heuristic')}")
+    print(
+        f"among heuristics: clone {arena.margin('clone', 'heuristic')}, zoo {arena.margin('zoo', 'heuristic')}"
+    )
     print(f"clone instead of zoo: {arena.difference('clone', 'zoo', field='heuristic')}")

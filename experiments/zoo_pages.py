@@ -263,15 +263,17 @@ def front_matter(name: str, game_id: str, played: Sequence[tuple[str, Board]]) -
     game = {"type": game_id, "name": f"{game_title(game_id)}, among heuristics, deal set {DEAL_SET}"}
     task = {"type": "reinforcement-learning", "name": "reinforcement-learning"}
     metrics = [{"type": "margin", "name": "margin in points a round", "value": margin} for margin in margins]
-    about = {
+    about: dict[str, Any] = {
         "license": "mit",
         "library_name": "catbox",
         "pipeline_tag": "reinforcement-learning",
         "tags": ["reinforcement-learning", "self-play", "card-game", "catbox", game_id],
     }
     if metrics:
-        about["model-index"] = [{"name": name, "results": [{"task": task, "dataset": game, "metrics": metrics}]}]
-    return ["---", *(f"{key}: {json.dumps(value)}" for key, value in about.items()), "---"]
+        about["model-index"] = [
+            {"name": name, "results": [{"task": task, "dataset": game, "metrics": metrics}]}
+        ]
+    return ["---", *(f"{key}: {json.dumps(value, ensure_ascii=False)}" for key, value in about.items()), "---"]
 
 
 def command(settings: Mapping[str, Any]) -> str:

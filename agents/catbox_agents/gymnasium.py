@@ -48,8 +48,9 @@ An illegal action of the learner, one of the action space that its mask forbids,
 With the last two, ``info["illegal_action"]`` is the illegal action. An action outside the action space always raises
 ``ValueError``.
 
-With ``render_mode="rgb_array"``, which needs the extra ``render`` and is in the metadata only with it, ``render()`` returns the table as the learner sees
-it, uint8 (H, W, 3); for a batch, a tuple with one such array for each game, all of the same size.
+With ``render_mode="rgb_array"``, which needs the extra ``render`` and is in the metadata only with it, ``render()``
+returns the table as the learner sees it, uint8 (H, W, 3); for a batch, a tuple with one such array for each game, all
+of the same size.
 """
 
 from __future__ import annotations
@@ -168,7 +169,9 @@ class LearnerEnv(gymnasium.Env[Observation, np.int64]):
 
     def _seen(self) -> tuple[Observation, dict[str, Any]]:
         mask = self.action_masks()
-        info = {name: values[0].item() for name, (values, _) in self.games.told(every=self._constant_info).items()}
+        info = {
+            name: values[0].item() for name, (values, _) in self.games.told(every=self._constant_info).items()
+        }
         return self._form(self.games.observation()[0], mask), {"action_mask": mask, **info}
 
 

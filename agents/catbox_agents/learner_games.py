@@ -213,8 +213,9 @@ class LearnerGames:
         for named, where in found:
             count = np.count_nonzero(where)
             for name, values in named.items() if count or every else ():
+                nothing = values.dtype.type(-1 if name == "illegal_action" else 0)
                 # The caller gets its own copy.
-                kept = values.copy() if count == len(where) else np.where(where, values, values.dtype.type(-(name == "illegal_action")))
+                kept = values.copy() if count == len(where) else np.where(where, values, nothing)
                 told[name] = kept, where
         return told
 

@@ -16,8 +16,8 @@ from catbox_agents.dataset import Chunk, game_data, play_games, read_games, writ
 from catbox_env import Game
 from tests.agents.arena_agents import Lowest, Middle, Raising, spec
 from tests.agents.test_arena_records import recorded
-from tests.small_games import game_for
 from tests.app.table import refused
+from tests.small_games import game_for
 
 GAMES = [
     ("cat_in_the_box_v0", {"num_players": 3, "rounds": 2, "start_player": "random"}),

@@ -46,7 +46,9 @@ def test_parquet_reads_back_equal(chunk: Chunk, tmp_path: Path) -> None:
     assert (table["return"].to_numpy() == chunk.returns[chunk.game, chunk.seat]).all()
     agents = [chunk.agents[game][seat] for game, seat in zip(chunk.game, chunk.seat, strict=True)]
     assert table["agent"].to_pylist() == agents
-    paid = table.group_by(["game", "seat"]).aggregate([("reward", "sum"), ("return", "max"), ("terminated", "sum")])
+    paid = table.group_by(["game", "seat"]).aggregate(
+        [("reward", "sum"), ("return", "max"), ("terminated", "sum")]
+    )
     assert paid["reward_sum"].to_numpy() == pytest.approx(paid["return_max"].to_numpy())
     assert set(paid["terminated_sum"].to_pylist()) == {1}
     about = json.loads(table.schema.metadata[b"catbox"])
@@ -68,7 +70,11 @@ def test_the_card_says_what_is_in_it(chunk: Chunk, tmp_path: Path) -> None:
     _, front, text = (folder / "README.md").read_text().split("---\n", 2)
     assert yaml.safe_load(front)["license"] == "cc0-1.0"
     card = dict(re.findall(r"^\| ([\w ]+) \| (.*) \|$", text, re.MULTILINE))
-    assert (card["game"], card["agents"], card["deals"]) == ("`cat_te_v0`", "`heuristic`, `random`", "of seed 4")
+    assert (card["game"], card["agents"], card["deals"]) == (
+        "`cat_te_v0`",
+        "`heuristic`, `random`",
+        "of seed 4",
+    )
     assert (card["games"], card["decisions"]) == ("60", f"{len(chunk.action):,}")
     mean = {name: [] for name in ("heuristic", "random")}
     for agents, returns in zip(chunk.agents, chunk.returns, strict=True):
@@ -130,7 +136,7 @@ def test_minaris_own_collector_records_infos_with_constant_keys(
 
     stored = collect(constant_info=True).create_dataset("catbox/own-v0")
     assert stored.total_episodes == 2
-    with pytest.raises(ValueError, match="key|structure"):
+    with pytest.raises(ValueError, match=r"key|structure"):
         collect()
 
 
@@ -139,6 +145,8 @@ def test_the_example_clones(tmp_path: Path) -> None:
     command = [sys.executable, str(ROOT / "examples" / "clone.py"), str(tmp_path / "data"), "1000"]
     ran = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, timeout=500, check=False)
     assert ran.returncode == 0, ran.stderr
-    shares = [float(share) for share in re.findall(r"^epoch .*: ([\d.]+)% of the choices", ran.stdout, re.MULTILINE)]
+    shares = [
+        float(share) for share in re.findall(r"^epoch .*: ([\d.]+)% of the choices", ran.stdout, re.MULTILINE)
+    ]
     assert shares[-1] > shares[0]
     assert re.search(r"^clone instead of zoo: [+-]", ran.stdout, re.MULTILINE)

@@ -39,7 +39,9 @@ def test_mlflow_gets_every_row_and_the_settings(tmp_path: Path) -> None:
     client = mlflow.MlflowClient()
     for name in set(rows[-1]) - {"decisions"}:
         logged = {entry.step: entry.value for entry in client.get_metric_history(found.info.run_id, name)}
-        assert logged == pytest.approx({int(row["decisions"]): row[name] for row in rows if name in row}), name
+        assert logged == pytest.approx({int(row["decisions"]): row[name] for row in rows if name in row}), (
+            name
+        )
 
 
 def test_trackio_gets_every_row_and_the_settings(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -53,7 +55,9 @@ def test_trackio_gets_every_row_and_the_settings(tmp_path: Path, monkeypatch: py
     logs = trackio.SQLiteStorage.get_logs("catbox", "run")
     for name in set(rows[-1]) - {"decisions"}:
         logged = {entry["step"]: entry[name] for entry in logs if name in entry}
-        assert logged == pytest.approx({int(row["decisions"]): row[name] for row in rows if name in row}), name
+        assert logged == pytest.approx({int(row["decisions"]): row[name] for row in rows if name in row}), (
+            name
+        )
 
 
 def test_the_example_prunes(tmp_path: Path) -> None:

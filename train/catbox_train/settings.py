@@ -47,12 +47,12 @@ def read_outer(value: Any) -> Any:
     return quoted(read_value(value)) if isinstance(value, str) else value
 
 
-def plain(value: Any) -> Any:
+def builtin_containers(value: Any) -> Any:
     """Mappings and sequences of any class, such as OmegaConf's, as dicts and lists."""
     if isinstance(value, Mapping):
-        return {key: plain(part) for key, part in value.items()}
+        return {key: builtin_containers(part) for key, part in value.items()}
     if isinstance(value, Sequence) and not isinstance(value, str | bytes | tuple):
-        return [plain(part) for part in value]
+        return [builtin_containers(part) for part in value]
     return value
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import warnings
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -64,7 +64,7 @@ def write_dataset(
     output: Path | str | None = None,
     minari_id: str | None = None,
     license: str = "mit",
-    progress: Any = None,
+    progress: Callable[[int, int | None], None] | None = None,
 ) -> str:
     """Write the games and return their card.
 
@@ -76,11 +76,13 @@ def write_dataset(
         license: for the card, as model hubs name it.
         progress: called with (games written, games in total or None).
 
-    Raises ``ValueError`` if neither is given, one exists, or there are no games, ``OSError`` for a file that cannot be
-    written, ``ModuleNotFoundError`` without the extra ``data``.
+    Raises ``ValueError`` if neither place is given, one holds a data set already, or there are no games (nothing is
+    written then), ``OSError`` for a file that cannot be written, ``ModuleNotFoundError`` without the extra ``data``.
     """
     if output is None and minari_id is None:
-        raise ValueError("output=None and minari_id=None: give a folder, the id of a Minari data set, or both")
+        raise ValueError(
+            "output=None and minari_id=None: give a folder, the id of a Minari data set, or both"
+        )
     totals = _Totals()
 
     def counted(chunks: Iterator[Chunk]) -> Iterator[Chunk]:
@@ -89,6 +91,8 @@ def write_dataset(
             yield chunk
             if progress is not None:
                 progress(totals.games, data.num_games)
+        if not totals.games:
+            raise ValueError("there is no finished game to write")
 
     chunks = counted(data.chunks)
     folder = None if output is None else Path(output)
@@ -99,10 +103,8 @@ def write_dataset(
     if minari_id is not None:
         stored = _to_minari(chunks, minari_id, data)
     else:
-        for _ in chunks:
+        for _ in chunks:  # writing them
             pass
-    if not totals.games:
-        raise ValueError("there is no finished game to write")
     card = _card(data, totals, license)
     if folder is not None:
         write_atomically(folder / CARD_FILE, card.encode())
@@ -159,8 +161,8 @@ def _to_parquet(chunks: Iterator[Chunk], folder: Path, game: Game) -> Iterator[C
                 writer = parquet.ParquetWriter(file, table.schema, compression="zstd")
             writer.write_table(table)
             yield chunk
-        if writer is not None:
-            writer.close()
+        assert writer is not None  # without games, ``chunks`` raised an error
+        writer.close()
 
 
 def _to_minari(chunks: Iterator[Chunk], minari_id: str, data: GameData) -> Any:
@@ -246,7 +248,9 @@ def _card(data: GameData, totals: _Totals, license: str) -> str:
             "",
             "A row of `decisions.parquet`, or a step of the Minari data set, is one decision:",
             "",
-            markdown_table([["column", "what it is"], *([f"`{name}`", text] for name, text in COLUMNS.items())]),
+            markdown_table(
+                [["column", "what it is"], *([f"`{name}`", text] for name, text in COLUMNS.items())]
+            ),
             "",
         ]
     )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import json
 from collections import Counter
 from collections.abc import Iterator, Sequence
@@ -63,7 +64,7 @@ class Chunk:
         """The rows of each seat in each game. A seat that never decided has none."""
         new = (np.diff(self.game) != 0) | (np.diff(self.seat) != 0)
         edges = [0, *(np.flatnonzero(new) + 1).tolist(), len(self.game)]
-        return [slice(begin, end) for begin, end in zip(edges[:-1], edges[1:], strict=True) if end > begin]
+        return [slice(begin, end) for begin, end in itertools.pairwise(edges)]
 
 
 @dataclass
@@ -72,7 +73,7 @@ class GameData:
 
     Attributes:
         game: the game with its rules.
-        chunks: the games.
+        chunks: the games; each is played or replayed when it is read.
         num_games: how many there will be; None: unknown.
         about: lines (what, text) of the card.
         left_out: how many games were left out, by reason; complete when ``chunks`` has been read.
@@ -174,7 +175,9 @@ def read_games(path: Path | str) -> GameData:
     """
     path = Path(path)
     game = game_of_records(path)
-    data = GameData(game, iter(()), None, {"agents": "see the column `agents`", "deals": f"those of `{path.name}`"})
+    data = GameData(
+        game, iter(()), None, {"agents": "see the column `agents`", "deals": f"those of `{path.name}`"}
+    )
     data.chunks = _replayed(path, game, data.left_out)
     return data
 
@@ -221,13 +224,15 @@ def _chunk(
     last: NDArray[np.int8],
     columns: list[NDArray[Any]],
 ) -> Chunk:
-    """``columns``: game, seat, move, observation, mask, action, and what the seat had been paid before, in any order."""
+    """``columns``, in any order: game, seat, move, observation, mask, action, what the seat had been paid before."""
     order = np.lexsort((columns[2], columns[1], columns[0]))
     game, seat, move, seen, mask, action, before = (column[order] for column in columns)
     texts = [json.dumps(deal, separators=(",", ":")) for deal in deals]
     goes_on = (np.diff(game) == 0) & (np.diff(seat) == 0)
     following = returns[game, seat]
     following[:-1][goes_on] = before[1:][goes_on]
-    before[1:][~goes_on] = 0.0  # a seat's first decision: all that it was paid until then is counted here
+    before[1:][~goes_on] = 0.0  # a seat's first decision: its reward includes what the seat was paid earlier
     before[:1] = 0.0
-    return Chunk(first, agents, texts, returns, last, game, seat, move, seen, mask, action, following - before)
+    return Chunk(
+        first, agents, texts, returns, last, game, seat, move, seen, mask, action, following - before
+    )

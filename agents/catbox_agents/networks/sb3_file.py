@@ -86,13 +86,15 @@ def noted_game(space: Any) -> dict[str, Any] | None:
     return note if _is_note(note) else None
 
 
-def stacked(size: int, inputs: int) -> str:
-    """Why a model with ``size`` inputs, a multiple of the game's ``inputs``, is refused."""
-    return (
-        f"takes {size} inputs, {size // inputs} times the game's {inputs}, as in a VecFrameStack of {size // inputs}; an "
-        "agent keeps no earlier observations: train without VecFrameStack, since one observation holds all that its "
-        "seat knows of the position"
-    )
+def check_not_stacked(model: object, size: int, inputs: int) -> None:
+    """Raise ``ValueError`` if ``model`` takes ``size`` inputs, several times the game's ``inputs``."""
+    stack, rest = divmod(size, inputs)
+    if stack > 1 and rest == 0:
+        raise ValueError(
+            f"{model} takes {size} inputs, {stack} times the game's {inputs}, as in a VecFrameStack of {stack}; an "
+            "agent keeps no earlier observations: train without VecFrameStack, since one observation holds all that "
+            "its seat knows of the position"
+        )
 
 
 def sb3_network(

@@ -57,7 +57,9 @@ def dataset(
     if (records is None) == (not agents):
         raise ValueError("give the agents that play, or --records FILE, and not both")
     if records is not None and (game != GameOptions() or games is not None or seed is not None):
-        raise ValueError("--records: the file says which games; leave out the game's options, --games and --seed")
+        raise ValueError(
+            "--records: the file says which games; leave out the game's options, --games and --seed"
+        )
     if output is not None:
         require("catbox dataset --output", ("pyarrow",), "data")
     if minari is not None:

@@ -140,7 +140,10 @@ def train(
             from catbox_train.runs.loop import resume as resume_run
 
             again = _on_ray(workers_on_ray, ray_address) + ([] if device is None else ["--device", device])
-            with _algorithm(workers_on_ray, ray_address) as make_algorithm, tracking(tracker, output) as tracked:
+            with (
+                _algorithm(workers_on_ray, ray_address) as make_algorithm,
+                tracking(tracker, output) as tracked,
+            ):
                 resume_run(
                     output,
                     trust=trust,
@@ -161,7 +164,10 @@ def train(
         name = config.stem if config and not preset else "-".join(_names(preset, chosen.game))
         folder = output or free_run_folder(Path("runs"), name)
         try:
-            with _algorithm(workers_on_ray, ray_address) as make_algorithm, tracking(tracker, folder) as tracked:
+            with (
+                _algorithm(workers_on_ray, ray_address) as make_algorithm,
+                tracking(tracker, folder) as tracked,
+            ):
                 train_run(
                     chosen,
                     folder,

@@ -48,7 +48,6 @@ from catbox_train.runs.progress import (
 )
 from catbox_train.runs.report import evaluate_policy, final_report
 
-
 #: Gets each row of ``metrics.jsonl`` once it is complete; true: stop the run.
 OnUpdate = Callable[[Mapping[str, float]], bool | None]
 

@@ -190,7 +190,8 @@ class LearnerGames:
         self, rows: NDArray[np.bool_] | bool = True, every: bool = False
     ) -> dict[str, tuple[NDArray[Any], NDArray[np.bool_]]]:
         """What infos hold beside the action masks: by name, values (N,), and the games of ``rows`` (N,) that they are
-        about; 0 in the others, -1 for ``illegal_action``. ``every``: all names, even if no game has anything to tell.
+        about; 0 in the others. ``every``: all names, even if no game has anything to tell, and -1 for no
+        ``illegal_action``.
 
         These are the learner's statistics of a round that has ended, ``illegal_action``, ``skipped_games`` and
         ``skipped_reward``.
@@ -213,7 +214,7 @@ class LearnerGames:
         for named, where in found:
             count = np.count_nonzero(where)
             for name, values in named.items() if count or every else ():
-                nothing = values.dtype.type(-1 if name == "illegal_action" else 0)
+                nothing = values.dtype.type(-1 if every and name == "illegal_action" else 0)
                 # The caller gets its own copy.
                 kept = values.copy() if count == len(where) else np.where(where, values, nothing)
                 told[name] = kept, where

@@ -86,6 +86,19 @@ def test_the_card_says_what_is_in_it(chunk: Chunk, tmp_path: Path) -> None:
     assert card.get("without a decision", "0 seats").startswith(f"{idle} seats")
 
 
+def test_nothing_is_left_where_no_game_is_finished(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("MINARI_DATASETS_PATH", str(tmp_path / "minari"))
+    run("arena", "random", "heuristic", "--players", "3", "--deals", "10", "--record", str(tmp_path / "games"))
+    header = (tmp_path / "games").read_text().splitlines(keepends=True)[0]
+    (tmp_path / "none").write_text(header)
+    folder = tmp_path / "data"
+    places = ("--output", str(folder), "--minari", "catbox/none-v0")
+    assert "no finished game" in refused("dataset", "--records", str(tmp_path / "none"), *places)
+    assert not list(folder.iterdir())
+    assert "catbox/none-v0" not in minari.list_local_datasets()
+    assert run("dataset", "--records", str(tmp_path / "games"), *places).exit_code == 0
+
+
 def test_minari_reads_back_equal(chunk: Chunk) -> None:
     ran = run("dataset", "heuristic", "random", *ASKED, "--minari", "catbox/test-v0")
     assert ran.exit_code == 0, ran.output

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 import warnings
 from collections import Counter
 from collections.abc import Callable, Iterator
@@ -166,15 +167,20 @@ def _to_parquet(chunks: Iterator[Chunk], folder: Path, game: Game) -> Iterator[C
 
 
 def _to_minari(chunks: Iterator[Chunk], minari_id: str, data: GameData) -> Any:
-    """The new Minari data set."""
+    """The new Minari data set. Nothing is left of it if there is an error."""
     try:
         import gymnasium
         import minari
         from minari.data_collector import EpisodeBuffer
+        from minari.storage import get_dataset_path
     except ModuleNotFoundError as error:
         raise missing_extra(error, "writing a Minari data set", "data") from error
 
+    begun = False
+
     def episodes() -> Iterator[Any]:
+        nonlocal begun
+        begun = True
         for chunk in chunks:
             for rows in chunk.episodes():
                 game, seat = int(chunk.game[rows.start]), int(chunk.seat[rows.start])
@@ -202,12 +208,16 @@ def _to_minari(chunks: Iterator[Chunk], minari_id: str, data: GameData) -> Any:
                 )
 
     env = gymnasium.make(gymnasium_id(data.game.id), mask_in_observation=True, **data.game.options)
-    with warnings.catch_warnings():
-        # It asks for an author and a link, which the user may add.
-        warnings.filterwarnings("ignore", category=UserWarning, module="minari")
-        return minari.create_dataset_from_buffers(
-            minari_id, episodes(), env=env, algorithm_name=data.about["agents"], requirements=["catbox-env"]
-        )
+    about = {"algorithm_name": data.about["agents"], "requirements": ["catbox-env"]}
+    try:
+        with warnings.catch_warnings():
+            # It asks for an author and a link, which the user may add.
+            warnings.filterwarnings("ignore", category=UserWarning, module="minari")
+            return minari.create_dataset_from_buffers(minari_id, episodes(), env=env, **about)
+    except BaseException:
+        if begun:  # otherwise the id is refused, such as that of an older data set
+            shutil.rmtree(get_dataset_path(minari_id))
+        raise
 
 
 def _card(data: GameData, totals: _Totals, license: str) -> str:

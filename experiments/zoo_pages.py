@@ -273,7 +273,11 @@ def front_matter(name: str, game_id: str, played: Sequence[tuple[str, Board]]) -
         about["model-index"] = [
             {"name": name, "results": [{"task": task, "dataset": game, "metrics": metrics}]}
         ]
-    return ["---", *(f"{key}: {json.dumps(value, ensure_ascii=False)}" for key, value in about.items()), "---"]
+    return [
+        "---",
+        *(f"{key}: {json.dumps(value, ensure_ascii=False)}" for key, value in about.items()),
+        "---",
+    ]
 
 
 def command(settings: Mapping[str, Any]) -> str:

@@ -88,7 +88,9 @@ def test_the_card_says_what_is_in_it(chunk: Chunk, tmp_path: Path) -> None:
 
 def test_nothing_is_left_where_no_game_is_finished(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("MINARI_DATASETS_PATH", str(tmp_path / "minari"))
-    run("arena", "random", "heuristic", "--players", "3", "--deals", "10", "--record", str(tmp_path / "games"))
+    run(
+        "arena", "random", "heuristic", "--players", "3", "--deals", "10", "--record", str(tmp_path / "games")
+    )
     header = (tmp_path / "games").read_text().splitlines(keepends=True)[0]
     (tmp_path / "none").write_text(header)
     folder = tmp_path / "data"

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+import signal
 import sys
 from collections.abc import Mapping
 from pathlib import Path
@@ -18,7 +20,7 @@ from catbox_train.runs.loop import resume, train
 from catbox_train.runs.metrics import read_metrics
 from catbox_train.runs.progress import TrainingInterrupted
 from catbox_train.trackers import tracking
-from tests.train.ppo_runs import BRIEF, assert_same_end, command, quiet, small
+from tests.train.ppo_runs import BRIEF, SMALL, assert_same_end, command, quiet, small
 
 CONFIG = {**BRIEF, "evaluate_every": 2}
 
@@ -81,6 +83,20 @@ def test_a_tracker_gets_the_settings_and_each_row(tmp_path: Path, monkeypatch: p
         assert on_update({"update": 1, "decisions": 512, "game/score": 2.0}) is None
     settings = {"project": "catbox", "name": "run", "config": config.as_dict()}
     assert said == [settings, (512, {"update": 1, "game/score": 2.0}), "finish"]
+
+
+def test_the_command_that_resumes_a_run_names_its_tracker(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def interrupted(row: Mapping[str, float], step: int) -> None:
+        signal.raise_signal(signal.SIGINT)
+
+    tracker = SimpleNamespace(init=lambda **given: None, log=interrupted, finish=lambda: None)
+    monkeypatch.setitem(sys.modules, "wandb", tracker)
+    settings = [f"--set={name}={json.dumps(value)}" for name, value in {**SMALL, **BRIEF}.items()]
+    code, error = command("train", *settings, "--tracker", "wandb", "--output", str(tmp_path / "run"))
+    assert code == 130
+    assert error.rstrip().endswith(f"train --resume --output {tmp_path / 'run'} --tracker wandb")
 
 
 def test_trackers_that_cannot_be_used_are_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -22,7 +22,8 @@ PROJECT = "catbox"
 def tracking(tracker: str | None, run: Path) -> Iterator[OnUpdate | None]:
     """An ``on_update`` that logs each row to ``tracker``, by the number of decisions; None for no tracker.
 
-    The tracker's run has the name of the folder ``run`` and its settings; it begins with the first row. Raises
+    The tracker's run has the name of the folder ``run`` and its settings; it begins with the first row, anew when a run
+    is resumed. Raises
     ``ValueError`` for an unknown tracker and one that is not installed.
     """
     if tracker is None:

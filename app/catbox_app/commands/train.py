@@ -128,6 +128,7 @@ def train(
             overrides["workers"] = workers_on_ray
     elif ray_address is not None:
         raise ValueError("--ray-address: give the number of workers on the cluster with --workers-on-ray")
+    again = _on_ray(workers_on_ray, ray_address) + ([] if tracker is None else ["--tracker", tracker])
     keep_freed_memory()  # here, because it affects the whole process, which this command owns
     try:
         if resume:
@@ -139,7 +140,7 @@ def train(
                 raise ValueError("--resume keeps the settings of the run: leave out all others but --device")
             from catbox_train.runs.loop import resume as resume_run
 
-            again = _on_ray(workers_on_ray, ray_address) + ([] if device is None else ["--device", device])
+            options = again + ([] if device is None else ["--device", device])
             with (
                 _algorithm(workers_on_ray, ray_address) as make_algorithm,
                 tracking(tracker, output) as tracked,
@@ -149,7 +150,7 @@ def train(
                     trust=trust,
                     device=device,
                     make_algorithm=make_algorithm,
-                    options=again,
+                    options=options,
                     on_update=tracked,
                 )
             return
@@ -172,7 +173,7 @@ def train(
                     chosen,
                     folder,
                     make_algorithm=make_algorithm,
-                    options=_on_ray(workers_on_ray, ray_address),
+                    options=again,
                     on_update=tracked,
                 )
         finally:

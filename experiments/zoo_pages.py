@@ -36,11 +36,11 @@ far fewer deals than the others, so their intervals are wide.
 """
 #: What the columns of the overview are called; a line below them has the specs.
 TITLES = {
-    "zoo": "[trained agent](zoo.md)",
+    "zoo": "trained agent",
     "search:normal": "search, 100 ms",
     "search:worlds=64": "search, 64 worlds",
     "pimc:samples=64": "PIMC, 64 worlds",
-    "ismcts:simulations=200": "ISMCTS, 200 simulations",
+    "ismcts:simulations=200": "ISMCTS, 200",
 }
 COMMANDS = """\
 ```
@@ -131,7 +131,8 @@ def leaderboard_pages(folders: Folders) -> dict[Path, str]:
         words += [
             _overview(parts),
             "",
-            f"{READING}\nThe columns, as commands name them: {_specs(parts)}.",
+            f"{READING}\nTrained agents are those of [the zoo](zoo.md). The columns, as commands name them: "
+            f"{_specs(parts)}.",
             "",
             f"Every agent among every other: {', '.join(links)}. Played on: {machines}.",
             "",
@@ -147,7 +148,7 @@ def _overview(parts: Sequence[tuple[Part, Mapping[str, Board]]]) -> str:
         margins: dict[str, str] = {}
         for board in (played[rules] for _, played in parts if rules in played):
             margins = {short(one): board.margins[one, HEURISTIC] for one in board.agents} | margins
-        rows.append([_title_of(rules), *_with_the_best(margins, agents)])
+        rows.append([_title_of(rules).replace(" ", "\u00a0"), *_with_the_best(margins, agents)])
     return markdown_table(rows)
 
 
@@ -181,37 +182,61 @@ def _with_the_best(margins: Mapping[str, str], agents: Sequence[str]) -> list[st
     best = max(number for number, _ in numbers.values())
     cells = {}
     for agent, (number, half) in numbers.items():
-        text = margins[agent].replace(" ", "\u00a0").replace("-", "\u2212")
+        text = _printed(margins[agent])
         cells[agent] = f"**{text}**" if number + half >= best else text
     return [cells.get(agent, "\u2013") for agent in agents]
 
 
+def _printed(number: str) -> str:
+    """A number with its interval as a table shows it: with a minus sign, and on one line."""
+    return number.replace(" ", "\u00a0").replace("-", "\u2212")
+
+
 def _page_of(game: str, parts: Sequence[tuple[Part, Mapping[str, Board]]]) -> str:
-    """The page of one game."""
+    """The page of one game: a section for each part of the leaderboard, with a table of its own for each rule set that
+    searches have played."""
     lines = [
+        *("---", "hide: [toc]", "---", ""),
         f"# Leaderboard: {game_title(game)}",
         "",
-        "Margins of every agent among copies of every other, as [the overview](leaderboard.md) explains them. Ratings "
-        "are in points of the Elo scale, with mean 0 over the agents at a table.",
+        "The margin of one agent, named by its row, among copies of another, named by its column, as [the "
+        "overview](leaderboard.md) explains them. Ratings are in points of the Elo scale; their mean over the agents "
+        "of a table is 0.",
         "",
     ]
     for part, played in parts:
-        # Only searches, which have settings, take a time worth telling: the others answer for many games at once.
-        columns = ["rating", "ms a move"] if any(":" in agent for agent in part.agents) else ["rating"]
-        rows: list[list[str]] = []
-        for rules, board in played.items():
-            if board.content["game"] == game:
-                header, *margins = board.matrix()
-                rows = rows or [["table", *header, *columns]]
-                rows += [
-                    [rules, f"`{short(agent)}`", *row[1:], *board.summary(agent)[: len(columns)]]
-                    for agent, row in zip(board.agents, margins, strict=True)
-                ]
-        if rows:
+        own = {rules: board for rules, board in played.items() if board.content["game"] == game}
+        if own:
             agents = ", ".join(f"`{agent}`" for agent in part.agents)
             lines += [f"## {part.title}", "", f"{part.deals:,} deals a table, played by {agents}.", ""]
-            lines += [grouped_table(rows), ""]
+            tables = {_table_title(rules): _rows_of(board) for rules, board in own.items()}
+            if any(":" in agent for agent in part.agents):
+                for title, rows in tables.items():
+                    lines += [f"### {title}", "", markdown_table(rows), ""]
+            else:
+                header = ["table", *next(iter(tables.values()))[0]]
+                rows = [[title, *row] for title, (_, *rows) in tables.items() for row in rows]
+                lines += [grouped_table([header, *rows]), ""]
     return "\n".join(lines)
+
+
+def _table_title(rules: str) -> str:
+    """As `_title_of`, without the name of the game."""
+    title = _title_of(rules).partition(", ")[2].replace(" ", "\u00a0")
+    return f"{title[0].upper()}{title[1:]}"
+
+
+def _rows_of(board: Board) -> list[list[str]]:
+    """A header, and every agent of ``board`` among copies of every other, with its rating. Only searches, which have
+    settings, take a time worth telling: the others answer for many games at once."""
+    columns = ["rating", "ms a move"] if any(":" in agent for agent in board.agents) else ["rating"]
+    titles = [TITLES.get(short(name), short(name)) for name in board.agents]
+    rows = [
+        [title.replace(" ", "\u00a0"), *(_printed(board.margins[one, other]) for other in board.agents)]
+        + [_printed(value) for value in board.summary(one)[: len(columns)]]
+        for title, one in zip(titles, board.agents, strict=True)
+    ]
+    return [["one among", *titles, *columns], *rows]
 
 
 def margin_in_short(folders: Folders) -> tuple[str, str]:

@@ -40,8 +40,8 @@ def run_python(*arguments: str, cwd: Path = ROOT) -> subprocess.CompletedProcess
 
 #: What the core may not load.
 EXTRAS = (
-    "torch", "stable_baselines3", "pygame", "matplotlib", "ray", "pyspiel", "rich", "typer", "pydantic", "pyvips",
-    "filelock", "safetensors", "tensorboard",
+    "torch", "stable_baselines3", "pygame", "matplotlib", "openai", "ray", "pyspiel", "rich", "typer", "pydantic",
+    "pyvips", "filelock", "safetensors", "tensorboard",
 )  # fmt: skip
 
 
@@ -154,8 +154,8 @@ def test_training_without_its_extra_says_what_to_install(
 
 #: What the extras other than "cli" install, and the training package.
 NOT_FOR_PLAYING = (
-    "catbox_train", "choix", "filelock", "matplotlib", "psutil", "pyspiel", "ray", "safetensors", "sb3_contrib",
-    "scipy", "stable_baselines3", "tensorboard", "torch", "yaml",
+    "catbox_train", "choix", "filelock", "matplotlib", "openai", "psutil", "pyspiel", "ray", "safetensors",
+    "sb3_contrib", "scipy", "stable_baselines3", "tensorboard", "torch", "yaml",
 )  # fmt: skip
 
 

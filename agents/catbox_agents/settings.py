@@ -14,12 +14,16 @@ import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
+from urllib.parse import urlsplit
 
-from catbox_env.core.checks import brief, check_integer, check_number, closest
+from catbox_env.core.checks import brief, check_choice, check_flag, check_integer, check_number, closest
 from catbox_env.core.options import parse_value
 
 #: The largest value of an integer setting.
 LARGEST = 2**31 - 1
+
+#: Ends the message about an unknown setting of an agent that asks a server.
+KEY_HINT = "; a key is read from the environment variable OPENAI_API_KEY alone"
 
 #: From the name and the text of a setting to its value. Raises ``ValueError`` for an invalid value.
 Reader = Callable[[str, str], Any]
@@ -27,19 +31,27 @@ Reader = Callable[[str, str], Any]
 
 @dataclass(frozen=True)
 class Configured:
-    """An agent with settings, which docs/search.md describes.
+    """An agent with settings, which docs/search.md and docs/language_models.md describe.
 
     Attributes: ``made_by``: its class, ``"module:Class"``, called as ``Class(game, seed, **settings)``; ``settings``
-    and ``presets`` by name.
+    and ``presets`` by name; ``required``: the setting that it cannot do without, "": none; ``asks_server``: whether it
+    sends what it sees, and a key, to a server that the spec may name. Errors do not repeat the values of such a spec:
+    the key may be among them by mistake.
     """
 
     made_by: str
     settings: Mapping[str, Reader]
     presets: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
+    required: str = ""
+    asks_server: bool = False
 
 
 def _count(name: str, text: str) -> int:
     return check_integer(name, parse_value(text), 1, LARGEST)
+
+
+def _count_or_0(name: str, text: str) -> int:
+    return check_integer(name, parse_value(text), 0, LARGEST)
 
 
 def _number(name: str, text: str) -> float:
@@ -60,6 +72,34 @@ def _seconds(name: str, text: str) -> float:
 def _agent(name: str, text: str) -> str:
     if not text:
         raise ValueError(f"{name}='': expected the spec of an agent")
+    return text
+
+
+def _text(name: str, text: str) -> str:
+    if not text:
+        raise ValueError(f"{name}='': expected a text")
+    return text
+
+
+def _flag(name: str, text: str) -> bool:
+    return check_flag(name, parse_value(text))
+
+
+def _one_of(*choices: str) -> Reader:
+    return lambda name, text: str(check_choice(name, text, choices))
+
+
+def _address(name: str, text: str) -> str:
+    """An address without anything that may be secret; the message does not repeat it."""
+    try:
+        parts = urlsplit(text)
+        host, _ = parts.hostname, parts.port
+    except ValueError:
+        host = None
+    if not host or parts.scheme not in ("http", "https") or set(text) & set("@?#"):
+        raise ValueError(
+            f"{name}: expected http://HOST:PORT/PATH or https://..., without a user name, a query or a fragment"
+        )
     return text
 
 
@@ -85,6 +125,28 @@ CONFIGURED: dict[str, Configured] = {
         {"simulations": _count, "policy": _agent, "exploration": _number, "parallel": _count},
     ),
     "pimc": Configured("catbox_agents.search.agents:PIMCAgent", {"samples": _count, "policy": _agent}),
+    "llm": Configured(
+        "catbox_agents.text.llm_agent:LLMAgent",
+        {
+            "model": _text,
+            "base_url": _address,
+            "form": _one_of("long", "short"),
+            "history": _flag,
+            "list_actions": _flag,
+            "temperature": _number,
+            "max_completion_tokens": _count,
+            "repairs": _count_or_0,
+            "fallback": _one_of("random", "heuristic", "forfeit"),
+            "timeout": _seconds,
+            "max_retries": _count_or_0,
+            "parallel": _count,
+            "input_price": _number,
+            "output_price": _number,
+            "log": _text,
+        },
+        required="model",
+        asks_server=True,
+    ),
 }
 
 
@@ -98,21 +160,24 @@ def read_settings(spec: str) -> dict[str, Any]:
 
     Raises ``ValueError`` for unknown and repeated settings and for invalid values.
     """
-    name, colon, text = spec.strip().partition(":")
+    name, _, text = spec.strip().partition(":")
     kind = CONFIGURED[name]
-    if not colon:
-        return {}
+    shown = repr(name) if kind.asks_server else brief(spec)
     names = "|".join(kind.settings)
     presets = "|".join(kind.presets) or "(?!)"
     parts = re.split(rf",(?=\s*(?:(?:{names})\s*=|(?:{presets})\s*(?:,|$)))", text)
     given: dict[str, Any] = {}
     preset: Mapping[str, Any] | None = None
-    for part in parts:
+    for part in parts if ":" in spec else []:
         key, equals, value = (piece.strip() for piece in part.partition("="))
+        if key in kind.settings and kind.settings[key] is not _agent:
+            key = (re.findall(r",\s*([\w.-]+)\s*=", value) or [key])[
+                0
+            ]  # not a setting: it would be part of the value
         if not equals and key in kind.presets:
             if preset is not None:
                 raise ValueError(
-                    f"agent {brief(spec)}: more than one preset; give one of {', '.join(kind.presets)}"
+                    f"agent {shown}: more than one preset; give one of {', '.join(kind.presets)}"
                 )
             preset = kind.presets[key]
             continue
@@ -120,15 +185,19 @@ def read_settings(spec: str) -> dict[str, Any]:
             known = [f"{setting}=..." for setting in kind.settings] + list(kind.presets)
             words = [*kind.settings, *kind.presets]
             raise ValueError(
-                f"agent {brief(spec)}: unknown setting {brief(key)}{closest(key, words)}; expected "
-                f"{', '.join(known)}, separated by commas"
+                f"agent {shown}: unknown setting {brief(key)}{closest(key, words)}; expected "
+                f"{', '.join(known)}, separated by commas{KEY_HINT if kind.asks_server else ''}"
             )
         if key in given:
-            raise ValueError(f"agent {brief(spec)}: {key} is given twice; give it once")
+            raise ValueError(f"agent {shown}: {key} is given twice; give it once")
         try:
             given[key] = kind.settings[key](key, value)
         except ValueError as error:
-            raise ValueError(f"agent {brief(spec)}: {error}") from None
+            raise ValueError(f"agent {shown}: {error}") from None
+    if kind.required and kind.required not in given:
+        raise ValueError(
+            f"agent {shown}: {kind.required} is missing; expected {name}:{kind.required}=NAME,..."
+        )
     return {**(preset or {}), **given}
 
 

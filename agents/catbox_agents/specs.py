@@ -10,6 +10,7 @@
 | ``"zoo"`` | the trained agent for these rules that comes with catbox (`catbox_agents.zoo`) |
 | ``"zoo:NAME"`` | a trained agent by name |
 | ``"search:..."``, ``"ismcts:..."``, ``"pimc:..."`` | searches, with or without settings (`settings.CONFIGURED`) |
+| ``"llm:model=NAME,..."`` | a language model behind a server (`catbox_agents.text.llm_agent`) |
 | a path | a trained checkpoint, or a model saved by Stable-Baselines3 (``.zip``) |
 | ``"package.module:Class"`` | your own class, called as ``Class(game, seed)`` |
 """
@@ -58,7 +59,11 @@ OF_THE_ZOO = "zoo"
 HEURISTIC = "heuristic"
 
 #: The specs that name an agent in one word.
-_NAMES = (*BUILT_IN, HEURISTIC, BEST, OF_THE_ZOO, *CONFIGURED, *LEVELS)
+_NAMES = (
+    *(*BUILT_IN, HEURISTIC, BEST, OF_THE_ZOO),
+    *(name for name, kind in CONFIGURED.items() if not kind.required),
+    *LEVELS,
+)
 
 #: A spec, which `make` takes, or an agent.
 AgentSpec = str | os.PathLike[str] | Agent
@@ -211,6 +216,17 @@ def imports_module(spec: str) -> bool:
     return any(map(_is_class, _agents_in(spec)))
 
 
+def asks_server(spec: str) -> bool:
+    """Whether the agent sends what it sees, and a key, to a server that ``spec`` may name: ``"llm:..."``.
+
+    The agents in the settings of an agent count too. Raises ValueError for unknown settings.
+    """
+    if not is_configured(spec):
+        return False
+    within = specs_within(spec).values()
+    return CONFIGURED[spec.strip().partition(":")[0]].asks_server or any(map(asks_server, within))
+
+
 def _agents_in(spec: str) -> list[str]:
     """``spec``, or if it has settings, the agents in them, recursively."""
     if not is_configured(spec):
@@ -361,5 +377,6 @@ def _unknown(spec: str, words: Sequence[str] = ()) -> str:
     close = closest(spec.partition(":")[0], [*words, *_NAMES])
     return (
         f"unknown agent {brief(spec)}{close}; expected {also}one of the known agents: "
-        f"{', '.join(_NAMES)}, 'zoo:NAME', the path of a checkpoint, or 'package.module:Class' for your own"
+        f"{', '.join(_NAMES)}, 'zoo:NAME', 'llm:model=NAME', the path of a checkpoint, or 'package.module:Class' for "
+        "your own"
     )

@@ -26,7 +26,7 @@ COMMON_RULES = ("num_players", "rounds")
 #: The ways to name an agent.
 AGENTS = (
     "easy, normal, hard, random, heuristic, best, zoo:NAME, a search such as search:fast or pimc:samples=64, a "
-    "checkpoint's path, package.module:Class"
+    "checkpoint's path, llm:model=NAME, package.module:Class"
 )
 #: The presets of training, its algorithms and trackers. They stand here too, because training takes seconds to import.
 PRESETS = ("quick", "standard", "strong")

@@ -13,6 +13,7 @@ import pytest
 import catbox_env
 from catbox_agents import read_record
 from catbox_agents.match import Match
+from catbox_app.terminal.play import place_in_words
 from catbox_app.terminal.typed_actions import parse_action
 from tests.app.table import CATBOX, ENVIRONMENT, TINY, refused, run, whole_game
 from tests.cat_in_the_box.positions import play, start
@@ -107,7 +108,7 @@ def test_an_illegal_move_is_answered_with_the_rule() -> None:
     refused = "not legal now: play red 1: this is the time to discard, not to play"
     assert ran.stdout.count(refused) == 2
     assert "'1 2 3' is not understood: type an action, such as discard" in ran.stdout
-    assert ran.stdout.count("your move, such as discard 1>") == 4
+    assert ran.stdout.count("your move>") == 4
 
 
 def test_bytes_that_are_no_text_are_asked_again() -> None:
@@ -115,7 +116,7 @@ def test_bytes_that_are_no_text_are_asked_again() -> None:
     env = {**ENVIRONMENT, "PYTHONIOENCODING": "utf-8:strict"}
     ran = subprocess.run(program, input=b"\xff\xfe\nquit\n", capture_output=True, env=env, check=False)
     assert ran.returncode == 0, ran.stderr
-    assert ran.stdout.count(b"your move, such as discard 1>") == 2
+    assert ran.stdout.count(b"your move>") == 2
 
 
 @pytest.mark.parametrize("typed", ["", "quit\n", "discard", "hint\n", "undo\nq\n"])
@@ -240,3 +241,25 @@ def test_a_number_is_not_the_beginning_of_another() -> None:
     assert game.action_to_string(parse_action(state, ten.removeprefix("play "))) == ten
     with pytest.raises(ValueError, match="not understood"):
         parse_action(state, ten.removeprefix("play ").replace("0", ""))
+
+
+def test_what_one_may_do_stands_in_a_line_and_the_end_says_ones_place() -> None:
+    ran = run("play", "random", "--players", "3", "--seed", "3", typed=whole_game(3))
+    assert ran.exit_code == 0
+    assert re.search(r"^You may: discard \d( \d)+$", ran.stdout, re.MULTILINE)
+    assert re.search(r"^You may: play \w+ \d.*, play \w+ \d", ran.stdout, re.MULTILINE)
+    assert re.search(r"^You (win|share|finish) ?.*\.\nSeed 3\. ", ran.stdout, re.MULTILINE)
+
+
+@pytest.mark.parametrize(
+    ("places", "said"),
+    [
+        ([1, 2, 3], "You win."),
+        ([1, 1, 3], "You share the win."),
+        ([3, 1, 2], "You finish 3rd."),
+        ([2, 1, 2], "You share 2nd place."),
+        ([4, 1, 2, 3], "You finish 4th."),
+    ],
+)
+def test_places_in_words(places: list[int], said: str) -> None:
+    assert place_in_words(0, places) == said

@@ -18,7 +18,7 @@ from pydantic import Field, ValidationInfo, field_validator, model_validator
 import catbox_agents
 from catbox_agents.arena import MIN_DEALS
 from catbox_agents.errors import AgentError
-from catbox_agents.specs import check_spec, hand_written_agent, imports_module
+from catbox_agents.specs import asks_server, check_spec, hand_written_agent, imports_module
 from catbox_env import Game, make_game
 from catbox_env.core.checks import brief
 from catbox_env.core.options import read_options
@@ -238,7 +238,8 @@ def load_config(
 
     Raises ``ValueError`` for an unknown preset or setting, a wrong type or an invalid value, and, without ``trust``, if
     ``file`` names a class (``"package.module:Class"``) as the algorithm or an agent, because importing it runs its
-    code; ``OSError`` for a file that cannot be read.
+    code, or an agent that asks a server (``"llm:..."``), which is sent a key; ``OSError`` for a file that
+    cannot be read.
     """
     overrides = builtin_containers(overrides or {})
     sources: list[tuple[Mapping[Any, Any], Source, str]] = []
@@ -285,15 +286,16 @@ def load_config(
 
 
 def _check_no_classes(specs: Mapping[str, Sequence[str]], file: str | os.PathLike[str]) -> None:
-    """Raise ``ValueError``, with nothing imported, if any of the ``specs`` of a setting is a class.
+    """Raise ``ValueError``, with nothing imported, if any of the ``specs`` of a setting is a class or asks a server.
 
-    They come from ``file``, which may be untrusted, and importing a module runs its code.
+    They come from ``file``, which may be untrusted: importing a module runs its code, and a server is sent a key.
     """
-    classes = [f"{name}: {spec}" for name, found in specs.items() for spec in found if imports_module(spec)]
+    pairs = [(name, spec) for name, found in specs.items() for spec in found]
+    classes = [f"{name}: {spec}" for name, spec in pairs if imports_module(spec) or asks_server(spec)]
     if classes:
         raise ValueError(
-            f"{file} names Python classes, and loading them runs their code ({', '.join(classes)}). If you trust "
-            "these modules, add --trust; otherwise remove these names from the file"
+            f"{file} names Python classes, and loading them runs their code, or servers, which are sent your key "
+            f"({', '.join(classes)}). If you trust them, add --trust; otherwise remove these names from the file"
         )
 
 

@@ -56,7 +56,9 @@ class ArenaResult:
     copies of the other; (agent, agent) is self-play, where margins are 0. ``mixed_tables``: those with every agent.
     ``margins`` (n, n, deals) float32: one agent (row) among copies of another (column), the mean over the seats, for
     your own statistics; ``mixed_margins`` (n, deals) or None. ``seconds_per_move``: name -> mean time in the agent's
-    code for a decision when many games are played at once; None if it made none.
+    code for a decision when many games are played at once; None if it made none. ``tallies``: name -> what the agent
+    counted itself, and the ``games`` in which it did, once for each seat it held; only language models count
+    (`catbox_agents.text.llm_agent`).
     """
 
     game: str
@@ -73,6 +75,7 @@ class ArenaResult:
     margins: NDArray[np.float32] = field(compare=False, repr=False)
     mixed_margins: NDArray[np.float32] | None = field(compare=False, repr=False)
     seconds_per_move: dict[str, float | None] = field(compare=False, repr=False)
+    tallies: dict[str, dict[str, float]] = field(compare=False, repr=False)
     _matrix: list[list[Estimate]] = field(repr=False)
 
     def margin(self, agent: str, field: str) -> Estimate:
@@ -115,7 +118,7 @@ class ArenaResult:
         return max(estimate.half_width for row in self._matrix for estimate in row)
 
     def as_dict(self) -> dict[str, Any]:
-        """Plain values, for JSON. All but ``seconds_per_move`` are the same for the same arena."""
+        """Plain values, for JSON. All but ``seconds_per_move`` and ``tallies`` are the same for the same arena."""
         names = self.agents
 
         def plain(estimate: Estimate) -> dict[str, float]:
@@ -149,6 +152,7 @@ class ArenaResult:
                 {"standings": [asdict(s) for s in result.standings]} for result in self.mixed_tables
             ],
             "seconds_per_move": self.seconds_per_move,
+            "tallies": self.tallies,
         }
 
     def _index(self, name: str) -> int:
@@ -170,6 +174,7 @@ def arena_result(
     comparisons = np.zeros((num_deals, n, n))
     seconds, decisions = np.zeros(n), np.zeros(n, np.int64)
     faults: dict[tuple[int, str], list[Any]] = {}
+    tallies: list[dict[str, float]] = [{} for _ in names]
     tables: dict[tuple[str, str], Result] = {}
     mixed_tables = []
     options = dict(setup.game.options)
@@ -183,6 +188,8 @@ def arena_result(
             for fault in block.faults:
                 found = faults.setdefault((agents[fault.agent], fault.kind), [0, fault.first])
                 found[0] += fault.count
+            for place, tally in enumerate(block.tallies):
+                _add_tally(tallies[agents[place]], tally, block.num_deals * table.seat_games(place))
         result = table_result(parts, table.line_up, table.rotations, [names[i] for i in agents], **about)
         own = result.deal_margins.T
         if table.kind == SELF:
@@ -220,8 +227,15 @@ def arena_result(
         seconds_per_move={
             name: float(seconds[i] / decisions[i]) if decisions[i] else None for i, name in enumerate(names)
         },
+        tallies={name: tally for name, tally in zip(names, tallies, strict=True) if tally},
         _matrix=[matrix[i * n : (i + 1) * n] for i in range(n)],
     )
+
+
+def _add_tally(total: dict[str, float], tally: Mapping[str, float], games: int) -> None:
+    """Add the ``tally`` of an agent in some ``games`` to its ``total``; an empty one adds nothing."""
+    for name, number in ({**tally, "games": games} if tally else {}).items():
+        total[name] = total.get(name, 0) + number
 
 
 def widest_interval(setup: Setup, blocks: Mapping[Task, Block], planned: int) -> float:

@@ -23,7 +23,7 @@ from catbox_agents.arena.tables import Cast
 from catbox_agents.errors import AgentError
 from catbox_agents.play_out import Ask, rollout
 from catbox_agents.random_agent import MIX_STEP, mix
-from catbox_agents.specs import AgentSpec, agent_of
+from catbox_agents.specs import AgentSpec, agent_of, is_users_own
 from catbox_env import Game, Vec
 
 
@@ -94,8 +94,8 @@ def play_block(setup: Setup, task: Task, watch: Watch, timed: bool = True) -> Bl
     _score_forfeits(game, scores, win_shares, referee.forfeits)
     games = [] if recorder is None else recorder.games(first_deal(task.number), names, line_ups, scores)
     faults = list(referee.faults.values())
-    times = {"seconds": referee.seconds, "decisions": referee.decisions}
-    return Block.of(scores, win_shares, rounds, line_ups, faults=faults, games=games, **times)
+    found = {"seconds": referee.seconds, "decisions": referee.decisions, "tallies": _tallies(cast, names)}
+    return Block.of(scores, win_shares, rounds, line_ups, faults=faults, games=games, **found)
 
 
 def play_here(setup: Setup, tasks: Iterable[Task]) -> Iterator[tuple[Task, Block]]:
@@ -125,6 +125,15 @@ def forfeited_block(setup: Setup, task: Task, agent: int, why: str, late: bool) 
     games = recorder.games(first_deal(task.number), names, line_ups, scores) if setup.record else []
     faults = [Fault(agent, TIME if late else ENDED, num_games, why)]
     return Block.of(scores, win_shares, RoundTotals(len(names)), line_ups, faults=faults, games=games)
+
+
+def _tallies(cast: Cast, names: Sequence[str]) -> list[dict[str, float]]:
+    """What the agents of catbox have counted themselves, in the order of ``names``; each is one object."""
+    found: list[dict[str, float]] = [{} for _ in names]
+    for agent, label in zip(cast.agents, cast.labels, strict=True):
+        if not is_users_own(agent):
+            found[names.index(label)] = getattr(agent, "tally", {})
+    return found
 
 
 def _made(given: AgentSpec, label: str, game: Game, seed: int) -> Agent:

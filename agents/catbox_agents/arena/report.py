@@ -25,6 +25,11 @@ from catbox_agents.files import write_atomically
 
 #: The longest name that the picture shows in full.
 _LONGEST = 28
+#: Explains the table of the language models.
+MODELS = (
+    "Decisions: legal at once, repaired after a failed answer, or left to the fallback. Failed answers by kind. Tokens "
+    "and cost are means for one seat in one game. The time of an answer includes retries."
+)
 RESULTS_FILE, PAGE_FILE, PICTURE_FILE = "results.json", "results.md", "matrix.png"
 
 
@@ -87,7 +92,8 @@ def terminal_tables(result: ArenaResult, width: int) -> list[Table]:
     numbers = {name: str(number) for number, name in enumerate(result.agents, 1)}
     tables: list[list[Table]] = []
     numbered = False
-    for rows, labels_of_row in ((_matrix_rows, 1), (_summary_rows, 1), (_statistics_rows, 2)):
+    kinds = [(_matrix_rows, 1), (_summary_rows, 1), (_statistics_rows, 2)]
+    for rows, labels_of_row in kinds + [(_model_rows, 1)] * bool(result.tallies):
         parts = _tables_of_width(width, rows(result, names), labels_of_row)
         if len(parts) > 1:
             numbered = True
@@ -140,6 +146,8 @@ def page(result: ArenaResult, date: str) -> str:
         "Means for a round of the first agent among copies of the second.",
         _markdown(_statistics_rows(result, own)),
     ]
+    if result.tallies:
+        parts += ["## Language models", MODELS, _markdown(_model_rows(result, own))]
     if faults := fault_lines(result):
         parts += ["## What went wrong", "\n".join(f"- {line}" for line in faults)]
     return "\n\n".join(parts) + "\n"
@@ -197,6 +205,27 @@ def _statistics_rows(result: ArenaResult, labels: Mapping[str, str]) -> list[lis
         rows.append(
             [labels[agent], labels[field], f"{standing.score:.2f}", f"{standing.win_share:.1%}", *means]
         )
+    return rows
+
+
+def _model_rows(result: ArenaResult, labels: Mapping[str, str]) -> list[list[str]]:
+    """Of the ``tally`` of `catbox_agents.text.llm_agent`, which names these numbers."""
+    shares = {"first_try": "legal at once", "repaired": "repaired", "fallen_back": "fallen back"}
+    numbers = ("unparsable", "unknown", "illegal", "no_answer")
+    tokens = {"input_tokens": "tokens in", "output_tokens": "tokens out"}
+    rows = [["agent", "decisions", *shares.values(), *(name.replace("_", " ") for name in numbers)]]
+    rows[0] += [*tokens.values(), "cost a game", "s an answer"]
+    for name, told in result.tallies.items():
+        decisions = sum(told[share] for share in shares)
+        row = [
+            labels[name],
+            f"{decisions:,.0f}",
+            *(f"{told[share] / max(decisions, 1):.1%}" for share in shares),
+        ]
+        row += [f"{told[number]:,.0f}" for number in numbers]
+        row += [f"{told[number] / told['games']:,.0f}" for number in tokens]
+        row.append(f"{told['cost'] / told['games']:.3g}" if "cost" in told else "")
+        rows.append([*row, f"{told['seconds'] / told['answers']:.3g}" if told["answers"] else ""])
     return rows
 
 

@@ -138,6 +138,8 @@ class Block:
     games: list[dict[str, Any]] = field(
         default_factory=list
     )  #: as `catbox_agents.arena.records` describes them
+    #: For each agent what it counted itself, such as the ``tally`` of `catbox_agents.text.llm_agent`; empty: nothing.
+    tallies: list[dict[str, float]] = field(default_factory=list)
 
     @classmethod
     def of(
@@ -197,6 +199,7 @@ class Block:
             "seconds": self.seconds.tolist(),
             "decisions": self.decisions.tolist(),
             "faults": [asdict(fault) for fault in self.faults],
+            "tallies": self.tallies,
         }
 
     @classmethod
@@ -218,6 +221,7 @@ class Block:
             np.array(plain["seconds"]),
             np.array(plain["decisions"], np.int64),
             [Fault(**fault) for fault in plain["faults"]],
+            tallies=plain.get("tallies", []),
         )
 
 

@@ -36,6 +36,10 @@ class Table:
         """How often each deal is played: from every seat, or once if the same agent has all seats."""
         return 1 if self.kind == SELF else len(self.line_up)
 
+    def seat_games(self, place: int) -> int:
+        """In how many games of a deal agent ``place`` of the table plays, once for each seat that it holds."""
+        return self.rotations * self.line_up.count(place)
+
     def line_ups(self, order: np.random.Generator) -> NDArray[np.int64]:
         """Who sits where in each game of a deal: (rotations, P), indices in ``agents``.
 

@@ -81,11 +81,11 @@ class Display:
         found = estimates(self.game, seen)
         for name in ("points", "lead", *found[0].chances):
             table.add_column(name.replace("_", " "), justify="right")
-        for estimate in found:
+        for number, estimate in enumerate(found):
             lead = f"{estimate.lead:+.2f} ± {estimate.interval:.2f}"
             chances = [f"{chance:.0%}" for chance in estimate.chances.values()]
             name = self.game.action_to_string(estimate.action)
-            table.add_row(name, f"{estimate.points:.2f}", lead, *chances)
+            table.add_row(name, f"{estimate.points:.2f}", lead, *chances, style="" if number else "bold")
         self.console.print(table)
 
     def reasons(self, agent: Agent | None, state: GameState) -> None:

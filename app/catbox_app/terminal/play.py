@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import io
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -16,6 +16,7 @@ from catbox_agents.arena.records import write_records
 from catbox_agents.match import Match
 from catbox_app.terminal.display import Display
 from catbox_app.terminal.typed_actions import parse_action
+from catbox_env import GameState
 
 HELP = """\
 Type what you want to do:
@@ -53,6 +54,7 @@ def play(
             while not match.is_over:
                 if match.waits_for_person:
                     display.show(match.state)
+                    _show_legal(display, match.state)
                     if hints:
                         display.hint(match.state)
                     _take_turn(match, seat, display)
@@ -62,6 +64,7 @@ def play(
     except (EOFError, KeyboardInterrupt):
         console.print("\nYou left the game. Bye!")
         return
+    console.print(Text(f"\n{place_in_words(seat, match.places)}", style="bold"))
     console.print(same_deal, soft_wrap=True)
 
 
@@ -104,9 +107,7 @@ def _take_turn(match: Match, seat: int, display: Display) -> None:
     while True:
         if only is not None:
             console.print(Text(f"Your only legal action: {only} (press Enter)"))
-        text = console.input(
-            f"[bold]your move[/], such as {match.game.action_to_string(legal[0])}[bold]>[/] "
-        ).strip()
+        text = console.input("[bold]your move>[/] ").strip()
         word = text.lower()
         if word in ("quit", "exit", "q"):
             raise EOFError
@@ -128,6 +129,28 @@ def _take_turn(match: Match, seat: int, display: Display) -> None:
 def _help(display: Display, legal: list[int]) -> None:
     known = HELP.format(action=display.game.action_to_string(legal[0]), id=legal[0])
     display.console.print(known, markup=False, highlight=False)
+
+
+def _show_legal(display: Display, state: GameState) -> None:
+    """Print the legal actions, if there are several, in a line: "You may: play yellow 3 4 6, play green 3"."""
+    groups: dict[str, list[str]] = {}
+    legal = state.legal_actions()
+    if len(legal) == 1:
+        return
+    for action in legal:
+        *words, last = display.game.action_to_string(action).split(" ")
+        groups.setdefault(" ".join(words), []).append(last)
+    told = ", ".join(" ".join([words, *lasts]).strip() for words, lasts in groups.items())
+    display.console.print(Text(f"You may: {told}", style="dim"))
+
+
+def place_in_words(seat: int, places: Sequence[int]) -> str:
+    """How ``seat`` finished, in words."""
+    place, shared = places[seat], places.count(places[seat]) > 1
+    if place == 1:
+        return "You share the win." if shared else "You win."
+    ordinal = {2: "2nd", 3: "3rd"}.get(place, f"{place}th")
+    return f"You share {ordinal} place." if shared else f"You finish {ordinal}."
 
 
 def _list(display: Display, legal: list[int]) -> None:

@@ -1,7 +1,7 @@
 """The choices for a new table, the game that a page has chosen, and the agents that it may name.
 
 Those are the bundled agents, within bounds, and those that the server was started with. A page must not be able to load
-a file or import a module, which a spec can do: a path, or ``package.module:Class``.
+a file, import a module or name a server, which a spec can do: a path, ``package.module:Class``, ``llm:...``.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ import numpy as np
 import catbox_env
 from catbox_agents import known_agents
 from catbox_agents.settings import CONFIGURED, is_configured, read_settings, specs_within
-from catbox_agents.specs import LEVELS
+from catbox_agents.specs import LEVELS, asks_server
 from catbox_agents.zoo import zoo_agents
 from catbox_app.rules import ABOUT, MOST_PLAYERS, REWARD, RuleField, game_title, player_counts, rule_fields
 from catbox_app.web.pages import MOST_ACTIONS
@@ -109,11 +109,12 @@ def check_opponent(spec: str, also: Sequence[str] = ()) -> None:
         raise ValueError(f"agent {brief(spec)}: {NOT_COMPILED}")
     if spec in also or spec in known_agents():
         return
-    if not is_configured(spec) or spec != spec.strip():
+    if not is_configured(spec) or spec != spec.strip() or asks_server(spec):
         known = [*also, *known_agents()]
+        configured = ", ".join(name for name, kind in CONFIGURED.items() if not kind.asks_server)
         raise ValueError(
             f"agent {brief(spec)}{closest(spec, known)}; expected one of {', '.join(known)}, or settings of "
-            f"{', '.join(CONFIGURED)}. Others, such as a checkpoint, must be given when the server is "
+            f"{configured}. Others, such as a checkpoint, must be given when the server is "
             "started: catbox web --agent SPEC"
         )
     for name, value in read_settings(spec).items():

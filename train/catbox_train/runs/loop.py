@@ -22,7 +22,7 @@ from rich.console import Console
 
 from catbox_agents.files import WriteError
 from catbox_agents.networks.checkpoint import POLICY_FILE, latest_checkpoint, load_checkpoint
-from catbox_agents.specs import imports_module
+from catbox_agents.specs import asks_server, imports_module
 from catbox_env import Game
 from catbox_train.algorithm import (
     Algorithm,
@@ -145,7 +145,8 @@ def _run(
     options: Sequence[str],
     on_update: OnUpdate | None,
 ) -> dict[str, Any]:
-    if any(imports_module(spec) for specs in config.specs().values() for spec in specs):
+    specs = [spec for found in config.specs().values() for spec in found]
+    if any(imports_module(spec) or asks_server(spec) for spec in specs):
         options = ["--trust", *options]
     with StopRequest() as stop:
         while True:

@@ -4,9 +4,6 @@ import {element, labelled, newId, panel, pushButton, seatToken, selection} from 
 import {createRules} from "./rules.js";
 import {fittingAgents, keepSetting, setting} from "./settings.js";
 
-// The part of a picture of 360 pixels that holds the board: what a thumbnail shows.
-const BOARD = "0 82 364 290";
-
 // The paces to choose from: seconds between the actions of agents, and names.
 const PACES = [
   ["0", "instant"],
@@ -100,7 +97,10 @@ export function createLobby(frame) {
     const drawn = new DOMParser().parseFromString(one.svg, "image/svg+xml").documentElement;
     for (const part of drawn.querySelectorAll("title, desc")) part.remove();
     for (const part of drawn.querySelectorAll("[role=button]")) part.removeAttribute("role");
-    drawn.setAttribute("viewBox", BOARD);
+    for (const words of drawn.querySelectorAll("text")) {
+      if (words.textContent.startsWith("player_")) words.textContent = words.textContent.replace("player_", "Player ");
+    }
+    drawn.setAttribute("viewBox", board(drawn));
     drawn.setAttribute("preserveAspectRatio", "xMidYMid meet");
     picture.append(document.importNode(drawn, true));
     return choice("game", one.id, "game", () => chooseGame(one), [
@@ -109,6 +109,13 @@ export function createLobby(frame) {
       element("span", {class: "sentence"}, one.about),
       element("small", {}, least === most ? `${least} players` : `${least} to ${most} players`),
     ]);
+  }
+
+  // A thumbnail shows the first panel of a picture.
+  function board(drawn) {
+    const panel = drawn.querySelector("g[transform] rect");
+    const [x, y] = panel.closest("g[transform]").getAttribute("transform").match(/[\d.]+/g);
+    return `${x - 4} ${y - 4} ${Number(panel.getAttribute("width")) + 8} ${Number(panel.getAttribute("height")) + 8}`;
   }
 
   function chooseGame(one) {

@@ -5,6 +5,8 @@ const ROOM = 12;
 // A name alone is drawn at most this much wider than "player_0", and at least at this share of its size.
 const WIDER = 1.05;
 const SMALLEST = 0.7;
+// So far above the middle of its row is a name with a note below it.
+const NAME_ABOVE = 8;
 const KINDS = ["zoo", "search", "ismcts", "pimc", "heuristic"];
 // The verbs whose second person is not the third without its "s".
 const SECOND_PERSON = {does: "do", has: "have", is: "are", passes: "pass"};
@@ -41,6 +43,14 @@ export function createNames() {
     });
   }
 
+  // The note "you" below a name goes, for the name is "You"; without another note the name takes the middle.
+  function withoutYou(node) {
+    if (!/^you( \u00b7 |$)/.test(node.textContent)) return;
+    node.textContent = node.textContent.replace(/^you(?: \u00b7 )?/, "");
+    const name = node.previousElementSibling;
+    if (node.textContent === "" && name !== null) name.setAttribute("y", Number(name.getAttribute("y")) + NAME_ABOVE);
+  }
+
   // "player_1 bids" as "You bid", if seat 1 is one's own; the table may call it "player_1 (you)".
   function addressed(line) {
     if (own === null) return line;
@@ -58,7 +68,7 @@ export function createNames() {
   function inPicture(svg) {
     for (const node of svg.querySelectorAll("text, tspan, desc, title")) {
       if (node.childElementCount > 0) continue;
-      if (unnamed) node.textContent = node.textContent.replace(/^you( \u00b7 |$)/, ""); // beside "You"
+      if (unnamed) withoutYou(node);
       if (!node.textContent.includes("player_")) continue;
       const alone = /^player_\d+$/.test(node.textContent) && node.matches("text");
       const width = alone ? WIDER * node.getComputedTextLength() : Infinity;

@@ -228,7 +228,7 @@ class Board:
             drawn += prompt(PADDING, middle - 9 * costs, what)
             if costs:
                 drawn += prompt(
-                    PADDING, middle + 10, "A cell with a crossed token costs you that token.", 12, theme.soft
+                    PADDING, middle + 10, "A crossed token is what the cell costs.", 12, theme.soft
                 )
         elif view.mover >= 0:
             drawn += text(PADDING, middle, f"Waiting for player_{view.mover}.", fill=theme.soft)

@@ -84,8 +84,6 @@ def _note(view: View) -> str:
     if view.mover >= 0:
         last = view.trick + 1 == NUM_TRICKS
         parts.append(f"trick {view.trick + 1} of {NUM_TRICKS}, {'which' if last else 'the last one'} pays")
-        if view.rules.eliminates and view.trick < NUM_EARLY_TRICKS:
-            parts.append(f"none of the first {NUM_EARLY_TRICKS}: out")
     return " · ".join(parts)
 
 
@@ -189,7 +187,11 @@ def _put_hand(view: View, sheet: Sheet, legal: set[int], winners: list[int]) -> 
 
 
 def _hand(view: View, theme: Theme, seat: int, legal: set[int]) -> str:
-    drawn = heading(theme, f"Hand of player_{seat}")
+    early = view.mover >= 0 and view.trick < NUM_EARLY_TRICKS
+    has_won = seat in (view.wins[trick] for trick in range(view.trick))
+    at_risk = view.rules.eliminates and early and not has_won
+    note = f"no trick of the first {NUM_EARLY_TRICKS}: out" if at_risk else ""
+    drawn = heading(theme, f"Hand of player_{seat}", note)
     for k, card in enumerate(view.hands[seat]):
         drawn += _in_hand(theme, PADDING + k * HAND_APART, TITLE + 10, card, legal)
     drawn += _foot(view, theme, seat, TITLE + CARDS + FOLDS - 6, legal)

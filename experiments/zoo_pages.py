@@ -261,7 +261,7 @@ def card(training: Training, played: Sequence[tuple[str, Board]]) -> str:
         f"A trained agent for `{agent.game.id}`: `catbox play {agent.spec}{rules_as_options(training.settings)}`.",
         "",
         "| | |",
-        "| --- | --- |",
+        "|---|---|",
         f"| rules | {options} |",
         f"| trained by | `{command(training.settings)}` |",
         f"| seed | {training.config['seed']} |",

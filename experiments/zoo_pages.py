@@ -248,13 +248,15 @@ def margin_in_short(folders: Folders) -> tuple[str, str]:
 
 
 def card(training: Training, played: Sequence[tuple[str, Board]]) -> str:
-    """The card of an agent: ``played`` are the titles and results of its arenas."""
+    """The card of an agent, with the front matter that model hubs read: ``played`` are the titles and results of its
+    arenas."""
     agent = zoo.zoo_agent(zoo.PREFIX + training.name)
     mean, low, high = training.half_precision
     options = ", ".join(
         f"{option}={brief(value)}" for option, value in agent.game.options.items() if option != "reward"
     )
     lines = [
+        *front_matter(training.name, agent.game.id, played),
         f"# {training.name}",
         "",
         f"A trained agent for `{agent.game.id}`: `catbox play {agent.spec}{rules_as_options(training.settings)}`.",
@@ -279,6 +281,29 @@ def card(training: Training, played: Sequence[tuple[str, Board]]) -> str:
     for title, board in played:
         lines += [f"## {title}", "", markdown_table(board.matrix()), "", f"{board.about()}.", ""]
     return "\n".join(lines).rstrip() + "\n"
+
+
+def front_matter(name: str, game_id: str, played: Sequence[tuple[str, Board]]) -> list[str]:
+    """The lines that model hubs read: YAML, here written as JSON, with the margin among heuristics as result."""
+    margins = [board.margins[ZOO, HEURISTIC] for _, board in played if HEURISTIC in board.agents][:1]
+    game = {"type": game_id, "name": f"{game_title(game_id)}, among heuristics, deal set {DEAL_SET}"}
+    task = {"type": "reinforcement-learning", "name": "reinforcement-learning"}
+    metrics = [{"type": "margin", "name": "margin in points a round", "value": margin} for margin in margins]
+    about: dict[str, Any] = {
+        "license": "mit",
+        "library_name": "catbox",
+        "pipeline_tag": "reinforcement-learning",
+        "tags": ["reinforcement-learning", "self-play", "card-game", "catbox", game_id],
+    }
+    if metrics:
+        about["model-index"] = [
+            {"name": name, "results": [{"task": task, "dataset": game, "metrics": metrics}]}
+        ]
+    return [
+        "---",
+        *(f"{key}: {json.dumps(value, ensure_ascii=False)}" for key, value in about.items()),
+        "---",
+    ]
 
 
 def command(settings: Mapping[str, Any]) -> str:

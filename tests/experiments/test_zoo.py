@@ -8,6 +8,7 @@ import shlex
 from pathlib import Path
 
 import pytest
+import yaml
 
 import catbox_agents
 from catbox_agents import zoo
@@ -90,7 +91,12 @@ def test_the_zoo_is_trained_played_and_described(
     assert f"| trained agent | 0 | {margin:+.2f} ± " in details
     assert result["deal_set"] == "test"
     card = zoo.zoo_agents()[0].card.read_text()
-    assert card.startswith("# petrify-small\n")
+    front, _, text = card.removeprefix("---\n").partition("\n---\n")
+    assert text.startswith("# petrify-small\n")
+    hub = yaml.safe_load(front)
+    assert (hub["license"], hub["library_name"], hub["tags"][-1]) == ("mit", "catbox", "petrify_v0")
+    (found,) = hub["model-index"][0]["results"]
+    assert found["metrics"][0]["value"].startswith(f"{margin:+.2f} ± ")
     assert f"{margin:+.2f} ± " in card
     assert "| decisions | 256 |" in card
     assert workplace.run("report", "--check") == 0

@@ -116,10 +116,10 @@ def moves_ms(log: list[list[Any]]) -> list[float]:
     ("title", "players", "agent"),
     [
         ("Cat in the Box", 3, "heuristic"),
-        ("Cat in the Box", 5, "zoo:cat_in_the_box-5p"),
+        ("Cat in the Box", 5, "best"),
         ("Cat Te", 5, "heuristic"),
         ("Petrify", 4, "heuristic"),
-        ("Petrify", 2, "zoo:petrify-4x4"),
+        ("Petrify", 2, "best"),
     ],
 )
 def test_a_game_is_played_with_the_network_off(
@@ -155,7 +155,7 @@ def test_agents_that_search_are_left_out_and_the_page_says_so(new_playground: Op
     seat = page.get_by_label("Seat 1", exact=True)
     expect(seat).to_be_visible(timeout=LOADING)
     offered = seat.locator("option").evaluate_all("all => all.map((one) => one.value)")
-    assert {"heuristic", "easy", "normal", "random", "zoo:cat_in_the_box-3p"} <= set(offered)
+    assert {"heuristic", "easy", "normal", "random", "best"} <= set(offered)
     assert not [spec for spec in offered if spec.startswith(("hard", "search", "ismcts", "pimc"))]
     expect(page.locator("form.lobby")).to_contain_text("catbox is not compiled here")
 

@@ -177,6 +177,7 @@ export function start(root, transport, {links = false, lobby = true} = {}) {
     leaveButton.hidden = true;
     if (lobbyScreen !== null && main.firstChild !== lobbyScreen.node) {
       main.replaceChildren(lobbyScreen.node);
+      scrollTo(0, 0);
     }
   }
 

@@ -86,7 +86,7 @@ export function createCoach(send, show, asked, playing) {
 // The best actions in words: those as good as `first`.
 function bestOf(values, first) {
   const same = values.filter((one) => Math.abs(one.value - first.value) < SAME);
-  if (same.length === values.length && same.length > 1) return "All are equally good.";
+  if (same.length === values.length && same.length > 1) return "All are equal.";
   const words = same.slice(0, MOST_NAMED).map((one) => one.text).join(", ");
   return same.length === 1 ? `Best: ${words}.` : `Equally good: ${words}${same.length > MOST_NAMED ? " and more" : ""}.`;
 }

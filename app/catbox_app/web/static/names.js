@@ -43,7 +43,8 @@ export function createNames() {
     });
   }
 
-  // The note "you" below a name goes, for the name is "You"; without another note the name takes the middle.
+  // The note "you" below a name goes if the name is "You", and where nobody plays; without another note the name takes
+  // the middle.
   function withoutYou(node) {
     if (!/^you( \u00b7 |$)/.test(node.textContent)) return;
     node.textContent = node.textContent.replace(/^you(?: \u00b7 )?/, "");
@@ -68,7 +69,7 @@ export function createNames() {
   function inPicture(svg) {
     for (const node of svg.querySelectorAll("text, tspan, desc, title")) {
       if (node.childElementCount > 0) continue;
-      if (unnamed) withoutYou(node);
+      if (unnamed || own === null) withoutYou(node);
       if (!node.textContent.includes("player_")) continue;
       const alone = /^player_\d+$/.test(node.textContent) && node.matches("text");
       const width = alone ? WIDER * node.getComputedTextLength() : Infinity;

@@ -51,24 +51,28 @@ export function createLobby(frame) {
   node.append(
     element("h1", {}, "Open a table"),
     chooser("Game", games),
-    element("details", {class: "panel about"}, rulesTitle, rulesText),
     element(
       "div",
       {class: "lobby-columns"},
-      chooser("Players", players),
-      element("fieldset", {}, element("legend", {}, "Who sits where"), levels, seats, several, note),
-    ),
-    element(
-      "details",
-      {class: "panel rules"},
-      element("summary", {}, "Rounds, rules and pace"),
       element(
         "div",
-        {class: "field-row"},
-        labelled("Seed", seed, "Empty: a new deal."),
-        labelled("Pace of the agents", pace),
+        {},
+        chooser("Players", players),
+        element("details", {class: "panel about"}, rulesTitle, rulesText),
+        element(
+          "details",
+          {class: "panel rules"},
+          element("summary", {}, "Rounds, rules and pace"),
+          element(
+            "div",
+            {class: "field-row"},
+            labelled("Seed", seed, "Empty: a new deal."),
+            labelled("Pace of the agents", pace),
+          ),
+          rules.node,
+        ),
       ),
-      rules.node,
+      element("fieldset", {}, element("legend", {}, "Who sits where"), levels, seats, several, note),
     ),
     openButton,
     panel(

@@ -155,7 +155,7 @@ def test_deals_have_seeds_of_their_own_in_groups() -> None:
 
 def test_every_decision_has_a_seed_of_its_own() -> None:
     root, rows = np.random.SeedSequence(3), np.arange(200)
-    seeds = [playing._decision_seeds(root, first, 5, rows, move) for first in (0, 40) for move in range(45)]
+    seeds = [playing.decision_seeds(root, first, 5, rows, move) for first in (0, 40) for move in range(45)]
     assert len(set(np.concatenate(seeds).tolist())) == 2 * 45 * 200
-    ahead = playing._decision_seeds(root, 0, 5, rows + 200, 3)  # the same deals, by their number
+    ahead = playing.decision_seeds(root, 0, 5, rows + 200, 3)  # the same deals, by their number
     assert ahead.tolist() == seeds[45 + 3].tolist()

@@ -131,6 +131,7 @@ def test_a_phone(new_page: NewPage, title: str, players: int) -> None:
         _expect_phone(page)
     play_to_the_end(page)
     expect_end(page, players)
+    expect(page.locator(".round-end")).to_be_in_viewport()
     _expect_phone(page)
 
 

@@ -211,3 +211,34 @@ def test_the_level_of_all_opponents_is_marked(new_page: NewPage) -> None:
     expect(pressed).to_have_text(["Normal"])
     page.get_by_role("button", name="Easy").click()
     expect(pressed).to_have_text(["Easy"])
+
+
+def test_giving_ones_seat_away_says_where_one_sits_now(new_page: NewPage) -> None:
+    page = new_page()
+    page.get_by_label("Seat 0", exact=True).select_option("normal")
+    expect(page.get_by_label("Seat 1", exact=True)).to_have_value("you")
+    expect(page.locator(".lobby")).to_contain_text("You sit in seat 1 now")
+    page.get_by_label("Seat 2", exact=True).select_option("easy")
+    expect(page.locator(".lobby")).not_to_contain_text("You sit in seat")
+
+
+def test_the_coach_opens_the_list_of_actions_unless_it_was_folded_on_purpose(new_page: NewPage) -> None:
+    page = new_page()
+    open_table(page, "Cat in the Box", 3)
+    fold = page.locator(".fold")
+    expect(fold).not_to_have_attribute("open", "")
+    page.get_by_label("Show on my turn").select_option("heuristic")
+    expect(page.locator(".choice .axis").first).to_be_visible()
+    fold.locator("summary").click()
+    play(page)
+    expect(page.locator(".picture .coach-bar").first).to_be_attached()
+    expect(fold).not_to_have_attribute("open", "")
+
+
+def test_a_notice_moves_nothing(new_page: NewPage) -> None:
+    page = new_page()
+    open_table(page, "Cat in the Box", 3)
+    before = page.locator(".moves").bounding_box()
+    page.locator(".picture [data-forbidden]").first.click()
+    expect(page.locator(".notice")).to_be_visible()
+    assert page.locator(".moves").bounding_box() == before

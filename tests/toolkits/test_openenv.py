@@ -70,9 +70,9 @@ def test_sessions_at_once_play_whole_games_each_its_own(url: str) -> None:
 
 
 def test_a_wrong_answer_is_told_why_and_an_action_without_a_game_is_an_error(url: str) -> None:
-    with CatboxClient(url).sync() as client:
-        with pytest.raises(RuntimeError, match=r"no game is under way: call reset\(\)"):
-            client.step(TextAction(action="discard 1"))
+    no_game = r"no game is under way: call reset\(\)"
+    with CatboxClient(url).sync() as client, pytest.raises(RuntimeError, match=no_game):
+        client.step(TextAction(action="discard 1"))
     with CatboxClient(url).sync() as client:
         client.reset(seed=1, seat=0)
         result = client.step(TextAction(action="bid 1"))

@@ -16,7 +16,7 @@ from catbox_env.core.checks import brief
 from experiments.leaderboard import DEAL_SET, ZOO, Part, read_parts
 from experiments.results import Folders
 from experiments.study import dotted
-from experiments.tables import machines_in_words
+from experiments.tables import grouped_table, machines_in_words
 from experiments.zoo import Training, read_training, zoo_settings
 
 HEURISTIC = "heuristic"
@@ -26,13 +26,14 @@ _IN_SHORT = ("cat_in_the_box-2p", "cat_in_the_box-3p", "cat_in_the_box-4p", "cat
 INTRODUCTION = """\
 # Leaderboard
 
-How much more an agent scores than the heuristics it plays among, in points a round. Bold: the best, and those whose
-interval reaches it; a dash: not played.
+How much more an agent scores than the heuristics it plays among, in points a round. Bold: the interval with the highest
+lower end; a dash: not played.
 """
 READING = f"""\
 Each number is a [margin](arena.md#what-is-measured), an agent's score minus the mean of the others', with its 95 %
 interval. The deals are those of the set `{DEAL_SET}`, which no agent was trained on or chosen by. Searches have played
-far fewer deals than the others, so their intervals are wide.
+far fewer deals than the others, so their intervals are wide. Laos and Khmer are the [variants of Cat Te](cat_te.md);
+"4x4" and "full" are boards of [Petrify](petrify.md) for two players.
 """
 #: What the columns of the overview are called; a line below them has the specs.
 TITLES = {
@@ -174,16 +175,16 @@ def _title_of(rules: str) -> str:
 
 
 def _with_the_best(margins: Mapping[str, str], agents: Sequence[str]) -> list[str]:
-    """The margins of ``agents`` in a row: in bold the highest and those whose interval reaches it, a dash for an arena
-    that was not played."""
+    """The margins of ``agents`` in a row: in bold the interval with the highest lower end, a dash for an arena that was
+    not played."""
     numbers = {
         agent: list(map(float, margins[agent].split(" \u00b1 "))) for agent in agents if agent in margins
     }
-    best = max(number for number, _ in numbers.values())
+    best = max(number - half for number, half in numbers.values())
     cells = {}
     for agent, (number, half) in numbers.items():
         text = _printed(margins[agent])
-        cells[agent] = f"**{text}**" if number + half >= best else text
+        cells[agent] = f"**{text}**" if number - half >= best else text
     return [cells.get(agent, "\u2013") for agent in agents]
 
 
@@ -193,41 +194,50 @@ def _printed(number: str) -> str:
 
 
 def _page_of(game: str, parts: Sequence[tuple[Part, Mapping[str, Board]]]) -> str:
-    """The page of one game: a section for each of its tables, in it what each part of the leaderboard says."""
+    """The page of one game: a section for each part of the leaderboard, with a table of its own for each rule set that
+    searches have played."""
     lines = [
         *("---", "hide: [toc]", "---", ""),
         f"# Leaderboard: {game_title(game)}",
         "",
         "The margin of one agent, named by its row, among copies of another, named by its column, as [the "
         "overview](leaderboard.md) explains them. Ratings are in points of the Elo scale; their mean over the agents "
-        "of a table is 0.",
+        "of a table is 0, so those of two tables cannot be compared.",
         "",
     ]
-    specs: dict[str, None] = {}
-    for rules in dict.fromkeys(rules for part, _ in parts for rules in part.rules):
-        boards_of = [played[rules] for _, played in parts if rules in played]
-        if boards_of and boards_of[0].content["game"] == game:
-            title = _title_of(rules).partition(", ")[2]
-            lines += [f"## {title[0].upper()}{title[1:]}", ""]
-            for board in boards_of:
-                lines += [f"{board.content['deals']:,} deals a table:", "", _table_of(board), ""]
-                specs |= dict.fromkeys(board.agents)
-    return "\n".join([*lines, f"As commands name them: {', '.join(f'`{spec}`' for spec in specs)}.", ""])
+    for part, played in parts:
+        own = {rules: board for rules, board in played.items() if board.content["game"] == game}
+        if own:
+            agents = ", ".join(f"`{agent}`" for agent in part.agents)
+            lines += [f"## {part.title}", "", f"{part.deals:,} deals a table, played by {agents}.", ""]
+            tables = {_table_title(rules): _rows_of(board) for rules, board in own.items()}
+            if any(":" in agent for agent in part.agents):
+                for title, rows in tables.items():
+                    lines += [f"### {title}", "", markdown_table(rows), ""]
+            else:
+                header = ["table", *next(iter(tables.values()))[0]]
+                rows = [[title, *row] for title, (_, *rows) in tables.items() for row in rows]
+                lines += [grouped_table([header, *rows]), ""]
+    return "\n".join(lines)
 
 
-def _table_of(board: Board) -> str:
-    """Every agent of ``board`` among copies of every other, with its rating. Only searches, which have settings, take
-    a time worth telling: the others answer for many games at once."""
+def _table_title(rules: str) -> str:
+    """As `_title_of`, without the name of the game."""
+    title = _title_of(rules).partition(", ")[2].replace(" ", "\u00a0")
+    return f"{title[0].upper()}{title[1:]}"
+
+
+def _rows_of(board: Board) -> list[list[str]]:
+    """A header, and every agent of ``board`` among copies of every other, with its rating. Only searches, which have
+    settings, take a time worth telling: the others answer for many games at once."""
     columns = ["rating", "ms a move"] if any(":" in agent for agent in board.agents) else ["rating"]
-    titles = [TITLES.get(short(name), short(name)).replace(" ", "\u00a0") for name in board.agents]
+    titles = [TITLES.get(short(name), short(name)) for name in board.agents]
     rows = [
-        [title, *(_printed(board.margins[one, other]) for other in board.agents)]
+        [title.replace(" ", "\u00a0"), *(_printed(board.margins[one, other]) for other in board.agents)]
         + [_printed(value) for value in board.summary(one)[: len(columns)]]
         for title, one in zip(titles, board.agents, strict=True)
     ]
-    return markdown_table(
-        [["one among", *(title.replace("\u00a0", " ") for title in titles), *columns], *rows]
-    )
+    return [["one among", *titles, *columns], *rows]
 
 
 def margin_in_short(folders: Folders) -> tuple[str, str]:
@@ -238,19 +248,21 @@ def margin_in_short(folders: Folders) -> tuple[str, str]:
 
 
 def card(training: Training, played: Sequence[tuple[str, Board]]) -> str:
-    """The card of an agent: ``played`` are the titles and results of its arenas."""
+    """The card of an agent, with the front matter that model hubs read: ``played`` are the titles and results of its
+    arenas."""
     agent = zoo.zoo_agent(zoo.PREFIX + training.name)
     mean, low, high = training.half_precision
     options = ", ".join(
         f"{option}={brief(value)}" for option, value in agent.game.options.items() if option != "reward"
     )
     lines = [
+        *front_matter(training.name, agent.game.id, played),
         f"# {training.name}",
         "",
         f"A trained agent for `{agent.game.id}`: `catbox play {agent.spec}{rules_as_options(training.settings)}`.",
         "",
         "| | |",
-        "| --- | --- |",
+        "|---|---|",
         f"| rules | {options} |",
         f"| trained by | `{command(training.settings)}` |",
         f"| seed | {training.config['seed']} |",
@@ -269,6 +281,29 @@ def card(training: Training, played: Sequence[tuple[str, Board]]) -> str:
     for title, board in played:
         lines += [f"## {title}", "", markdown_table(board.matrix()), "", f"{board.about()}.", ""]
     return "\n".join(lines).rstrip() + "\n"
+
+
+def front_matter(name: str, game_id: str, played: Sequence[tuple[str, Board]]) -> list[str]:
+    """The lines that model hubs read: YAML, here written as JSON, with the margin among heuristics as result."""
+    margins = [board.margins[ZOO, HEURISTIC] for _, board in played if HEURISTIC in board.agents][:1]
+    game = {"type": game_id, "name": f"{game_title(game_id)}, among heuristics, deal set {DEAL_SET}"}
+    task = {"type": "reinforcement-learning", "name": "reinforcement-learning"}
+    metrics = [{"type": "margin", "name": "margin in points a round", "value": margin} for margin in margins]
+    about: dict[str, Any] = {
+        "license": "mit",
+        "library_name": "catbox",
+        "pipeline_tag": "reinforcement-learning",
+        "tags": ["reinforcement-learning", "self-play", "card-game", "catbox", game_id],
+    }
+    if metrics:
+        about["model-index"] = [
+            {"name": name, "results": [{"task": task, "dataset": game, "metrics": metrics}]}
+        ]
+    return [
+        "---",
+        *(f"{key}: {json.dumps(value, ensure_ascii=False)}" for key, value in about.items()),
+        "---",
+    ]
 
 
 def command(settings: Mapping[str, Any]) -> str:

@@ -26,6 +26,7 @@ NEED_RAY = ("catbox_agents.rllib", "catbox_train.ray")
 
 def test_the_list_of_public_names_is_the_one_in_the_docs() -> None:
     apart = [
+        "catbox_agents.dataset",
         "catbox_agents.exact",
         "catbox_agents.sb3",
         "catbox_agents.text",

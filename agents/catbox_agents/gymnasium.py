@@ -11,6 +11,7 @@
 | ``mask_in_observation`` | False | True: ``{"observation": ..., "action_mask": ...}``; a mapping renames these keys |
 | ``dtype`` | int8 | of the observation: an integer or floating dtype of NumPy; the values are the same |
 | ``illegal_action`` | "raise" | what an illegal action does, see below: "raise", "terminate" or "random_legal" |
+| ``constant_info`` | False | True: every info has the same keys, see below |
 | ``autoreset_mode`` | "same_step" | (only ``make_vec``) "same_step", "next_step", "disabled"; see `LearnerVectorEnv` |
 | ``num_threads`` | 1 | (only ``make_vec``) threads that step the games |
 | ``render_mode`` | None | "ansi": ``render`` returns text (not ``make_vec``); "rgb_array": a picture, see below |
@@ -34,6 +35,9 @@ An episode is one game. A game that ends before the learner's first decision is 
 out, which matters if they are frequent (Petrify with many players on a small board may petrify a learner in the last
 seat at once). ``catbox evaluate`` counts every game.
 
+With ``constant_info``, as collectors of infos need it, every ``info`` has all of these keys, and ``illegal_action`` if
+that is not "raise"; values are 0, and -1 for ``illegal_action``, where there is nothing to tell.
+
 An illegal action of the learner, one of the action space that its mask forbids,
 
 - "raise": raises ``ValueError`` and changes nothing;
@@ -44,8 +48,9 @@ An illegal action of the learner, one of the action space that its mask forbids,
 With the last two, ``info["illegal_action"]`` is the illegal action. An action outside the action space always raises
 ``ValueError``.
 
-With ``render_mode="rgb_array"``, which needs the extra ``render``, ``render()`` returns the table as the learner sees
-it, uint8 (H, W, 3); for a batch, a tuple with one such array for each game, all of the same size.
+With ``render_mode="rgb_array"``, which needs the extra ``render`` and is in the metadata only with it, ``render()``
+returns the table as the learner sees it, uint8 (H, W, 3); for a batch, a tuple with one such array for each game, all
+of the same size.
 """
 
 from __future__ import annotations
@@ -80,12 +85,15 @@ from catbox_agents.learner_options import (
     checked_render_mode,
     make_learner_game,
 )
-from catbox_env.adapters.raster import FRAME_WIDTH, rasterise
-from catbox_env.core.checks import as_array, brief, is_integer
+from catbox_env.adapters.raster import FRAME_WIDTH, can_rasterise, rasterise
+from catbox_env.core.checks import as_array, brief, check_flag, is_integer
 
 __all__ = ["LearnerEnv", "LearnerGames", "LearnerVectorEnv", "Opponents", "OptionError"]
 
 Observation = NDArray[Any] | dict[str, NDArray[Any]]
+
+#: Gymnasium's checker tries every mode that the metadata names.
+PICTURES = ["rgb_array"] if can_rasterise() else []
 
 
 def _frame(games: LearnerGames, row: int) -> NDArray[np.uint8]:
@@ -96,7 +104,7 @@ def _frame(games: LearnerGames, row: int) -> NDArray[np.uint8]:
 class LearnerEnv(gymnasium.Env[Observation, np.int64]):
     """One game with one learner; the module's docstring is its specification."""
 
-    metadata = {"render_modes": ["ansi", "rgb_array"], "render_fps": 1}  # noqa: RUF012  (Gymnasium declares it so)
+    metadata = {"render_modes": ["ansi", *PICTURES], "render_fps": 1}  # noqa: RUF012  (Gymnasium declares it so)
 
     def __init__(
         self,
@@ -106,10 +114,12 @@ class LearnerEnv(gymnasium.Env[Observation, np.int64]):
         mask_in_observation: bool | Mapping[str, str] = False,
         dtype: DTypeLike = np.int8,
         illegal_action: str = RAISE,
+        constant_info: bool = False,
         render_mode: str | None = None,
         **options: Any,
     ) -> None:
         self.render_mode = checked_render_mode(render_mode, ("ansi", "rgb_array"))
+        self._constant_info = check_flag("constant_info", constant_info)
         self.game = make_learner_game(game_id, options, OPTIONS)
         self._form = ObservationForm(self.game, dtype, mask_in_observation)
         history = render_mode == "rgb_array"  # its pictures show the last trick
@@ -159,7 +169,9 @@ class LearnerEnv(gymnasium.Env[Observation, np.int64]):
 
     def _seen(self) -> tuple[Observation, dict[str, Any]]:
         mask = self.action_masks()
-        info = {name: values[0].item() for name, (values, _) in self.games.told().items()}
+        info = {
+            name: values[0].item() for name, (values, _) in self.games.told(every=self._constant_info).items()
+        }
         return self._form(self.games.observation()[0], mask), {"action_mask": mask, **info}
 
 
@@ -184,7 +196,7 @@ class LearnerVectorEnv(gymnasium.vector.VectorEnv[Observation, NDArray[Any], NDA
     """
 
     metadata = {  # noqa: RUF012  (Gymnasium declares it so)
-        "render_modes": ["rgb_array"],
+        "render_modes": PICTURES,
         "render_fps": 1,
         "autoreset_mode": AutoresetMode.SAME_STEP,
     }
@@ -199,11 +211,13 @@ class LearnerVectorEnv(gymnasium.vector.VectorEnv[Observation, NDArray[Any], NDA
         mask_in_observation: bool | Mapping[str, str] = False,
         dtype: DTypeLike = np.int8,
         illegal_action: str = RAISE,
+        constant_info: bool = False,
         autoreset_mode: str | AutoresetMode = AutoresetMode.SAME_STEP,
         render_mode: str | None = None,
         **options: Any,
     ) -> None:
         self.render_mode = checked_render_mode(render_mode, ("rgb_array",))
+        self._constant_info = check_flag("constant_info", constant_info)
         self.autoreset_mode = checked_mode(autoreset_mode)
         self.metadata = {**type(self).metadata, "autoreset_mode": self.autoreset_mode}
         self.game = make_learner_game(game_id, options, OPTIONS + VECTOR_OPTIONS)
@@ -296,7 +310,7 @@ class LearnerVectorEnv(gymnasium.vector.VectorEnv[Observation, NDArray[Any], NDA
     def _infos(self, masks: NDArray[np.int8], rows: NDArray[np.bool_]) -> dict[str, Any]:
         """Gymnasium's infos of a batch, for ``rows`` (N,)."""
         infos: dict[str, Any] = {"action_mask": masks.copy(), "_action_mask": rows.copy()}
-        for name, (values, where) in self.games.told(rows).items():
+        for name, (values, where) in self.games.told(rows, self._constant_info).items():
             infos[name], infos[f"_{name}"] = values, where
         return infos
 

@@ -187,10 +187,11 @@ class LearnerGames:
         return masks
 
     def told(
-        self, rows: NDArray[np.bool_] | bool = True
+        self, rows: NDArray[np.bool_] | bool = True, every: bool = False
     ) -> dict[str, tuple[NDArray[Any], NDArray[np.bool_]]]:
         """What infos hold beside the action masks: by name, values (N,), and the games of ``rows`` (N,) that they are
-        about; 0 in the others.
+        about; 0 in the others. ``every``: all names, even if no game has anything to tell, and -1 for no
+        ``illegal_action``.
 
         These are the learner's statistics of a round that has ended, ``illegal_action``, ``skipped_games`` and
         ``skipped_reward``.
@@ -198,23 +199,24 @@ class LearnerGames:
         found: list[tuple[dict[str, NDArray[Any]], NDArray[np.bool_]]] = []
         # For a single game, much faster than any().
         rounds, skips = np.count_nonzero(self.round_ended), np.count_nonzero(self.skipped)
-        if not rounds and not skips and self.illegal_action == RAISE:  # as in most steps
+        if not (rounds or skips or every) and self.illegal_action == RAISE:  # as in most steps
             return {}
-        if rounds:
+        if rounds or every:
             seats = self._all, self.seats
             statistics = {name: values[seats].astype(np.int64) for name, values in self.vec.info.items()}
             found.append((statistics, self.round_ended & rows))
         if self.illegal_action != RAISE:
             found.append(({"illegal_action": self.illegal}, (self.illegal >= 0) & rows))
-        if skips:
+        if skips or every:
             skipped = {"skipped_games": self.skipped, "skipped_reward": self.skipped_reward}
             found.append((skipped, (self.skipped > 0) & rows))
         told = {}
         for named, where in found:
             count = np.count_nonzero(where)
-            for name, values in named.items() if count else ():
+            for name, values in named.items() if count or every else ():
+                nothing = values.dtype.type(-1 if every and name == "illegal_action" else 0)
                 # The caller gets its own copy.
-                kept = values.copy() if count == len(where) else np.where(where, values, values.dtype.type(0))
+                kept = values.copy() if count == len(where) else np.where(where, values, nothing)
                 told[name] = kept, where
         return told
 

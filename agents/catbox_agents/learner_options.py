@@ -26,6 +26,7 @@ OPTIONS = (
     "mask_in_observation",
     "dtype",
     "illegal_action",
+    "constant_info",
     "render_mode",
 )
 VECTOR_OPTIONS = ("num_threads", "autoreset_mode")

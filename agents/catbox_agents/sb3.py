@@ -25,7 +25,7 @@ from catbox_agents.agent import Seed, check_agent, check_rows
 from catbox_agents.learner_games import RAISE, LearnerGames, Opponents
 from catbox_agents.learner_options import make_learner_game
 from catbox_agents.networks.inputs import NetworkInputs, part_sizes
-from catbox_agents.networks.sb3_file import note_game, noted_game
+from catbox_agents.networks.sb3_file import check_not_stacked, note_game, noted_game
 from catbox_agents.random_agent import SamplingAgent, sample_actions
 from catbox_env import Game, make_game
 from catbox_env.core.checks import brief, check_flag, check_integer
@@ -285,6 +285,8 @@ def _check_model(model: Any, game: Game, inputs: int) -> None:
             f"{name} is recurrent, and an agent must keep no state between decisions: use a model without memory"
         )
     shape, actions = model.observation_space.shape, model.action_space
+    if shape is not None and len(shape) == 1:
+        check_not_stacked(name, shape[0], inputs)
     if shape != (inputs,) or not isinstance(actions, spaces.Discrete) or actions.n != game.num_actions:
         raise ValueError(
             f"{name} takes observations of shape {shape} and gives {brief(actions)}; {game.id} with these rules gives "

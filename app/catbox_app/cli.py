@@ -15,6 +15,7 @@ import catbox_env
 from catbox_app.commands.arena import arena
 from catbox_app.commands.best_response import best_response
 from catbox_app.commands.compile import compile_code
+from catbox_app.commands.dataset import dataset
 from catbox_app.commands.evaluate import evaluate
 from catbox_app.commands.exploitability import exploitability
 from catbox_app.commands.info import info
@@ -96,6 +97,7 @@ GAME_OF_AGENTS = f"that of a trained agent, else {DEFAULT_GAME}"
 app.command()(with_game(train))
 app.command(no_args_is_help=True)(with_game(evaluate, GAME_OF_AGENTS))
 app.command(no_args_is_help=True)(with_game(arena, GAME_OF_AGENTS))
+app.command(no_args_is_help=True)(with_game(dataset, GAME_OF_AGENTS))
 app.command(no_args_is_help=True)(with_game(exploitability, GAME_OF_AGENTS))
 app.command("best-response", no_args_is_help=True)(with_game(best_response))
 app.command()(with_game(play, GAME_OF_AGENTS))

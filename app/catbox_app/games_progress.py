@@ -10,7 +10,7 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, T
 
 
 @contextmanager
-def games_progress(console: Console, what: str = "games") -> Iterator[Callable[[int, int], None]]:
+def games_progress(console: Console, what: str = "games") -> Iterator[Callable[[int, int | None], None]]:
     """Yield a callback (done, total) that updates a bar of ``what``; only a terminal shows it, until the block ends."""
     columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
     with Progress(*columns, console=console, transient=True, disable=not console.is_terminal) as bar:

@@ -28,9 +28,10 @@ AGENTS = (
     "easy, normal, hard, random, heuristic, best, zoo:NAME, a search such as search:fast or pimc:samples=64, a "
     "checkpoint's path, llm:model=NAME, package.module:Class"
 )
-#: The presets of training, and its algorithms. They stand here too, because training takes seconds to import.
+#: The presets of training, its algorithms and trackers. They stand here too, because training takes seconds to import.
 PRESETS = ("quick", "standard", "strong")
 ALGORITHMS = ("ppo", "dmc", "exit", "sb3")
+TRACKERS = ("mlflow", "trackio", "wandb")
 
 
 def complete_game(incomplete: str) -> list[str]:

@@ -6,6 +6,7 @@ depend on installed fonts, and libvips starts no threads, after which a forked p
 
 from __future__ import annotations
 
+import importlib.util
 import json
 import re
 from functools import cache
@@ -27,6 +28,11 @@ _TSPAN = re.compile(r'<tspan x="([^"]*)">(.*?)</tspan>')
 _ATTRIBUTE = re.compile(r'([\w-]+)="([^"]*)"')
 #: The fraction of a text's width that lies left of its anchor.
 _ANCHORS = {"middle": 0.5, "end": 1.0}
+
+
+def can_rasterise() -> bool:
+    """Whether ``pyvips`` is installed, from the extra ``render``."""
+    return importlib.util.find_spec("pyvips") is not None
 
 
 @cache

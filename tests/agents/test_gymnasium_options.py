@@ -1,5 +1,9 @@
 """Options of the Gymnasium view: the form of observations, and what an illegal action does."""
 
+import subprocess
+import sys
+from typing import Any
+
 import numpy as np
 import pytest
 from gymnasium.utils.env_checker import check_env
@@ -23,6 +27,60 @@ def test_gymnasiums_checker_passes(game_id: str, options: dict) -> None:
     env = LearnerEnv(game_id, opponents="random", illegal_action="random_legal", **options)
     check_env(env, skip_render_check=True)
     assert env.observation_space.contains(env.reset(seed=0)[0])
+
+
+WITHOUT_PICTURES = """
+import sys
+sys.modules["pyvips"] = None
+import gymnasium
+from gymnasium.utils.env_checker import check_env
+import catbox_env
+env = gymnasium.make("catbox/Petrify-v0", opponents="random", illegal_action="random_legal")
+check_env(env.unwrapped)
+print(env.metadata["render_modes"])
+"""
+
+
+def test_gymnasiums_checker_passes_without_the_extra_render() -> None:
+    done = subprocess.run(
+        [sys.executable, "-c", WITHOUT_PICTURES], capture_output=True, text=True, timeout=120, check=False
+    )
+    assert done.stdout == "['ansi']\n", done.stderr
+    assert LearnerEnv.metadata["render_modes"] == ["ansi", "rgb_array"]
+
+
+@pytest.mark.parametrize("illegal_action", ["raise", "random_legal"])
+@pytest.mark.parametrize("game_id", GAMES)
+def test_constant_info_has_the_same_keys_in_every_step(game_id: str, illegal_action: str) -> None:
+    options: dict[str, Any] = {"opponents": "random", "illegal_action": illegal_action}
+    constant, plain = LearnerEnv(game_id, constant_info=True, **options), LearnerEnv(game_id, **options)
+    keys, told = set(), 0
+    for seed in range(5):
+        (_, info), (_, own) = constant.reset(seed=seed), plain.reset(seed=seed)
+        keys, over = keys or set(info), False
+        while not over:
+            nothing = {name: -(name == "illegal_action") for name in info if name != "action_mask"}
+            assert set(info) == keys
+            assert {**info, "action_mask": 0} == {**nothing, **own, "action_mask": 0}
+            action = int(info["action_mask"].argmax() if illegal_action == "raise" else seed)
+            _, _, over, _, info = constant.step(action)
+            own = plain.step(action)[4]
+            told += len(own) > 1
+    assert told
+    assert keys >= {"action_mask", "skipped_games", "skipped_reward", *constant.game.info_names}
+    assert ("illegal_action" in keys) == (illegal_action != "raise")
+
+
+def test_constant_info_of_a_batch_names_everything_in_every_step() -> None:
+    envs = LearnerVectorEnv(3, "petrify_v0", opponents="random", constant_info=True)
+    _, infos = envs.reset(seed=0)
+    keys = set(infos)
+    for _ in range(30):
+        *_, infos = envs.step(infos["action_mask"].argmax(1))
+        assert set(infos) - {"final_obs", "_final_obs", "final_info", "_final_info"} == keys
+        assert not infos[f"_{envs.game.info_names[0]}"].any()  # a finished episode's are in final_info
+    with pytest.raises(ValueError, match="constant_info=1: expected True or False"):
+        LearnerVectorEnv(3, "petrify_v0", constant_info=1)  # type: ignore[arg-type]
 
 
 @pytest.mark.parametrize("options", FORMS, ids=str)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+from pathlib import Path
 from typing import Any
 
 import gymnasium
@@ -12,7 +13,7 @@ import torch
 from sb3_contrib import MaskablePPO
 from sb3_contrib.common.maskable.evaluation import evaluate_policy
 from stable_baselines3 import A2C, DQN, PPO
-from stable_baselines3.common.vec_env import VecCheckNan, VecMonitor, VecNormalize
+from stable_baselines3.common.vec_env import VecCheckNan, VecFrameStack, VecMonitor, VecNormalize
 
 import catbox_agents
 from catbox_agents.gymnasium import LearnerGames, LearnerVectorEnv
@@ -236,3 +237,15 @@ def test_learners_without_masks_train_where_illegal_actions_are_allowed() -> Non
     assert [info["illegal_action"] for info in infos] == illegal.tolist()
     assert not dones.any()
     assert env.action_masks().any(axis=1).all()
+
+
+def test_a_model_on_stacked_observations_is_refused_with_the_reason(tmp_path: Path) -> None:
+    env = small(4)
+    model = MaskablePPO("MlpPolicy", VecFrameStack(env, 3), n_steps=4, batch_size=16, device="cpu").learn(16)
+    size = env.game.observation_layout.size
+    said = f"takes {3 * size} inputs, 3 times the game's {size}, as in a VecFrameStack of 3; .* train without"
+    with pytest.raises(ValueError, match=f"MaskablePPO {said}"):
+        SB3Agent(model, env.game)
+    model.save(tmp_path / "model.zip")
+    with pytest.raises(ValueError, match=f"model.zip {said}"):
+        catbox_agents.make(tmp_path / "model.zip", env.game)

@@ -141,8 +141,9 @@ def test_train_puts_its_settings_together(tmp_path: Path, monkeypatch: pytest.Mo
     monkeypatch.setattr(memory, "keep_freed_memory", lambda: kept.append(True))
     calls: list[tuple[Any, Path]] = []
 
-    def train(config: Any, output: Path, *, make_algorithm: Any, options: list[str]) -> None:
-        assert options == []  # of Ray, that a later command needs too
+    def train(config: Any, output: Path, *, make_algorithm: Any, options: list[str], on_update: Any) -> None:
+        assert options == []  # of Ray or a tracker, that a later command needs too
+        assert on_update is None
         calls.append((config, output))
 
     monkeypatch.setattr(loop, "train", train)

@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 
 import catbox_env
 from catbox_env.games.cat_in_the_box.rules import COLORS, Rules
+from catbox_env.games.cat_in_the_box.show.events import a_card
 from tests.cat_in_the_box.positions import play, start
 from tests.core.events import checked_rounds, laid_open, of_kind, steps, texts, told
 from tests.games.rule_sets import cat_in_the_box_rules
@@ -219,3 +220,10 @@ def test_equal_points_go_to_the_last_round_or_are_shared() -> None:
             assert end.seat is None
         found.add((totals[0] == totals[1], latest[0] == latest[1]))
     assert {(True, True), (True, False), (False, False)} <= found
+
+
+@pytest.mark.parametrize(
+    ("rank", "said"), [(0, "a 1"), (7, "an 8"), (8, "a 9"), (10, "an 11"), (17, "an 18")]
+)
+def test_a_card_has_its_article(rank: int, said: str) -> None:
+    assert a_card(rank) == said

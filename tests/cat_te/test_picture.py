@@ -32,6 +32,21 @@ def test_cards_to_play_and_to_fold_are_buttons_of_the_seat_to_move() -> None:
     assert "player_1 follows spades or folds" in texts(state, 0)
 
 
+def test_whoever_has_no_card_of_the_led_suit_is_told_so_and_nobody_else_is() -> None:
+    state = play(start(HANDS), "4D, 8D")
+    assert "play JS" in {state.game.action_to_string(action) for action in state.legal_actions()}
+    assert {"player_2 plays or folds", "No diamonds: your card cannot win."} <= set(texts(state, 2))
+    assert "player_2 follows diamonds or folds" in texts(state, 0)
+    assert not any("No diamonds" in text for text in texts(state, 0))
+
+
+def test_the_hand_says_that_a_trick_is_needed_until_one_is_won() -> None:
+    needed = "win one of the first 4 tricks or be out"
+    state = play(start(HANDS), "KS, QS, fold JC")
+    assert needed not in texts(state, 0)
+    assert needed in texts(state, 1)
+
+
 def test_a_card_that_is_chosen_blind_is_shown_to_its_owner_alone() -> None:
     hands = ["AS 2C 3C 4D 5D 6H", "KS AC 7D 8D 9D 10H", "QS KC AD QD JD KH"]
     state = play(start(hands), "AS, KS, QS", "2C, AC, KC", "7D, AD, 4D", "QD, 5D, 8D", "JD, 6H")

@@ -83,7 +83,7 @@ def sum_in(text: str) -> tuple[float, float]:
     """Both sides of the sum in the text of a ``score``: what its terms add up to, and what it says they do."""
     terms, _, total = text.partition(": ")[2].partition(" = ")
     plain = re.sub(r"\([^)]*\)|tricks?", "", terms)
-    return sum(float(term) for term in re.sub(r"([+-]) ", r"\1", plain).split()), float(total.split(",")[0])
+    return sum(float(term) for term in re.sub(r"([+-]) ", r"\1", plain).split()), float(total.split(" (")[0])
 
 
 def laid_open(events: Sequence[Event]) -> dict[int, dict[str, Any]]:

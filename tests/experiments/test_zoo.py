@@ -8,6 +8,7 @@ import shlex
 from pathlib import Path
 
 import pytest
+import yaml
 
 import catbox_agents
 from catbox_agents import zoo
@@ -82,15 +83,20 @@ def test_the_zoo_is_trained_played_and_described(
     assert "| table | trained agent | pimc:samples=1 |" in overview
     assert f"| Petrify, small | {margin:+.2f} ± " in overview
     assert "[Petrify](leaderboard_petrify.md)" in overview
+    played = "10 deals a table, played by `zoo`, `heuristic`, `pimc:samples=1,policy=zoo`."
     assert (
-        "## Small\n\n10 deals a table:\n\n| one among | trained agent | heuristic | pimc:samples=1 |"
+        f"## All\n\n{played}\n\n### Small\n\n| one among | trained agent | heuristic | pimc:samples=1 |"
         in details
     )
     assert f"| trained agent | 0 | {margin:+.2f} ± " in details
-    assert "As commands name them: `zoo`, `heuristic`, `pimc:samples=1,policy=zoo`." in details
     assert result["deal_set"] == "test"
     card = zoo.zoo_agents()[0].card.read_text()
-    assert card.startswith("# petrify-small\n")
+    front, _, text = card.removeprefix("---\n").partition("\n---\n")
+    assert text.startswith("# petrify-small\n")
+    hub = yaml.safe_load(front)
+    assert (hub["license"], hub["library_name"], hub["tags"][-1]) == ("mit", "catbox", "petrify_v0")
+    (found,) = hub["model-index"][0]["results"]
+    assert found["metrics"][0]["value"].startswith(f"{margin:+.2f} ± ")
     assert f"{margin:+.2f} ± " in card
     assert "| decisions | 256 |" in card
     assert workplace.run("report", "--check") == 0

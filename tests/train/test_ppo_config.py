@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copy
 import pickle
+from collections import UserDict, UserList
 from pathlib import Path
 
 import pytest
@@ -186,3 +187,11 @@ def test_a_folder_without_a_run_or_without_all_its_settings_is_refused(tmp_path:
     file.write_text(file.read_text().replace("  clip: 0.15\n", ""))
     with pytest.raises(ValueError, match=r"config\.yaml lacks clip: restore"):
         open_run(tmp_path / "run")
+
+
+def test_overrides_may_be_mappings_and_lists_of_any_class() -> None:
+    """As OmegaConf's are, which tests/toolkits has."""
+    given = {"hidden": [8, 8], "game_options": {"num_players": 4, "bids": [1, 3]}, "opponents": ["random"]}
+    lists = {"num_players": 4, "bids": UserList([1, 3])}
+    other = {"hidden": UserList([8, 8]), "game_options": UserDict(lists), "opponents": UserList(["random"])}
+    assert load_config("quick", overrides=UserDict(other)) == load_config("quick", overrides=given)

@@ -31,6 +31,7 @@ from catbox_train.settings import (
     Text,
     Texts,
     Workers,
+    builtin_containers,
     nearest,
     read_outer,
     read_text,
@@ -229,18 +230,18 @@ def load_config(
 
     ``preset`` is one of ``preset_names()``, and has settings for each game.
 
-    ``overrides`` maps names of settings to values, or to text as the command line gives it (``"5e-4"``,
-    ``"128,128"``). A dotted name such as ``"game_options.num_players"`` sets one option of the game, and
-    ``"algorithm_options.hidden"`` one of the algorithm, for which ``"hidden"`` is enough; the options of later sources
-    are merged into those of earlier ones. A preset's options for an algorithm other than the chosen one are ignored. A
-    game without a heuristic is evaluated against ``random`` alone unless a source names opponents.
+    ``overrides``, a dict or a configuration of OmegaConf, maps names of settings to values, or to text as the command
+    line gives it (``"5e-4"``, ``"128,128"``). A dotted name such as ``"game_options.num_players"`` sets one option of
+    the game, and ``"algorithm_options.hidden"`` one of the algorithm, for which ``"hidden"`` is enough; the options of
+    later sources are merged into those of earlier ones. A preset's options for an algorithm other than the chosen one
+    are ignored. A game without a heuristic is evaluated against ``random`` alone unless a source names opponents.
 
     Raises ``ValueError`` for an unknown preset or setting, a wrong type or an invalid value, and, without ``trust``, if
     ``file`` names a class (``"package.module:Class"``) as the algorithm or an agent, because importing it runs its
     code, or an agent that asks a server (``"llm:..."``), which is sent a key; ``OSError`` for a file that
     cannot be read.
     """
-    overrides = overrides or {}
+    overrides = builtin_containers(overrides or {})
     sources: list[tuple[Mapping[Any, Any], Source, str]] = []
     if preset is not None:
         presets = _presets()

@@ -47,6 +47,15 @@ def read_outer(value: Any) -> Any:
     return quoted(read_value(value)) if isinstance(value, str) else value
 
 
+def builtin_containers(value: Any) -> Any:
+    """Mappings and sequences of any class, such as OmegaConf's, as dicts and lists."""
+    if isinstance(value, Mapping):
+        return {key: builtin_containers(part) for key, part in value.items()}
+    if isinstance(value, Sequence) and not isinstance(value, str | bytes | tuple):
+        return [builtin_containers(part) for part in value]
+    return value
+
+
 def _read_list(value: Any) -> Any:
     """A single value is a list of one."""
     value = read_outer(value)

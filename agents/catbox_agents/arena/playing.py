@@ -79,7 +79,7 @@ def play_block(setup: Setup, task: Task, watch: Watch, timed: bool = True) -> Bl
         make,
     )
     recorder = Recorder(setup.games_of(task)) if setup.record else None
-    seeds = functools.partial(_decision_seeds, root, first_deal(task.number), len(line_ups))
+    seeds = functools.partial(decision_seeds, root, first_deal(task.number), len(line_ups))
     referee = Referee(cast, names, seeds, setup.move_time if timed else None, watch, recorder)
 
     def moved(vec: Vec, rows: NDArray[np.int64]) -> None:
@@ -161,7 +161,7 @@ def _score_forfeits(
         win_shares[at][seat] = 0
 
 
-def _decision_seeds(
+def decision_seeds(
     root: np.random.SeedSequence, first: int, rotations: int, rows: NDArray[np.int64], move: int
 ) -> NDArray[np.uint64]:
     """A seed for each decision: a hash of the deal, the rotation and the number of the move."""

@@ -213,15 +213,38 @@ def read_record_from(file: BinaryIO, name: Path | str, number: int = 1) -> GameR
         line = file.readline(LONGEST_LINE)
         if not line:
             raise ValueError(f"{name} holds {line_number - 2} games; asked for game {number}")
-    where = number + 1
+    return _checked_record(game, header, name, number + 1, line)
+
+
+def read_records(path: Path) -> Iterator[GameRecord]:
+    """Every game of a file, checked completely when its turn comes. Errors as in `read_record`."""
+    with open(path, "rb") as file:
+        header = _line(path, 1, file.readline(LONGEST_LINE))
+        game = _game(path, header)
+        for number in itertools.count(2):
+            if not (line := file.readline(LONGEST_LINE)):
+                return
+            yield _checked_record(game, header, path, number, line)
+
+
+def game_of_records(path: Path) -> Game:
+    """The game that the records of a file are of. Errors as in `read_record`."""
+    with open(path, "rb") as file:
+        return _game(path, _line(path, 1, file.readline(LONGEST_LINE)))
+
+
+def _checked_record(
+    game: Game, header: dict[str, Any], name: Path | str, number: int, line: bytes
+) -> GameRecord:
+    """The game of line ``number``, played through."""
     try:
-        record = _record(game, _line(name, where, line))
+        record = _record(game, _line(name, number, line))
         for _ in record.states():
             pass
     except ValueError as error:
         by = header.get("catbox")
         other = f" (catbox {by} wrote the file, this is {catbox_env.__version__})"
-        text = str(error) if str(error).startswith(str(name)) else f"{name}, line {where}: {error}"
+        text = str(error) if str(error).startswith(str(name)) else f"{name}, line {number}: {error}"
         raise ValueError(text + (other if by != catbox_env.__version__ else "")) from None
     return record
 

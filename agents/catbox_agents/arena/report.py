@@ -311,6 +311,7 @@ def _draw(result: ArenaResult, file: BinaryIO) -> None:
 
 def markdown_table(rows: Sequence[Sequence[object]]) -> str:
     """A table whose first row is its header, without a line break at its end; ``|`` in a cell is escaped."""
-    header, *others = rows
-    every = [header, ["---"] * len(header), *others]
-    return "\n".join("| " + " | ".join(str(cell).replace("|", "\\|") for cell in row) + " |" for row in every)
+    header, *others = (
+        "| " + " | ".join(str(cell).replace("|", "\\|") for cell in row) + " |" for row in rows
+    )
+    return "\n".join([header, "|" + "---|" * len(rows[0]), *others])

@@ -28,7 +28,7 @@ from catbox_agents.files import check_format, parse_json, write_atomically
 from catbox_agents.networks.array_file import array_file_bytes, read_arrays, read_header
 from catbox_agents.networks.inputs import NetworkInputs
 from catbox_agents.networks.numpy_network import MAX_ARRAYS, Network, PolicyNetwork
-from catbox_agents.networks.sb3_file import OtherModelError, read_sb3_model
+from catbox_agents.networks.sb3_file import OtherModelError, check_not_stacked, read_sb3_model
 from catbox_env import Game, make_game
 
 #: The value of "format" in the header. Its number increases when older files can no longer be read.
@@ -224,6 +224,8 @@ def _check_sizes(checkpoint: PolicyCheckpoint, game: Game) -> None:
     except ValueError as error:
         raise ValueError(f"{checkpoint.path}: {error}; {ANOTHER_CHECKPOINT}") from None
     needed = wanted.size, game.num_actions + wanted.action_size
+    if checkpoint.path.suffix == SB3_SUFFIX:
+        check_not_stacked(checkpoint.path, network.num_inputs, wanted.size)
     if (network.num_inputs, network.num_outputs) != needed:
         reason = "was trained with another version"
         if checkpoint.game_id is None:

@@ -86,6 +86,17 @@ def noted_game(space: Any) -> dict[str, Any] | None:
     return note if _is_note(note) else None
 
 
+def check_not_stacked(model: object, size: int, inputs: int) -> None:
+    """Raise ``ValueError`` if ``model`` takes ``size`` inputs, several times the game's ``inputs``."""
+    stack, rest = divmod(size, inputs)
+    if stack > 1 and rest == 0:
+        raise ValueError(
+            f"{model} takes {size} inputs, {stack} times the game's {inputs}, as in a VecFrameStack of {stack}; an "
+            "agent keeps no earlier observations: train without VecFrameStack, since one observation holds all that "
+            "its seat knows of the position"
+        )
+
+
 def sb3_network(
     weights: Mapping[str, NDArray[np.float32]], activation: str, features: Mapping[str, int]
 ) -> PolicyNetwork:

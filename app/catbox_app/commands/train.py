@@ -12,7 +12,7 @@ from rich.console import Console
 from rich.table import Table
 
 from catbox_app.chosen_game import GameOptions, add_pairs
-from catbox_app.options import ALGORITHMS, PRESETS, RayAddress, complete_words
+from catbox_app.options import ALGORITHMS, PRESETS, TRACKERS, RayAddress, complete_words
 from catbox_app.preconditions import require
 from catbox_app.rules import DEFAULT_GAME
 from catbox_env.core.options import QuotedText
@@ -81,6 +81,14 @@ def train(
         ),
     ] = None,
     ray_address: RayAddress = None,
+    tracker: Annotated[
+        str | None,
+        typer.Option(
+            "--tracker",
+            help=f"Log the metrics there too: {', '.join(TRACKERS)}.",
+            autocompletion=complete_words(TRACKERS),
+        ),
+    ] = None,
     show_settings: Annotated[bool, typer.Option("--settings", help="List the settings and exit.")] = False,
 ) -> None:
     """Train an agent by self-play.
@@ -104,6 +112,7 @@ def train(
     from catbox_train.memory import keep_freed_memory
     from catbox_train.runs.folder import free_run_folder
     from catbox_train.runs.progress import TrainingAborted, TrainingDiverged, TrainingInterrupted
+    from catbox_train.trackers import tracking
 
     if show_settings:
         _print_settings(algorithm)
@@ -119,6 +128,7 @@ def train(
             overrides["workers"] = workers_on_ray
     elif ray_address is not None:
         raise ValueError("--ray-address: give the number of workers on the cluster with --workers-on-ray")
+    again = _on_ray(workers_on_ray, ray_address) + ([] if tracker is None else ["--tracker", tracker])
     keep_freed_memory()  # here, because it affects the whole process, which this command owns
     try:
         if resume:
@@ -130,9 +140,19 @@ def train(
                 raise ValueError("--resume keeps the settings of the run: leave out all others but --device")
             from catbox_train.runs.loop import resume as resume_run
 
-            again = _on_ray(workers_on_ray, ray_address) + ([] if device is None else ["--device", device])
-            with _algorithm(workers_on_ray, ray_address) as make_algorithm:
-                resume_run(output, trust=trust, device=device, make_algorithm=make_algorithm, options=again)
+            options = again + ([] if device is None else ["--device", device])
+            with (
+                _algorithm(workers_on_ray, ray_address) as make_algorithm,
+                tracking(tracker, output) as tracked,
+            ):
+                resume_run(
+                    output,
+                    trust=trust,
+                    device=device,
+                    make_algorithm=make_algorithm,
+                    options=options,
+                    on_update=tracked,
+                )
             return
         if workers_on_ray is not None:
             device = device or "cpu"
@@ -145,12 +165,16 @@ def train(
         name = config.stem if config and not preset else "-".join(_names(preset, chosen.game))
         folder = output or free_run_folder(Path("runs"), name)
         try:
-            with _algorithm(workers_on_ray, ray_address) as make_algorithm:
+            with (
+                _algorithm(workers_on_ray, ray_address) as make_algorithm,
+                tracking(tracker, folder) as tracked,
+            ):
                 train_run(
                     chosen,
                     folder,
                     make_algorithm=make_algorithm,
-                    options=_on_ray(workers_on_ray, ray_address),
+                    options=again,
+                    on_update=tracked,
                 )
         finally:
             if output is None:  # refused before anything was written: leave no empty folders

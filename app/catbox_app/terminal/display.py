@@ -41,6 +41,7 @@ class Display:
 
     def __init__(self, console: Console, game: Game, names: Sequence[str], viewer: int | None) -> None:
         self.console, self.game, self.names, self.viewer = console, game, names, viewer
+        self._hinted = False
 
     def position(self, state: GameState) -> Text:
         """The position, with the hand of the viewer or all hands."""
@@ -76,7 +77,9 @@ class Display:
             f"The expected outcome of each action in this round, best first: means over {WORLDS} worlds consistent "
             "with what you see. Lead: your points minus the mean of the others'."
         )
-        self.console.print(Text(told, style="dim"))
+        if not self._hinted:
+            self.console.print(Text(told, style="dim"))
+        self._hinted = True
         table = Table("action")
         found = estimates(self.game, seen)
         for name in ("points", "lead", *found[0].chances):

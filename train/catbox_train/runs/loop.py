@@ -9,8 +9,9 @@ from __future__ import annotations
 
 import math
 import os
+import signal
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass
 from pathlib import Path
@@ -47,6 +48,9 @@ from catbox_train.runs.progress import (
 )
 from catbox_train.runs.report import evaluate_policy, final_report
 
+#: Gets each row of ``metrics.jsonl`` once it is complete; true: stop the run.
+OnUpdate = Callable[[Mapping[str, float]], bool | None]
+
 
 @dataclass
 class Counters:
@@ -63,11 +67,14 @@ def train(
     console: Console | None = None,
     make_algorithm: MakeAlgorithm | None = None,
     options: Sequence[str] = (),
+    on_update: OnUpdate | None = None,
 ) -> dict[str, Any]:
     """Train with ``config`` in the new run folder ``output``; returns what ``results.json`` holds.
 
     ``make_algorithm`` makes the algorithm of a run that learns elsewhere: ``catbox_train.ray.RayWorkers.algorithm``.
     ``options`` of the command, such as ``["--workers-on-ray", "8"]``, are included in the commands that messages name.
+    ``on_update`` is called after every update with its row of ``metrics.jsonl``. If it returns True, the run is saved
+    and ends as after Ctrl-C; an error that it raises ends the run with the last checkpoint.
 
     Raises ``ValueError`` for rules, opponents or a device that do not exist and for a run that does not fit into
     memory, ``FileExistsError`` if the folder holds a run already, ``OSError`` if it is not writable or another process
@@ -79,7 +86,7 @@ def train(
     about a tenth faster.
     """
     config, game = check_run(config, now=make_algorithm is None, here=make_algorithm is None)
-    return _run(config, game, Path(output), console or Console(), True, make_algorithm, options)
+    return _run(config, game, Path(output), console or Console(), True, make_algorithm, options, on_update)
 
 
 def resume(
@@ -89,11 +96,13 @@ def resume(
     device: str | None = None,
     make_algorithm: MakeAlgorithm | None = None,
     options: Sequence[str] = (),
+    on_update: OnUpdate | None = None,
 ) -> dict[str, Any]:
     """Resume the run in the folder ``output``, exactly as if it had not been stopped.
 
     Without ``trust``, no module that ``config.yaml`` names is imported. ``device`` moves the run to another device:
-    from the same weights and games, but with other rounding. ``make_algorithm`` and ``options`` as for ``train``.
+    from the same weights and games, but with other rounding. ``make_algorithm``, ``options`` and
+    ``on_update`` as for ``train``.
 
     Raises ``FileNotFoundError`` if the folder holds no run, ``ValueError`` if its checkpoint is damaged or does not fit
     ``config.yaml``, or if an opponent or the device no longer exists or needs ``trust``, ``OSError`` if another process
@@ -104,7 +113,7 @@ def resume(
     if device is not None:
         config = config.replace(device=device)
     config, game = check_run(config, new=False, now=make_algorithm is None, here=make_algorithm is None)
-    return _run(config, game, run, console or Console(), False, make_algorithm, options)
+    return _run(config, game, run, console or Console(), False, make_algorithm, options, on_update)
 
 
 def check_run(
@@ -134,6 +143,7 @@ def _run(
     new: bool,
     make_algorithm: MakeAlgorithm | None,
     options: Sequence[str],
+    on_update: OnUpdate | None,
 ) -> dict[str, Any]:
     specs = [spec for found in config.specs().values() for spec in found]
     if any(imports_module(spec) or asks_server(spec) for spec in specs):
@@ -141,7 +151,7 @@ def _run(
     with StopRequest() as stop:
         while True:
             try:
-                return _run_once(config, game, run, console, new, make_algorithm, options, stop)
+                return _run_once(config, game, run, console, new, make_algorithm, options, on_update, stop)
             except WorkersLost as lost:
                 if stop.requested is not None:
                     raise TrainingAborted(run, options, stop.requested) from lost
@@ -164,6 +174,7 @@ def _run_once(
     new: bool,
     make_algorithm: MakeAlgorithm | None,
     options: Sequence[str],
+    on_update: OnUpdate | None,
     stop: StopRequest,
 ) -> dict[str, Any]:
     try:
@@ -175,7 +186,7 @@ def _run_once(
                 if new:
                     start_run(run, config)
                 remove_leftovers(run)
-                loop = Loop(config, game, run, algorithm, options)
+                loop = Loop(config, game, run, algorithm, options, on_update)
                 try:
                     with _advice_on_resuming(run, options, begun=True):
                         loop.load_latest()
@@ -232,13 +243,21 @@ def _memory_for(config: TrainConfig, new: bool) -> Iterator[None]:
 
 
 class Loop:
-    """A run in progress: the algorithm, and how far it has come. ``options`` as for ``train``."""
+    """A run in progress: the algorithm, and how far it has come. ``options`` and ``on_update`` as for
+    ``train``."""
 
     def __init__(
-        self, config: TrainConfig, game: Game, run: Path, algorithm: Algorithm, options: Sequence[str] = ()
+        self,
+        config: TrainConfig,
+        game: Game,
+        run: Path,
+        algorithm: Algorithm,
+        options: Sequence[str] = (),
+        on_update: OnUpdate | None = None,
     ) -> None:
         self.config, self.game, self.run, self.algorithm = config, game, run, algorithm
         self.options = options
+        self.on_update = on_update or (lambda row: None)
         self.done = Counters()
         self.best_margin = -math.inf
 
@@ -270,14 +289,16 @@ class Loop:
                 if done.update % config.evaluate_every == 0 and not last:
                     row |= self.evaluate(progress.say)
                 log.write(row)
-                requested = (
-                    stop.requested
-                )  # read once: what is asked for from now on waits for the next update
+                stopped = not last and self.on_update(dict(row))
+                # Read once: what is asked for from now on waits for the next update.
+                requested = signal.SIGINT if stopped and stop.requested is None else stop.requested
                 if done.update % config.checkpoint_every == 0 or last or requested is not None:
                     log.sync()
                     self.save()
                 if last:  # what was learned is safe by now
-                    log.extend(row, self.evaluate(progress.say))
+                    found = self.evaluate(progress.say)
+                    log.extend(row, found)
+                    self.on_update({**row, **found})
         if requested is not None:
             raise TrainingInterrupted(self.run, done.decisions, self.options, requested)
 

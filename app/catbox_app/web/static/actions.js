@@ -57,6 +57,7 @@ export function createActions(act) {
   // `values`: a map from actions to {share, words}: the length of the bar from 0 to 1, and the value in words.
   function showValues(values, best) {
     list.classList.toggle("coached", values.size > 0);
+    if (values.size > 0 && !chosen) fold.open = true;
     for (const button of buttons()) {
       for (const part of button.querySelectorAll(".value, .axis")) part.remove();
       const action = Number(button.dataset.choice);

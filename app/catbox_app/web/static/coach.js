@@ -92,13 +92,13 @@ function bestOf(values, first) {
 }
 
 function ahead({value, interval}) {
-  const within = interval < 0.05 ? "" : ` \u00b1 ${interval.toFixed(1)}`;
+  const within = interval < 0.05 ? "" : `\u00a0\u00b1\u00a0${interval.toFixed(1)}`;
   const size = `${Math.abs(value).toFixed(1)}${within} points`;
   return `${size} ${value < 0 ? "behind" : "ahead of"}`;
 }
 
 function inWords({value, unit, interval}) {
-  if (unit === "probability") return `${(100 * value).toFixed(value < 0.0995 ? 1 : 0)} %`;
-  const within = interval < SAME ? "" : ` \u00b1 ${interval.toFixed(2)}`;
+  if (unit === "probability") return `${(100 * value).toFixed(value < 0.0995 ? 1 : 0)}\u00a0%`;
+  const within = interval < SAME ? "" : `\u00a0\u00b1\u00a0${interval.toFixed(2)}`;
   return withMinus(`${value < 0 ? "" : "+"}${value.toFixed(2)}${within}`);
 }

@@ -61,7 +61,7 @@ export function createLobby(frame) {
     element(
       "details",
       {class: "panel rules"},
-      element("summary", {}, "Advanced"),
+      element("summary", {}, "Rounds, rules and pace"),
       element(
         "div",
         {class: "field-row"},
@@ -72,7 +72,7 @@ export function createLobby(frame) {
     ),
     openButton,
     panel(
-      "Watch a game",
+      "Open a saved game",
       "watch",
       element("p", {}, "A file saved at a table, or by the commands play, watch and arena."),
       labelled("File of games", file),
@@ -176,6 +176,8 @@ export function createLobby(frame) {
     if (value === YOU) [occupants[yours], occupants[seat]] = [occupants[seat], YOU];
     else if (seat === yours) [occupants[seat], occupants[(seat + 1) % count]] = [value, YOU];
     else occupants[seat] = value;
+    note.textContent = seat === yours ? `You sit in seat ${occupants.indexOf(YOU)} now: one seat is always yours.` : "";
+    note.hidden = note.textContent === "";
     showSeats();
     seats.querySelectorAll("select")[seat].focus();
   }
@@ -194,6 +196,7 @@ export function createLobby(frame) {
     if (frame.links) people.push([PERSON, "Another person, by link"]);
     const groups = new Map();
     for (const agent of agents()) {
+      if (agent.group === "trained") continue; // the level "best" is the one for these rules
       groups.set(agent.group, [...(groups.get(agent.group) ?? []), [agent.spec, agent.title]]);
     }
     return [["People", people], ...[...groups].map(([group, rest]) => [capital(group), rest])];

@@ -65,8 +65,9 @@ export function createPicture(act, say, names) {
       const height = Math.min(6, box.height / 6);
       const width = box.width - 6;
       const inside = box.y + box.height - height - 2.5;
-      const words = Math.max(...[...choice.querySelectorAll("text")].map((one) => one.getBBox().y + one.getBBox().height));
-      const place = [box.x + 3, words > inside ? box.y + box.height + 1.5 : inside]; // not over a text
+      const words = [...choice.closest("g[transform]").querySelectorAll("text")].map((one) => one.getBBox());
+      const over = words.some((one) => one.x < box.x + box.width && one.x + one.width > box.x && one.y < inside + height && one.y + 0.8 * one.height > inside);
+      const place = [box.x + 3, over ? box.y + box.height + 1.5 : inside];
       const bar = document.createElementNS(SPACE, "g");
       bar.setAttribute("class", action === best ? "coach-bar best" : "coach-bar");
       bar.setAttribute("aria-hidden", "true");

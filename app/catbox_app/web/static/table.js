@@ -150,6 +150,7 @@ export function createTable(frame, mode) {
     (wide.matches ? side : centre).prepend(summary.node); // in one column, the result comes first
     const place = over ? placeOf(joined.seat, position.places) : "";
     summary.show(roundEnd === null ? [] : roundEnd.lines, over, place, ...(over ? deal.buttonsAtTheEnd() : []));
+    if (over && number > before) summary.node.scrollIntoView({block: "nearest"});
   }
 
   function act(action) {

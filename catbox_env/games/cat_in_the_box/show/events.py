@@ -53,10 +53,16 @@ def tell_events(
     return found
 
 
+def a_card(rank: int) -> str:
+    """A card of a rank with its article: "a 7", "an 8"."""
+    number = str(rank + 1)
+    return f"{'an' if number.startswith('8') or number in ('11', '18') else 'a'} {number}"
+
+
 def _discard(rank: int, mover: int, is_seen: bool) -> Event:
     if not is_seen:
         return Event("discard", mover, f"player_{mover} puts a card aside")
-    return Event("discard", mover, f"player_{mover} puts a {rank + 1} aside", {"rank": rank + 1})
+    return Event("discard", mover, f"player_{mover} puts {a_card(rank)} aside", {"rank": rank + 1})
 
 
 def _play(view: View, color: int, rank: int) -> list[Event]:
@@ -120,12 +126,12 @@ def _round_end(view: View, number: int, after: GameState) -> list[Event]:
         told, data = _sum(rules, infos[seat])
         text = f"player_{seat}: {told}"
         if rules.num_rounds > 1:
-            text += f", {totals[seat]} in all"
+            text += f" ({totals[seat]} in all)"
         found.append(Event("score", seat, text, {**data, "total": totals[seat]}))
     for seat in players:
         hand = [rank + 1 for rank in view.cards(seat)]
         discard = view.discards[seat] + 1
-        text = f"player_{seat} still held {' '.join(map(str, hand))}, and had put a {discard} aside"
+        text = f"player_{seat} still held {' '.join(map(str, hand))}, and had put {a_card(discard - 1)} aside"
         found.append(Event("hand", seat, text, {"ranks": hand, "discard": discard}))
     if after.is_terminal():
         found.append(winners_event(after, totals, [info["score"] for info in infos], "point"))

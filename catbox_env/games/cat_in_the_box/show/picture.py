@@ -47,7 +47,7 @@ def _line(view: View, legal: list[int]) -> str:
     elif legal == [view.rules.paradox]:
         what = "has to cause a paradox"
     else:
-        what = "declares a card" if view.plays else "leads"
+        what = "plays a card" if view.plays else "leads"
     return f"player_{view.mover} {what}"
 
 
@@ -80,5 +80,5 @@ def _last_words(rules: Rules, state: GameState, seat: int | None) -> str:
         what = "caused a paradox"
     else:
         color, rank = divmod(action - rules.first_play, rules.num_ranks)
-        what = f"declared {COLORS[color]} {rank + 1}"
+        what = f"played {COLORS[color]} {rank + 1}"
     return f"player_{mover} {what}."

@@ -32,7 +32,7 @@ TRICK, ROW, HAND_ROW = 118, 44, 34
 #: The middle of the first card of a trick, and the maximum spacing of cards.
 FIRST_CARD, MOST_APART = 38, 64
 #: Columns of the players: X-tokens, tricks won, group, score.
-X_TOKENS, WON, GROUP, SCORE = 124, 209, 276, 318
+X_TOKENS, WON, GROUP, SCORE = 124, 209, 282, 321
 #: The start of the cards of a hand, and the width of all ranks.
 CARDS, ROOM = 40, 262
 
@@ -78,7 +78,7 @@ def _card(theme: Theme, x: float, color: int, rank: int, wins: bool) -> str:
 
 
 def put_results(view: View, state: GameState, sheet: Sheet) -> None:
-    """Between two rounds, and at the end: each seat's score as a sum."""
+    """Between two rounds, and at the end: each seat's score as a sum; at the end of a match, in large the total."""
     theme, infos = sheet.theme, [state.info(seat) for seat in range(view.rules.num_players)]
     head = "Result" if view.mover < 0 else "Last round"
     by = [seat for seat, info in enumerate(infos) if info["paradox"]]
@@ -87,7 +87,10 @@ def put_results(view: View, state: GameState, sheet: Sheet) -> None:
     for seat, (x, info) in enumerate(zip(_places(view), infos, strict=True)):
         score, tricks, bonus = info["score"], info["tricks_won"], info["bonus"]
         counted = signed(-tricks if seat in by else tricks) + (f" + {bonus}" if bonus else "")
-        drawn += centred(x, TITLE + 28, signed(score), 26, bold=True)
+        shown = score
+        if view.rules.num_rounds > 1 and view.mover < 0:
+            shown, counted = view.scores[seat], f"{counted} = {signed(score)}"
+        drawn += centred(x, TITLE + 28, signed(shown), 26, bold=True)
         drawn += centred(x, TITLE + 58, counted, 13, theme.soft) + token(theme, seat, x, TITLE + 94, 11)
         words.append(f"player_{seat} {score} points, {tricks} tricks, bonus {bonus}")
     sheet.panel(1, TITLE + TRICK, figure(drawn, f"{head.lower()}, {note}: {'; '.join(words)}"))
@@ -132,8 +135,7 @@ def _x_token(theme: Theme, y: float, color: int, held: bool) -> str:
 def _won_and_bid(view: View, theme: Theme, seat: int, y: float) -> str:
     """Tricks won against the bid, in words and as discs: full ones are won, hollow ones still to be won."""
     won, bid = view.tricks_won[seat], view.bids[seat]
-    wanted = "\u2013" if bid is None else bid
-    words = f"{won} of {wanted}" if view.rules.bids else won
+    words = won if bid is None else f"{won} of {bid}"
     total = max(won, bid or 0)
     drawn = text(WON, y - 8 if total else y, words, 15, bold=bid == won)
     apart = min(9.0, 54 / max(total, 1))

@@ -93,6 +93,9 @@ def _line(view: View) -> str:
         return f"player_{view.mover} leads"
     if view.rules.eliminates and view.trick == BLIND_TRICK:
         return f"player_{view.mover} chooses, {SUITS[view.led]} led"
+    seen = view.hands.get(view.mover, [])  # empty: not seen
+    if seen and not any(card % NUM_SUITS == view.led for card in seen):
+        return f"player_{view.mover} plays or folds"
     return f"player_{view.mover} follows {SUITS[view.led]} or folds"
 
 
@@ -102,7 +105,7 @@ def _last_words(state: GameState, seat: int | None) -> str:
         return ""
     mover, action = last
     if action < 0:  # folded, or chosen blind
-        what = "laid a card face down"
+        what = "folded a card, face down"
     elif action < FOLD:
         what = f"played {card_to_string(action)}"
     elif action < CLAIM:
@@ -118,7 +121,7 @@ def _face(
     """A face-up card: its rank, and its suit below. ``line``: the colour of a frame around it."""
     suit, middle = card % NUM_SUITS, x + width / 2
     fill = theme.words[SUIT_COLORS[suit]] if suit < len(SUIT_COLORS) else theme.ink
-    ground = theme.turn if shaded else theme.face
+    ground = theme.page if shaded else theme.face
     drawn = box(x, y, width, height, ground, radius=5, line=line or theme.line, weight=2.5 if line else 1.5)
     drawn += centred(middle, y + 0.29 * height, RANKS[card // NUM_SUITS], 0.36 * height, fill, bold=True)
     place = f"translate({number(middle)} {number(y + 0.7 * height)}) scale({number(0.035 * height)})"
@@ -190,7 +193,7 @@ def _hand(view: View, theme: Theme, seat: int, legal: set[int]) -> str:
     early = view.mover >= 0 and view.trick < NUM_EARLY_TRICKS
     has_won = seat in (view.wins[trick] for trick in range(view.trick))
     at_risk = view.rules.eliminates and early and not has_won
-    note = f"no trick of the first {NUM_EARLY_TRICKS}: out" if at_risk else ""
+    note = f"win one of the first {NUM_EARLY_TRICKS} tricks or be out" if at_risk else ""
     drawn = heading(theme, f"Hand of player_{seat}", note)
     for k, card in enumerate(view.hands[seat]):
         drawn += _in_hand(theme, PADDING + k * HAND_APART, TITLE + 10, card, legal)
@@ -233,6 +236,8 @@ def _foot(view: View, theme: Theme, seat: int, top: float, legal: set[int]) -> s
     if view.mover != seat:
         return text(PADDING, top + 22, f"Waiting for player_{view.mover}.", fill=theme.soft)
     folds = any(FOLD <= action < CLAIM for action in legal)
+    if folds and view.led >= 0 and not any(card % NUM_SUITS == view.led for card in view.hands[seat]):
+        return prompt(PADDING, top + 22, f"No {SUITS[view.led]}: your card cannot win.")
     return prompt(PADDING, top + 22, "Play a framed card or fold one." if folds else "Play a framed card.")
 
 

@@ -17,7 +17,7 @@ from catbox_env.core.state import GameState
 from catbox_env.games.petrify.play.state import NONE
 from catbox_env.games.petrify.rules import Rules
 from catbox_env.games.petrify.show.text import energy
-from catbox_env.games.petrify.show.view import View, color_of_tile
+from catbox_env.games.petrify.show.view import View, color_of_tile, tile_in_words
 
 
 def tell_events(rules: Rules, before: GameState, action: int, after: GameState) -> list[Event]:
@@ -42,11 +42,12 @@ def _move(was: View, action: int, now: View) -> list[Event]:
     mover, tile = was.mover, was.tiles[action]
     start, end = was.rules.cell_name(was.positions[mover]), was.rules.cell_name(action)
     data = {"from": start, "to": end, "tile": tile}
+    onto = tile_in_words(was.rules, tile)
     if was.teleporting:
-        text = f"player_{mover} comes out of the teleport on {start} at {end} ({tile})"
+        text = f"player_{mover} comes out of the teleport on {start} at {end} ({onto})"
         return [Event("teleport_exit", mover, text, data)]
     steps = energy(was.rules, was.tile_under(mover))
-    text = f"player_{mover} walks {steps} from {start} to {end} ({tile}); {start} is closed"
+    text = f"player_{mover} walks {steps} from {start} to {end} ({onto}); {start} is closed"
     events = [Event("move", mover, text, data)]
     if tile[0] == "T":
         color = color_of_tile(tile)

@@ -25,7 +25,7 @@ from catbox_env.core.state import GameState
 from catbox_env.games.petrify.play.state import NONE
 from catbox_env.games.petrify.rules import COLUMN_LETTERS, Rules
 from catbox_env.games.petrify.show.tiles import SMALL, draw_tile
-from catbox_env.games.petrify.show.view import WALL_NAME, View, color_of_tile, steps_of
+from catbox_env.games.petrify.show.view import WALL_NAME, View, color_of_tile, colors_matter, steps_of
 
 #: The corner of the first cell of the board, and the width of a row.
 LEFT, TOP, ROOM = 26, 26, 310
@@ -83,7 +83,7 @@ def _put_board(view: View, legal: list[int], sheet: Sheet, asks: bool) -> None:
 def _cell(view: View, theme: Theme, x: float, y: float, side: float, cell: int) -> str:
     tile, pawn = view.tile_left(cell), view.pawns.get(cell)
     drawn = draw_tile(
-        theme, x, y, side, tile, holds_pawn=pawn is not None, numbers_color=_colors_matter(view.rules)
+        theme, x, y, side, tile, holds_pawn=pawn is not None, numbers_color=colors_matter(view.rules)
     )
     label = f"{view.rules.cell_name(cell)} {tile or 'closed'}"
     if pawn is not None:
@@ -111,11 +111,6 @@ def _put_players(view: View, viewer: int | None, sheet: Sheet) -> None:
     sheet.panel(1, TITLE + view.rules.num_players * ROW + 6, drawn, "players")
 
 
-def _colors_matter(rules: Rules) -> bool:
-    """Whether a teleport leads to tiles of its colour."""
-    return rules.teleports > 1
-
-
 def _put_legend(rules: Rules, sheet: Sheet) -> None:
     """The meaning of the tiles under these rules."""
     rows = [("3.2", f"from here you walk {steps_of(rules, '3.2')}"), ("", "closed: nobody can go here")]
@@ -124,8 +119,10 @@ def _put_legend(rules: Rules, sheet: Sheet) -> None:
     rows += [("T1", "jumps to a free tile of its colour")] * (rules.teleports > 1)
     rows += [("0", "all pawns change places")] * bool(rules.zeros)
     rows += [(WALL_NAME, "a wall: nobody can go here")] * bool(rules.walls)
-    numbers_color = _colors_matter(rules)
-    drawn = heading(sheet.theme, "Tiles", "big: steps · small: colour" if numbers_color else "steps")
+    numbers_color = colors_matter(rules)
+    drawn = heading(
+        sheet.theme, "Tiles", "big: steps · small: colour" if numbers_color else "colours do not matter"
+    )
     for k, (tile, words) in enumerate(rows):
         y = TITLE + k * LEGEND_ROW
         drawn += draw_tile(sheet.theme, PADDING, y, 32, tile, numbers_color=numbers_color)

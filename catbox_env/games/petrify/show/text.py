@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from catbox_env.games.petrify.play.state import NONE
 from catbox_env.games.petrify.rules import COLUMN_LETTERS, NUM_SYMBOLS, Rules
-from catbox_env.games.petrify.show.view import View, color_of_tile, steps_of
+from catbox_env.games.petrify.show.view import View, color_of_tile, steps_of, tile_in_words
 
 Piece = tuple[str, str]
 #: Colours 0-4 of the tiles.
@@ -29,7 +29,8 @@ def energy(rules: Rules, tile: str) -> str:
 
 def render(view: View) -> list[Piece]:
     """Pieces (text, rich style) that together show the position."""
-    lines = [[(f"Petrify: {_headline(view)}", "bold")], [], *_board(view), [], *_seats(view)]
+    legend = [("[0]: the pawn of player_0; #: closed", "dim")]
+    lines = [[(f"Petrify: {_headline(view)}", "bold")], [], *_board(view), legend, [], *_seats(view)]
     return [piece for line in lines for piece in [*line, ("\n", "")]]
 
 
@@ -54,7 +55,8 @@ def _board(view: View) -> list[list[Piece]]:
         for cell in range(row * size, (row + 1) * size):
             tile = view.tile_left(cell)
             pawn = f"[{view.pawns[cell]}]" if cell in view.pawns else ""
-            line.append((f"{tile or '#':>5}", STYLES[color_of_tile(tile)] if tile else "dim"))
+            name = tile_in_words(view.rules, tile) if tile else "#"
+            line.append((f"{name:>5}", STYLES[color_of_tile(tile)] if tile else "dim"))
             line.append((f"{pawn:<4}", "bold"))
         last, style = line[-1]
         rows.append([*line[:-1], (last.rstrip(), style)])
@@ -65,7 +67,8 @@ def _seats(view: View) -> list[list[Piece]]:
     rows: list[list[Piece]] = []
     for seat, (cell, place) in enumerate(zip(view.positions, view.places, strict=True)):
         turn = seat == view.mover
-        text = f"{'>' if turn else ' '} player_{seat}  on {view.rules.cell_name(cell)} ({view.tiles[cell]})"
+        tile = tile_in_words(view.rules, view.tiles[cell])
+        text = f"{'>' if turn else ' '} player_{seat}  on {view.rules.cell_name(cell)} ({tile})"
         if place != NONE:
             last = view.rules.num_players
             text += f", {'winner' if place == 0 else f'petrified, place {place + 1} of {last}'}"

@@ -70,6 +70,16 @@ def color_of_tile(tile: str) -> int:
     return int(tile[-1]) if tile[-1].isdigit() else 0
 
 
+def colors_matter(rules: Rules) -> bool:
+    """Whether a teleport leads to tiles of its colour."""
+    return rules.teleports > 1
+
+
+def tile_in_words(rules: Rules, tile: str) -> str:
+    """A tile by name, without a colour that does not matter: ``"3"`` instead of ``"3.2"``."""
+    return tile if colors_matter(rules) else tile.partition(".")[0]
+
+
 def steps_of(rules: Rules, tile: str) -> str:
     """How far a tile lets its player walk: ``"3 steps"``, ``"1\\u20134 steps"``, ``"no steps"``."""
     if tile == WILDCARD_NAME:

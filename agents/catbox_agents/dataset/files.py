@@ -1,0 +1,266 @@
+"""Writes games as a Parquet file with its card, and as a Minari data set. It needs the extra ``data``."""
+
+from __future__ import annotations
+
+import json
+import shutil
+import warnings
+from collections import Counter
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+import catbox_env
+from catbox_agents.arena.report import markdown_table
+from catbox_agents.dataset.game_data import Chunk, GameData
+from catbox_agents.files import write_atomically, writing_atomically
+from catbox_env import Game
+from catbox_env.core.checks import brief
+from catbox_env.core.versions import missing_extra
+from catbox_env.registration import gymnasium_id
+
+DATA_FILE, CARD_FILE = "decisions.parquet", "README.md"
+COLUMNS = {
+    "game": "number of the game",
+    "seat": "who decides",
+    "move": "place of the action among all of the game, from 0",
+    "observation": "what the seat sees, int8, as `game.observation_layout` describes it",
+    "action_mask": "the legal actions",
+    "action": "what it did",
+    "reward": "what it was paid from this decision to its next one or the end",
+    "terminated": "whether this is its last decision in the game",
+    "return": "what it was paid in the whole game",
+    "agent": "who decided",
+    "agents": "the agent in each seat",
+    "deal": "JSON: the deal of each round, as `new_initial_state(deal=...)` takes it",
+}
+
+
+@dataclass
+class _Totals:
+    """What the card says of all games."""
+
+    games: int = 0
+    decisions: int = 0
+    idle: int = 0
+    returns: Counter[str] = field(default_factory=Counter)
+    seats: Counter[str] = field(default_factory=Counter)
+
+    def add(self, chunk: Chunk) -> None:
+        self.games += len(chunk.deals)
+        self.decisions += len(chunk.action)
+        self.idle += chunk.returns.size - len(chunk.episodes())
+        for agents, returns in zip(chunk.agents, chunk.returns.tolist(), strict=True):
+            for agent, paid in zip(agents, returns, strict=True):
+                self.returns[agent] += paid
+                self.seats[agent] += 1
+
+
+def write_dataset(
+    data: GameData,
+    output: Path | str | None = None,
+    minari_id: str | None = None,
+    license: str = "mit",
+    progress: Callable[[int, int | None], None] | None = None,
+) -> str:
+    """Write the games and return their card.
+
+    Args:
+        data: what `play_games` or `read_games` returns.
+        output: a folder for ``decisions.parquet``, a row for each decision, and the card, ``README.md``.
+        minari_id: the id of a new Minari data set, such as ``"catbox/zoo-v0"``, in which every seat of a game is an
+            episode; Minari keeps it in its own folder (``MINARI_DATASETS_PATH``).
+        license: for the card, as model hubs name it.
+        progress: called with (games written, games in total or None).
+
+    Raises ``ValueError`` if neither place is given, one holds a data set already, or there are no games (nothing is
+    written then), ``OSError`` for a file that cannot be written, ``ModuleNotFoundError`` without the extra ``data``.
+    """
+    if output is None and minari_id is None:
+        raise ValueError(
+            "output=None and minari_id=None: give a folder, the id of a Minari data set, or both"
+        )
+    totals = _Totals()
+
+    def counted(chunks: Iterator[Chunk]) -> Iterator[Chunk]:
+        for chunk in chunks:
+            totals.add(chunk)
+            yield chunk
+            if progress is not None:
+                progress(totals.games, data.num_games)
+        if not totals.games:
+            raise ValueError("there is no finished game to write")
+
+    chunks = counted(data.chunks)
+    folder = None if output is None else Path(output)
+    if folder is not None:
+        if (folder / DATA_FILE).exists() or (folder / CARD_FILE).exists():
+            raise ValueError(f"{folder} holds a data set already: give another folder")
+        chunks = _to_parquet(chunks, folder, data.game)
+    if minari_id is not None:
+        stored = _to_minari(chunks, minari_id, data)
+    else:
+        for _ in chunks:  # writing them
+            pass
+    card = _card(data, totals, license)
+    if folder is not None:
+        write_atomically(folder / CARD_FILE, card.encode())
+    if minari_id is not None:
+        stored.storage.update_metadata({"description": card})
+    return card
+
+
+def _to_parquet(chunks: Iterator[Chunk], folder: Path, game: Game) -> Iterator[Chunk]:
+    """Writes the ``chunks`` that it passes on."""
+    try:
+        import pyarrow as pa
+        from pyarrow import parquet
+    except ModuleNotFoundError as error:
+        raise missing_extra(error, "writing Parquet", "data") from error
+
+    def rows(values: NDArray[Any]) -> Any:
+        """(N, K) as a column of lists."""
+        kind = pa.list_(pa.from_numpy_dtype(values.dtype), values.shape[1])
+        return pa.FixedSizeListArray.from_arrays(pa.array(values.reshape(-1)), type=kind)
+
+    def repeated(values: list[Any], places: NDArray[np.int64]) -> Any:
+        """A column in which many rows have the same of a few values."""
+        return pa.DictionaryArray.from_arrays(pa.array(places.astype(np.int32)), pa.array(values)).cast(
+            pa.array(values).type
+        )
+
+    folder.mkdir(parents=True, exist_ok=True)
+    writer = None
+    about = {"game": game.id, "options": game.options, "catbox": catbox_env.__version__}
+    with writing_atomically(folder / DATA_FILE) as file:
+        for chunk in chunks:
+            names = sorted({name for agents in chunk.agents for name in agents})
+            place = np.array([[names.index(name) for name in agents] for agents in chunk.agents])
+            terminated = np.ones(len(chunk.action), np.bool_)
+            terminated[:-1] = (np.diff(chunk.game) != 0) | (np.diff(chunk.seat) != 0)
+            table = pa.table(
+                {
+                    "game": pa.array((chunk.first + chunk.game).astype(np.int64)),
+                    "seat": pa.array(chunk.seat.astype(np.int8)),
+                    "move": pa.array(chunk.move.astype(np.int32)),
+                    "observation": rows(chunk.observation),
+                    "action_mask": rows(chunk.action_mask),
+                    "action": pa.array(chunk.action),
+                    "reward": pa.array(chunk.reward),
+                    "terminated": pa.array(terminated),
+                    "return": pa.array(chunk.returns[chunk.game, chunk.seat]),
+                    "agent": repeated(names, place[chunk.game, chunk.seat]),
+                    "agents": pa.array(chunk.agents).take(pa.array(chunk.game)),
+                    "deal": repeated(chunk.deals, chunk.game),
+                }
+            ).replace_schema_metadata({"catbox": json.dumps(about)})
+            if writer is None:
+                writer = parquet.ParquetWriter(file, table.schema, compression="zstd")
+            writer.write_table(table)
+            yield chunk
+        assert writer is not None  # without games, ``chunks`` raised an error
+        writer.close()
+
+
+def _to_minari(chunks: Iterator[Chunk], minari_id: str, data: GameData) -> Any:
+    """The new Minari data set. Nothing is left of it if there is an error."""
+    try:
+        import gymnasium
+        import minari
+        from minari.data_collector import EpisodeBuffer
+        from minari.storage import get_dataset_path
+    except ModuleNotFoundError as error:
+        raise missing_extra(error, "writing a Minari data set", "data") from error
+
+    begun = False
+
+    def episodes() -> Iterator[Any]:
+        nonlocal begun
+        begun = True
+        for chunk in chunks:
+            for rows in chunk.episodes():
+                game, seat = int(chunk.game[rows.start]), int(chunk.seat[rows.start])
+                steps = rows.stop - rows.start
+                masks = np.zeros((steps + 1, chunk.action_mask.shape[1]), np.int8)
+                masks[:-1] = chunk.action_mask[rows]
+                about = {
+                    "seat": seat,
+                    "return": chunk.returns[game, seat],
+                    "agents": json.dumps(chunk.agents[game]).encode(),
+                    "deal": chunk.deals[game].encode(),
+                }
+                yield EpisodeBuffer(
+                    observations={
+                        "observation": np.concatenate(
+                            [chunk.observation[rows], chunk.last[game, seat][None]]
+                        ),
+                        "action_mask": masks,
+                    },
+                    actions=chunk.action[rows],
+                    rewards=chunk.reward[rows],
+                    terminations=np.arange(steps) == steps - 1,
+                    truncations=np.zeros(steps, np.bool_),
+                    infos={name: np.full(steps + 1, value) for name, value in about.items()},
+                )
+
+    env = gymnasium.make(gymnasium_id(data.game.id), mask_in_observation=True, **data.game.options)
+    about = {"algorithm_name": data.about["agents"], "requirements": ["catbox-env"]}
+    try:
+        with warnings.catch_warnings():
+            # It asks for an author and a link, which the user may add.
+            warnings.filterwarnings("ignore", category=UserWarning, module="minari")
+            return minari.create_dataset_from_buffers(minari_id, episodes(), env=env, **about)
+    except BaseException:
+        if begun:  # otherwise the id is refused, such as that of an older data set
+            shutil.rmtree(get_dataset_path(minari_id))
+        raise
+
+
+def _card(data: GameData, totals: _Totals, license: str) -> str:
+    """Markdown with the front matter that hubs read."""
+    game = data.game
+    rules = ", ".join(f"{name}={brief(value)}" for name, value in game.options.items() if name != "reward")
+    means = ", ".join(
+        f"`{agent}` {totals.returns[agent] / totals.seats[agent]:+.3f}" for agent in sorted(totals.seats)
+    )
+    lines = {
+        "game": f"`{game.id}`",
+        "rules": rules,
+        "reward": f"`{game.options['reward']}`",
+        **data.about,
+        "games": f"{totals.games:,}",
+        "decisions": f"{totals.decisions:,}",
+        "mean return of a seat": means,
+        "licence": license,
+        "written by": f"catbox {catbox_env.__version__}",
+    }
+    if data.left_out:
+        lines["left out"] = ", ".join(f"{count:,} {why} games" for why, count in data.left_out.items())
+    if totals.idle:
+        lines["without a decision"] = f"{totals.idle:,} seats, whose payments are in no row"
+    front = {
+        "license": license,
+        "task_categories": "[reinforcement-learning]",
+        "tags": "[offline-rl, imitation-learning, card-games, catbox]",
+    }
+    return "\n".join(
+        [
+            "---",
+            *(f"{name}: {value}" for name, value in front.items()),
+            "---",
+            f"# Games of {game.id}",
+            "",
+            markdown_table([["", ""], *([name, text] for name, text in lines.items())]),
+            "",
+            "A row of `decisions.parquet`, or a step of the Minari data set, is one decision:",
+            "",
+            markdown_table(
+                [["column", "what it is"], *([f"`{name}`", text] for name, text in COLUMNS.items())]
+            ),
+            "",
+        ]
+    )

@@ -1,0 +1,154 @@
+"""Games as data: every decision as its seat saw it, and rewards that sum to what was paid."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import catbox_env
+from catbox_agents import DEAL_SETS
+from catbox_agents.dataset import Chunk, game_data, play_games, read_games, write_dataset
+from catbox_env import Game
+from tests.agents.arena_agents import Lowest, Middle, Raising, spec
+from tests.agents.test_arena_records import recorded
+from tests.app.table import refused
+from tests.small_games import game_for
+
+GAMES = [
+    ("cat_in_the_box_v0", {"num_players": 3, "rounds": 2, "start_player": "random"}),
+    ("cat_te_v0", {"num_players": 3, "region": "khmer", "side_pot": 1}),
+    ("petrify_v0", {"num_players": 4, "size": 4}),
+]
+
+
+def check(game: Game, chunk: Chunk) -> None:
+    """Play every game of ``chunk`` again from its deals and actions alone, and compare."""
+    assert len(chunk.episodes()) > len(chunk.deals)
+    paid = np.zeros_like(chunk.returns)
+    np.add.at(paid, (chunk.game, chunk.seat), chunk.reward)
+    decided = np.zeros(paid.shape, bool)
+    decided[chunk.game, chunk.seat] = True
+    assert paid[decided] == pytest.approx(chunk.returns[decided])
+    assert not paid[~decided].any()
+    for number, deals in enumerate(chunk.deals):
+        own = np.flatnonzero(chunk.game == number)
+        rounds = iter(json.loads(deals))
+        state = game.new_initial_state(seed=0, deal=next(rounds))
+        pending: dict[int, int] = {}
+        before = np.zeros(game.num_players)  # paid before a seat's first decision
+        received = np.zeros(len(chunk.reward))
+        for row in own[np.argsort(chunk.move[own])]:
+            seat = state.current_player
+            assert chunk.seat[row] == seat
+            assert (chunk.observation[row] == state.observation(seat)).all()
+            assert (chunk.action_mask[row] == state.action_mask()).all()
+            received[row], before[seat] = before[seat], 0
+            pending[seat] = row
+            state.apply_action(int(chunk.action[row]))
+            for other, reward in enumerate(state.rewards()):
+                if other in pending:
+                    received[pending[other]] += reward
+                else:
+                    before[other] += reward
+            if state.round_ended and not state.is_terminal():
+                game.set_deal(state.record, next(rounds))
+        assert state.is_terminal()
+        assert chunk.reward[own] == pytest.approx(received[own])
+        assert chunk.returns[number] == pytest.approx(state.returns())
+        for seat in range(game.num_players):
+            assert (chunk.last[number, seat] == state.observation(seat)).all()
+
+
+@pytest.mark.parametrize(("game_id", "options"), GAMES)
+@pytest.mark.parametrize("source", ["played", "recorded"])
+def test_rewards_and_observations_are_those_of_the_game(
+    tmp_path: Path, game_id: str, options: dict[str, Any], source: str
+) -> None:
+    game = catbox_env.make_game(game_id, **options)
+    if source == "played":
+        data = play_games(game, ["random", spec(Middle)], 8, seed=3)
+    else:
+        data = read_games(recorded(tmp_path, game))
+        assert data.game.options == {**game.options, "reward": "score"}
+    chunks = list(data.chunks)
+    assert sum(len(chunk.deals) for chunk in chunks) >= 8
+    for chunk in chunks:
+        check(data.game, chunk)
+
+
+def columns(chunks: Sequence[Chunk]) -> dict[str, Any]:
+    """All games, however they were cut into chunks."""
+    names = ("seat", "move", "observation", "action_mask", "action", "reward", "returns", "last")
+    found = {name: np.concatenate([getattr(chunk, name) for chunk in chunks]).tolist() for name in names}
+    found["game"] = np.concatenate([chunk.first + chunk.game for chunk in chunks]).tolist()
+    found["deals"] = [deal for chunk in chunks for deal in chunk.deals]
+    found["agents"] = [agents for chunk in chunks for agents in chunk.agents]
+    return found
+
+
+def test_the_seed_alone_decides_the_games(monkeypatch: pytest.MonkeyPatch) -> None:
+    game = game_for(3)
+
+    def played(seed: int | None) -> dict[str, Any]:
+        return columns(list(play_games(game, ["random"], 10, seed).chunks))
+
+    once, other, training = played(5), played(6), played(None)
+    monkeypatch.setattr(game_data, "CHUNK", 4)
+    assert played(5) == once
+    assert other["deals"] != once["deals"]
+    assert training == played(DEAL_SETS["training"])
+    assert len(set(once["deals"])) == 10
+
+
+def test_the_last_agent_fills_the_seats_and_everybody_moves_on() -> None:
+    (chunk,) = play_games(game_for(3), ["heuristic", "random"], 4, seed=0).chunks
+    first = ["heuristic", "random", "random"]
+    assert chunk.agents == [first, first[-1:] + first[:-1], first[-2:] + first[:-2], first]
+
+
+def test_games_that_did_not_end_are_left_out(tmp_path: Path) -> None:
+    path = recorded(tmp_path, game_for(3), [spec(Lowest), spec(Raising)])
+    lines = path.read_text().splitlines(keepends=True)
+    games = [json.loads(line) for line in lines[1:]]
+    forfeited = sum("forfeit" in game for game in games)
+    unfinished = {**next(g for g in games if "forfeit" not in g), "returns": None}
+    unfinished["actions"] = unfinished["actions"][:5]
+    path.write_text("".join([*lines, json.dumps(unfinished) + "\n"]))
+    data = read_games(path)
+    kept = sum(len(chunk.deals) for chunk in data.chunks)
+    assert (kept, data.left_out) == (len(games) - forfeited, {"forfeited": forfeited, "unfinished": 1})
+    assert forfeited > 0
+
+
+def test_a_damaged_game_is_refused_by_its_line(tmp_path: Path) -> None:
+    path = recorded(tmp_path, game_for(3))
+    lines = path.read_text().splitlines(keepends=True)
+    lines[3] = lines[3].replace('"actions":[', '"actions":[99,', 1)
+    path.write_text("".join(lines))
+    with pytest.raises(ValueError, match="line 4: "):
+        list(read_games(path).chunks)
+
+
+@pytest.mark.parametrize(
+    ("agents", "number", "said"),
+    [([], 1, "a list of 1 to 3 agents"), ("random", 1, "a list of 1 to 3"), (["random"], 0, "num_games=0")],
+)
+def test_bad_arguments_are_refused(agents: Any, number: int, said: str) -> None:
+    with pytest.raises(ValueError, match=said):
+        play_games(game_for(3), agents, number)
+
+
+def test_a_data_set_needs_a_place() -> None:
+    with pytest.raises(ValueError, match="give a folder, the id of a Minari data set, or both"):
+        write_dataset(play_games(game_for(3), ["random"], 1))
+
+
+def test_the_command_takes_agents_or_records() -> None:
+    assert "give the agents that play, or --records FILE" in refused("dataset", "--output", "x")
+    said = refused("dataset", "--records", "x.jsonl", "--seed", "1", "--output", "x")
+    assert "leave out the game's options, --games and --seed" in said

@@ -1,0 +1,112 @@
+"""What a run tells its caller after each update, how the caller stops it, and trackers that are built on it."""
+
+from __future__ import annotations
+
+import json
+import signal
+import sys
+from collections.abc import Mapping
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+
+from catbox_agents.networks.checkpoint import latest_checkpoint
+from catbox_app.options import TRACKERS
+from catbox_train import trackers
+from catbox_train.runs.folder import start_run
+from catbox_train.runs.loop import resume, train
+from catbox_train.runs.metrics import read_metrics
+from catbox_train.runs.progress import TrainingInterrupted
+from catbox_train.trackers import tracking
+from tests.train.ppo_runs import BRIEF, SMALL, assert_same_end, command, quiet, small
+
+CONFIG = {**BRIEF, "evaluate_every": 2}
+
+
+def test_the_rows_are_those_of_the_metrics(tmp_path: Path) -> None:
+    rows: list[Mapping[str, float]] = []
+    train(small(**CONFIG), tmp_path / "run", quiet(), on_update=rows.append)
+    assert rows == read_metrics(tmp_path / "run")
+    assert len(rows) == 5
+    assert ["evaluation/random/margin" in row for row in rows] == [False, True, False, True, True]
+
+
+def test_a_run_that_is_stopped_is_saved_and_goes_on(brief_run: Path, tmp_path: Path) -> None:
+    run = tmp_path / "run"
+    with pytest.raises(TrainingInterrupted, match="everything is saved"):
+        train(small(**BRIEF), run, quiet(), on_update=lambda row: row["update"] == 3)
+    assert latest_checkpoint(run).name == "00000003"  # which is no multiple of checkpoint_every
+    rows: list[Mapping[str, float]] = []
+    resume(run, quiet(), on_update=rows.append)
+    assert [row["update"] for row in rows] == [4, 5]
+    assert_same_end(run, brief_run)
+
+
+def test_stopping_at_the_last_update_changes_nothing(brief_run: Path, tmp_path: Path) -> None:
+    run = tmp_path / "run"
+    train(small(**BRIEF), run, quiet(), on_update=lambda row: row["update"] == 5)
+    assert (run / "results.json").exists()
+    assert_same_end(run, brief_run)
+
+
+def test_an_error_of_the_caller_ends_the_run_with_its_last_checkpoint(
+    brief_run: Path, tmp_path: Path
+) -> None:
+    run = tmp_path / "run"
+
+    def fail(row: Mapping[str, float]) -> None:
+        if row["update"] == 3:
+            raise LookupError("pruned")
+
+    with pytest.raises(LookupError, match="pruned"):
+        train(small(**BRIEF), run, quiet(), on_update=fail)
+    assert latest_checkpoint(run).name == "00000002"
+    resume(run, quiet())
+    assert_same_end(run, brief_run)
+
+
+def test_a_tracker_gets_the_settings_and_each_row(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """With Trackio's and wandb's interface; tests/toolkits has the real Trackio and MLflow."""
+    said: list[Any] = []
+    tracker = SimpleNamespace(
+        init=lambda **given: said.append(given),
+        log=lambda row, step: said.append((step, row)),
+        finish=lambda: said.append("finish"),
+    )
+    monkeypatch.setitem(sys.modules, "wandb", tracker)
+    config = small(**BRIEF)
+    run = start_run(tmp_path / "run", config)
+    with tracking("wandb", run) as on_update:
+        assert on_update is not None
+        assert on_update({"update": 1, "decisions": 512, "game/score": 2.0}) is None
+    settings = {"project": "catbox", "name": "run", "config": config.as_dict()}
+    assert said == [settings, (512, {"update": 1, "game/score": 2.0}), "finish"]
+
+
+def test_the_command_that_resumes_a_run_names_its_tracker(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def interrupted(row: Mapping[str, float], step: int) -> None:
+        signal.raise_signal(signal.SIGINT)
+
+    tracker = SimpleNamespace(init=lambda **given: None, log=interrupted, finish=lambda: None)
+    monkeypatch.setitem(sys.modules, "wandb", tracker)
+    settings = [f"--set={name}={json.dumps(value)}" for name, value in {**SMALL, **BRIEF}.items()]
+    code, error = command("train", *settings, "--tracker", "wandb", "--output", str(tmp_path / "run"))
+    assert code == 130
+    assert error.rstrip().endswith(f"train --resume --output {tmp_path / 'run'} --tracker wandb")
+
+
+def test_trackers_that_cannot_be_used_are_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    assert trackers.TRACKERS == TRACKERS
+    monkeypatch.setitem(sys.modules, "mlflow", None)
+    for name, said in (
+        ("mlflow", "tracker 'mlflow' needs mlflow:  pip install mlflow"),
+        ("comet", "tracker='comet'"),
+    ):
+        code, error = command("train", "--tracker", name, "--output", str(tmp_path / "run"))
+        assert code == 2
+        assert said in error
+        assert not (tmp_path / "run").exists()

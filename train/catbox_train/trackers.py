@@ -1,0 +1,62 @@
+"""Metrics of a run in an experiment tracker: MLflow, Trackio or Weights & Biases, wherever its own settings point."""
+
+from __future__ import annotations
+
+import importlib
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+from catbox_env.core.checks import check_choice
+from catbox_train.runs.folder import open_run
+from catbox_train.runs.loop import OnUpdate
+
+#: The names are those of the packages.
+TRACKERS = ("mlflow", "trackio", "wandb")
+#: The project, or MLflow's experiment.
+PROJECT = "catbox"
+
+
+@contextmanager
+def tracking(tracker: str | None, run: Path) -> Iterator[OnUpdate | None]:
+    """An ``on_update`` that logs each row to ``tracker``, by the number of decisions; None for no tracker.
+
+    The tracker's run has the name of the folder ``run`` and its settings; it begins with the first row, anew when a run
+    is resumed. Raises
+    ``ValueError`` for an unknown tracker and one that is not installed.
+    """
+    if tracker is None:
+        yield None
+        return
+    try:
+        package = importlib.import_module(check_choice("tracker", tracker, TRACKERS))
+    except ModuleNotFoundError as error:
+        raise ValueError(f"tracker {tracker!r} needs {error.name}:  pip install {tracker}") from error
+    begun = finished = False
+
+    def begin() -> None:
+        settings = open_run(run, trust=True).as_dict()  # the run has imported its modules
+        if tracker == "mlflow":
+            package.set_experiment(PROJECT)
+            package.start_run(run_name=run.name)
+            package.log_params(settings)
+        else:
+            package.init(project=PROJECT, name=run.name, config=settings)
+
+    def log(row: Mapping[str, float]) -> None:
+        nonlocal begun
+        if not begun:
+            begin()
+            begun = True
+        metrics: dict[str, Any] = {name: value for name, value in row.items() if name != "decisions"}
+        (package.log_metrics if tracker == "mlflow" else package.log)(metrics, step=int(row["decisions"]))
+
+    try:
+        yield log
+        finished = True
+    finally:
+        if begun and tracker == "mlflow":
+            package.end_run("FINISHED" if finished else "KILLED")
+        elif begun:
+            package.finish()

@@ -31,6 +31,7 @@ def url() -> Iterator[str]:
     thread = threading.Thread(target=server.run)
     thread.start()
     while not server.started:
+        assert thread.is_alive()
         time.sleep(0.01)
     yield f"http://127.0.0.1:{server.servers[0].sockets[0].getsockname()[1]}"
     server.should_exit = True
@@ -82,6 +83,8 @@ def test_a_wrong_answer_is_told_why_and_an_action_without_a_game_is_an_error(url
         assert (result.done, result.reward) == (True, 0.0)
         with pytest.raises(RuntimeError, match="seat=3: expected a seat"):
             client.reset(seed=1, seat=3)
+        with pytest.raises(RuntimeError, match=r"reset\(seet\): unknown; expected seed, seat and"):
+            client.reset(seed=1, seet=0)
 
 
 def test_the_server_describes_what_it_takes_and_gives() -> None:

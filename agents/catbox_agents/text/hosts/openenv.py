@@ -55,9 +55,14 @@ class CatboxEnvironment(Environment):
         self._state = TextState()
 
     def reset(
-        self, seed: int | None = None, episode_id: str | None = None, seat: int | None = None, **_: Any
+        self, seed: int | None = None, episode_id: str | None = None, seat: int | None = None, **unknown: Any
     ) -> TextObservation:
-        """Begin a game. The same ``seed`` deals the same cards to every ``seat``; None: drawn."""
+        """Begin a game. The same ``seed`` deals the same cards to every ``seat``; None: drawn.
+
+        Raises ``ValueError`` for other arguments.
+        """
+        if unknown:
+            raise ValueError(f"reset({', '.join(unknown)}): unknown; expected seed, seat and episode_id")
         text = self.table.reset(seed, seat)
         self._state = TextState(episode_id=episode_id, seat=self.table.seat)
         return TextObservation(text=text, done=False, reward=0.0)

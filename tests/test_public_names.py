@@ -22,6 +22,8 @@ FOLDERS = ("catbox_env", "agents/catbox_agents", "train/catbox_train", "app/catb
 
 #: Public modules that need the extra ``ray``: tests/ray compares them with the list.
 NEED_RAY = ("catbox_agents.rllib", "catbox_train.ray")
+#: Public modules that need the package that they are named after.
+NEED_HOSTS = ("catbox_agents.text.hosts.openenv", "catbox_agents.text.hosts.textarena")
 
 
 def test_the_list_of_public_names_is_the_one_in_the_docs() -> None:
@@ -30,6 +32,8 @@ def test_the_list_of_public_names_is_the_one_in_the_docs() -> None:
         "catbox_agents.exact",
         "catbox_agents.sb3",
         "catbox_agents.text",
+        "catbox_agents.text.hosts.kaggle",
+        "catbox_agents.text.hosts.trl",
         "catbox_agents.transitions",
         "catbox_env.adapters.openspiel",
         "catbox_train.sb3",
@@ -40,7 +44,7 @@ def test_the_list_of_public_names_is_the_one_in_the_docs() -> None:
         *filter(find_spec, (f"catbox_env.{game_id}" for game_id in catbox_env.GAMES)),
     ]
     listed = public_names()
-    assert set(listed) == {*modules, *NEED_RAY}
+    assert set(listed) == {*modules, *NEED_RAY, *NEED_HOSTS}
     for name in modules:
         module = importlib.import_module(name)
         games = set(catbox_env.GAMES) if module is catbox_env else set()
@@ -48,6 +52,13 @@ def test_the_list_of_public_names_is_the_one_in_the_docs() -> None:
         for public in listed[name]:
             assert getattr(module, public) is getattr(module, public)
             assert public in dir(module)
+
+
+@pytest.mark.parametrize("name", NEED_HOSTS)
+def test_the_list_has_the_names_of_the_hosts_of_language_models(name: str) -> None:
+    source = ROOT.joinpath("agents", *name.split(".")).with_suffix(".py").read_text(encoding="utf-8")
+    (declared,) = re.findall(r"^__all__ = (\[.*?\])", source, re.DOTALL | re.MULTILINE)
+    assert set(public_names()[name]) == set(ast.literal_eval(declared))
 
 
 def test_an_unknown_name_is_an_attribute_error() -> None:

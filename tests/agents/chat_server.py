@@ -56,9 +56,12 @@ class ChatServer:
                 chat.requests.append((asked, headers))
                 found = chat.answer(asked["messages"])
                 status, body = (200, reply(found)) if isinstance(found, str) else found
+                streamed = asked.get("stream") and status == 200
+                if streamed and isinstance(found, str):
+                    body = stream(found)
                 data = body if isinstance(body, bytes) else json.dumps(body).encode()
                 self.send_response(status)
-                self.send_header("content-type", "application/json")
+                self.send_header("content-type", "text/event-stream" if streamed else "application/json")
                 self.send_header("content-length", str(len(data)))
                 self.send_header("retry-after-ms", "1")
                 self.end_headers()
@@ -96,3 +99,14 @@ def reply(text: str | None) -> dict[str, Any]:
         "choices": [{"index": 0, "message": message, "finish_reason": "stop"}],
         "usage": {"prompt_tokens": 100, "completion_tokens": 10, "total_tokens": 110},
     }
+
+
+def stream(text: str) -> bytes:
+    """The same as server-sent events: one with the text, one with the end and the usage."""
+    whole = reply(text)
+    delta = {"index": 0, "delta": {"role": "assistant", "content": text}, "finish_reason": None}
+    end = {"index": 0, "delta": {}, "finish_reason": "stop"}
+    shared = {**whole, "object": "chat.completion.chunk"}
+    chunks = [{**shared, "choices": [delta], "usage": None}, {**shared, "choices": [end]}]
+    events = [json.dumps(chunk) for chunk in chunks] + ["[DONE]"]
+    return "".join(f"data: {event}\n\n" for event in events).encode()

@@ -48,11 +48,7 @@ def parse_action(text: object, position: Position, *, game: Game | None = None) 
     """
     world, _ = seen_world(position, None, game)
     game = world.game
-    tail = text[-MOST_READ:] if isinstance(text, str) else ""
-    found, is_json = _last_object(tail), True
-    if found is None:
-        lines = [line for line in tail.splitlines() if line.strip()]
-        found, is_json = {"action": lines[-1] if lines else ""}, False
+    found, is_json = read_answer(text)
     name = found.get("action")
     if not isinstance(name, str):
         wrong = f'the last JSON object {brief(found)} has no text "action".'
@@ -67,6 +63,16 @@ def parse_action(text: object, position: Position, *, game: Game | None = None) 
     if not world.action_mask()[action]:
         return ParsedAction(None, ILLEGAL, f"Illegal: {game.explain_refusal(world.record, action)}.")
     return ParsedAction(action)
+
+
+def read_answer(text: object) -> tuple[dict[str, Any], bool]:
+    """The last JSON object in the answer and True; without any, ``{"action": last line}`` and False."""
+    tail = text[-MOST_READ:] if isinstance(text, str) else ""
+    found = _last_object(tail)
+    if found is not None:
+        return found, True
+    lines = [line for line in tail.splitlines() if line.strip()]
+    return {"action": lines[-1] if lines else ""}, False
 
 
 def _last_object(text: str) -> dict[str, Any] | None:

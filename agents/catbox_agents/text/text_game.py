@@ -24,6 +24,12 @@ LOSE, RANDOM_LEGAL = FALLBACKS = ("lose", "random_legal")
 FIRST_TRY, REPAIRED, FALLEN_BACK = DECISIONS = ("first_try", "repaired", "fallen_back")
 
 
+def reward_of(game: Game, points: float) -> float:
+    """``points`` of a whole game, mapped linearly from the game's lowest and highest possible return to [0, 1]."""
+    low, high = game.min_utility, game.max_utility
+    return (points - low) / (high - low)
+
+
 class TextGame:
     """A game that a language model plays in one seat, and agents in the others.
 
@@ -113,7 +119,7 @@ class TextGame:
         """Play the action that ``answer`` names, then the agents up to the model's next decision.
 
         Returns the next prompt, the reward and whether the game is over. The reward is 0 before the end, then the
-        ``points`` of the whole game, mapped linearly from the game's lowest and highest possible return to [0, 1].
+        ``points`` of the whole game as `reward_of` them, from 0 to 1.
 
         An answer that names no legal action (`parse_action`) is told what is wrong, until ``retries`` are used up.
         Raises ``ValueError`` when the game is over or has not begun.
@@ -165,9 +171,11 @@ class TextGame:
 
     def _end(self, told: str) -> tuple[str, float, bool]:
         self.done = True
-        low, high = self.game.min_utility, self.game.max_utility
-        reward = (self.points - low) / (high - low)
-        return f"{told}The game is over. Your result: {self.points:g}.", reward, True
+        return (
+            f"{told}The game is over. Your result: {self.points:g}.",
+            reward_of(self.game, self.points),
+            True,
+        )
 
     def _others_play(self) -> None:
         while not self._match.is_over and self._match.current_player != self.seat:

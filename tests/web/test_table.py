@@ -9,6 +9,7 @@ from pathlib import Path
 from playwright.sync_api import expect
 
 from tests.web.conftest import NewPage
+from tests.web.server import Server
 from tests.web.table import (
     buttons,
     cards,
@@ -242,3 +243,15 @@ def test_a_notice_moves_nothing(new_page: NewPage) -> None:
     page.locator(".picture [data-forbidden]").first.click()
     expect(page.locator(".notice")).to_be_visible()
     assert page.locator(".moves").bounding_box() == before
+
+
+def test_a_trained_agent_that_the_host_offers_is_an_opponent_and_a_coach(
+    new_page: NewPage, tmp_path: Path
+) -> None:
+    """It was hidden from both, as the bundled ones are beside "best"."""
+    spec = "zoo:cat_in_the_box-3p"
+    with Server(tmp_path, "--agent", spec) as own:
+        page = new_page(url=own.url)
+        open_table(page, "Cat in the Box", 3, spec)
+        page.get_by_label("Show on my turn").select_option(spec)
+        expect(page.locator(".choice .axis")).to_have_count(buttons(page).count())

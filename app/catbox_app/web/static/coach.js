@@ -32,10 +32,11 @@ export function createCoach(send, show, asked, playing) {
     node.hidden = !offered; // until an agent's own probabilities come
     if (!offered) return;
     titles = new Map(agents.map((one) => [one.spec, one.title]));
-    const chosen = (those) => fitting.filter((one) => FIRST.includes(one.spec) === those).map((one) => [one.spec, one.title]);
+    // Of the bundled trained agents "best" is the one for these rules, and random moves are no advice.
+    const advisers = fitting.filter((one) => one.group !== "trained" && one.spec !== "random");
+    const chosen = (those) => advisers.filter((one) => FIRST.includes(one.spec) === those).map((one) => [one.spec, one.title]);
     const points = estimates ? [[POINTS, "Expected lead, in points"]] : [];
-    // "best" is the agent of the zoo for these rules, and random moves are no advice.
-    const others = chosen(false).filter(([spec]) => !spec.startsWith("zoo:") && spec !== "random");
+    const others = chosen(false);
     const options = [["", "Off"], ...points, ["What an agent would play", chosen(true)]];
     if (others.length > 0) options.push(["Other agents", others]);
     choice.replaceChildren(labelled(playing ? "Show on my turn" : "Show at each decision", selection(options, wanted, choose)));

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 import re
 import shlex
 from collections.abc import Mapping, Sequence
@@ -26,8 +27,8 @@ _IN_SHORT = ("cat_in_the_box-2p", "cat_in_the_box-3p", "cat_in_the_box-4p", "cat
 INTRODUCTION = """\
 # Leaderboard
 
-How much more an agent scores than the heuristics it plays among, in points a round. Bold: the interval with the highest
-lower end; a dash: not played.
+How much more an agent scores than the heuristics it plays among, in points a round. Bold: the best, and
+those whose difference from it is within the interval of the difference; a dash: not played.
 """
 READING = f"""\
 Each number is a [margin](arena.md#what-is-measured), an agent's score minus the mean of the others', with its 95 %
@@ -175,16 +176,16 @@ def _title_of(rules: str) -> str:
 
 
 def _with_the_best(margins: Mapping[str, str], agents: Sequence[str]) -> list[str]:
-    """The margins of ``agents`` in a row: in bold the interval with the highest lower end, a dash for an arena that was
-    not played."""
+    """The margins of ``agents`` in a row: in bold the highest and those whose difference from it is within its
+    interval, a dash for an arena that was not played."""
     numbers = {
-        agent: list(map(float, margins[agent].split(" \u00b1 "))) for agent in agents if agent in margins
+        agent: tuple(map(float, margins[agent].split(" \u00b1 "))) for agent in agents if agent in margins
     }
-    best = max(number - half for number, half in numbers.values())
+    best, around = max(numbers.values())
     cells = {}
     for agent, (number, half) in numbers.items():
         text = _printed(margins[agent])
-        cells[agent] = f"**{text}**" if number - half >= best else text
+        cells[agent] = f"**{text}**" if best - number <= math.hypot(half, around) else text
     return [cells.get(agent, "\u2013") for agent in agents]
 
 

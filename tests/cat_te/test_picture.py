@@ -41,7 +41,7 @@ def test_whoever_has_no_card_of_the_led_suit_is_told_so_and_nobody_else_is() -> 
 
 
 def test_the_hand_says_that_a_trick_is_needed_until_one_is_won() -> None:
-    needed = "win one of the first 4 tricks or be out"
+    needed = "win one of tricks 1\u20134"
     state = play(start(HANDS), "KS, QS, fold JC")
     assert needed not in texts(state, 0)
     assert needed in texts(state, 1)

@@ -62,12 +62,12 @@ export function createActions(act) {
       for (const part of button.querySelectorAll(".value, .axis")) part.remove();
       const action = Number(button.dataset.choice);
       const value = values.get(action);
-      button.classList.toggle("best", action === best);
+      button.classList.toggle("best", best.includes(action));
       if (value === undefined) continue;
       const bar = element("span", {class: "filled"});
       bar.style.width = `${100 * Math.max(0.01, value.share)}%`;
       button.append(
-        element("span", {class: "value"}, action === best ? `${value.words}, best` : value.words),
+        element("span", {class: "value"}, best.includes(action) ? `${value.words}, best` : value.words),
         element("span", {class: "axis", "aria-hidden": "true"}, bar),
       );
     }

@@ -100,7 +100,9 @@ export function start(root, transport, {links = false, lobby = true} = {}) {
   }
 
   // Shows a recorded game; `message` holds what differs from the current one.
-  function watch(message) {
+  // `called`: the names of the players, for a game that was played in this page; a file has those of its agents.
+  function watch(message, called = null) {
+    if (message.text !== undefined) frame.called = called;
     replay = {...replay, type: "replay", ...message};
     send(replay);
   }
@@ -225,6 +227,7 @@ export function start(root, transport, {links = false, lobby = true} = {}) {
     banner.replaceChildren(element("p", {}, text), ...buttons);
     if (buttons.length === 0) banner.append(pushButton("Close", hideBanner, {class: "quiet"}));
     banner.hidden = false;
+    if (table === null) scrollTo(0, 0); // the form may be longer than the screen
   }
 
   function hideBanner() {

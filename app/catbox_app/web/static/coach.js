@@ -69,8 +69,8 @@ export function createCoach(send, show, asked, playing) {
       const share = most === least ? 1 : (one.value - least) / (most - least);
       shown.set(one.action, {share, words: inWords(one)});
     }
-    show(shown, best);
     const first = values.find((one) => one.action === best);
+    show(shown, first === undefined ? [] : values.filter((one) => isSame(one, first)).map((one) => one.action));
     if (first === undefined) told.textContent = "";
     else if (points) told.textContent = `${bestOf(values, first)} On average you end the round ${ahead(first)} the others. ${KEY}`;
     else told.textContent = `${titles.get(agent) ?? agent} ${recorded ? "preferred" : "would choose"}: ${first.text} (${inWords(first)}).`;
@@ -78,15 +78,19 @@ export function createCoach(send, show, asked, playing) {
 
   // A new position has come; `expected`: whether advice follows.
   function clear(expected = false) {
-    show(new Map(), null);
+    show(new Map(), []);
     node.hidden = !offered;
     told.textContent = expected && wanted !== "" ? "Weighing the actions." : "";
   }
 }
 
+function isSame(one, first) {
+  return one === first || (one.unit === "points" && Math.abs(one.value - first.value) < SAME);
+}
+
 // The best actions in words: those as good as `first`.
 function bestOf(values, first) {
-  const same = values.filter((one) => Math.abs(one.value - first.value) < SAME);
+  const same = values.filter((one) => isSame(one, first));
   if (same.length === values.length && same.length > 1) return "All are equal.";
   const words = same.slice(0, MOST_NAMED).map((one) => one.text).join(", ");
   return same.length === 1 ? `Best: ${words}.` : `Equally good: ${words}${same.length > MOST_NAMED ? " and more" : ""}.`;

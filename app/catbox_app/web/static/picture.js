@@ -55,7 +55,7 @@ export function createPicture(act, say, names) {
     return choices().find((choice) => choice.dataset.action === action);
   }
 
-  // Draws bars on the choices. `values`: as for the buttons (actions.js); `best`: the action to highlight.
+  // Draws bars on the choices. `values`: as for the buttons (actions.js); `best`: the actions to highlight.
   function showValues(values, best) {
     for (const bar of node.querySelectorAll(".coach-bar")) bar.remove();
     for (const choice of choices()) {
@@ -69,13 +69,13 @@ export function createPicture(act, say, names) {
       const over = words.some((one) => one.x < box.x + box.width && one.x + one.width > box.x && one.y < inside + height && one.y + 0.8 * one.height > inside);
       const place = [box.x + 3, over ? box.y + box.height + 1.5 : inside];
       const bar = document.createElementNS(SPACE, "g");
-      bar.setAttribute("class", action === best ? "coach-bar best" : "coach-bar");
+      bar.setAttribute("class", best.includes(action) ? "coach-bar best" : "coach-bar");
       bar.setAttribute("aria-hidden", "true");
       bar.append(
         rectangle("ground", place[0], place[1], width, height),
         rectangle("share", place[0], place[1], Math.max(1.5, width * values.get(action).share), height),
       );
-      if (action === best) bar.prepend(rectangle("ring", box.x, box.y, box.width, box.height));
+      if (best.includes(action)) bar.prepend(rectangle("ring", box.x, box.y, box.width, box.height));
       choice.append(bar);
     }
   }

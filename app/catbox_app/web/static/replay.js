@@ -16,7 +16,7 @@ export function createReplay(frame) {
   const weighed = createActions(null);
   const controls = element(
     "section",
-    {class: "controls", "aria-label": "Replay"},
+    {class: "controls steps", "aria-label": "Replay"},
     element("div", {class: "field slider"}, labelled("Action", slider), place),
     element(
       "div",

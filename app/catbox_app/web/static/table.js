@@ -11,6 +11,9 @@ import {createPicture, sizeFor} from "./picture.js";
 import {createReplay} from "./replay.js";
 import {createRounds} from "./rounds.js";
 
+// How long a notice stays, in milliseconds.
+const NOTICE_MS = 10_000;
+
 /** The screen of a table (`mode` "play") or of a recorded game ("replay"). `receive(message)` takes its messages. */
 export function createTable(frame, mode) {
   const replay = mode === "replay" ? createReplay(frame) : null;
@@ -22,12 +25,13 @@ export function createTable(frame, mode) {
   const rounds = createRounds(names);
   const coach = createCoach(frame.send, showValues, actions.unfold, replay === null);
   const people = createPeople(frame.send, names);
-  const deal = createDeal(frame.send, replay === null, (text) => frame.watch({text, game_number: 1, number: 0}));
+  const deal = createDeal(frame.send, replay === null, (text) => frame.watch({text, game_number: 1, number: 0}, called));
   const status = element("h2", {class: "status", tabindex: -1});
   // At a table the log announces what happens; in a replay it holds the whole game, and this line announces each action.
   const said = element("p", {class: "said", ...(replay === null ? {"aria-hidden": "true"} : {role: "status"})});
   const turn = element("p", {class: "spoken", role: "status"}); // what a screen reader says on your turn
-  const notice = element("p", {class: "notice", role: "alert", hidden: true});
+  const notice = element("p", {class: "notice", role: "alert", hidden: true, onclick: quiet});
+  let fading = 0; // the timer of the notice
   const undo = pushButton("Undo", () => frame.send({type: "undo"}), {class: "undo", hidden: true});
   const stage = element("section", {class: "stage", "aria-label": "Table"}, picture.node);
   const moves = element("section", {class: "moves", "aria-label": "Your move"}, status, undo, actions.node, turn);
@@ -42,11 +46,12 @@ export function createTable(frame, mode) {
     deal.node,
   );
   let joined = null;
+  let called = []; // the names, as the messages have them
   let number = -1; // actions played, as far as the page has seen
   let busy = false; // an action is on its way
   let roundEnd = null; // {number, lines} of the last end of a round
   let position = null;
-  let shown = [new Map(), null]; // what the coach says of the position
+  let shown = [new Map(), []]; // what the coach says of the position
 
   new ResizeObserver(resized).observe(stage);
   return {node, mode, receive, pause};
@@ -64,7 +69,7 @@ export function createTable(frame, mode) {
 
   function takeJoined(message) {
     joined = message;
-    names.set(message.names, replay === null ? message.seat : null);
+    call(message.names);
     number = -1;
     roundEnd = null;
     position = null;
@@ -79,8 +84,13 @@ export function createTable(frame, mode) {
     if (replay !== null) replay.opened(message);
   }
 
+  function call(those) {
+    called = replay === null ? those : (frame.called ?? those);
+    names.set(called, replay === null ? joined.seat : null);
+  }
+
   function takePeople(message) {
-    names.set(message.seats.map((seat) => seat.name), replay === null ? joined.seat : null);
+    call(message.seats.map((seat) => seat.name));
     people.show(message);
     if (position === null) return;
     picture.show(position.svg, replay !== null);
@@ -170,6 +180,8 @@ export function createTable(frame, mode) {
     notice.textContent = names.within(text);
     notice.dataset.number = number;
     notice.hidden = text === "";
+    clearTimeout(fading);
+    fading = setTimeout(quiet, NOTICE_MS);
   }
 
   function quiet() {

@@ -193,7 +193,7 @@ def _hand(view: View, theme: Theme, seat: int, legal: set[int]) -> str:
     early = view.mover >= 0 and view.trick < NUM_EARLY_TRICKS
     has_won = seat in (view.wins[trick] for trick in range(view.trick))
     at_risk = view.rules.eliminates and early and not has_won
-    note = f"win one of the first {NUM_EARLY_TRICKS} tricks or be out" if at_risk else ""
+    note = f"win one of tricks 1\u2013{NUM_EARLY_TRICKS}" if at_risk else ""
     drawn = heading(theme, f"Hand of player_{seat}", note)
     for k, card in enumerate(view.hands[seat]):
         drawn += _in_hand(theme, PADDING + k * HAND_APART, TITLE + 10, card, legal)

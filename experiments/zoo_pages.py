@@ -65,6 +65,10 @@ class Board:
             for row in self.content["matrix"]
         }
 
+    def rating(self, agent: str) -> float:
+        """The mean of its rating."""
+        return float(self._summaries[agent]["rating"]["mean"])
+
     def summary(self, agent: str) -> tuple[str, str]:
         """Rating, and milliseconds a move."""
         rating = self._summaries[agent]["rating"]
@@ -211,8 +215,9 @@ def _page_of(game: str, parts: Sequence[tuple[Part, Mapping[str, Board]]]) -> st
         if own:
             agents = ", ".join(f"`{agent}`" for agent in part.agents)
             lines += [f"## {part.title}", "", f"{part.deals:,} deals a table, played by {agents}.", ""]
-            tables = {_table_title(rules): _rows_of(board) for rules, board in own.items()}
-            if any(":" in agent for agent in part.agents):
+            searches = any(":" in agent for agent in part.agents)
+            tables = {_table_title(rules): _rows_of(board, searches) for rules, board in own.items()}
+            if searches:
                 for title, rows in tables.items():
                     lines += [f"### {title}", "", markdown_table(rows), ""]
             else:
@@ -228,15 +233,20 @@ def _table_title(rules: str) -> str:
     return f"{title[0].upper()}{title[1:]}"
 
 
-def _rows_of(board: Board) -> list[list[str]]:
-    """A header, and every agent of ``board`` among copies of every other, with its rating. Only searches, which have
-    settings, take a time worth telling: the others answer for many games at once."""
-    columns = ["rating", "ms a move"] if any(":" in agent for agent in board.agents) else ["rating"]
-    titles = [TITLES.get(short(name), short(name)) for name in board.agents]
+def _rows_of(board: Board, searches: bool) -> list[list[str]]:
+    """A header, and every agent of ``board`` among copies of every other, with its rating.
+
+    With ``searches`` the best rating comes first, and each agent has its time: the others answer for many games at
+    once, so theirs says little.
+    """
+    columns, agents = ["rating"], board.agents
+    if searches:
+        columns, agents = ["rating", "ms a move"], sorted(agents, key=board.rating, reverse=True)
+    titles = [TITLES.get(short(name), short(name)) for name in agents]
     rows = [
-        [title.replace(" ", "\u00a0"), *(_printed(board.margins[one, other]) for other in board.agents)]
+        [title.replace(" ", "\u00a0"), *(_printed(board.margins[one, other]) for other in agents)]
         + [_printed(value) for value in board.summary(one)[: len(columns)]]
-        for title, one in zip(titles, board.agents, strict=True)
+        for title, one in zip(titles, agents, strict=True)
     ]
     return [["one among", *titles, *columns], *rows]
 

@@ -84,11 +84,18 @@ def test_the_zoo_is_trained_played_and_described(
     assert f"| Petrify, small | {margin:+.2f} ± " in overview
     assert "[Petrify](leaderboard_petrify.md)" in overview
     played = "10 deals a table, played by `zoo`, `heuristic`, `pimc:samples=1,policy=zoo`."
-    assert (
-        f"## All\n\n{played}\n\n### Small\n\n| one among | trained agent | heuristic | pimc:samples=1 |"
-        in details
+    _, _, table = details.partition(f"## All\n\n{played}\n\n### Small\n\n")
+    header, _, *rows = (
+        [cell.strip() for cell in line.strip("|").split("|")] for line in table.splitlines() if line
     )
-    assert f"| trained agent | 0 | {margin:+.2f} ± " in details
+    names = header[1:-2]
+    assert sorted(names) == ["heuristic", "pimc:samples=1", "trained agent"]
+    assert [row[0] for row in rows] == names
+    ratings = [float(row[-2].split()[0]) for row in rows]
+    assert ratings == sorted(ratings, reverse=True)
+    trained = rows[names.index("trained agent")][1:]
+    assert trained[names.index("trained agent")] == "0"
+    assert trained[names.index("heuristic")].startswith(f"{margin:+.2f} ± ")
     assert result["deal_set"] == "test"
     card = zoo.zoo_agents()[0].card.read_text()
     front, _, text = card.removeprefix("---\n").partition("\n---\n")

@@ -60,7 +60,7 @@ def train(network: Clone, rows: list[torch.Tensor]) -> None:
 
 
 if __name__ == "__main__":
-    if not FOLDER.exists():
+    if not (FOLDER / "decisions.parquet").exists():
         write_dataset(play_games(GAME, ["zoo", "heuristic"], GAMES), FOLDER)
     table = parquet.read_table(FOLDER / "decisions.parquet", filters=[("agent", "=", "zoo")])
     lists = [table[name].combine_chunks().flatten() for name in ("observation", "action_mask")]

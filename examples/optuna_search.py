@@ -26,20 +26,23 @@ def objective(trial: optuna.Trial) -> float:
     }
     fixed = {"total_decisions": DECISIONS, "opponents": ["heuristic"], "workers": 1}
     fixed |= {"evaluate_every": 5, "evaluate_deals": 100, "final_deals": 100}
-    last = 0.0
+    last, pruned = 0.0, False
 
     def on_update(row: Mapping[str, float]) -> bool:
-        nonlocal last
+        nonlocal last, pruned
         if MARGIN not in row:
             return False
         last = row[MARGIN]
         trial.report(last, int(row["update"]))
-        return trial.should_prune()
+        pruned = trial.should_prune()
+        return pruned
 
     try:
         config = load_config("quick", overrides=settings | fixed)
         train(config, FOLDER / str(trial.number), Console(quiet=True), on_update=on_update)
     except TrainingInterrupted:
+        if not pruned:  # Ctrl-C
+            raise
         raise optuna.TrialPruned from None
     return last
 

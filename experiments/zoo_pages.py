@@ -185,7 +185,7 @@ def _with_the_best(margins: Mapping[str, str], agents: Sequence[str]) -> list[st
     numbers = {
         agent: tuple(map(float, margins[agent].split(" \u00b1 "))) for agent in agents if agent in margins
     }
-    best, around = max(numbers.values())
+    best, around = max(numbers.values(), default=(0.0, 0.0))
     cells = {}
     for agent, (number, half) in numbers.items():
         text = _printed(margins[agent])

@@ -170,10 +170,9 @@ def read_settings(spec: str) -> dict[str, Any]:
     preset: Mapping[str, Any] | None = None
     for part in parts if ":" in spec else []:
         key, equals, value = (piece.strip() for piece in part.partition("="))
-        if key in kind.settings and kind.settings[key] is not _agent:
-            key = (re.findall(r",\s*([\w.-]+)\s*=", value) or [key])[
-                0
-            ]  # not a setting: it would be part of the value
+        misspelt = re.search(r",\s*([\w.-]+)\s*=", value)
+        if misspelt and key in kind.settings and kind.settings[key] is not _agent:
+            key = misspelt[1]  # no setting, so the split above left it in the value
         if not equals and key in kind.presets:
             if preset is not None:
                 raise ValueError(

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 import pickle
+import re
+import subprocess
 import sys
 import threading
 from collections.abc import Callable
@@ -461,3 +463,66 @@ def test_without_the_client_it_says_what_to_install(monkeypatch: pytest.MonkeyPa
         ModuleNotFoundError, match=r'the agent llm needs openai.*pip install "catbox-env\[llm\]"'
     ):
         catbox_agents.make("llm:model=a", game_for(3), agent_seed(1))
+
+
+@pytest.mark.parametrize("key", ["null", "1", "x"])
+def test_a_placeholder_for_a_key_spoils_no_log(
+    key: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("OPENAI_API_KEY", key)
+    game, file = game_for(3), tmp_path / "asked.jsonl"
+    with ChatServer() as server:
+        vec = positions(game, 2)
+        agent = catbox_agents.make(server.spec(log=file, list_actions="true"), game)
+        agent.act_batch(vec.observation, vec.action_mask, vec.history)
+    lines = [json.loads(line) for line in file.read_text().splitlines()]
+    prompts = [line["messages"][0]["content"] for line in lines]
+    assert len(lines) == 2
+    assert not any("OPENAI_API_KEY" in prompt for prompt in prompts)
+
+
+def test_a_key_in_an_answer_is_not_logged(tmp_path: Path) -> None:
+    game, file = game_for(3), tmp_path / "asked.jsonl"
+    with ChatServer(lambda messages: f"Your key is {SECRET}.") as server:
+        vec = positions(game, 1)
+        agent = catbox_agents.make(server.spec(log=file), game)
+        agent.act_batch(vec.observation, vec.action_mask, vec.history)
+    assert SECRET not in file.read_text()
+    assert "Your key is [OPENAI_API_KEY]." in file.read_text()
+
+
+def test_a_key_with_other_letters_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("OPENAI_API_KEY", "schlüssel")
+    with pytest.raises(ValueError, match="OPENAI_API_KEY holds characters that no key has"):
+        catbox_agents.make("llm:model=a", game_for(3))
+
+
+INTERRUPTED = """
+import os, signal, threading, time
+import catbox_agents
+from tests.agents.chat_server import ChatServer
+from tests.agents.test_llm_agent import positions
+from tests.small_games import game_for
+
+game = game_for(3)
+hung = threading.Event()
+with ChatServer(lambda messages: (hung.wait(30), "no action")[1]) as server:
+    vec = positions(game, 3)
+    agent = catbox_agents.make(server.spec(parallel=2), game)
+    threading.Timer(1.0, os.kill, (os.getpid(), signal.SIGINT)).start()
+    began = time.monotonic()
+    try:
+        agent.act_batch(vec.observation, vec.action_mask, vec.history)
+    except KeyboardInterrupt:
+        print(f"interrupted after {time.monotonic() - began:.1f} s", flush=True)
+    hung.set()
+"""
+
+
+def test_ctrl_c_does_not_wait_for_the_server() -> None:
+    done = subprocess.run(
+        [sys.executable, "-c", INTERRUPTED], capture_output=True, text=True, timeout=100, check=False
+    )
+    found = re.search(r"interrupted after ([\d.]+) s", done.stdout)
+    assert found is not None, done.stderr
+    assert float(found[1]) < 10

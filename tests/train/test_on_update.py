@@ -85,6 +85,27 @@ def test_a_tracker_gets_the_settings_and_each_row(tmp_path: Path, monkeypatch: p
     assert said == [settings, (512, {"update": 1, "game/score": 2.0}), "finish"]
 
 
+def test_a_run_goes_on_without_a_tracker_that_fails(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    asked: list[int] = []
+
+    def unreachable(row: Mapping[str, float], step: int) -> None:
+        asked.append(step)
+        raise ConnectionError("no route to the tracker")
+
+    tracker = SimpleNamespace(init=lambda **given: None, log=unreachable, finish=lambda: None)
+    monkeypatch.setitem(sys.modules, "wandb", tracker)
+    run = start_run(tmp_path / "run", small(**BRIEF))
+    with tracking("wandb", run) as on_update:
+        assert on_update is not None
+        for decisions in (512, 1024):
+            assert on_update({"update": 1, "decisions": decisions}) is None
+    assert asked == [512]
+    said = capsys.readouterr().err
+    assert said.count("wandb failed, and the run goes on without it: ConnectionError('no route") == 1
+
+
 def test_the_command_that_resumes_a_run_names_its_tracker(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib
+import sys
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
@@ -23,8 +24,9 @@ def tracking(tracker: str | None, run: Path) -> Iterator[OnUpdate | None]:
     """An ``on_update`` that logs each row to ``tracker``, by the number of decisions; None for no tracker.
 
     The tracker's run has the name of the folder ``run`` and its settings; it begins with the first row, anew when a run
-    is resumed. Raises
-    ``ValueError`` for an unknown tracker and one that is not installed.
+    is resumed. If the tracker fails, that is said once, and the run goes on without it.
+
+    Raises ``ValueError`` for an unknown tracker and one that is not installed.
     """
     if tracker is None:
         yield None
@@ -33,7 +35,7 @@ def tracking(tracker: str | None, run: Path) -> Iterator[OnUpdate | None]:
         package = importlib.import_module(check_choice("tracker", tracker, TRACKERS))
     except ModuleNotFoundError as error:
         raise ValueError(f"tracker {tracker!r} needs {error.name}:  pip install {tracker}") from error
-    begun = finished = False
+    begun = finished = failed = False
 
     def begin() -> None:
         settings = open_run(run, trust=True).as_dict()  # the run has imported its modules
@@ -45,12 +47,18 @@ def tracking(tracker: str | None, run: Path) -> Iterator[OnUpdate | None]:
             package.init(project=PROJECT, name=run.name, config=settings)
 
     def log(row: Mapping[str, float]) -> None:
-        nonlocal begun
-        if not begun:
-            begin()
-            begun = True
+        nonlocal begun, failed
+        if failed:
+            return
         metrics: dict[str, Any] = {name: value for name, value in row.items() if name != "decisions"}
-        (package.log_metrics if tracker == "mlflow" else package.log)(metrics, step=int(row["decisions"]))
+        try:
+            if not begun:
+                begun = True
+                begin()
+            (package.log_metrics if tracker == "mlflow" else package.log)(metrics, step=int(row["decisions"]))
+        except Exception as error:  # noqa: BLE001  (each tracker has errors of its own)
+            failed = True
+            print(f"{tracker} failed, and the run goes on without it: {error!r}", file=sys.stderr)
 
     try:
         yield log

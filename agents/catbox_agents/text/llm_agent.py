@@ -40,6 +40,8 @@ NO_ANSWER, ANSWERS, SECONDS, INPUT, OUTPUT = REQUESTS
 COST = "cost"
 #: What a server of one's own is sent instead of a key.
 _NO_KEY = "no-key"
+#: A shorter key is a placeholder for a server that needs none, and may be part of any text.
+_SHORTEST_KEY = 8
 #: The longest message of a server that is reported, in characters.
 _LONGEST = 500
 
@@ -94,6 +96,8 @@ class LLMAgent(SeededAgent):
             raise ValueError(
                 f"set the environment variable {KEY}, or give base_url=URL of a server of your own"
             )
+        if not os.environ.get(KEY, "").isascii():
+            raise ValueError(f"the environment variable {KEY} holds characters that no key has")
         self.needs_history = history
         self.tally: dict[str, float] = {}
         self._prompt: dict[str, Any] = {"form": form, "list_actions": list_actions}
@@ -138,9 +142,19 @@ class LLMAgent(SeededAgent):
             raise RuntimeError(self._broken)
         seeds = self.given_seeds(len(seen))
         past: Any = histories if self.needs_history else [None] * len(seen)
-        _ = self._client  # made here: not by several threads at once
-        with ThreadPoolExecutor(self._parallel) as threads:
-            decided = list(threads.map(self._decide, seen, past))
+        if self._client.is_closed():  # by an interruption; made here, not by several threads at once
+            del self._client
+            _ = self._client
+        stopped = threading.Event()
+        threads = ThreadPoolExecutor(self._parallel)
+        try:
+            decided = list(threads.map(functools.partial(self._decide, stopped), seen, past))
+        except BaseException:  # such as Ctrl-C: without a client, requests end
+            stopped.set()
+            self._client.close()
+            raise
+        finally:
+            threads.shutdown(wait=not stopped.is_set(), cancel_futures=True)
         if not self._answered and decided:
             self._broken = f"{self._request['model']} has not answered: {decided[0][2]}"
             raise RuntimeError(self._broken)
@@ -154,7 +168,9 @@ class LLMAgent(SeededAgent):
             actions[left] = self._fallback.act_batch(seen[left], masks[left])
         return actions
 
-    def _decide(self, seen: NDArray[np.int8], past: Any) -> tuple[int, dict[str, float], str]:
+    def _decide(
+        self, stopped: threading.Event, seen: NDArray[np.int8], past: Any
+    ) -> tuple[int, dict[str, float], str]:
         """The action, -1 if no answer was legal; what was counted; and why there was no answer, "" if there was."""
         told: dict[str, float] = dict.fromkeys((*DECISIONS, *FAILURES, *REQUESTS), 0)
         if self._prices is not None:
@@ -163,6 +179,8 @@ class LLMAgent(SeededAgent):
         messages = [{"role": "user", "content": prompt}]
         action, failures, error = -1, [], ""
         for left in range(self._repairs, -1, -1):
+            if stopped.is_set():
+                break
             try:
                 answer = self._ask(messages, told)
             except _NoAnswer as none:
@@ -194,11 +212,16 @@ class LLMAgent(SeededAgent):
         began = time.perf_counter()
         try:
             reply = self._client.chat.completions.create(messages=messages, **self._request)
-            answer = reply.choices[0].message.content or ""
+            answer = self._without_key(str(reply.choices[0].message.content or ""))
         except openai.APIError as error:
             raise _NoAnswer(self._without_key(f"{type(error).__name__}: {error}")[:_LONGEST]) from None
-        except (AttributeError, IndexError, TypeError, ValueError):  # of a reply in another form, or none
-            raise _NoAnswer("the server's reply is not a chat completion") from None
+        except (
+            AttributeError,
+            IndexError,
+            TypeError,
+            ValueError,
+        ) as error:  # a reply in another form, or none
+            raise _NoAnswer(f"the server's reply is not a chat completion ({type(error).__name__})") from None
         self._answered = True
         told[ANSWERS] += 1
         told[SECONDS] += time.perf_counter() - began
@@ -208,7 +231,7 @@ class LLMAgent(SeededAgent):
             told[own] += used
             if self._prices is not None:
                 told[COST] += (price or 0.0) * used / 1e6
-        return str(answer)
+        return answer
 
     def _write(self, line: dict[str, Any], failures: list[str], error: str, told: dict[str, float]) -> None:
         """Append a line of JSON to the log, with one call, so that several processes may write to it."""
@@ -217,9 +240,9 @@ class LLMAgent(SeededAgent):
         used = {name: told[name] for name in (INPUT, OUTPUT, SECONDS)}
         text = json.dumps({**about, **line, "failures": failures, "error": error or None, **used})
         with self._writes, writing(self._log), self._log.open("ab", buffering=0) as file:
-            file.write(self._without_key(text).encode() + b"\n")
+            file.write(text.encode() + b"\n")
 
     def _without_key(self, text: str) -> str:
         """``text`` without the key, which a server may have repeated."""
-        key: str = self._client.api_key
-        return text if key == _NO_KEY else text.replace(key, f"[{KEY}]")
+        key = os.environ.get(KEY, "")
+        return text.replace(key, f"[{KEY}]") if len(key) >= _SHORTEST_KEY else text

@@ -38,6 +38,7 @@ export function createLobby(frame) {
   const rulesText = element("pre", {class: "rules-text"});
   const openButton = element("button", {type: "submit", class: "primary"}, "Play");
   const note = element("p", {class: "hint", hidden: true});
+  const moved = element("p", {class: "hint", role: "status"}); // where you sit, if that was not your choice
   const several = element(
     "p",
     {class: "hint", hidden: true},
@@ -72,7 +73,7 @@ export function createLobby(frame) {
           rules.node,
         ),
       ),
-      element("fieldset", {}, element("legend", {}, "Who sits where"), levels, seats, several, note),
+      element("fieldset", {}, element("legend", {}, "Who sits where"), levels, seats, moved, several, note),
     ),
     openButton,
     panel(
@@ -137,6 +138,7 @@ export function createLobby(frame) {
 
   function choosePlayers(n) {
     count = n;
+    moved.textContent = "";
     check(players, n);
     rulesText.textContent = game.rules_texts[game.players.indexOf(n)];
     const offered = agents().map((agent) => agent.spec);
@@ -180,8 +182,7 @@ export function createLobby(frame) {
     if (value === YOU) [occupants[yours], occupants[seat]] = [occupants[seat], YOU];
     else if (seat === yours) [occupants[seat], occupants[(seat + 1) % count]] = [value, YOU];
     else occupants[seat] = value;
-    note.textContent = seat === yours ? `You sit in seat ${occupants.indexOf(YOU)} now: one seat is always yours.` : "";
-    note.hidden = note.textContent === "";
+    moved.textContent = seat === yours ? `You sit in seat ${occupants.indexOf(YOU)} now: one seat is always yours.` : "";
     showSeats();
     seats.querySelectorAll("select")[seat].focus();
   }

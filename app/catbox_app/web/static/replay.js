@@ -45,7 +45,7 @@ export function createReplay(frame) {
     at = joined.number;
     waiting = false;
     seat = joined.view;
-    const options = [["", "all hands open"], ...joined.names.map((name, i) => [String(i), calledAt(name, i)])];
+    const options = [["", "all hands open"], ...(frame.called ?? joined.names).map((name, i) => [String(i), calledAt(name, i)])];
     const field = selection(options, seat === null ? "" : String(seat), (value) => {
       seat = value === "" ? null : Number(value);
       ask();

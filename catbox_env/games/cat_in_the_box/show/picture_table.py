@@ -84,8 +84,7 @@ def put_results(view: View, state: GameState, sheet: Sheet) -> None:
     by = [seat for seat, info in enumerate(infos) if info["paradox"]]
     is_match_over = view.rules.num_rounds > 1 and view.mover < 0
     note = f"paradox of player_{by[0]}" if by else "no paradox"
-    note = "in all, last round" if is_match_over else note
-    drawn, words = heading(theme, head, note), []
+    drawn, words = heading(theme, head, "in all, last round" if is_match_over else note), []
     for seat, (x, info) in enumerate(zip(_places(view), infos, strict=True)):
         score, tricks, bonus = info["score"], info["tricks_won"], info["bonus"]
         counted = signed(-tricks if seat in by else tricks) + (f" + {bonus}" if bonus else "")
@@ -94,7 +93,8 @@ def put_results(view: View, state: GameState, sheet: Sheet) -> None:
             shown, counted = view.scores[seat], f"{score:+d}"
         drawn += centred(x, TITLE + 28, signed(shown), 26, bold=True)
         drawn += centred(x, TITLE + 58, counted, 13, theme.soft) + token(theme, seat, x, TITLE + 94, 11)
-        words.append(f"player_{seat} {score} points, {tricks} tricks, bonus {bonus}")
+        total = f"{shown} points in all, in the last round " if is_match_over else ""
+        words.append(f"player_{seat} {total}{score} points, {tricks} tricks, bonus {bonus}")
     sheet.panel(1, TITLE + TRICK, figure(drawn, f"{head.lower()}, {note}: {'; '.join(words)}"))
 
 

@@ -205,8 +205,7 @@ def _page_of(game: str, parts: Sequence[tuple[Part, Mapping[str, Board]]]) -> st
         *("---", "hide: [toc]", "---", ""),
         f"# Leaderboard: {game_title(game)}",
         "",
-        "The margin of one agent, named by its row, among copies of another, named by its column, as [the "
-        "overview](leaderboard.md) explains them. Ratings are in points of the Elo scale; their mean over the agents "
+        "Margins of one agent (row) among copies of another (column), as in [the overview](leaderboard.md). Ratings are in points of the Elo scale; their mean over the agents "
         "of a table is 0, so those of two tables cannot be compared.",
         "",
     ]

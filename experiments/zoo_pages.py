@@ -205,8 +205,9 @@ def _page_of(game: str, parts: Sequence[tuple[Part, Mapping[str, Board]]]) -> st
         *("---", "hide: [toc]", "---", ""),
         f"# Leaderboard: {game_title(game)}",
         "",
-        "Margins of one agent (row) among copies of another (column), as in [the overview](leaderboard.md). Ratings are in points of the Elo scale; their mean over the agents "
-        "of a table is 0, so those of two tables cannot be compared.",
+        "Margins of one agent (row) among copies of another (column), as in [the overview](leaderboard.md). Ratings "
+        "are in points of the Elo scale; their mean over the agents of a table is 0, so those of two tables cannot be "
+        "compared.",
         "",
     ]
     for part, played in parts:

@@ -197,6 +197,8 @@ class LLMAgent(SeededAgent):
             if left:
                 again = f"{parsed.message}\nAnswer again; tries left: {left}."
                 messages.append({"role": "user", "content": again})
+        if stopped.is_set():  # the decision counts for nothing
+            return action, told, error
         outcome = FALLEN_BACK if action < 0 else REPAIRED if failures else FIRST_TRY
         for kind in (outcome, *failures):
             told[kind] += 1

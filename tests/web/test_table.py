@@ -37,7 +37,7 @@ def test_a_coach_draws_a_bar_on_each_legal_action(new_page: NewPage) -> None:
         play(page)
     page.get_by_label("Show on my turn").select_option("points")
     expect(page.locator(".choice .axis")).to_have_count(buttons(page).count())
-    expect(page.get_by_role("status").last).to_contain_text("±")
+    expect(page.locator(".advice")).to_contain_text("±")
     page.get_by_label("Show on my turn").select_option("")
     expect(page.locator(".choice .axis")).to_have_count(0)
     expect(page.locator(".coach-bar")).to_have_count(0)
@@ -46,7 +46,7 @@ def test_a_coach_draws_a_bar_on_each_legal_action(new_page: NewPage) -> None:
 def test_a_match_shows_its_rounds_and_the_end_all_hands(new_page: NewPage) -> None:
     page = new_page()
     page.locator(".lobby .rules > summary").click()
-    page.get_by_label("Rounds").fill("2")
+    page.get_by_label("Rounds").select_option("2")
     open_table(page, "Cat in the Box", 3)
     rounds, hands = (
         page.locator(".rounds tbody tr"),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import math
+import re
 from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
 from io import BytesIO
@@ -25,12 +26,8 @@ from catbox_agents.files import write_atomically
 
 #: The longest name that the picture shows in full.
 _LONGEST = 28
-#: Explains the table of the language models.
-MODELS = (
-    "Decisions: legal at once, repaired after a failed answer, or left to the fallback. Failed answers by kind. Tokens "
-    "and cost are means for one seat in one game. The time of an answer includes retries."
-)
-RESULTS_FILE, PAGE_FILE, PICTURE_FILE = "results.json", "results.md", "matrix.png"
+#: A cell of a column of numbers: a number with or without its interval, a dash, nothing.
+_NUMBER = re.compile(r"\**[+\u2212-]?\d[\d.,]*%?(\s\u00b1\s[\d.]+)?\**|\u2013|")
 
 
 def write_report(result: ArenaResult, folder: Path) -> None:
@@ -310,8 +307,11 @@ def _draw(result: ArenaResult, file: BinaryIO) -> None:
 
 
 def markdown_table(rows: Sequence[Sequence[object]]) -> str:
-    """A table whose first row is its header, without a line break at its end; ``|`` in a cell is escaped."""
+    """A table whose first row is its header, without a line break at its end; ``|`` in a cell is escaped, and columns of
+    numbers after the first column are aligned at the right."""
     header, *others = (
         "| " + " | ".join(str(cell).replace("|", "\\|") for cell in row) + " |" for row in rows
     )
-    return "\n".join([header, "|" + "---|" * len(rows[0]), *others])
+    columns = list(zip(*rows, strict=True))[1:]
+    numeric = (all(_NUMBER.fullmatch(str(cell)) for cell in column[1:]) for column in columns)
+    return "\n".join([header, "|---|" + "".join("---:|" if one else "---|" for one in numeric), *others])

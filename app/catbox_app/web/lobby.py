@@ -27,6 +27,8 @@ from catbox_env.core import compilation
 from catbox_env.core.checks import brief, closest
 from catbox_env.core.options import read_options
 
+#: The rounds to choose from; a match has as many as players.
+ROUNDS = [1, 2, 3, 4, 5, 6, 8, 10, "match"]
 #: The longest rules that a page may give, in characters of JSON.
 LONGEST_RULES = 2000
 #: The agents that play every game: group -> spec -> title.
@@ -151,7 +153,7 @@ def _rule(rule: RuleField) -> dict[str, Any]:
         "name": rule.name,
         "type": rule.kind,
         "default": list(rule.default) if isinstance(rule.default, tuple) else rule.default,
-        "choices": rule.words if rule.words and rule.kind == "str" else None,
+        "choices": ROUNDS if rule.name == "rounds" else rule.words if rule.kind == "str" and rule.words else None,
         "help": rule.help,
     }
 

@@ -19,12 +19,12 @@ const FIRST = ["best", "hard", "normal"];
 export function createCoach(send, show, asked, playing) {
   let titles = new Map(); // of the agents, by spec
   const choice = element("div", {});
-  const told = element("p", {class: "hint", role: "status"});
-  const node = panel("Coach", "coach", choice, told);
+  const told = element("p", {class: "advice", role: "status"}); // stands below the picture
+  const node = panel("Coach", "coach", choice);
   let offered = false; // whether there is something to choose
   let wanted = ""; // "": nothing; POINTS; else the spec of an agent
 
-  return {node, offer, ask, receive, clear};
+  return {node, told, offer, ask, receive, clear};
 
   function offer({agents, estimates}, {game, names}) {
     const fitting = fittingAgents(agents, game, names.length);

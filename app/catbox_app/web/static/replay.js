@@ -1,7 +1,7 @@
 // The controls of a recorded game: a slider over its actions, single steps, automatic play, and any seat's view.
 
 import {createActions} from "./actions.js";
-import {element, labelled, pushButton, selection} from "./dom.js";
+import {element, labelled, pushButton, selection, wide} from "./dom.js";
 import {calledAt} from "./names.js";
 
 const SECONDS = 1;
@@ -14,19 +14,20 @@ export function createReplay(frame) {
   const view = element("div", {class: "field-row"});
   // The legal actions at a decision: the same list as at a table, but read-only.
   const weighed = createActions(null);
+  const steps = element(
+    "div",
+    {class: "row"},
+    pushButton("First", () => go(0)),
+    pushButton("Back", () => go(at - 1)),
+    playButton,
+    pushButton("Forward", () => go(at + 1)),
+    pushButton("Last", () => go(length)),
+  );
   const controls = element(
     "section",
     {class: "controls steps", "aria-label": "Replay"},
     element("div", {class: "field slider"}, labelled("Action", slider), place),
-    element(
-      "div",
-      {class: "row"},
-      pushButton("First", () => go(0)),
-      pushButton("Back", () => go(at - 1)),
-      playButton,
-      pushButton("Forward", () => go(at + 1)),
-      pushButton("Last", () => go(length)),
-    ),
+    steps,
   );
   const below = element("section", {class: "controls", "aria-label": "What is shown"}, view, weighed.node);
   let at = 0; // the last requested number
@@ -52,6 +53,7 @@ export function createReplay(frame) {
     });
     const numbers = Array.from({length: joined.games}, (_, i) => [String(i + 1), `${i + 1} of ${joined.games}`]);
     const chosen = selection(numbers, String(joined.game_number), (value) => frame.watch({game_number: Number(value), number: 0}));
+    if (wide.matches) steps.append(view);
     view.replaceChildren(labelled("Seen by", field), numbers.length > 1 ? labelled("Game", chosen) : "");
     show();
   }

@@ -35,7 +35,7 @@ export function createTable(frame, mode) {
   const undo = pushButton("Undo", () => frame.send({type: "undo"}), {class: "undo", hidden: true});
   const stage = element("section", {class: "stage", "aria-label": "Table"}, picture.node);
   const moves = element("section", {class: "moves", "aria-label": "Your move"}, status, undo, actions.node, turn);
-  const below = replay === null ? [said, notice, moves] : [replay.controls, said, notice, replay.below];
+  const below = replay === null ? [said, coach.told, notice, moves] : [replay.controls, said, coach.told, notice, replay.below];
   const centre = element("div", {class: "centre"}, stage, ...below);
   const side = element("div", {class: "side"}, summary.node, rounds.node, people.node, log.node, coach.node);
   const node = element(
@@ -118,7 +118,7 @@ export function createTable(frame, mode) {
       log.markUntil(number);
       said.textContent = log.told(number);
     } else {
-      said.textContent = log.latest();
+      said.textContent = message.waits_for === "over" ? "" : log.latest();
       showMoves();
       rounds.show(message.rounds, message.waits_for === "over");
       showEnd(before);
@@ -157,7 +157,7 @@ export function createTable(frame, mode) {
     const over = position.waits_for === "over";
     const here = roundEnd !== null && roundEnd.number > before;
     if (!here && !over) return;
-    (wide.matches ? side : centre).prepend(summary.node); // in one column, the result comes first
+    (wide.matches ? side : centre).prepend(summary.node, rounds.node); // in one column, the result comes first
     const place = over ? placeOf(joined.seat, position.places) : "";
     summary.show(roundEnd === null ? [] : roundEnd.lines, over, place, ...(over ? deal.buttonsAtTheEnd() : []));
     if (over && number > before) summary.node.scrollIntoView({block: "nearest"});

@@ -12,8 +12,8 @@ from typing import Any
 
 from catbox_agents import zoo
 from catbox_agents.arena.report import markdown_table, milliseconds
-from catbox_app.rules import game_title
 from catbox_env.core.checks import brief
+from catbox_env.core.defaults import game_title
 from experiments.leaderboard import DEAL_SET, ZOO, Part, read_parts
 from experiments.results import Folders
 from experiments.study import dotted

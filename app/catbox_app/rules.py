@@ -24,16 +24,6 @@ ABOUT = {
 REWARD = "margin"
 #: The largest number of players to try.
 MOST_PLAYERS = 10
-#: Words of a title without a capital letter.
-_SMALL = {"in", "of", "the"}
-
-
-def game_title(game_id: str) -> str:
-    """What people call the game: ``"Cat in the Box"``."""
-    words = game_id.rpartition("_v")[0].split("_")
-    return " ".join(
-        word if word in _SMALL and place else word.capitalize() for place, word in enumerate(words)
-    )
 
 
 def rule_help(rules_class: type) -> dict[str, str]:

@@ -37,11 +37,16 @@ from catbox_env.core.state import GameState
 LINE_LENGTH, LINE_HEIGHT = 48, 16
 #: Buttons per row, units between two rows, and characters per button.
 BUTTON_COLUMNS, BUTTON_ROW, BUTTON_LENGTH = 2, 34, 20
+#: Words of a title without a capital letter.
+_SMALL = {"in", "of", "the"}
 
 
-def title(game: GameDefinition) -> str:
-    """The id of ``game`` as words: "Cat in the box"."""
-    return game.id.rpartition("_v")[0].replace("_", " ").capitalize()
+def game_title(game_id: str) -> str:
+    """What people call the game: ``"Cat in the Box"``."""
+    words = game_id.rpartition("_v")[0].split("_")
+    return " ".join(
+        word if word in _SMALL and place else word.capitalize() for place, word in enumerate(words)
+    )
 
 
 class Shown(GameDefinition):
@@ -89,7 +94,7 @@ class Shown(GameDefinition):
         """
         mover = int(state.current_player)
         whose = f"player_{mover} to move" if mover >= 0 else "the game is over"
-        lines = [(f"{title(self)}: {whose}\n", "bold")]
+        lines = [(f"{game_title(self.id)}: {whose}\n", "bold")]
         return lines + [(f"{line}\n", "") for line in view_lines(self, state, seat)]
 
     def tell_events(self, before: GameState, action: int, after: GameState, seat: int | None) -> list[Event]:
@@ -123,7 +128,7 @@ class Shown(GameDefinition):
         sheet.panel(1, *_buttons(state, seat, sheet))
         last = last_action(state, seat)
         return sheet.svg(
-            title(self),
+            game_title(self.id),
             f"{self.num_players} players",
             f"player_{mover} to move" if mover >= 0 else won_by(winners_of(state)),
             "" if last is None else f"player_{last[0]}: {_name(self, last[1])}.",

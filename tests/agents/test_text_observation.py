@@ -22,6 +22,8 @@ GAMES: list[tuple[str, dict[str, Any]]] = [
     ("petrify_v0", {"num_players": 3, "size": 5, "teleports": 3, "walls": 2, "zeros": 1}),
 ]
 
+TITLES = {"cat_in_the_box_v0": "Cat in the Box", "cat_te_v0": "Cat Te", "petrify_v0": "Petrify"}
+
 
 def positions(game: Game, seed: int) -> Iterator[GameState]:
     """The positions of a random game, before its end."""
@@ -44,7 +46,9 @@ def test_a_text_holds_what_the_seat_sees_and_needs_only_its_observation(
             assert text_observation(seen, seat, game=game, history=history) == text
             drawn = "\n".join(line.rstrip() for line in game.render_text(state, seat).splitlines())
             assert f"\n{drawn}\n" in text
-            assert text.startswith(f"You are player_{seat} of {game.num_players} ")
+            assert text.startswith(
+                f"You are player_{seat} of {game.num_players} in a game of {TITLES[game_id]}."
+            )
             assert ("It is your turn" in text) == (seat == state.current_player)
         mover = state.current_player
         assert text_observation(state) == text_observation(state, mover)

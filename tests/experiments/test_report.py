@@ -74,7 +74,7 @@ The rest is
 noise.
 
 | rules | variant | net among `heuristic` | decisions/s |
-|---|---|---|---|
+|---|---|---:|---|
 | 3 players | low | +0.30 ± 0.66 | ≈ 48,780 |
 |  | high | -0.50 ± 0.43 | ≈ 48,780 |
 """

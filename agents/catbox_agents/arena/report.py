@@ -26,6 +26,12 @@ from catbox_agents.files import write_atomically
 
 #: The longest name that the picture shows in full.
 _LONGEST = 28
+#: Explains the table of the language models.
+MODELS = (
+    "Decisions: legal at once, repaired after a failed answer, or left to the fallback. Failed answers by kind. Tokens "
+    "and cost are means for one seat in one game. The time of an answer includes retries."
+)
+RESULTS_FILE, PAGE_FILE, PICTURE_FILE = "results.json", "results.md", "matrix.png"
 #: A cell of a column of numbers: a number with or without its interval, a dash, nothing.
 _NUMBER = re.compile(r"\**[+\u2212-]?\d[\d.,]*%?(\s\u00b1\s[\d.]+)?\**|\u2013|")
 
@@ -307,8 +313,10 @@ def _draw(result: ArenaResult, file: BinaryIO) -> None:
 
 
 def markdown_table(rows: Sequence[Sequence[object]]) -> str:
-    """A table whose first row is its header, without a line break at its end; ``|`` in a cell is escaped, and columns of
-    numbers after the first column are aligned at the right."""
+    """A table whose first row is its header, without a line break at its end; ``|`` in a cell is escaped.
+
+    Columns of numbers after the first column are aligned at the right.
+    """
     header, *others = (
         "| " + " | ".join(str(cell).replace("|", "\\|") for cell in row) + " |" for row in rows
     )

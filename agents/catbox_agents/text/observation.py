@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from catbox_env import Game, GameState
 from catbox_env.core.checks import brief, check_choice, check_integers, check_seat
-from catbox_env.core.defaults import title
+from catbox_env.core.defaults import game_title
 from catbox_env.core.kernels import HIDDEN, UNUSED
 
 #: A state, of which only the observation of one seat is read, or that observation (O,) itself.
@@ -58,7 +58,11 @@ def text_observation(
     game = world.game
     parts = [f"You are player_{seat}."]
     if form == LONG:
-        parts = [f"You are player_{seat} of {game.num_players} in a game of {title(game)}.", "", "Rules:"]
+        parts = [
+            f"You are player_{seat} of {game.num_players} in a game of {game_title(game.id)}.",
+            "",
+            "Rules:",
+        ]
         parts += [f"- {paragraph}" for paragraph in game.describe_rules()]
         parts += ["", f"Your reward: {GOALS[game.reward]}.", f"Actions: {action_names(game)}."]
     if history is not None:

@@ -19,12 +19,13 @@ from catbox_agents import known_agents
 from catbox_agents.settings import CONFIGURED, is_configured, read_settings, specs_within
 from catbox_agents.specs import LEVELS, asks_server
 from catbox_agents.zoo import zoo_agents
-from catbox_app.rules import ABOUT, MOST_PLAYERS, REWARD, RuleField, game_title, player_counts, rule_fields
+from catbox_app.rules import ABOUT, MOST_PLAYERS, REWARD, RuleField, player_counts, rule_fields
 from catbox_app.web.pages import MOST_ACTIONS
 from catbox_app.web.reading import Message, integer_of, text_of
 from catbox_env import Game
 from catbox_env.core import compilation
 from catbox_env.core.checks import brief, closest
+from catbox_env.core.defaults import game_title
 from catbox_env.core.options import read_options
 
 #: The rounds to choose from; a match has as many as players.
@@ -153,7 +154,11 @@ def _rule(rule: RuleField) -> dict[str, Any]:
         "name": rule.name,
         "type": rule.kind,
         "default": list(rule.default) if isinstance(rule.default, tuple) else rule.default,
-        "choices": ROUNDS if rule.name == "rounds" else rule.words if rule.kind == "str" and rule.words else None,
+        "choices": ROUNDS
+        if rule.name == "rounds"
+        else rule.words
+        if rule.kind == "str" and rule.words
+        else None,
         "help": rule.help,
     }
 

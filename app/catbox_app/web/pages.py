@@ -7,10 +7,10 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from catbox_agents.match import with_names
-from catbox_app.rules import game_title
 from catbox_app.web.coach import Coach, named
 from catbox_app.web.reading import LARGEST, Message
 from catbox_env import Event, Game, GameState
+from catbox_env.core.defaults import game_title
 
 #: The files of the page.
 STATIC = Path(__file__).parent / "static"

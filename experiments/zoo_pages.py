@@ -181,15 +181,16 @@ def _title_of(rules: str) -> str:
 
 def _with_the_best(margins: Mapping[str, str], agents: Sequence[str]) -> list[str]:
     """The margins of ``agents`` in a row: in bold the highest and those whose difference from it is within its
-    interval, a dash for an arena that was not played."""
+    interval, if another than `random` has played, a dash for an arena that was not played."""
     numbers = {
         agent: tuple(map(float, margins[agent].split(" \u00b1 "))) for agent in agents if agent in margins
     }
     best, around = max(numbers.values(), default=(0.0, 0.0))
+    rivals = len(numbers.keys() - {"random"}) > 1
     cells = {}
     for agent, (number, half) in numbers.items():
         text = _printed(margins[agent])
-        cells[agent] = f"**{text}**" if best - number <= math.hypot(half, around) else text
+        cells[agent] = f"**{text}**" if rivals and best - number <= math.hypot(half, around) else text
     return [cells.get(agent, "\u2013") for agent in agents]
 
 
@@ -248,7 +249,7 @@ def _rows_of(board: Board, searches: bool) -> list[list[str]]:
         + [_printed(value) for value in board.summary(one)[: len(columns)]]
         for title, one in zip(titles, agents, strict=True)
     ]
-    return [["one among", *titles, *columns], *rows]
+    return [["agent", *titles, *columns], *rows]
 
 
 def margin_in_short(folders: Folders) -> tuple[str, str]:

@@ -253,8 +253,13 @@ def _names(seats: Sequence[AgentSpec | None]) -> tuple[str, ...]:
 
 
 def with_names(text: str, names: Sequence[str]) -> str:
-    """The text of an event, with its name added to a seat at the beginning."""
-    return re.sub(r"^player_(\d+)", lambda seat: f"{seat[0]} ({names[int(seat[1])]})", text)
+    """The text of an event, with its name, if it has one, added to a seat at the beginning."""
+
+    def named(seat: re.Match[str]) -> str:
+        name = names[int(seat[1])]
+        return f"{seat[0]} ({name})" if name else seat[0]
+
+    return re.sub(r"^player_(\d+)", named, text)
 
 
 def printable(text: str) -> str:

@@ -18,7 +18,7 @@ DEFAULT_GAME = "cat_in_the_box_v0"
 ABOUT = {
     "cat_in_the_box_v0": "A trick-taking game in which a card has no colour until you play it.",
     "cat_te_v0": "Six tricks, no trump: follow suit or fold, because only the last trick pays.",
-    "petrify_v0": "Walk across tiles that close behind you; whoever cannot move turns to stone.",
+    "petrify_v0": "Walk over tiles that close behind you; if you cannot move, you turn to stone.",
 }
 #: The default reward: agents are compared by it.
 REWARD = "margin"

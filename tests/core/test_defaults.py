@@ -53,7 +53,7 @@ def test_text_and_picture_show_the_parts_that_a_seat_sees_and_what_it_may_do() -
     state = PlainPetrify().new_initial_state(seed=1)
     seen = state.game.observation_layout.unpack(state.observation(0))
     text = state.game.render_text(state, 0)
-    assert text.startswith("Plain petrify: player_0 to move\n")
+    assert text.startswith("Plain Petrify: player_0 to move\n")
     assert "\nto_move: 1 0\n" in text
     for row in range(4):
         planes = [

@@ -1,5 +1,10 @@
 """What a picture of Petrify tells: by its labels, which say what is drawn."""
 
+import numpy as np
+import pytest
+
+from catbox_env import make_game
+from catbox_env.games.petrify.show.view import View
 from tests.core.pictures import labels, texts
 from tests.petrify.positions import play, start
 
@@ -45,3 +50,23 @@ def test_only_tiles_that_the_rules_have_are_explained() -> None:
     assert "closed: nobody can go here" in plain
     assert "a wall: nobody can go here" not in plain
     assert "a wall: nobody can go here" in texts(start(["1 1 1", "1 W 1", "1 1 1"], [(0, 0), (2, 2)]))
+
+
+@pytest.mark.parametrize("move_rule", ["exact", "up_to"])
+def test_every_legal_walk_has_a_way(move_rule: str) -> None:
+    tiles = {"walls": 2, "wildcards": 3, "teleports": 2, "zeros": 1}
+    game = make_game("petrify_v0", num_players=3, size=5, move_rule=move_rule, **tiles)
+    rng = np.random.default_rng(5)
+    for seed in range(20):
+        state = game.new_initial_state(seed=seed)
+        while not state.is_terminal():
+            view = View.of(game.rules, state.record)
+            if not view.teleporting:
+                walks = view.walks()
+                assert sorted(walks) == state.legal_actions()
+                for end, way in walks.items():
+                    assert (way[0], way[-1]) == (view.positions[view.mover], end)
+                    assert len(set(way)) == len(way)
+                drawn = game.render_svg(state, state.current_player)
+                assert drawn.count("data-walk") == len(walks)
+            state.apply_action(int(rng.choice(state.legal_actions())))

@@ -62,12 +62,15 @@ class Display:
         return found
 
     def tell(self, before: GameState, action: int, after: GameState) -> None:
-        """Print what happened in an action; if it ended a round, below the last position of the round, all open."""
+        """Print what happened in an action; above the end of a round, its last position, all open."""
+        events = list(self.game.events(before, action, after, self.viewer))
+        told = self.lines(events)
+        ends = [place for place, event in enumerate(events) if event.kind in ("round_end", "game_end")]
         if after.round_ended:
             last = last_position(before, action, after)
-            self.console.print()
-            self.console.print(Text.assemble(*self.game.render(last.record, None)))
-        for line in self.lines(self.game.events(before, action, after, self.viewer)):
+            drawn = Text.assemble("\n", *self.game.render(last.record, None))
+            told.insert(min([*ends, len(events)]), drawn)
+        for line in told:
             self.console.print(line, soft_wrap=not self.console.is_terminal)
 
     def hint(self, state: GameState) -> None:

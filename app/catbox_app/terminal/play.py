@@ -38,9 +38,12 @@ def play(
     ``again``: the command that plays the same deal again; ``hints``: show a hint before every action of the person;
     ``save``: a file for the game, even if the person leaves.
     """
-    display = Display(console, match.game, match.names, seat)
-    read_any_bytes()
     others = [name for other, name in enumerate(match.names) if other != seat]
+    names = list(match.names)
+    if len(set(others)) == 1:  # a name for all need not be repeated
+        names = ["you" if other == seat else "" for other in range(len(names))]
+    display = Display(console, match.game, names, seat)
+    read_any_bytes()
     against = escape(", ".join(dict.fromkeys(others)))
     console.print(
         f"You are player_{seat}, against {against}. Type [bold]help[/] if you are lost, "

@@ -71,8 +71,7 @@ class Rules:
         instant_wins_double: whether such a win is paid twice.
         side_pot: 0-100 antes that each player puts into the side pot every round; 0: no side pot.
         rounds: 1-127 or ``"match"``, one round for each player.
-        dealer: the seat that deals the first round, 0 .. num_players - 1; -1, the default, means the last one
-            (rules with either value are equal).
+        dealer: the seat that deals the first round; -1: the last one.
 
     Raises:
         ValueError: an invalid value; the message names the field, the value and the bound.

@@ -38,7 +38,11 @@ class Rules:
         size: 3-8, the board's rows and columns.
         move_rule: ``"exact"``: a number X takes its player exactly X steps; ``"up_to"``: 1 to X steps. A wildcard
             always gives 1 to 4.
-        teleports, walls, wildcards, zeros: special tiles, each in place of a number card; at most ``size`` walls.
+        teleports: tiles from which a pawn goes on to a free tile of their colour. They replace number cards, as do
+            the other special tiles.
+        walls: tiles that are closed from the beginning, at most ``size``.
+        wildcards: tiles that give 1 to 4 steps.
+        zeros: tiles that make all pawns change places.
 
     Raises:
         ValueError: an impossible rule set; the message names the field, the value and the bound.

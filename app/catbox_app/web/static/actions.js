@@ -65,7 +65,7 @@ export function createActions(act) {
       button.classList.toggle("best", best.includes(action));
       if (value === undefined) continue;
       const bar = element("span", {class: "filled"});
-      bar.style.width = `${100 * Math.max(0.01, value.share)}%`;
+      bar.style.width = `${100 * value.share}%`;
       button.append(
         element("span", {class: "value"}, best.includes(action) ? `${value.words}, best` : value.words),
         element("span", {class: "axis", "aria-hidden": "true"}, bar),

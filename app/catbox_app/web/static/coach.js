@@ -5,7 +5,6 @@ import {element, labelled, panel, selection, withMinus} from "./dom.js";
 import {fittingAgents} from "./settings.js";
 
 const POINTS = "points";
-const KEY = "A full bar is the best action, an empty one the worst.";
 // Values that differ by less are equal, and how many equally good actions are named.
 const SAME = 0.005;
 const MOST_NAMED = 4;
@@ -20,7 +19,8 @@ export function createCoach(send, show, asked, playing) {
   let titles = new Map(); // of the agents, by spec
   const choice = element("div", {});
   const told = element("p", {class: "advice", role: "status"}); // stands below the picture
-  const node = panel("Coach", "coach", choice);
+  const key = element("p", {class: "hint", hidden: true}, "A full bar is the best action, an empty one the worst.");
+  const node = panel("Coach", "coach", choice, key);
   let offered = false; // whether there is something to choose
   let wanted = ""; // "": nothing; POINTS; else the spec of an agent
 
@@ -44,6 +44,7 @@ export function createCoach(send, show, asked, playing) {
 
   function choose(value) {
     wanted = value;
+    key.hidden = wanted !== POINTS;
     clear();
     told.textContent = "";
     if (wanted === "") return send({type: "coach", shows: null});
@@ -58,21 +59,27 @@ export function createCoach(send, show, asked, playing) {
   }
 
   // In a replay, the recorded probabilities of the agent come without asking.
-  function receive({values, best, agent, recorded = false}) {
+  // `mover`: the name of the seat to move, "" for one's own.
+  function receive({values, best, agent, recorded = false}, mover = "") {
     if (wanted === "" && !recorded) return;
     node.hidden = false;
     const numbers = values.map((one) => one.value);
     const points = values.length > 0 && values[0].unit === "points";
     const [least, most] = [points ? Math.min(...numbers) : 0, Math.max(...numbers)];
+    // Differences within the error of the estimates are no reason to prefer an action.
+    const close = points && most - least <= Math.max(...values.map((one) => one.interval));
     const shown = new Map();
     for (const one of values) {
-      const share = most === least ? 1 : (one.value - least) / (most - least);
+      const share = most === least || close ? 1 : (one.value - least) / (most - least);
       shown.set(one.action, {share, words: inWords(one)});
     }
     const first = values.find((one) => one.action === best);
-    show(shown, first === undefined ? [] : values.filter((one) => isSame(one, first)).map((one) => one.action));
+    show(shown, first === undefined || close ? [] : values.filter((one) => isSame(one, first)).map((one) => one.action));
     if (first === undefined) told.textContent = "";
-    else if (points) told.textContent = `${bestOf(values, first)} On average you end the round ${ahead(first)} the others. ${KEY}`;
+    else if (points) {
+      const who = mover === "" ? "you end" : `${mover} ends`;
+      told.textContent = `${close ? "No clear difference." : bestOf(values, first)} On average ${who} the round ${ahead(first)} the others.`;
+    }
     else told.textContent = `${titles.get(agent) ?? agent} ${recorded ? "preferred" : "would choose"}: ${first.text} (${inWords(first)}).`;
   }
 
@@ -91,14 +98,13 @@ function isSame(one, first) {
 // The best actions in words: those as good as `first`.
 function bestOf(values, first) {
   const same = values.filter((one) => isSame(one, first));
-  if (same.length === values.length && same.length > 1) return "All are equal.";
   const words = same.slice(0, MOST_NAMED).map((one) => one.text).join(", ");
   return same.length === 1 ? `Best: ${words}.` : `Equally good: ${words}${same.length > MOST_NAMED ? " and more" : ""}.`;
 }
 
 function ahead({value, interval}) {
   const within = interval < 0.05 ? "" : `\u00a0\u00b1\u00a0${interval.toFixed(1)}`;
-  const size = `${Math.abs(value).toFixed(1)}${within} points`;
+  const size = `${Math.abs(value).toFixed(1)}${within}`;
   return `${size} ${value < 0 ? "behind" : "ahead of"}`;
 }
 

@@ -105,7 +105,9 @@ export function createLobby(frame) {
     for (const words of drawn.querySelectorAll("text")) {
       if (words.textContent.startsWith("player_")) words.textContent = words.textContent.replace("player_", "Player ");
     }
-    drawn.setAttribute("viewBox", board(drawn));
+    const panel = firstPanel(drawn);
+    drawn.replaceChildren(panel);
+    drawn.setAttribute("viewBox", around(panel));
     drawn.setAttribute("preserveAspectRatio", "xMidYMid meet");
     picture.append(document.importNode(drawn, true));
     return choice("game", one.id, "game", () => chooseGame(one), [
@@ -116,11 +118,16 @@ export function createLobby(frame) {
     ]);
   }
 
-  // A thumbnail shows the first panel of a picture.
-  function board(drawn) {
-    const panel = drawn.querySelector("g[transform] rect");
-    const [x, y] = panel.closest("g[transform]").getAttribute("transform").match(/[\d.]+/g);
-    return `${x - 4} ${y - 4} ${Number(panel.getAttribute("width")) + 8} ${Number(panel.getAttribute("height")) + 8}`;
+  // A thumbnail shows the first panel of a picture: the first part that is wider than the token of a seat.
+  function firstPanel(drawn) {
+    const parts = [...drawn.children].filter((part) => part.matches("g[transform]"));
+    return parts.find((part) => Number(part.querySelector("rect")?.getAttribute("width")) > 100);
+  }
+
+  function around(panel) {
+    const [x, y] = panel.getAttribute("transform").match(/[\d.]+/g);
+    const ground = panel.querySelector("rect");
+    return `${x - 4} ${y - 4} ${Number(ground.getAttribute("width")) + 8} ${Number(ground.getAttribute("height")) + 8}`;
   }
 
   function chooseGame(one) {

@@ -12,7 +12,7 @@ import {createReplay} from "./replay.js";
 import {createRounds} from "./rounds.js";
 
 // How long a notice stays, in milliseconds.
-const NOTICE_MS = 10_000;
+const NOTICE_MS = 6_000;
 
 /** The screen of a table (`mode` "play") or of a recorded game ("replay"). `receive(message)` takes its messages. */
 export function createTable(frame, mode) {
@@ -128,8 +128,9 @@ export function createTable(frame, mode) {
 
   function takeAdvice(message) {
     if (message.number !== number) return;
-    if (replay !== null) replay.weigh(message.values, position.taken);
-    coach.receive({...message, values: message.values.map((one) => ({...one, text: names.within(one.text)}))});
+    if (replay !== null) replay.weigh(message.values.map((one) => ({...one, text: names.within(one.text)})), position.taken);
+    const values = message.values.map((one) => ({...one, text: names.within(one.text)}));
+    coach.receive({...message, values}, replay === null ? "" : names.of(position.to_move));
   }
 
   function showMoves() {

@@ -32,7 +32,7 @@ TRICK, ROW, HAND_ROW = 118, 44, 34
 #: The middle of the first card of a trick, and the maximum spacing of cards.
 FIRST_CARD, MOST_APART = 38, 64
 #: Columns of the players: X-tokens, tricks won, group, score.
-X_TOKENS, WON, GROUP, SCORE = 124, 209, 282, 321
+X_TOKENS, WON, GROUP, SCORE = 132, 215, 287, 324
 #: The start of the cards of a hand, and the width of all ranks.
 CARDS, ROOM = 40, 262
 
@@ -92,7 +92,8 @@ def put_results(view: View, state: GameState, sheet: Sheet) -> None:
         if is_match_over:
             shown, counted = view.scores[seat], f"{score:+d}"
         drawn += centred(x, TITLE + 28, signed(shown), 26, bold=True)
-        drawn += centred(x, TITLE + 58, counted, 13, theme.soft) + token(theme, seat, x, TITLE + 94, 11)
+        drawn += centred(x, TITLE + 58, counted, 13, theme.soft) if counted != signed(shown) else ""
+        drawn += token(theme, seat, x, TITLE + 94, 11)
         total = f"{shown} points in all, in the last round " if is_match_over else ""
         words.append(f"player_{seat} {total}{score} points, {tricks} tricks, bonus {bonus}")
     sheet.panel(1, TITLE + TRICK, figure(drawn, f"{head.lower()}, {note}: {'; '.join(words)}"))

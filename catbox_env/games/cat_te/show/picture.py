@@ -244,7 +244,7 @@ def _foot(view: View, theme: Theme, seat: int, top: float, legal: set[int]) -> s
 def _put_scores(view: View, sheet: Sheet, state: GameState) -> None:
     """Each seat's score in total and in the last round; the side pot, if there is one."""
     theme, rules = sheet.theme, view.rules
-    any_round = bool(state.record.rounds_ended)
+    any_round = rules.num_rounds > 1 and bool(state.record.rounds_ended)
     note = "" if not any_round else "in all, this round" if view.mover < 0 else "in all, last round"
     drawn, words = heading(theme, "Antes won", note), []
     apart = min(64, (PANEL - 2 * PADDING) / rules.num_players)

@@ -65,19 +65,31 @@ def _put_board(view: View, legal: list[int], sheet: Sheet, asks: bool) -> None:
     middles = [(k + 0.5) * pitch - 2 for k in range(size)]
     heads = letters([LEFT + x for x in middles], 14, COLUMN_LETTERS[:size], 14, theme.soft)
     heads += "".join(centred(13, TOP + y, row + 1, 14, theme.soft) for row, y in enumerate(middles))
-    cells = []
+    walks = {} if view.mover < 0 or view.teleporting else view.walks()
+    cells, choices = "", ""  # the walk of a choice lies on the cells that it crosses
     for cell in range(size * size):
         row, column = divmod(cell, size)
         x, y = LEFT + column * pitch, TOP + row * pitch
-        drawn = _cell(view, theme, x, y, pitch - 4, cell)
+        cells += _cell(view, theme, x, y, pitch - 4, cell)
         if cell in legal:
             name = f"move to {view.rules.cell_name(cell)}"
-            drawn += choice(theme, cell, name, x, y, pitch - 4, pitch - 4, radius=5)
+            choices += choice(theme, cell, name, x, y, pitch - 4, pitch - 4, radius=5)
+            if cell in walks:
+                way = [(LEFT + middles[c % size], TOP + middles[c // size]) for c in walks[cell]]
+                choices += _walk(theme, way)
         elif asks:
-            drawn += forbidden(cell, x, y, pitch - 4, pitch - 4)
-        cells.append(drawn)
-    drawn = f'<g aria-hidden="true">{heads}</g>{"".join(cells)}'
+            cells += forbidden(cell, x, y, pitch - 4, pitch - 4)
+    drawn = f'<g aria-hidden="true">{heads}</g>{cells}{choices}'
     sheet.panel(0, TOP + ROOM + GAP, drawn, "board")
+
+
+def _walk(theme: Theme, points: list[tuple[float, float]]) -> str:
+    """The way of a walk, after its choice, and hidden until a page shows it."""
+    way = " ".join(f"{x:g},{y:g}" for x, y in points)
+    return (
+        f'<polyline data-walk="" points="{way}" fill="none" stroke="{theme.ink}" stroke-width="4" '
+        'stroke-dasharray="1 8" stroke-linecap="round" visibility="hidden" pointer-events="none"/>'
+    )
 
 
 def _cell(view: View, theme: Theme, x: float, y: float, side: float, cell: int) -> str:

@@ -64,6 +64,33 @@ class View:
         """The tile on which the pawn of ``seat`` stands."""
         return self.tiles[self.positions[seat]]
 
+    def walks(self) -> dict[int, list[int]]:
+        """For each cell where a walk of the seat to move can end, the cells of a shortest one: end -> [start, .., end].
+
+        Without energy, as in a teleport, there are none.
+        """
+        size, tile = self.rules.size, self.tile_under(self.mover)
+        most = NUM_SYMBOLS if tile == WILDCARD_NAME else int(tile[0]) if "." in tile else 0
+        least = most if self.rules.move_rule == "exact" and tile != WILDCARD_NAME else 1
+        found: dict[int, list[int]] = {}
+        paths = [[self.positions[self.mover]]]
+        for steps in range(1, most + 1):
+            paths = [
+                [*path, cell]
+                for path in paths
+                for cell in _neighbours(path[-1], size)
+                if self.is_open[cell] and cell not in self.pawns and cell not in path
+            ]
+            for path in paths if steps >= least else ():
+                found.setdefault(path[-1], path)
+        return found
+
+
+def _neighbours(cell: int, size: int) -> list[int]:
+    row, column = divmod(cell, size)
+    around = [(row - 1, column), (row, column + 1), (row + 1, column), (row, column - 1)]
+    return [r * size + c for r, c in around if 0 <= r < size and 0 <= c < size]
+
 
 def color_of_tile(tile: str) -> int:
     """The colour of a tile by name, 1 to 4; 0: colourless."""

@@ -32,7 +32,7 @@ TRICK, ROW, HAND_ROW = 118, 44, 34
 #: The middle of the first card of a trick, and the maximum spacing of cards.
 FIRST_CARD, MOST_APART = 38, 64
 #: Columns of the players: X-tokens, tricks won, group, score.
-X_TOKENS, WON, GROUP, SCORE = 132, 215, 287, 324
+X_TOKENS, WON, GROUP, SCORE = 126, 211, 283, 322
 #: The start of the cards of a hand, and the width of all ranks.
 CARDS, ROOM = 40, 262
 

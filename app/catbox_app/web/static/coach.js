@@ -67,10 +67,10 @@ export function createCoach(send, show, asked, playing) {
     const points = values.length > 0 && values[0].unit === "points";
     const [least, most] = [points ? Math.min(...numbers) : 0, Math.max(...numbers)];
     // Differences within the error of the estimates are no reason to prefer an action.
-    const close = points && most - least <= Math.max(...values.map((one) => one.interval));
+    const close = points && values.length > 1 && most - least <= Math.max(...values.map((one) => one.interval));
     const shown = new Map();
     for (const one of values) {
-      const share = most === least || close ? 1 : (one.value - least) / (most - least);
+      const share = close ? 0 : most === least ? 1 : (one.value - least) / (most - least);
       shown.set(one.action, {share, words: inWords(one)});
     }
     const first = values.find((one) => one.action === best);
@@ -97,6 +97,7 @@ function isSame(one, first) {
 
 // The best actions in words: those as good as `first`.
 function bestOf(values, first) {
+  if (values.length === 1) return `The only action: ${first.text}.`;
   const same = values.filter((one) => isSame(one, first));
   const words = same.slice(0, MOST_NAMED).map((one) => one.text).join(", ");
   return same.length === 1 ? `Best: ${words}.` : `Equally good: ${words}${same.length > MOST_NAMED ? " and more" : ""}.`;

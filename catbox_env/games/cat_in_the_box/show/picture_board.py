@@ -149,10 +149,14 @@ class Board:
         )
 
     def _chip(self, color: int, y: float) -> str:
-        """The name of a row; the red one has a lock until trump is broken."""
-        theme = self.theme
-        chip = box(8, y + 4, 26, 28, theme.colors[color])
-        chip += centred(21, y + 18, LETTERS[color], 16, theme.on_colors[color], bold=True)
+        """The name of a row, hollow without an X-token for it; the red one has a lock until trump is broken."""
+        theme, seat = self.theme, self.view.seat
+        if seat is None or color in self.view.x_tokens[seat]:
+            chip = box(8, y + 4, 26, 28, theme.colors[color])
+            chip += centred(21, y + 18, LETTERS[color], 16, theme.on_colors[color], bold=True)
+        else:
+            chip = box(9, y + 5, 24, 26, "none", line=theme.colors[color], weight=2)
+            chip += centred(21, y + 18, LETTERS[color], 16, theme.soft)
         if color == RED and not self.view.trump_broken:
             chip += path(disc(33.5, y + 5.5, 8.5), theme.panel)
             chip += path(f"M30.5 {y + 5}v-2.5a3 3 0 0 1 6 0v2.5", "none", line=theme.ink, weight=1.8)

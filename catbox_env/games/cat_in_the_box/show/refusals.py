@@ -27,6 +27,6 @@ def why_illegal(rules: Rules, state: np.record, action: int) -> str:
         whose = f"a token of seat {owner}" if owner >= 0 else "a neutral token"
         return f"{card_to_string(color, rank)} is taken on the research board by {whose}"
     if not state.x_tokens[seat, color]:
-        return f"the seat has given up its X-token of {COLORS[color]}"
+        return f"the X-token of {COLORS[color]} has been given up"
     assert color == RED, "every other declaration is legal"
     return "red cannot be led before trump is broken while another colour can be declared"

@@ -46,7 +46,7 @@ from catbox_env.games.cat_te.show.text import action_to_string
 from catbox_env.games.cat_te.show.view import CHOSEN, EMPTY, View, cards_to_string
 
 #: The tricks: start and spacing of their columns; height of a row, width and height of a card.
-LEFT, APART, ROW, WIDTH, HEIGHT = 120, 36, 50, 32, 42
+LEFT, APART, ROW, WIDTH, HEIGHT = 128, 35, 50, 32, 42
 #: Heights of the scores, of the side pot, and of a row of the hands.
 SCORES, SIDE_POT, HAND_ROW = 92, 44, 44
 #: Width, height and spacing of cards in the hand.

@@ -87,7 +87,7 @@ def _walk(theme: Theme, points: list[tuple[float, float]]) -> str:
     """The way of a walk, after its choice, and hidden until a page shows it."""
     way = " ".join(f"{x:g},{y:g}" for x, y in points)
     return (
-        f'<polyline data-walk="" points="{way}" fill="none" stroke="{theme.ink}" stroke-width="4" '
+        f'<polyline data-walk="" points="{way}" fill="none" stroke="{theme.ink}" stroke-width="4" stroke-opacity="0.5" '
         'stroke-dasharray="1 8" stroke-linecap="round" visibility="hidden" pointer-events="none"/>'
     )
 

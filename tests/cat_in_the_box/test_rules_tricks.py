@@ -212,7 +212,7 @@ def test_the_round_ends_when_every_player_has_one_card_left():
         (["discard 1"] * 3, "red 6", "red cannot be led before trump is broken"),
         (["discard 1"] * 3, "paradox", "a paradox is the last resort"),
         ([*["discard 1"] * 3, "yellow 6"], "yellow 6", "is taken on the research board by a token of seat 0"),
-        ([*["discard 1"] * 3, "yellow 6, green 5, yellow 5, yellow 4"], "yellow 3", "the X-token of yellow has been given up"),
+        ([*["discard 1"] * 3, "yellow 6, green 5, yellow 5, yellow 4"], "yellow 3", "yellow has been given up"),
     ],
 )  # fmt: skip
 def test_an_illegal_action_is_refused_with_the_rule_that_forbids_it(moves, action, reason):

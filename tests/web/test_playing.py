@@ -48,7 +48,7 @@ def test_what_cannot_be_chosen_says_the_rule_that_forbids_it(
     expect(notice).to_be_hidden()
     forbidden.first.click()
     expect(notice).to_be_visible()
-    expect(notice).to_contain_text("You cannot ")
+    expect(notice).to_contain_text("Not possible: ")
     assert number(page) == at
     play(page)
     expect(notice).to_be_hidden()

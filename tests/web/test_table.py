@@ -88,7 +88,7 @@ def test_a_refused_move_shows_why(new_page: NewPage) -> None:
     cards(page).first.evaluate("card => card.dataset.action = 30")
     page.locator(".picture [data-action='30']").click()
     notice = page.locator(".notice")
-    expect(notice).to_contain_text("You cannot ")
+    expect(notice).to_contain_text("Not possible: ")
     unfold(page)
     buttons(page).first.click()
     wait_for_turn(page, at)

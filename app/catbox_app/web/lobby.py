@@ -155,7 +155,7 @@ def _rule(rule: RuleField) -> dict[str, Any]:
         "type": rule.kind,
         "default": list(rule.default) if isinstance(rule.default, tuple) else rule.default,
         "choices": ROUNDS
-        if rule.name == "rounds"
+        if rule.name == "rounds" and rule.default in ROUNDS
         else rule.words
         if rule.kind == "str" and rule.words
         else None,

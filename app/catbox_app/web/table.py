@@ -127,7 +127,7 @@ class Table:
             raise Refused("The game has moved on; look at it and choose again.")
         state = self.match.state
         if state.current_player == seat and action not in state.legal_actions():
-            raise Refused(f"You cannot {self.game.explain_refusal(state.record, action)}.")
+            raise Refused(f"Not possible: {self.game.explain_refusal(state.record, action)}.")
         try:
             self.match.play(seat, action)
         except ValueError as error:

@@ -57,7 +57,7 @@ def test_an_illegal_action_and_one_for_an_older_position_are_refused(page: Page)
     before = page.position
     (answer,) = page.send("act", action=illegal, number=0)
     assert answer["type"] == "refused"
-    assert answer["text"].startswith("You cannot ")
+    assert answer["text"].startswith("Not possible: ")
     assert page.position == before
     page.act()
     page.play(5)

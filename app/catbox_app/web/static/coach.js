@@ -5,7 +5,7 @@ import {element, labelled, panel, selection, withMinus} from "./dom.js";
 import {fittingAgents} from "./settings.js";
 
 const POINTS = "points";
-// Values that differ by less are equal, and how many equally good actions are named.
+// Estimates that differ by no more than their error, or by less than this, are equal; so many equal actions are named.
 const SAME = 0.005;
 const MOST_NAMED = 4;
 // The agents to offer first.
@@ -66,19 +66,19 @@ export function createCoach(send, show, asked, playing) {
     const numbers = values.map((one) => one.value);
     const points = values.length > 0 && values[0].unit === "points";
     const [least, most] = [points ? Math.min(...numbers) : 0, Math.max(...numbers)];
-    // Differences within the error of the estimates are no reason to prefer an action.
-    const close = points && values.length > 1 && most - least <= Math.max(...values.map((one) => one.interval));
+    const first = values.find((one) => one.action === best);
+    const same = first === undefined ? [] : values.filter((one) => isSame(one, first));
+    const close = values.length > 1 && same.length === values.length; // nothing to choose between
     const shown = new Map();
     for (const one of values) {
       const share = close ? 0 : most === least ? 1 : (one.value - least) / (most - least);
       shown.set(one.action, {share, words: inWords(one)});
     }
-    const first = values.find((one) => one.action === best);
-    show(shown, first === undefined || close ? [] : values.filter((one) => isSame(one, first)).map((one) => one.action));
+    show(shown, close ? [] : same.map((one) => one.action));
     if (first === undefined) told.textContent = "";
     else if (points) {
       const who = mover === "" ? "you end" : `${mover} ends`;
-      told.textContent = `${close ? "No clear difference." : bestOf(values, first)} On average ${who} the round ${ahead(first)} the others.`;
+      told.textContent = `${close ? "No clear difference." : bestOf(values, same)} On average ${who} the round ${ahead(first)} the others.`;
     }
     else told.textContent = `${titles.get(agent) ?? agent} ${recorded ? "preferred" : "would choose"}: ${first.text} (${inWords(first)}).`;
   }
@@ -92,13 +92,12 @@ export function createCoach(send, show, asked, playing) {
 }
 
 function isSame(one, first) {
-  return one === first || (one.unit === "points" && Math.abs(one.value - first.value) < SAME);
+  return one === first || (one.unit === "points" && first.value - one.value <= Math.max(first.interval, SAME));
 }
 
-// The best actions in words: those as good as `first`.
-function bestOf(values, first) {
-  if (values.length === 1) return `The only action: ${first.text}.`;
-  const same = values.filter((one) => isSame(one, first));
+// The best actions in words: `same`, which are as good as one another.
+function bestOf(values, same) {
+  if (values.length === 1) return `The only action: ${same[0].text}.`;
   const words = same.slice(0, MOST_NAMED).map((one) => one.text).join(", ");
   return same.length === 1 ? `Best: ${words}.` : `Equally good: ${words}${same.length > MOST_NAMED ? " and more" : ""}.`;
 }

@@ -106,8 +106,10 @@ export function createLobby(frame) {
       if (words.textContent.startsWith("player_")) words.textContent = words.textContent.replace("player_", "Player ");
     }
     const panel = firstPanel(drawn);
-    drawn.replaceChildren(panel);
-    drawn.setAttribute("viewBox", around(panel));
+    if (panel !== undefined) {
+      drawn.replaceChildren(panel);
+      drawn.setAttribute("viewBox", around(panel));
+    }
     drawn.setAttribute("preserveAspectRatio", "xMidYMid meet");
     picture.append(document.importNode(drawn, true));
     return choice("game", one.id, "game", () => chooseGame(one), [

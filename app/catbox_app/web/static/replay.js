@@ -54,6 +54,7 @@ export function createReplay(frame) {
     const numbers = Array.from({length: joined.games}, (_, i) => [String(i + 1), `${i + 1} of ${joined.games}`]);
     const chosen = selection(numbers, String(joined.game_number), (value) => frame.watch({game_number: Number(value), number: 0}));
     if (wide.matches) steps.append(view);
+    else below.prepend(view);
     view.replaceChildren(labelled("Seen by", field), numbers.length > 1 ? labelled("Game", chosen) : "");
     show();
   }

@@ -128,8 +128,8 @@ export function createTable(frame, mode) {
 
   function takeAdvice(message) {
     if (message.number !== number) return;
-    if (replay !== null) replay.weigh(message.values.map((one) => ({...one, text: names.within(one.text)})), position.taken);
     const values = message.values.map((one) => ({...one, text: names.within(one.text)}));
+    if (replay !== null) replay.weigh(values, position.taken);
     coach.receive({...message, values}, replay === null ? "" : names.of(position.to_move));
   }
 
@@ -168,6 +168,7 @@ export function createTable(frame, mode) {
     if (busy || replay !== null || position === null) return;
     busy = frame.send({type: "act", action, number});
     summary.hide();
+    if (!wide.matches) side.prepend(rounds.node); // the board comes first again
     quiet();
   }
 

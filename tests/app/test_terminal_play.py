@@ -94,6 +94,27 @@ def test_every_action_is_told() -> None:
             assert event.text.partition(" ")[2] in said
 
 
+@pytest.mark.parametrize("game_id", ["cat_in_the_box_v0", "cat_te_v0", "petrify_v0"])
+def test_the_last_position_stands_above_the_result(game_id: str) -> None:
+    match = Match(catbox_env.make_game(game_id, num_players=2, reward="margin"), [None, "random"], 4)
+    typed = ""
+    while not match.is_over:
+        if match.waits_for_person:
+            typed += f"#{match.state.legal_actions()[0]}\n"
+            match.play(0, match.state.legal_actions()[0])
+        else:
+            match.play_agent()
+    options = ["--game", game_id, "--players", "2", "--seed", "4"]
+    said = run("play", "random", *options, typed=typed).stdout.splitlines()
+    events = [event for told in match.events(0, len(match.actions) - 1) for event in told]
+    kinds = [event.kind for event in events]
+    ends = min(kinds.index(kind) for kind in ("round_end", "game_end") if kind in kinds)
+    first_of_board = match.game.render_text(match.state).splitlines()[0]
+    told = [event.text.partition(" ")[2] for event in events]  # without the seat, which may be named
+    at = [max(k for k, line in enumerate(said) if line.endswith(words)) for words in told]
+    assert max([0, *at[:ends]]) < said.index(first_of_board) < at[ends]
+
+
 def test_a_paradox_is_told_before_it_is_typed_and_enter_is_enough() -> None:
     """Found by playing the lowest legal card again and again."""
     ran = run("play", "random", "--players", "3", "--seed", "3", typed=whole_game(3).replace("#34\n", "\n"))

@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+from catbox_agents.arena.report import markdown_table
 from experiments.__main__ import main
 from experiments.pictures import draw
 from experiments.report import outdated_pages, write_pages
@@ -159,3 +160,10 @@ def test_results_of_a_study_that_does_not_exist_are_refused(
     Path(workplace.results / "gone.jsonl").write_text("")
     assert workplace.run("report") == 1
     assert "there are results, but no studies, of these names: gone" in capsys.readouterr().err
+
+
+def test_columns_of_numbers_are_aligned_at_the_right() -> None:
+    header = ["name", "number", "interval", "words", "range", "nothing"]
+    rows = [["1", "1,000", "**+0.5 \u00b1 0.1**", "a", "0..6", ""], ["2", "\u2013", "", "3", "0", ""]]
+    assert markdown_table([header, *rows]).splitlines()[1] == "|---|---:|---:|---|---|---|"
+    assert markdown_table([header]).splitlines()[1] == "|" + "---|" * 6

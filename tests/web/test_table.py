@@ -68,6 +68,29 @@ def test_a_match_shows_its_rounds_and_the_end_all_hands(new_page: NewPage) -> No
     expect_accessible(page)
 
 
+def test_on_a_phone_the_rounds_are_above_the_board_until_the_next_action(new_page: NewPage) -> None:
+    page = new_page(width=390, height=844)
+    page.locator(".lobby .rules > summary").click()
+    page.get_by_label("Rounds").select_option("2")
+    open_table(page, "Cat in the Box", 3)
+    while page.locator(".rounds tbody tr").count() == 0:
+        play(page)
+    expect(page.locator(".centre > .rounds")).to_be_visible()
+    play(page)
+    expect(page.locator(".centre > .rounds")).to_have_count(0)
+    expect(page.locator(".side > .rounds")).to_be_visible()
+
+
+def test_the_coach_says_when_there_is_nothing_to_choose(new_page: NewPage) -> None:
+    page = new_page()
+    open_table(page, "Petrify", 2, "random", seed=11)
+    page.get_by_label("Show on my turn").select_option("points")
+    while cards(page).count() > 1:
+        play(page)
+    expect(page.locator(".advice")).to_contain_text("The only action: move to")
+    expect(page.locator(".choice.best")).to_have_count(1)
+
+
 def test_undo_takes_back_ones_last_action_and_what_followed(new_page: NewPage) -> None:
     page = new_page()
     open_table(page, "Cat in the Box", 3)

@@ -321,5 +321,8 @@ def markdown_table(rows: Sequence[Sequence[object]]) -> str:
         "| " + " | ".join(str(cell).replace("|", "\\|") for cell in row) + " |" for row in rows
     )
     columns = list(zip(*rows, strict=True))[1:]
-    numeric = (all(_NUMBER.fullmatch(str(cell)) for cell in column[1:]) for column in columns)
+    numeric = (
+        any(cell != "" for cell in column[1:]) and all(_NUMBER.fullmatch(str(cell)) for cell in column[1:])
+        for column in columns
+    )
     return "\n".join([header, "|---|" + "".join("---:|" if one else "---|" for one in numeric), *others])

@@ -217,12 +217,8 @@ class LLMAgent(SeededAgent):
             answer = self._without_key(str(reply.choices[0].message.content or ""))
         except openai.APIError as error:
             raise _NoAnswer(self._without_key(f"{type(error).__name__}: {error}")[:_LONGEST]) from None
-        except (
-            AttributeError,
-            IndexError,
-            TypeError,
-            ValueError,
-        ) as error:  # a reply in another form, or none
+        # A reply in another form, or none.
+        except (AttributeError, IndexError, TypeError, ValueError) as error:
             raise _NoAnswer(f"the server's reply is not a chat completion ({type(error).__name__})") from None
         self._answered = True
         told[ANSWERS] += 1

@@ -65,8 +65,8 @@ class Display:
         """Print what happened in an action; above the end of a round, its last position, all open."""
         events = list(self.game.events(before, action, after, self.viewer))
         told = self.lines(events)
-        ends = [place for place, event in enumerate(events) if event.kind in ("round_end", "game_end")]
         if after.round_ended:
+            ends = [place for place, event in enumerate(events) if event.kind in ("round_end", "game_end")]
             last = last_position(before, action, after)
             drawn = Text.assemble("\n", *self.game.render(last.record, None))
             told.insert(min([*ends, len(events)]), drawn)

@@ -154,13 +154,16 @@ def _rule(rule: RuleField) -> dict[str, Any]:
         "name": rule.name,
         "type": rule.kind,
         "default": list(rule.default) if isinstance(rule.default, tuple) else rule.default,
-        "choices": ROUNDS
-        if rule.name == "rounds" and rule.default in ROUNDS
-        else rule.words
-        if rule.kind == "str" and rule.words
-        else None,
+        "choices": _choices(rule),
         "help": rule.help,
     }
+
+
+def _choices(rule: RuleField) -> list[Any] | None:
+    """The values that a page offers for a rule; None: whatever is typed."""
+    if rule.name == "rounds" and rule.default in ROUNDS:
+        return ROUNDS
+    return rule.words if rule.kind == "str" and rule.words else None
 
 
 def _middle(game: Game, theme: str) -> str:

@@ -18,7 +18,7 @@ const FIRST = ["best", "hard", "normal"];
 export function createCoach(send, show, asked, playing) {
   let titles = new Map(); // of the agents, by spec
   const choice = element("div", {});
-  const told = element("p", {class: "advice", role: "status"}); // stands below the picture
+  const told = element("p", {class: "advice", role: "status"}); // stands beside the picture
   const key = element("p", {class: "hint", hidden: true}, "A full bar is the best action, an empty one the worst.");
   const node = panel("Coach", "coach", choice, key);
   let offered = false; // whether there is something to choose
@@ -44,7 +44,7 @@ export function createCoach(send, show, asked, playing) {
 
   function choose(value) {
     wanted = value;
-    key.hidden = wanted !== POINTS;
+    key.hidden = true;
     clear();
     told.textContent = "";
     if (wanted === "") return send({type: "coach", shows: null});
@@ -75,11 +75,10 @@ export function createCoach(send, show, asked, playing) {
       shown.set(one.action, {share, words: inWords(one)});
     }
     show(shown, close ? [] : same.map((one) => one.action));
+    key.hidden = !points || close;
+    const who = mover === "" ? "you end" : `${mover} ends`;
     if (first === undefined) told.textContent = "";
-    else if (points) {
-      const who = mover === "" ? "you end" : `${mover} ends`;
-      told.textContent = `${close ? "No clear difference." : bestOf(values, same)} On average ${who} the round ${ahead(first)} the others.`;
-    }
+    else if (points) told.textContent = `${bestOf(values, same)} On average ${who} the round ${ahead(first)} the others.`;
     else told.textContent = `${titles.get(agent) ?? agent} ${recorded ? "preferred" : "would choose"}: ${first.text} (${inWords(first)}).`;
   }
 
@@ -98,6 +97,7 @@ function isSame(one, first) {
 // The best actions in words: `same`, which are as good as one another.
 function bestOf(values, same) {
   if (values.length === 1) return `The only action: ${same[0].text}.`;
+  if (same.length === values.length) return "No clear difference.";
   const words = same.slice(0, MOST_NAMED).map((one) => one.text).join(", ");
   return same.length === 1 ? `Best: ${words}.` : `Equally good: ${words}${same.length > MOST_NAMED ? " and more" : ""}.`;
 }

@@ -168,7 +168,7 @@ export function createTable(frame, mode) {
     if (busy || replay !== null || position === null) return;
     busy = frame.send({type: "act", action, number});
     summary.hide();
-    if (!wide.matches) side.prepend(rounds.node); // the board comes first again
+    side.prepend(rounds.node); // in one column, the board comes first again
     quiet();
   }
 

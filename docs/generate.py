@@ -23,8 +23,9 @@ from catbox_train.config import TrainConfig
 from catbox_train.settings import Settings
 from docs.environment import environment
 from docs.illustrations import images
+from experiments.headroom import headroom_table
 from experiments.results import Folders
-from experiments.zoo_pages import margin_in_short
+from experiments.zoo_pages import margin_in_short, zoo_table
 
 ROOT = Path(__file__).resolve().parent.parent
 GAME = "cat_in_the_box_v0"
@@ -112,6 +113,12 @@ def algorithm_settings(name: str) -> str:
     return settings_table(options_class(name), () if name == "ppo" else options_class("ppo").describe())
 
 
+def arenas(arguments: str) -> str:
+    """The arenas of one part of the leaderboard: its name, and the agents that are shown."""
+    name, *shown = arguments.split()
+    return zoo_table(name, shown, Folders())
+
+
 #: Name of a block -> what makes it of its arguments.
 BLOCKS: dict[str, Callable[[str], str]] = {
     "state": state,
@@ -121,6 +128,8 @@ BLOCKS: dict[str, Callable[[str], str]] = {
     "games": games,
     "environment": environment,
     "figures": figures,
+    "arenas": arenas,
+    "headroom": lambda _: headroom_table(Folders()),
     "settings": lambda _: settings_table(TrainConfig),
     "algorithm_settings": algorithm_settings,
 }

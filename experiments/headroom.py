@@ -10,7 +10,7 @@
 - *Luck of the deal*: the share of the variance of a seat's margin that is due to its deal, if all seats sample their
   actions from the policy.
 
-Blocks of deals are kept in `experiments/results/headroom.jsonl`; the same command continues.
+Blocks of deals are kept in `experiments/results/zoo/headroom.jsonl`; the same command continues.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ from experiments.results import Folders, Record, append_line, read_lines
 from experiments.runner import commit, say
 from experiments.zoo import zoo_settings
 
-FILE = "headroom.jsonl"
+FILE = "zoo/headroom.jsonl"
 #: Deals of a block, and blocks.
 DEALS, BLOCKS = 50, 8
 DEPTHS = (1, 2)

@@ -1,8 +1,8 @@
-"""The leaderboard: arenas on the deal set `test`.
+"""The leaderboard and what else docs/zoo.md says of the agents of the zoo: arenas on the deal set `test`.
 
-`experiments/leaderboard.yaml` says who plays whom: parts of the leaderboard, each with rules, agents and deals. An
-arena may be stopped at any time and resumes where it was. Its result, as `catbox arena` writes it, with commit and
-date, is kept in `experiments/results/leaderboard/PART-RULES.json`.
+`experiments/leaderboard.yaml` says who plays whom: parts, each with rules, agents and deals. An arena may be stopped at
+any time and resumes where it was. Its result, as `catbox arena` writes it, with commit and date, is kept in
+`experiments/results/leaderboard/PART-RULES.json`.
 """
 
 from __future__ import annotations
@@ -11,6 +11,7 @@ import json
 import re
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Any, Literal
 
 import yaml
 from pydantic import Field, TypeAdapter
@@ -20,26 +21,35 @@ import catbox_agents
 from catbox_agents import zoo
 from catbox_agents.machine import physical_cores
 from catbox_app.games_progress import games_progress
+from catbox_env import make_game
 from experiments.results import Folders, Record, write_file
 from experiments.runner import provenance, say
 
 DEAL_SET = "test"
-#: In a spec: the agent of the zoo for the rules.
-ZOO = "zoo"
+#: In a spec: the agent of the zoo for the rules, and the one of its first edition.
+ZOO, FIRST_EDITION = "zoo", "first_edition"
 
 
 class Part(Record):
-    """One part of the leaderboard: the same agents under several rule sets."""
+    """One part of the leaderboard: the same agents under several rule sets.
+
+    ``options``: of the game, beside those of the rules. ``page``: where its results are, docs/leaderboard.md with its
+    pages or docs/zoo.md.
+    """
 
     name: str
     title: str
     rules: list[str] = Field(min_length=1)
+    options: dict[str, Any] = Field(default_factory=dict)
     agents: list[str] = Field(min_length=2)
     deals: int = Field(ge=10)
+    page: Literal["leaderboard", "zoo"] = "leaderboard"
 
-    def specs(self, rules: str) -> list[str]:
+    def specs(self, rules: str, folders: Folders) -> list[str]:
         """The agents under ``rules``."""
-        return [re.sub(rf"(?<![^=]){ZOO}(?![^,])", f"{zoo.PREFIX}{rules}", agent) for agent in self.agents]
+        first = str(folders.own / FIRST_EDITION / f"{rules}.safetensors")
+        agents = [first if agent == FIRST_EDITION else agent for agent in self.agents]
+        return [re.sub(rf"(?<![^=]){ZOO}(?![^,])", f"{zoo.PREFIX}{rules}", agent) for agent in agents]
 
     def names(self, rules: str) -> set[str]:
         """The names of its arena under ``rules`` on the command line."""
@@ -76,8 +86,8 @@ def play_leaderboard(names: Sequence[str], folders: Folders, console: Console) -
         folder = folders.runs / "leaderboard" / part.name / f"{rules}-{agent.sha256[:8]}"
         with games_progress(console) as progress:
             result = catbox_agents.run_arena(
-                agent.game,
-                part.specs(rules),
+                make_game(agent.game.id, **{**agent.game.options, **part.options}),
+                part.specs(rules, folders),
                 part.deals,
                 deal_set=DEAL_SET,
                 names=part.agents,

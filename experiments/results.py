@@ -95,6 +95,7 @@ def read_lines(file: Path, kind: type[Row]) -> list[Row]:
 
 def append_line(file: Path, row: Record) -> None:
     """Add a line atomically. Raises ``WriteError``."""
+    file.parent.mkdir(parents=True, exist_ok=True)
     with FileLock(f"{file}.lock"):  # several processes may work on one file
         before = file.read_text(encoding="utf-8") if file.exists() else ""
         write_file(file, f"{before}{row.model_dump_json()}\n")

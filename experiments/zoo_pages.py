@@ -1,4 +1,4 @@
-"""The leaderboard, with a page for each game, and the cards of the zoo: from the results alone."""
+"""The leaderboard, with a page for each game, tables of docs/zoo.md, and cards of the zoo: from the results alone."""
 
 from __future__ import annotations
 
@@ -65,6 +65,32 @@ class Board:
             for row in self.content["matrix"]
         }
 
+        self._tables = {(table["agent"], table["field"]): table for table in self.content["tables"]}
+        self._differences = {
+            (row["agent"], row["other"], row["field"]): estimate(row) for row in self.content["differences"]
+        }
+
+    def score(self, agent: str, field: str) -> float:
+        """The mean score of one ``agent`` among copies of ``field``."""
+        return float(self._one(agent, field)["score"])
+
+    def share_won(self, agent: str, field: str) -> float:
+        """The share of games that one ``agent`` wins among copies of ``field``."""
+        return float(self._one(agent, field)["win_share"])
+
+    def _one(self, agent: str, field: str) -> Mapping[str, Any]:
+        standings: Sequence[Mapping[str, Any]] = self._tables[agent, field]["standings"]
+        return standings[0]
+
+    def difference(self, agent: str, other: str, field: str) -> str:
+        """How much more ``agent`` earns than ``other`` among copies of ``field``, on the same deals."""
+        if field == other:
+            return self.margins[agent, field]
+        if field == agent:
+            margin = self.margins[other, field]
+            return margin.translate(str.maketrans("+-", "-+"))
+        return self._differences[agent, other, field]
+
     def rating(self, agent: str) -> float:
         """The mean of its rating."""
         return float(self._summaries[agent]["rating"]["mean"])
@@ -124,7 +150,7 @@ def boards(folders: Folders) -> list[tuple[Part, dict[str, Board]]]:
 
 def leaderboard_pages(folders: Folders) -> dict[Path, str]:
     """File -> text of docs/leaderboard.md and of a page for each game that was played."""
-    parts = boards(folders)
+    parts = [(part, played) for part, played in boards(folders) if part.page == "leaderboard"]
     every = [board for _, played in parts for board in played.values()]
     links, pages = [], {}
     for game in dict.fromkeys(board.content["game"] for board in every):
@@ -250,6 +276,30 @@ def _rows_of(board: Board, searches: bool) -> list[list[str]]:
         for title, one in zip(titles, agents, strict=True)
     ]
     return [["agent", *titles, *columns], *rows]
+
+
+def zoo_table(name: str, shown: Sequence[str], folders: Folders) -> str:
+    """The table of docs/zoo.md for the part ``name``, with all rules that were played.
+
+    The agents ``shown`` (rows) are among copies of each agent of the part (columns); a cell has the margin and, in
+    brackets, the mean score. If ``zoo`` and the heuristic are shown, another row has the difference of their margins.
+    Raises ``ValueError`` for an unknown part.
+    """
+    found = {part.name: (part, played) for part, played in boards(folders)}
+    if name not in found:
+        raise ValueError(f"part {name!r} of the leaderboard: expected one of {', '.join(found)}")
+    part, played = found[name]
+    rows = [["", "one agent", *(f"among `{agent}`" for agent in part.agents), "won"]]
+    for rules, board in played.items():
+        title = _title_of(rules)
+        for one in shown:
+            cells = [f"{board.margins[one, other]} ({board.score(one, other):.2f})" for other in part.agents]
+            won = f"{board.share_won(one, HEURISTIC):.0%}" if one != HEURISTIC else ""
+            rows.append([title, f"`{one}`", *map(_printed, cells), won])
+        if {ZOO, HEURISTIC} <= set(shown):
+            cells = [board.difference(ZOO, HEURISTIC, other) for other in part.agents]
+            rows.append([title, "difference", *map(_printed, cells), ""])
+    return grouped_table(rows)
 
 
 def margin_in_short(folders: Folders) -> tuple[str, str]:

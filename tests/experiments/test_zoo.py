@@ -20,7 +20,7 @@ from experiments.report import outdated_pages
 from experiments.results import Folders
 from experiments.study import checked_config
 from experiments.zoo import read_training, zoo_settings
-from experiments.zoo_pages import TITLES, command, leaderboard_pages
+from experiments.zoo_pages import TITLES, command, leaderboard_pages, zoo_table
 from tests.experiments.small_studies import Workplace
 
 SETTINGS = """\
@@ -38,6 +38,13 @@ petrify-small:
 """
 PARTS = """\
 - {name: all, title: All, rules: [petrify-small], agents: [zoo, heuristic, "pimc:samples=1,policy=zoo"], deals: 10}
+- name: rivals
+  title: Rivals
+  rules: [petrify-small]
+  options: {reward: score}
+  agents: [zoo, heuristic, random]
+  deals: 10
+  page: zoo
 """
 
 
@@ -114,7 +121,7 @@ def test_the_zoo_is_trained_played_and_described(
     # Again: what is finished is left as it is; other settings are refused.
     results = {path: path.read_bytes() for path in workplace.results.rglob("*.json")}
     digest = zoo.zoo_agents()[0].sha256
-    assert len(results) == 2
+    assert len(results) == 3
     for path in results:  # as if another commit had made them
         path.write_bytes(re.sub(rb'"commit": "[^"]*"', b'"commit": "0"', path.read_bytes()))
     assert workplace.run("zoo", "petrify-small") == workplace.run("leaderboard") == 0
@@ -133,6 +140,37 @@ def test_the_zoo_is_trained_played_and_described(
     (workplace.folders.own / "zoo.yaml").write_text(SETTINGS.replace("[8]", "[9]"))
     assert workplace.run("zoo") == 1
     assert "with other settings than the file has now (hidden: [8] -> [9])" in capsys.readouterr().err
+
+
+def test_tables_of_the_page_of_the_zoo(workplace: Workplace) -> None:
+    assert workplace.run("zoo") == workplace.run("leaderboard", "rivals") == 0
+    file = workplace.results / "leaderboard" / "rivals-petrify-small.json"
+    result = json.loads(file.read_text())
+    assert result["options"]["reward"] == "score"
+    table = zoo_table("rivals", ["zoo", "heuristic"], workplace.folders)
+    header, _, *rows = (
+        [cell.strip() for cell in line.strip("|").split("|")] for line in plain(table).splitlines()
+    )
+    assert header == ["", "one agent", "among `zoo`", "among `heuristic`", "among `random`", "won"]
+    assert [row[:2] for row in rows] == [
+        ["Petrify, small", "`zoo`"], ["", "`heuristic`"], ["", "difference"]
+    ]  # fmt: skip
+    margins = {(row["agent"], row["field"]): row["margin"] for row in result["matrix"]}
+    scores = {(row["agent"], row["field"]): row["standings"][0]["score"] for row in result["tables"]}
+    for row, agent in zip(rows, ("zoo", "heuristic"), strict=False):
+        for cell, field in zip(row[2:], result["agents"], strict=False):
+            assert cell.endswith(f" ({scores[agent, field]:.2f})")
+            if agent != field:
+                assert cell.startswith(f"{margins[agent, field]:+.2f} ± ")
+    among_zoo, among_heuristics, among_random = (float(cell.split()[0]) for cell in rows[2][2:5])
+    assert among_zoo == pytest.approx(-margins["heuristic", "zoo"], abs=0.006)
+    assert among_heuristics == pytest.approx(margins["zoo", "heuristic"], abs=0.006)
+    assert among_random == pytest.approx(margins["zoo", "random"] - margins["heuristic", "random"], abs=0.011)
+    assert not (workplace.folders.docs / "leaderboard.md").exists()
+    pages = leaderboard_pages(workplace.folders)
+    assert not any("Rivals" in page for page in pages.values()), "it belongs to docs/zoo.md"
+    with pytest.raises(ValueError, match="part 'rival' of the leaderboard: expected one of all, rivals"):
+        zoo_table("rival", ["zoo"], workplace.folders)
 
 
 def test_unknown_names_are_refused(workplace: Workplace, capsys: pytest.CaptureFixture[str]) -> None:
@@ -164,7 +202,7 @@ def test_every_agent_of_the_zoo_has_its_own_rules_and_an_arena() -> None:
     assert parts[0].rules == list(configs)
     assert sorted(agent.name for agent in zoo.zoo_agents()) == sorted(configs)
     for part in parts:
-        for agent in part.specs("petrify-4x4"):
+        for agent in part.specs("petrify-4x4", Folders()):
             catbox_agents.specs.check_spec(agent.replace("zoo:petrify-4x4", "random"))
 
 

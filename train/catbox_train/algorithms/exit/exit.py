@@ -13,9 +13,8 @@ from dataclasses import dataclass
 
 import numpy as np
 import torch
-from numpy.typing import NDArray
 
-from catbox_agents.agent import Agent
+from catbox_agents.networks.policy_agent import PolicyAgent
 from catbox_agents.search import RolloutSearch, policy_target
 from catbox_agents.search.rollout import MAX_GAMES
 from catbox_agents.specs import AgentSpec
@@ -109,7 +108,7 @@ class ExpertIteration(SelfPlay):
         }
         # Made anew, so that an agent with its own random numbers plays the same in a resumed run.
         spec = options.rollout_policy
-        search = make_search(game, options, RolloutPolicy(self) if spec == POLICY else spec)
+        search = make_search(game, options, PolicyAgent(self.policy(), game) if spec == POLICY else spec)
         masks = found["masks"]
         answers = search.search(found["observations"][:, : game.observation_layout.size], masks, seed)
         logits = np.where(masks, self.logits(**found), -np.inf)
@@ -185,26 +184,6 @@ class ExpertIteration(SelfPlay):
         window = self.windows[worker.number]
         window.load({name: arrays[f"window.{name}"] for name in window.arrays})
         self.check_histories(window.arrays["histories"][window.filled()])
-
-
-class RolloutPolicy(Agent):
-    """The current network as the agent that plays the rollouts of its searches: the most probable action."""
-
-    def __init__(self, algorithm: ExpertIteration) -> None:
-        super().__init__(algorithm.game)
-        self._algorithm = algorithm
-
-    def act_batch(
-        self,
-        observations: NDArray[np.int8],
-        action_masks: NDArray[np.generic],
-        histories: NDArray[np.int8] | None = None,
-    ) -> NDArray[np.int64]:
-        masks = np.asarray(action_masks, np.bool_)
-        inputs, action_features = self._algorithm.inputs.compute(observations, masks)
-        none = np.zeros((len(masks), 0, 2), np.int8)  # a network that takes histories plays no rollouts
-        logits = self._algorithm.logits(inputs, none, action_features, masks)
-        return np.where(masks, logits, -np.inf).argmax(axis=1)
 
 
 def make_search(game: Game, options: ExitOptions, policy: AgentSpec) -> RolloutSearch:

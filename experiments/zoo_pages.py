@@ -39,6 +39,7 @@ far fewer deals than the others, so their intervals are wide. Laos and Khmer are
 #: What the columns of the overview are called; a line below them has the specs.
 TITLES = {
     "zoo": "trained agent",
+    "search:fast": "search, 20 ms",
     "search:normal": "search, 100 ms",
     "search:worlds=64": "search, 64 worlds",
     "pimc:samples=64": "PIMC, 64 worlds",
@@ -65,22 +66,22 @@ class Board:
             for row in self.content["matrix"]
         }
 
-        self._tables = {(table["agent"], table["field"]): table for table in self.content["tables"]}
+        # At a table of two, one agent among others is also the other among its kind: the names tell who is who.
+        self._standings = {
+            (table["agent"], table["field"]): {row["name"]: row for row in table["standings"]}
+            for table in self.content["tables"]
+        }
         self._differences = {
             (row["agent"], row["other"], row["field"]): estimate(row) for row in self.content["differences"]
         }
 
     def score(self, agent: str, field: str) -> float:
         """The mean score of one ``agent`` among copies of ``field``."""
-        return float(self._one(agent, field)["score"])
+        return float(self._standings[agent, field][agent]["score"])
 
     def share_won(self, agent: str, field: str) -> float:
         """The share of games that one ``agent`` wins among copies of ``field``."""
-        return float(self._one(agent, field)["win_share"])
-
-    def _one(self, agent: str, field: str) -> Mapping[str, Any]:
-        standings: Sequence[Mapping[str, Any]] = self._tables[agent, field]["standings"]
-        return standings[0]
+        return float(self._standings[agent, field][agent]["win_share"])
 
     def difference(self, agent: str, other: str, field: str) -> str:
         """How much more ``agent`` earns than ``other`` among copies of ``field``, on the same deals."""
@@ -282,8 +283,8 @@ def zoo_table(name: str, shown: Sequence[str], folders: Folders) -> str:
     """The table of docs/zoo.md for the part ``name``, with all rules that were played.
 
     The agents ``shown`` (rows) are among copies of each agent of the part (columns); a cell has the margin and, in
-    brackets, the mean score. If ``zoo`` and the heuristic are shown, another row has the difference of their margins.
-    Raises ``ValueError`` for an unknown part.
+    brackets, the mean score. With more than two agents, a further row has how much more ``zoo`` earns than the
+    heuristic. Raises ``ValueError`` for an unknown part.
     """
     found = {part.name: (part, played) for part, played in boards(folders)}
     if name not in found:
@@ -291,12 +292,12 @@ def zoo_table(name: str, shown: Sequence[str], folders: Folders) -> str:
     part, played = found[name]
     rows = [["", "one agent", *(f"among `{agent}`" for agent in part.agents), "won"]]
     for rules, board in played.items():
-        title = _title_of(rules)
+        title = _table_title(rules)
         for one in shown:
             cells = [f"{board.margins[one, other]} ({board.score(one, other):.2f})" for other in part.agents]
             won = f"{board.share_won(one, HEURISTIC):.0%}" if one != HEURISTIC else ""
             rows.append([title, f"`{one}`", *map(_printed, cells), won])
-        if {ZOO, HEURISTIC} <= set(shown):
+        if len(part.agents) > 2:
             cells = [board.difference(ZOO, HEURISTIC, other) for other in part.agents]
             rows.append([title, "difference", *map(_printed, cells), ""])
     return grouped_table(rows)

@@ -153,10 +153,16 @@ def test_tables_of_the_page_of_the_zoo(workplace: Workplace) -> None:
     )
     assert header == ["", "one agent", "among `zoo`", "among `heuristic`", "among `random`", "won"]
     assert [row[:2] for row in rows] == [
-        ["Petrify, small", "`zoo`"], ["", "`heuristic`"], ["", "difference"]
+        ["Small", "`zoo`"], ["", "`heuristic`"], ["", "difference"]
     ]  # fmt: skip
     margins = {(row["agent"], row["field"]): row["margin"] for row in result["matrix"]}
-    scores = {(row["agent"], row["field"]): row["standings"][0]["score"] for row in result["tables"]}
+    scores = {
+        (row["agent"], row["field"]): next(
+            one["score"] for one in row["standings"] if one["name"] == row["agent"]
+        )
+        for row in result["tables"]
+    }
+    assert scores["zoo", "random"] != scores["random", "zoo"]
     for row, agent in zip(rows, ("zoo", "heuristic"), strict=False):
         for cell, field in zip(row[2:], result["agents"], strict=False):
             assert cell.endswith(f" ({scores[agent, field]:.2f})")

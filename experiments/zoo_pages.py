@@ -65,14 +65,10 @@ class Board:
             (row["agent"], row["field"]): "0" if row["agent"] == row["field"] else estimate(row)
             for row in self.content["matrix"]
         }
-
         # At a table of two, one agent among others is also the other among its kind: the names tell who is who.
         self._standings = {
             (table["agent"], table["field"]): {row["name"]: row for row in table["standings"]}
             for table in self.content["tables"]
-        }
-        self._differences = {
-            (row["agent"], row["other"], row["field"]): estimate(row) for row in self.content["differences"]
         }
 
     def score(self, agent: str, field: str) -> float:
@@ -86,11 +82,13 @@ class Board:
     def difference(self, agent: str, other: str, field: str) -> str:
         """How much more ``agent`` earns than ``other`` among copies of ``field``, on the same deals."""
         if field == other:
-            return self.margins[agent, field]
-        if field == agent:
-            margin = self.margins[other, field]
-            return margin.translate(str.maketrans("+-", "-+"))
-        return self._differences[agent, other, field]
+            return self.margins[agent, other]
+        if field == agent:  # one of the others among its own kind earns 0
+            (row,) = (r for r in self.content["matrix"] if (r["agent"], r["field"]) == (other, agent))
+            return estimate({"margin": -row["margin"], "low": -row["high"], "high": -row["low"]})
+        wanted = agent, other, field
+        (row,) = (r for r in self.content["differences"] if (r["agent"], r["other"], r["field"]) == wanted)
+        return estimate(row)
 
     def rating(self, agent: str) -> float:
         """The mean of its rating."""

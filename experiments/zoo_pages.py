@@ -40,8 +40,6 @@ far fewer deals than the others, so their intervals are wide. Laos and Khmer are
 TITLES = {
     "zoo": "trained agent",
     "search:fast": "search, 20 ms",
-    "search:normal": "search, 100 ms",
-    "search:worlds=64": "search, 64 worlds",
     "pimc:samples=64": "PIMC, 64 worlds",
     "ismcts:simulations=200": "ISMCTS, 200",
 }

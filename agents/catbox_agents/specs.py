@@ -46,7 +46,7 @@ BUILT_IN = {"random": "catbox_agents.random_agent:RandomAgent"}
 LEVELS = {
     "easy": "catbox_agents.levels:EasyAgent",
     "normal": "{hand_written}",
-    "hard": "search:worlds=64,policy={best}",
+    "hard": "search:worlds=64,policy={best}{opponents}",
 }
 
 #: The spec of the strongest agent without search that comes with catbox, see `best_agent`.
@@ -112,10 +112,12 @@ def meaning(spec: str, game: Game) -> str:
     |---|---|
     | ``easy`` | each action is random with probability 1/2, else that of the hand-written player |
     | ``normal`` | the hand-written player (``heuristic``; ``random`` in a game without one) |
-    | ``hard`` | a search in 64 worlds, with ``best`` as its policy |
+    | ``hard`` | a search in 64 worlds, with ``best`` as its policy; other seats may play like the hand-written player |
     """
     if spec in LEVELS:
-        return LEVELS[spec].format(hand_written=hand_written_agent(game.id), best=best_agent(game))
+        best, hand_written = best_agent(game), hand_written_agent(game.id)
+        opponents = "" if game.hides_nothing or best == hand_written else f",opponents={hand_written}"
+        return LEVELS[spec].format(best=best, hand_written=hand_written, opponents=opponents)
     if spec == OF_THE_ZOO:
         if not (agents := zoo_agents(game)):
             raise ValueError("the zoo has no agent for these rules: use 'best', the strongest there is")

@@ -213,7 +213,7 @@ def test_a_level_is_known_by_the_net_that_it_searches_with() -> None:
     hard, best = (fingerprint(name, catbox_agents.make(name, game), game) for name in ("hard", "best"))
     assert best.startswith("best ")
     assert hard.startswith("hard ")
-    assert hard.split()[-1] == best.split()[-1]
+    assert best.split()[-1] in hard.split()
 
 
 @pytest.mark.filterwarnings("error")

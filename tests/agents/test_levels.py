@@ -48,10 +48,16 @@ def test_the_levels_are_the_agents_at_hand() -> None:
     hard = catbox_agents.make("hard", with_zoo)
     assert isinstance(hard, SearchAgent)
     assert hard.search.worlds == 64
-    assert isinstance(hard.search.players[0].agent, PolicyAgent)
+    heuristic = type(catbox_agents.make("heuristic", with_zoo))
+    policy, opponents = hard.search.players
+    assert isinstance(policy.agent, PolicyAgent)
+    assert type(opponents.agent) is heuristic
     hard = catbox_agents.make("hard", without)
     assert isinstance(hard, SearchAgent)
-    assert type(hard.search.players[0].agent) is type(catbox_agents.make("heuristic", without))
+    assert [type(player.agent) for player in hard.search.players] == [heuristic]
+    nothing_hidden = catbox_agents.make("hard", game_for("petrify_v0"))
+    assert isinstance(nothing_hidden, SearchAgent)
+    assert len(nothing_hidden.search.players) == 1
 
 
 def test_a_game_without_a_hand_written_player_has_levels_too(monkeypatch: pytest.MonkeyPatch) -> None:

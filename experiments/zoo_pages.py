@@ -326,7 +326,7 @@ def card(training: Training, played: Sequence[tuple[str, Board]]) -> str:
         f"| trained by | `{command(training.settings)}` |",
         f"| seed | {training.config['seed']} |",
         f"| decisions | {training.decisions:,} |",
-        f"| time | {training.seconds / 3600:.2f} hours of playing and learning, {training.config['workers']} workers |",
+        f"| time | {training.seconds / 3600:.2f} hours of playing and learning, workers: {training.config['workers']} |",
         f"| machine | {training.machine} |",
         f"| catbox | {training.version} {training.commit}, {training.date} |",
         f"| network | hidden layers of {', '.join(map(str, training.config['hidden']))}; "

@@ -189,8 +189,10 @@ def _agents(parts: Sequence[tuple[Part, Mapping[str, Board]]]) -> list[str]:
 
 def _specs(parts: Sequence[tuple[Part, Mapping[str, Board]]]) -> str:
     """The specs of the agents of the overview."""
-    specs = {short(agent): agent for part, _ in reversed(parts) for agent in part.agents}
-    return ", ".join(f"`{specs[agent]}`" for agent in _agents(parts))
+    specs: dict[str, dict[str, None]] = {}
+    for agent in (agent for part, _ in parts for agent in part.agents):
+        specs.setdefault(short(agent), {})[f"`{agent}`"] = None
+    return ", ".join(" or ".join(specs[agent]) for agent in _agents(parts))
 
 
 def _title_of(rules: str) -> str:
@@ -326,7 +328,7 @@ def card(training: Training, played: Sequence[tuple[str, Board]]) -> str:
         f"| trained by | `{command(training.settings)}` |",
         f"| seed | {training.config['seed']} |",
         f"| decisions | {training.decisions:,} |",
-        f"| time | {training.seconds / 3600:.2f} hours of playing and learning, workers: {training.config['workers']} |",
+        f"| time | {training.seconds / 3600:.2f} hours of play and learning, workers: {training.config['workers']} |",
         f"| machine | {training.machine} |",
         f"| catbox | {training.version} {training.commit}, {training.date} |",
         f"| network | hidden layers of {', '.join(map(str, training.config['hidden']))}; "

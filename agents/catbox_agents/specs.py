@@ -112,7 +112,7 @@ def meaning(spec: str, game: Game) -> str:
     |---|---|
     | ``easy`` | each action is random with probability 1/2, else that of the hand-written player |
     | ``normal`` | the hand-written player (``heuristic``; ``random`` in a game without one) |
-    | ``hard`` | a search in 64 worlds, with ``best`` as its policy; other seats may play like the hand-written player |
+    | ``hard`` | a search in 64 worlds with ``best``; where something is hidden, others may play like ``normal`` |
     """
     if spec in LEVELS:
         best, hand_written = best_agent(game), hand_written_agent(game.id)

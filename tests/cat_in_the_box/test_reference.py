@@ -132,7 +132,7 @@ def compare_game(options: dict, reward: str, seed: int, seen: Counter | None = N
     assert all(low <= value <= high for value in reference.returns), f"outside the stated {low} to {high}"
 
 
-@pytest.mark.parametrize("games", [80, pytest.param(600, marks=pytest.mark.slow)])
+@pytest.mark.parametrize("games", [40, pytest.param(600, marks=pytest.mark.slow)])
 @pytest.mark.parametrize("players", [2, 3, 4, 5])
 def test_seeded_games_agree_move_by_move(players, games):
     seen: Counter = Counter()

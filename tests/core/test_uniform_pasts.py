@@ -115,9 +115,9 @@ def check_round(
 
 
 @pytest.mark.parametrize("options", [
-    SMALL,
+    pytest.param(SMALL, marks=pytest.mark.slow),
     {**SHORT, "bids": (0, 1)},
-    {**SMALL, "num_players": 3, "hand_size": 3},
+    pytest.param({**SMALL, "num_players": 3, "hand_size": 3}, marks=pytest.mark.slow),
 ])  # fmt: skip
 def test_every_past_of_a_round_of_cat_in_the_box_is_as_likely(options: dict[str, Any]) -> None:
     game = make_game("cat_in_the_box_v0", **options)
@@ -144,7 +144,7 @@ def test_a_past_with_a_red_lead_that_was_forced_is_as_likely_as_any_other() -> N
         ).all()
 
 
-@pytest.mark.parametrize("known", [False, True])
+@pytest.mark.parametrize("known", [pytest.param(False, marks=pytest.mark.slow), True])
 def test_every_past_of_an_earlier_round_of_cat_in_the_box_is_as_likely(known: bool) -> None:
     game = make_game("cat_in_the_box_v0", **SHORT, rounds=2)
     deals, smallest, tested = begun_deals(game), 1.0, 0
@@ -216,7 +216,7 @@ def suits_of_folds(actions: list[int], shown: np.ndarray) -> tuple[int, ...]:
     return tuple(a % 4 for a, hidden in zip(actions, shown[:, 1] == HIDDEN, strict=True) if hidden)[:3]
 
 
-@pytest.mark.parametrize("earlier", [False, True])
+@pytest.mark.parametrize("earlier", [pytest.param(False, marks=pytest.mark.slow), True])
 def test_every_past_of_cat_te_is_as_likely(earlier: bool) -> None:
     game = make_game("cat_te_v0", num_players=2, region="khmer", rounds=2, instant_wins=False)
     tested, smallest = 0, 1.0
@@ -273,7 +273,7 @@ def test_every_past_of_cat_te_is_as_likely(earlier: bool) -> None:
 def test_every_board_that_a_game_of_petrify_can_have_begun_on_is_as_likely(options: dict[str, Any]) -> None:
     game = make_game("petrify_v0", **options)
     several, smallest = 0, 1.0
-    for seed in range(25):
+    for seed in range(12):
         state, _ = played(game, seed)
         actions, seen = state.history(), state.observation(0)
         names = [name for row in game.deal_of(state.record)["tiles"] for name in row]

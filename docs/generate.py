@@ -23,6 +23,7 @@ from catbox_train.config import TrainConfig
 from catbox_train.settings import Settings
 from docs.environment import environment
 from docs.illustrations import images
+from experiments.headroom import headroom_table
 from experiments.results import Folders
 from experiments.zoo_pages import margin_in_short, zoo_table
 
@@ -128,6 +129,7 @@ BLOCKS: dict[str, Callable[[str], str]] = {
     "environment": environment,
     "figures": figures,
     "arenas": arenas,
+    "headroom": lambda _: headroom_table(Folders()),
     "settings": lambda _: settings_table(TrainConfig),
     "algorithm_settings": algorithm_settings,
 }

@@ -248,7 +248,7 @@ def share_of_the_deal(sampled: NDArray[np.float64]) -> float:
 
 def headroom_table(folders: Folders) -> str:
     """A row for each table that was measured, of the agents that the zoo has now."""
-    header = ["table", "deals", *(f"clairvoyant, depth {depth}" for depth in DEPTHS), "deal", *PHASES]
+    header = ["table", "deals", *(f"clairvoyant, depth {depth}" for depth in DEPTHS), "luck of the deal", *PHASES]
     rows: list[list[str]] = [header]
     blocks = read_lines(folders.results / FILE, Block)
     for table in zoo_settings(folders):
@@ -276,4 +276,4 @@ def in_words(values: Sequence[float]) -> str:
     """The mean of ``values`` (deals,) and half its 95 % interval."""
     array = np.asarray(values)
     half = t_quantile(len(array) - 1) * array.std(ddof=1) / math.sqrt(len(array))
-    return f"{array.mean():+.2f} ± {half:.2f}"
+    return f"{array.mean():+.2f} ± {half:.2f}".replace("-", "\u2212")

@@ -1,12 +1,12 @@
 """How much an agent of the zoo leaves on the table, on the deals of the set `test`.
 
 - *Clairvoyant*: what one seat would gain if it knew all cards, while the other seats play as the zoo agent does. It is
-  an upper bound for what any search on top of the agent can gain among such opponents, and no agent: it sees what its
-  seat must not see. At each of its decisions it tries every action in the true position, with the rest played by the
-  zoo agent (depth 1), or by itself at depth 1 (depth 2). Each depth gains at least what the one before does.
+  no agent: it sees what its seat must not see, so it gains more than a search can be expected to, but less than the
+  best play with open cards. At each of its decisions it tries every action in the true position, with the rest played
+  by the zoo agent (depth 1), or by itself at depth 1 (depth 2). Each depth gains at least what the one before does.
 - *Lost by phase*: among zoo agents, how much better than its own actions those are that a search prefers, in points a
-  round for all decisions of a seat. One search chooses, and another one in other worlds judges, so that luck does not
-  count.
+  round, if the zoo agent plays on, summed over the decisions of a seat. One search chooses, and another one in other
+  worlds judges, so that luck does not count.
 - *Luck of the deal*: the share of the variance of a seat's margin that is due to its deal, if all seats sample their
   actions from the policy.
 
@@ -15,7 +15,6 @@ Blocks of deals are kept in `experiments/results/zoo/headroom.jsonl`; the same c
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterator, Sequence
 
 import numpy as np
@@ -25,7 +24,7 @@ from rich.console import Console
 
 from catbox_agents import zoo
 from catbox_agents.arena.deal_sets import DEAL_SETS, deal_seed
-from catbox_agents.arena.intervals import t_quantile
+from catbox_agents.arena.intervals import estimates
 from catbox_agents.arena.report import markdown_table
 from catbox_agents.networks.policy_agent import PolicyAgent
 from catbox_agents.play_out import END_OF_ROUND
@@ -35,6 +34,7 @@ from catbox_agents.search.playing import Player, rollout_player, rollout_rewards
 from catbox_env import Game, Vec, make_game
 from experiments.results import Folders, Record, append_line, read_lines
 from experiments.runner import commit, say
+from experiments.tables import printed
 from experiments.zoo import zoo_settings
 
 FILE = "zoo/headroom.jsonl"
@@ -248,7 +248,13 @@ def share_of_the_deal(sampled: NDArray[np.float64]) -> float:
 
 def headroom_table(folders: Folders) -> str:
     """A row for each table that was measured, of the agents that the zoo has now."""
-    header = ["table", "deals", *(f"clairvoyant, depth {depth}" for depth in DEPTHS), "luck of the deal", *PHASES]
+    header = [
+        "table",
+        "deals",
+        *(f"clairvoyant, depth {depth}" for depth in DEPTHS),
+        "luck of the deal",
+        *PHASES,
+    ]
     rows: list[list[str]] = [header]
     blocks = read_lines(folders.results / FILE, Block)
     for table in zoo_settings(folders):
@@ -259,7 +265,7 @@ def headroom_table(folders: Folders) -> str:
                 [
                     table,
                     str(sum(len(block.sampled) for block in own)),
-                    *(in_words([x for block in own for x in block.clairvoyant[depth]]) for depth in DEPTHS),
+                    *(_mean([x for block in own for x in block.clairvoyant[depth]]) for depth in DEPTHS),
                     f"{share_of_the_deal(np.concatenate([block.sampled for block in own])):.0%}",
                     *(_lost(own, phase) for phase in PHASES),
                 ]
@@ -269,11 +275,9 @@ def headroom_table(folders: Folders) -> str:
 
 def _lost(blocks: Sequence[Block], phase: str) -> str:
     values = [x for block in blocks for x in block.lost.get(phase, [])]
-    return in_words(values) if values else ""
+    return _mean(values) if values else ""
 
 
-def in_words(values: Sequence[float]) -> str:
-    """The mean of ``values`` (deals,) and half its 95 % interval."""
-    array = np.asarray(values)
-    half = t_quantile(len(array) - 1) * array.std(ddof=1) / math.sqrt(len(array))
-    return f"{array.mean():+.2f} ± {half:.2f}".replace("-", "\u2212")
+def _mean(values: Sequence[float]) -> str:
+    """The mean of ``values`` (deals,) with its interval."""
+    return printed(estimates(np.array(values)[:, None])[0])

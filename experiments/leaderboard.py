@@ -2,7 +2,7 @@
 
 `experiments/leaderboard.yaml` says who plays whom: parts, each with rules, agents and deals. An arena may be stopped at
 any time and resumes where it was. Its result, as `catbox arena` writes it, with commit and date, is kept in
-`experiments/results/leaderboard/PART-RULES.json`.
+`experiments/results/leaderboard/PART-RULES.json`; delete that file to play the arena again.
 """
 
 from __future__ import annotations
@@ -80,13 +80,23 @@ def play_leaderboard(names: Sequence[str], folders: Folders, console: Console) -
     ]
     agents = {rules: zoo.zoo_agent(zoo.PREFIX + rules) for _, rules in chosen}
     for number, (part, rules) in enumerate(chosen, start=1):
+        agent, file = agents[rules], part.result_file(rules, folders)
+        game = make_game(agent.game.id, **{**agent.game.options, **part.options})
+        wanted = {
+            "options": game.options,
+            "agents": part.agents,
+            "deals_planned": part.deals,
+            "sha256": agent.sha256,
+        }
+        if file.exists() and wanted.items() <= json.loads(file.read_text(encoding="utf-8")).items():
+            say(console, f"{part.name}/{rules} was played before: {file}")
+            continue
         say(console, f"Arena {number} of {len(chosen)}: {part.title}, {rules}, {part.deals:,} deals a table.")
-        agent = agents[rules]
         # A new policy gets a new arena.
         folder = folders.runs / "leaderboard" / part.name / f"{rules}-{agent.sha256[:8]}"
         with games_progress(console) as progress:
             result = catbox_agents.run_arena(
-                make_game(agent.game.id, **{**agent.game.options, **part.options}),
+                game,
                 part.specs(rules, folders),
                 part.deals,
                 deal_set=DEAL_SET,
@@ -97,9 +107,5 @@ def play_leaderboard(names: Sequence[str], folders: Folders, console: Console) -
                 progress=progress,
             )
         content = json.loads(json.dumps(result.as_dict(), allow_nan=False))
-        file = part.result_file(rules, folders)
-        if file.exists() and content.items() <= json.loads(file.read_text(encoding="utf-8")).items():
-            say(console, f"{part.name}/{rules} was played before.")
-            continue
         about = {"part": part.name, "rules": rules, "sha256": agent.sha256, **provenance()}
         write_file(file, json.dumps({**content, **about}, indent=1) + "\n")

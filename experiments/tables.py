@@ -4,7 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
+from catbox_agents.arena.intervals import Estimate
 from catbox_agents.arena.report import markdown_table
+
+
+def printed(number: str | Estimate) -> str:
+    """A number with its interval as a table shows it: with a minus sign, and on one line."""
+    return str(number).replace(" ", "\u00a0").replace("-", "\u2212")
 
 
 def grouped_table(rows: Sequence[Sequence[str]]) -> str:

@@ -111,7 +111,7 @@ def _write_entry(name: str, game: Game, digest: str, order: Sequence[str]) -> No
     index = zoo.FOLDER / zoo.INDEX
     agents = json.loads(index.read_text(encoding="utf-8"))["agents"]
     agents[name] = {"game": game.id, "options": game.options, "sha256": digest}
-    agents = {known: agents[known] for known in sorted(agents, key=order.index)}
+    agents = {known: agents[known] for known in order if known in agents}
     write_atomically(index, (json.dumps({"format": zoo.FORMAT, "agents": agents}, indent=1) + "\n").encode())
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import math
 import re
 import shlex
 from collections.abc import Mapping, Sequence
@@ -11,13 +10,14 @@ from pathlib import Path
 from typing import Any
 
 from catbox_agents import zoo
+from catbox_agents.arena.intervals import Estimate
 from catbox_agents.arena.report import markdown_table, milliseconds
 from catbox_env.core.checks import brief
 from catbox_env.core.defaults import game_title
 from experiments.leaderboard import DEAL_SET, ZOO, Part, read_parts
 from experiments.results import Folders
 from experiments.study import dotted
-from experiments.tables import grouped_table, machines_in_words
+from experiments.tables import grouped_table, machines_in_words, printed
 from experiments.zoo import Training, read_training, zoo_settings
 
 HEURISTIC = "heuristic"
@@ -28,7 +28,7 @@ INTRODUCTION = """\
 # Leaderboard
 
 How much more an agent scores than the heuristics it plays among, in points a round. Bold: the best, and
-those whose difference from it is within the interval of the difference; a dash: not played.
+those not certainly worse on the deals that both played; a dash: not played.
 """
 READING = f"""\
 Each number is a [margin](arena.md#what-is-measured), an agent's score minus the mean of the others', with its 95 %
@@ -59,15 +59,16 @@ class Board:
         self.content = json.loads(file.read_text(encoding="utf-8"))
         self.agents: list[str] = self.content["agents"]
         self._summaries = {row["name"]: row for row in self.content["summaries"]}
-        self.margins = {
-            (row["agent"], row["field"]): "0" if row["agent"] == row["field"] else estimate(row)
-            for row in self.content["matrix"]
-        }
+        self.margins = {(row["agent"], row["field"]): _estimate(row) for row in self.content["matrix"]}
         # At a table of two, one agent among others is also the other among its kind: the names tell who is who.
         self._standings = {
             (table["agent"], table["field"]): {row["name"]: row for row in table["standings"]}
             for table in self.content["tables"]
         }
+
+    def margin(self, agent: str, field: str) -> str:
+        """The margin of one ``agent`` among copies of ``field`` with its interval; among its own kind, 0."""
+        return "0" if agent == field else str(self.margins[agent, field])
 
     def score(self, agent: str, field: str) -> float:
         """The mean score of one ``agent`` among copies of ``field``."""
@@ -77,16 +78,16 @@ class Board:
         """The share of games that one ``agent`` wins among copies of ``field``."""
         return float(self._standings[agent, field][agent]["win_share"])
 
-    def difference(self, agent: str, other: str, field: str) -> str:
+    def difference(self, agent: str, other: str, field: str) -> Estimate:
         """How much more ``agent`` earns than ``other`` among copies of ``field``, on the same deals."""
         if field == other:
             return self.margins[agent, other]
         if field == agent:  # one of the others among its own kind earns 0
-            (row,) = (r for r in self.content["matrix"] if (r["agent"], r["field"]) == (other, agent))
-            return estimate({"margin": -row["margin"], "low": -row["high"], "high": -row["low"]})
-        wanted = agent, other, field
-        (row,) = (r for r in self.content["differences"] if (r["agent"], r["other"], r["field"]) == wanted)
-        return estimate(row)
+            return _negative(self.margins[other, agent])
+        rows = {(row["agent"], row["other"], row["field"]): row for row in self.content["differences"]}
+        if (agent, other, field) in rows:
+            return _estimate(rows[agent, other, field])
+        return _negative(_estimate(rows[other, agent, field]))
 
     def rating(self, agent: str) -> float:
         """The mean of its rating."""
@@ -105,7 +106,7 @@ class Board:
         header = ["one agent", *(f"among `{short(name)}`" for name in self.agents)]
         return [
             header,
-            *([f"`{one}`", *(self.margins[one, other] for other in self.agents)] for one in self.agents),
+            *([f"`{one}`", *(self.margin(one, other) for other in self.agents)] for one in self.agents),
         ]
 
     def about(self) -> str:
@@ -116,9 +117,12 @@ class Board:
         )
 
 
-def estimate(row: Mapping[str, float]) -> str:
-    """A margin and half the width of its interval."""
-    return f"{row['margin']:+.2f} ± {(row['high'] - row['low']) / 2:.2f}"
+def _estimate(row: Mapping[str, float]) -> Estimate:
+    return Estimate(row["margin"], row["low"], row["high"])
+
+
+def _negative(estimate: Estimate) -> Estimate:
+    return Estimate(-estimate.mean, -estimate.high, -estimate.low)
 
 
 def short(agent: str) -> str:
@@ -174,10 +178,8 @@ def _overview(parts: Sequence[tuple[Part, Mapping[str, Board]]]) -> str:
     agents = _agents(parts)
     rows = [["table", *(TITLES.get(agent, agent) for agent in agents)]]
     for rules in dict.fromkeys(rules for part, _ in parts for rules in part.rules):
-        margins: dict[str, str] = {}
-        for board in (played[rules] for _, played in parts if rules in played):
-            margins = {short(one): board.margins[one, HEURISTIC] for one in board.agents} | margins
-        rows.append([_title_of(rules).replace(" ", "\u00a0"), *_with_the_best(margins, agents)])
+        arenas = [played[rules] for _, played in parts if rules in played]
+        rows.append([_title_of(rules).replace(" ", "\u00a0"), *_with_the_best(arenas, agents)])
     return markdown_table(rows)
 
 
@@ -204,24 +206,20 @@ def _title_of(rules: str) -> str:
     )
 
 
-def _with_the_best(margins: Mapping[str, str], agents: Sequence[str]) -> list[str]:
-    """The margins of ``agents`` in a row: in bold the highest and those whose difference from it is within its
-    interval, if another than `random` has played, a dash for an arena that was not played."""
-    numbers = {
-        agent: tuple(map(float, margins[agent].split(" \u00b1 "))) for agent in agents if agent in margins
-    }
-    best, around = max(numbers.values(), default=(0.0, 0.0))
-    rivals = len(numbers.keys() - {"random"}) > 1
+def _with_the_best(arenas: Sequence[Board], agents: Sequence[str]) -> list[str]:
+    """The margins of ``agents`` among heuristics, a dash for those that did not play. In bold, if another than `random`
+    did: the highest, and those than which it is not certainly better in an arena of both."""
+    margins: dict[str, Estimate] = {}
+    for board in arenas:
+        margins = {one: board.margins[one, HEURISTIC] for one in board.agents if one != HEURISTIC} | margins
+    best = max(margins, key=lambda one: margins[one].mean, default=HEURISTIC)
+    rivals = len(margins.keys() - {"random"}) > 1
     cells = {}
-    for agent, (number, half) in numbers.items():
-        text = _printed(margins[agent])
-        cells[agent] = f"**{text}**" if rivals and best - number <= math.hypot(half, around) else text
+    for agent, margin in margins.items():
+        common = [board for board in arenas if {agent, best} <= set(board.agents)]
+        equal = agent == best or any(board.difference(best, agent, HEURISTIC).low <= 0 for board in common)
+        cells[short(agent)] = f"**{printed(margin)}**" if rivals and equal else printed(margin)
     return [cells.get(agent, "\u2013") for agent in agents]
-
-
-def _printed(number: str) -> str:
-    """A number with its interval as a table shows it: with a minus sign, and on one line."""
-    return number.replace(" ", "\u00a0").replace("-", "\u2212")
 
 
 def _page_of(game: str, parts: Sequence[tuple[Part, Mapping[str, Board]]]) -> str:
@@ -270,8 +268,8 @@ def _rows_of(board: Board, searches: bool) -> list[list[str]]:
         columns, agents = ["rating", "ms a move"], sorted(agents, key=board.rating, reverse=True)
     titles = [TITLES.get(short(name), short(name)) for name in agents]
     rows = [
-        [title.replace(" ", "\u00a0"), *(_printed(board.margins[one, other]) for other in agents)]
-        + [_printed(value) for value in board.summary(one)[: len(columns)]]
+        [title.replace(" ", "\u00a0"), *(printed(board.margin(one, other)) for other in agents)]
+        + [printed(value) for value in board.summary(one)[: len(columns)]]
         for title, one in zip(titles, agents, strict=True)
     ]
     return [["agent", *titles, *columns], *rows]
@@ -292,19 +290,19 @@ def zoo_table(name: str, shown: Sequence[str], folders: Folders) -> str:
     for rules, board in played.items():
         title = _table_title(rules)
         for one in shown:
-            cells = [f"{board.margins[one, other]} ({board.score(one, other):.2f})" for other in part.agents]
+            cells = [f"{board.margin(one, other)} ({board.score(one, other):.2f})" for other in part.agents]
             won = f"{board.share_won(one, HEURISTIC):.0%}" if one != HEURISTIC else ""
-            rows.append([title, f"`{one}`", *map(_printed, cells), won])
+            rows.append([title, f"`{one}`", *map(printed, cells), won])
         if len(part.agents) > 2:
-            cells = [board.difference(ZOO, HEURISTIC, other) for other in part.agents]
-            rows.append([title, "difference", *map(_printed, cells), ""])
+            differences = [board.difference(ZOO, HEURISTIC, other) for other in part.agents]
+            rows.append([title, f"`{ZOO}` minus `{HEURISTIC}`", *map(printed, differences), ""])
     return grouped_table(rows)
 
 
 def margin_in_short(folders: Folders) -> tuple[str, str]:
     """What the README says of the agents of the zoo: the words and the figures."""
     _, played = boards(folders)[0]
-    margins = " / ".join(played[rules].margins[ZOO, HEURISTIC] for rules in _IN_SHORT)
+    margins = " / ".join(str(played[rules].margins[ZOO, HEURISTIC]) for rules in _IN_SHORT)
     return "margin of one trained agent among heuristics in points a round, 2 / 3 / 4 / 5 players", margins
 
 
@@ -346,7 +344,7 @@ def card(training: Training, played: Sequence[tuple[str, Board]]) -> str:
 
 def front_matter(name: str, game_id: str, played: Sequence[tuple[str, Board]]) -> list[str]:
     """The lines that model hubs read: YAML, here written as JSON, with the margin among heuristics as result."""
-    margins = [board.margins[ZOO, HEURISTIC] for _, board in played if HEURISTIC in board.agents][:1]
+    margins = [str(board.margins[ZOO, HEURISTIC]) for _, board in played if HEURISTIC in board.agents][:1]
     game = {"type": game_id, "name": f"{game_title(game_id)}, among heuristics, deal set {DEAL_SET}"}
     task = {"type": "reinforcement-learning", "name": "reinforcement-learning"}
     metrics = [{"type": "margin", "name": "margin in points a round", "value": margin} for margin in margins]

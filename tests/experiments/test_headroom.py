@@ -11,13 +11,15 @@ import pytest
 from catbox_agents import zoo
 from catbox_agents.play_out import play_out
 from catbox_agents.search.playing import Player, rollout_player
-from catbox_env import Game, Vec
+from catbox_env import Game, Vec, make_game
 from experiments import headroom
 from experiments.headroom import (
     PHASES,
+    PLAYS,
     clairvoyant_gains,
     headroom_table,
     lost_by_phase,
+    phases,
     play_clairvoyant,
     sampled_margins,
     share_of_the_deal,
@@ -77,6 +79,20 @@ def test_points_are_lost_in_phases_of_the_game(monkeypatch: pytest.MonkeyPatch) 
     assert {"discard", "bid", "2-3 cards"} <= set(lost)
     assert all(len(points) == len(SEEDS) for points in lost.values())
     assert lost == lost_by_phase(game, player, SEEDS), "the searches have seeds of their own"
+    # Judged in the worlds that it was chosen in, no action would be worse than the agent's.
+    monkeypatch.setattr(headroom, "WORLDS", 1)
+    assert min(min(points) for points in lost_by_phase(game, player, SEEDS).values()) < 0
+
+
+def test_plays_are_counted_by_the_cards_in_hand() -> None:
+    games = Vec(make_game("cat_te_v0", num_players=2), 1, seed=1, auto_deal=False)
+    random, found = np.random.default_rng(1), {}
+    while not games.terminated[0]:
+        cards = int(games.observation[:, games.game.observation_layout["hand"].slice].sum())
+        (found[cards],) = phases(games.game, games.observation)
+        games.step(np.array([random.choice(np.flatnonzero(games.action_mask[0]))]))
+    expected = {**dict.fromkeys((2, 3), 0), **dict.fromkeys((4, 5), 1), 6: 2}
+    assert expected.items() <= {cards: PLAYS.index(phase) for cards, phase in found.items()}.items()
 
 
 def sampled(deal: float, luck: float, deals: int = 400) -> np.ndarray:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 import shlex
+import shutil
 from pathlib import Path
 
 import pytest
@@ -20,7 +21,7 @@ from experiments.report import outdated_pages
 from experiments.results import Folders
 from experiments.study import checked_config
 from experiments.zoo import read_training, zoo_settings
-from experiments.zoo_pages import TITLES, command, leaderboard_pages, zoo_table
+from experiments.zoo_pages import TITLES, Board, _with_the_best, command, leaderboard_pages, zoo_table
 from tests.experiments.small_studies import Workplace
 
 SETTINGS = """\
@@ -119,13 +120,15 @@ def test_the_zoo_is_trained_played_and_described(
     assert outdated_pages(workplace.folders) == [zoo.zoo_agents()[0].card]
     capsys.readouterr()
 
-    # Again: what is finished is left as it is; other settings are refused.
+    # Again, as in a fresh clone: what is finished is left as it is; other settings are refused.
+    shutil.rmtree(workplace.folders.runs / "leaderboard")
     results = {path: path.read_bytes() for path in workplace.results.rglob("*.json")}
     digest = zoo.zoo_agents()[0].sha256
     assert len(results) == 3
     for path in results:  # as if another commit had made them
         path.write_bytes(re.sub(rb'"commit": "[^"]*"', b'"commit": "0"', path.read_bytes()))
     assert workplace.run("zoo", "petrify-small") == workplace.run("leaderboard") == 0
+    assert not (workplace.folders.runs / "leaderboard").exists()
     assert zoo.zoo_agents()[0].sha256 == digest
     assert all(b'"commit": "0"' in path.read_bytes() for path in results)
     for part, remedy in (
@@ -154,7 +157,7 @@ def _check_table_of_the_page_of_the_zoo(workplace: Workplace) -> None:
     )
     assert header == ["", "one agent", "among `zoo`", "among `heuristic`", "among `random`", "won"]
     assert [row[:2] for row in rows] == [
-        ["Small", "`zoo`"], ["", "`heuristic`"], ["", "difference"]
+        ["Small", "`zoo`"], ["", "`heuristic`"], ["", "`zoo` minus `heuristic`"]
     ]  # fmt: skip
     margins = {(row["agent"], row["field"]): row["margin"] for row in result["matrix"]}
     scores = {
@@ -212,7 +215,7 @@ def test_every_agent_of_the_zoo_has_its_own_rules_and_an_arena() -> None:
             catbox_agents.specs.check_spec(agent.replace("zoo:petrify-4x4", "random"))
 
 
-def test_the_overview_has_every_table_with_the_agents_of_the_arena_of_most_deals() -> None:
+def test_the_overview_has_every_table_with_the_agents_of_the_first_arena() -> None:
     text = plain(leaderboard_pages(Folders())[Folders().docs / "leaderboard.md"])
     header, _, *rows = (line.strip("|").split("|") for line in text.splitlines() if line.startswith("|"))
     assert [row[0].strip() for row in rows][:2] == ["Cat in the Box, 2 players", "Cat in the Box, 3 players"]
@@ -227,6 +230,40 @@ def test_the_overview_has_every_table_with_the_agents_of_the_arena_of_most_deals
         )
         title = TITLES.get(agent.partition(",")[0], agent)
         assert rows[0][header.index(f" {title} ")].startswith(f" {margin:+.2f} ± ")
+
+
+def test_bold_are_the_best_and_those_not_certainly_worse_on_the_same_deals(tmp_path: Path) -> None:
+    def board(agents: dict[str, float], differences: dict[tuple[str, str], tuple[float, float]]) -> Board:
+        row = {"field": "heuristic", "margin": 0.0, "low": -1.0, "high": 1.0}
+        content = {
+            "agents": [*agents, "heuristic"],
+            "summaries": [],
+            "tables": [],
+            "matrix": [row | {"agent": agent, "margin": margin} for agent, margin in agents.items()],
+            "differences": [
+                row | {"agent": one, "other": other, "low": low, "high": high}
+                for (one, other), (low, high) in differences.items()
+            ],
+        }
+        (tmp_path / "board.json").write_text(json.dumps(content))
+        return Board(tmp_path / "board.json")
+
+    many = board({"zoo": 1.0, "random": -3.0}, {("zoo", "random"): (3.9, 4.1)})
+    few = board(
+        {"zoo": 1.1, "search": 1.2, "pimc": 1.15},
+        {("zoo", "search"): (-0.3, 0.1), ("search", "pimc"): (0.01, 0.09), ("zoo", "pimc"): (-0.2, 0.1)},
+    )
+    cells = _with_the_best([many, few], ["zoo", "search", "pimc", "ismcts", "random"])
+    assert [plain(cell) for cell in cells] == [
+        "+1.00 ± 1.00",
+        "+1.20 ± 1.00",
+        "+1.15 ± 1.00",
+        "\u2013",
+        "-3.00 ± 1.00",
+    ]
+    assert [cell.startswith("**") for cell in cells] == [True, True, False, False, False]
+    assert not any("**" in cell for cell in _with_the_best([many], ["zoo", "random"]))
+    assert _with_the_best([], ["zoo"]) == ["\u2013"]
 
 
 def test_the_command_of_a_card() -> None:

@@ -16,7 +16,7 @@
 #   make bench   measure catbox beside other libraries
 #   make coverage          run the tests, twice as long, for a coverage report
 #   make notebooks         run the notebooks anew, with their outputs (about two minutes)
-#   make zoo     train the agents of the zoo anew (about 9 hours); make leaderboard   play its arenas
+#   make zoo     train the agents of the zoo anew (about 12 hours); make leaderboard   play its arenas
 #   make clean   remove what is built, .venv too
 
 PYTHON ?= python3

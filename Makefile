@@ -27,7 +27,8 @@ BENCH  := $(VENV)/catbox-bench-installed
 RAY    := .venv-ray
 # The toolkits whose requirements do not go together with constraints.txt, or with one another.
 TOOLKITS := $(basename $(notdir $(wildcard tests/toolkits/*.txt)))
-PIP_INSTALL := python -m pip install --quiet --disable-pip-version-check --no-input
+# Modules are compiled when they are first imported: most of what is installed never is.
+PIP_INSTALL := python -m pip install --quiet --disable-pip-version-check --no-input --no-compile
 PIP    := $(VENV)/bin/$(PIP_INSTALL) --constraint constraints.txt
 
 .DEFAULT_GOAL := help
@@ -89,7 +90,8 @@ $(TOOLKITS:%=test-%): test-%: .toolkits/%/installed
 	.toolkits/$*/bin/python -m pytest tests/toolkits/test_$*.py --confcutdir tests/toolkits -W ignore
 
 test-toolkits: export OMP_NUM_THREADS = 1
-test-toolkits: $(TOOLKITS:%=test-%)
+test-toolkits:
+	$(MAKE) -j 2 $(if $(filter output-sync,$(.FEATURES)),--output-sync) $(TOOLKITS:%=test-%)
 
 test-web: export OMP_NUM_THREADS = 1
 test-web: $(STAMP)

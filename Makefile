@@ -27,8 +27,7 @@ BENCH  := $(VENV)/catbox-bench-installed
 RAY    := .venv-ray
 # The toolkits whose requirements do not go together with constraints.txt, or with one another.
 TOOLKITS := $(basename $(notdir $(wildcard tests/toolkits/*.txt)))
-# Modules are compiled when they are first imported: most of what is installed never is.
-PIP_INSTALL := python -m pip install --quiet --disable-pip-version-check --no-input --no-compile
+PIP_INSTALL := python -m pip install --quiet --disable-pip-version-check --no-input
 PIP    := $(VENV)/bin/$(PIP_INSTALL) --constraint constraints.txt
 
 .DEFAULT_GOAL := help

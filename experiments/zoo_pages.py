@@ -208,7 +208,7 @@ def _title_of(rules: str) -> str:
 
 def _with_the_best(arenas: Sequence[Board], agents: Sequence[str]) -> list[str]:
     """The margins of ``agents`` among heuristics, a dash for those that did not play. In bold, if another than `random`
-    did: the highest, and those than which it is not certainly better in an arena of both."""
+    did: the highest, and those that met it in an arena, if it is certainly better in none."""
     margins: dict[str, Estimate] = {}
     for board in arenas:
         margins = {one: board.margins[one, HEURISTIC] for one in board.agents if one != HEURISTIC} | margins
@@ -217,8 +217,9 @@ def _with_the_best(arenas: Sequence[Board], agents: Sequence[str]) -> list[str]:
     cells = {}
     for agent, margin in margins.items():
         common = [board for board in arenas if {agent, best} <= set(board.agents)]
-        equal = agent == best or any(board.difference(best, agent, HEURISTIC).low <= 0 for board in common)
-        cells[short(agent)] = f"**{printed(margin)}**" if rivals and equal else printed(margin)
+        worse = [board.difference(best, agent, HEURISTIC).low > 0 for board in common if agent != best]
+        bold = "**" if rivals and common and not any(worse) else ""
+        cells[short(agent)] = f"{bold}{printed(margin)}{bold}"
     return [cells.get(agent, "\u2013") for agent in agents]
 
 

@@ -263,6 +263,8 @@ def test_bold_are_the_best_and_those_not_certainly_worse_on_the_same_deals(tmp_p
     ]
     assert [cell.startswith("**") for cell in cells] == [True, True, False, False, False]
     assert not any("**" in cell for cell in _with_the_best([many], ["zoo", "random"]))
+    again = board({"zoo": 1.1, "search": 1.2}, {("zoo", "search"): (-0.3, -0.1)})
+    assert "**" not in _with_the_best([few, again], ["zoo"])[0], "in one of two arenas it is certainly worse"
     assert _with_the_best([], ["zoo"]) == ["\u2013"]
 
 

@@ -131,11 +131,11 @@ def test_a_file_that_is_there_is_written_over_only_by_the_arena_that_goes_on(tmp
     assert play(10, folder) == content
     with pytest.raises(ValueError, match=r"games\.jsonl already exists: give another name"):
         play(10, None)
-    more = play(80, folder)
-    assert len(more.splitlines()) == 1 + 80 * (3 + 3 + 1 + 1)
+    more = play(40, folder)
+    assert len(more.splitlines()) == 1 + 40 * (3 + 3 + 1 + 1)
     assert set(content.splitlines()) < set(more.splitlines())
     with pytest.raises(catbox_agents.ArenaInterrupted):
-        play(100, folder, until_ci=0.001, progress=interrupt)
+        play(60, folder, until_ci=0.001, progress=interrupt)
     assert path.read_bytes() == more
     assert len(play(10, folder).splitlines()) == len(
         more.splitlines()

@@ -210,7 +210,7 @@ def test_the_size_of_a_tree_is_estimated_beforehand() -> None:
     for rules in SMALL:
         tree = tree_of(rules)
         deals = [deal for deal, _ in tree.game.chance_outcomes()]
-        estimate = tree.num_deals * histories_per_deal(tree.game, deals, dives=1000)
+        estimate = tree.num_deals * histories_per_deal(tree.game, deals, dives=400)
         assert estimate == pytest.approx(tree.num_histories, rel=0.25)
 
 

@@ -96,7 +96,7 @@ def test_an_entry_is_what_evaluate_finds_on_the_same_deals() -> None:
 def test_result_and_records_are_the_same_for_any_number_of_processes(tmp_path: Path) -> None:
     agents, paths = ["random", spec(Drawing), "heuristic"], [tmp_path / "one", tmp_path / "two"]
     one, two = (
-        catbox_agents.run_arena(game_for(3), agents, 40, mixed=True, processes=processes, record=path)
+        catbox_agents.run_arena(game_for(3), agents, 20, mixed=True, processes=processes, record=path)
         for processes, path in zip((None, 2), paths, strict=True)
     )
     assert same(one, two)

@@ -132,7 +132,7 @@ def compare_game(options: dict, reward: str, seed: int, seen: Counter | None = N
     assert all(low <= value <= high for value in reference.returns), f"outside the stated {low} to {high}"
 
 
-@pytest.mark.parametrize("games", [40, pytest.param(600, marks=pytest.mark.slow)])
+@pytest.mark.parametrize("games", [40, pytest.param(250, marks=pytest.mark.slow)])
 @pytest.mark.parametrize("players", [2, 3, 4, 5])
 def test_seeded_games_agree_move_by_move(players, games):
     seen: Counter = Counter()
@@ -170,14 +170,14 @@ RANDOM_GAMES = {
 }
 
 
-@settings(max_examples=60)
+@settings(max_examples=40)
 @given(**RANDOM_GAMES)
 def test_games_over_random_rule_sets_agree_move_by_move(rules: EngineRules, reward: str, seed: int):
     compare_game(vars(rules), reward, seed)
 
 
 @pytest.mark.slow
-@settings(max_examples=1000)
+@settings(max_examples=500)
 @given(**RANDOM_GAMES)
 def test_many_games_over_random_rule_sets_agree_move_by_move(rules: EngineRules, reward: str, seed: int):
     compare_game(vars(rules), reward, seed)

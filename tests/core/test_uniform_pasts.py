@@ -144,7 +144,8 @@ def test_a_past_with_a_red_lead_that_was_forced_is_as_likely_as_any_other() -> N
         ).all()
 
 
-@pytest.mark.parametrize("known", [pytest.param(False, marks=pytest.mark.slow), True])
+@pytest.mark.slow
+@pytest.mark.parametrize("known", [False, True])
 def test_every_past_of_an_earlier_round_of_cat_in_the_box_is_as_likely(known: bool) -> None:
     game = make_game("cat_in_the_box_v0", **SHORT, rounds=2)
     deals, smallest, tested = begun_deals(game), 1.0, 0
@@ -216,7 +217,8 @@ def suits_of_folds(actions: list[int], shown: np.ndarray) -> tuple[int, ...]:
     return tuple(a % 4 for a, hidden in zip(actions, shown[:, 1] == HIDDEN, strict=True) if hidden)[:3]
 
 
-@pytest.mark.parametrize("earlier", [pytest.param(False, marks=pytest.mark.slow), True])
+@pytest.mark.slow
+@pytest.mark.parametrize("earlier", [False, True])
 def test_every_past_of_cat_te_is_as_likely(earlier: bool) -> None:
     game = make_game("cat_te_v0", num_players=2, region="khmer", rounds=2, instant_wins=False)
     tested, smallest = 0, 1.0

@@ -60,7 +60,9 @@ def best_by_hand(game: Game, player: Player, seed: np.random.SeedSequence, own: 
     return paid
 
 
-@pytest.mark.parametrize("name", ["cat_in_the_box-3p", "cat_te-2p-laos"])
+@pytest.mark.parametrize(
+    "name", [pytest.param("cat_in_the_box-3p", marks=pytest.mark.slow), "cat_te-2p-laos"]
+)
 def test_a_clairvoyant_seat_takes_the_best_action_and_more_depth_never_costs(name: str) -> None:
     game, player = table(name)
     seats = game.num_players
@@ -71,6 +73,7 @@ def test_a_clairvoyant_seat_takes_the_best_action_and_more_depth_never_costs(nam
         assert gains[0] == pytest.approx(by_hand, abs=1e-4)
 
 
+@pytest.mark.slow
 def test_points_are_lost_in_phases_of_the_game(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(headroom, "WORLDS", 8)
     game, player = table("cat_in_the_box-4p")

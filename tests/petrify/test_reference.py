@@ -94,7 +94,7 @@ def test_board_and_places_are_drawn_until_everybody_could_move_first(players, op
         assert all(reference.end_cells(player) for player in range(players))
 
 
-@pytest.mark.parametrize("games", [72, pytest.param(500, marks=pytest.mark.slow)])
+@pytest.mark.parametrize("games", [48, pytest.param(250, marks=pytest.mark.slow)])
 @pytest.mark.parametrize("players", [2, 3, 4])
 def test_seeded_games_agree_move_by_move(players, games):
     seen: Counter = Counter()
@@ -136,7 +136,7 @@ def test_games_over_random_rule_sets_agree_move_by_move(rules, reward, seed):
 
 
 @pytest.mark.slow
-@settings(max_examples=1000)
+@settings(max_examples=500)
 @any_game
 def test_many_games_over_random_rule_sets_agree_move_by_move(rules, reward, seed):
     compare_game(vars(rules), reward, seed)

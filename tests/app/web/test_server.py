@@ -282,7 +282,7 @@ def test_a_request_that_is_never_complete_is_given_up_and_a_page_that_is_open_is
 ) -> None:
     from websockets.sync.client import connect
 
-    monkeypatch.setattr(serving, "REQUEST_SECONDS", 1.0)
+    monkeypatch.setattr(serving, "REQUEST_SECONDS", 0.5)
     listening = serving.listen("127.0.0.1", 0)
     place = listening.getsockname()
     running = serving.server_of(web_app(Tables()))
@@ -306,7 +306,7 @@ def test_a_request_that_is_never_complete_is_given_up_and_a_page_that_is_open_is
             upgrade = b"Upgrade: websocket\r\nConnection: Upgrade\r\nSec-WebSocket-Version: 13\r\n"
             key = b"Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\n\r\n"
             raw.sendall(whole.replace(b"GET / ", b"GET /ws ")[:-2] + upgrade + key)
-            raw.settimeout(3)
+            raw.settimeout(1.5)
             answer = raw.recv(1 << 20)
             while b"101 Switching Protocols" not in answer:
                 answer += raw.recv(1 << 20)

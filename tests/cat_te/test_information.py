@@ -73,7 +73,7 @@ def test_unseen_cards_are_drawn_uniformly() -> None:
     state = start(hands, region="khmer")
     play(state, "AS, fold 2S", "JC, AC", "3D, fold KS", "4D, fold QS", "5D")
     assert hidden_cards(state, 1) == ("6D", "2S", "")
-    counts = draws(state, 0, 40_000, 1)
+    counts = draws(state, 0, 20_000, 1)
     cards = map(card_to_string, unseen(hands[0], "AC 3D 4D 5D"))
     assert_uniform(counts, [((hand, folded, ""),) for hand, folded in permutations(cards, 2)])
 
@@ -82,7 +82,7 @@ def test_a_blind_choice_is_drawn_like_any_card_of_the_hand() -> None:
     state = play(start(BLIND[:3]), "AS, 2S, 3S", "2C, QC, 6C", "6D, 7D, 3C", "AD, 4C, 8D", "KD, KS")
     assert state.current_player == 1
     assert hidden_cards(state, 0) == ("5C", "", "KS")
-    counts = draws(state, 1, 20_000, 0)
+    counts = draws(state, 1, 10_000, 0)
     # Seat 0 showed a club on diamonds, so its two cards are of the other suits.
     cards = [card for card in unseen(BLIND[1], "AS 2C 3C 4C 3S 6C 7D AD KD") if card % 4 != DIAMONDS]
     assert_uniform(counts, [((named(a), "", card_to_string(b)),) for a, b in permutations(cards, 2)])

@@ -88,6 +88,7 @@ def test_with_a_full_disk_code_is_compiled_with_one_warning(tmp_path: Path) -> N
     assert "is not writable" in told[3]
 
 
+@pytest.mark.faults
 def test_processes_that_start_together_compile_once_and_damage_is_compiled_anew(tmp_path: Path) -> None:
     together = [result(process) for process in [python(TWO_FUNCTIONS, tmp_path) for _ in range(3)]]
     assert all(words[1] == "0" for words in together)

@@ -33,6 +33,7 @@ def line(field: str, net: float, heuristic: float, seed: int = 1) -> FieldResult
     )
 
 
+@pytest.mark.slow
 def test_fields_are_played_written_and_reported(
     workplace: Workplace, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -68,6 +68,7 @@ def test_a_result_holds_the_settings_the_curve_and_the_matches(workplace: Workpl
     assert "torch" in low.machine
 
 
+@pytest.mark.slow
 def test_a_finished_run_is_not_repeated(workplace: Workplace, capsys: pytest.CaptureFixture[str]) -> None:
     assert workplace.run() == 0
     assert "0 of 2 runs have results already." in capsys.readouterr().out
@@ -87,6 +88,7 @@ def test_a_finished_run_is_not_repeated(workplace: Workplace, capsys: pytest.Cap
     ]
 
 
+@pytest.mark.slow
 def test_a_run_that_another_study_has_made_is_taken_from_there(
     workplace: Workplace, capsys: pytest.CaptureFixture[str]
 ) -> None:

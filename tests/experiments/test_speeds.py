@@ -13,6 +13,7 @@ from experiments.speeds import FILE, read_speeds, speed_key
 from tests.experiments.small_studies import BASE, Workplace
 
 
+@pytest.mark.slow
 def test_speeds_are_measured_once_and_shown(workplace: Workplace, capsys: pytest.CaptureFixture[str]) -> None:
     workplace.write(
         base={name: value for name, value in BASE.items() if name != "total_decisions"},

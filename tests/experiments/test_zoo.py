@@ -68,6 +68,7 @@ def plain(page: str) -> str:
     return page.replace("**", "").replace("\xa0", " ").replace("\u2212", "-")
 
 
+@pytest.mark.slow
 def test_the_zoo_is_trained_played_and_described(
     workplace: Workplace, capsys: pytest.CaptureFixture[str]
 ) -> None:

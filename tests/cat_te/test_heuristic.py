@@ -84,6 +84,7 @@ def test_another_is_kept_from_all_four_tricks() -> None:
 
 
 @pytest.mark.nojit
+@pytest.mark.slow
 def test_the_plan_knows_what_is_certain() -> None:
     """The sixth trick is won by who leads the highest card that is left of its suit."""
     state = reach(["AS KS QS 9C 2C 3C", "2S 3S 4S QC 5H 6H"], region="khmer", players=2)

@@ -69,6 +69,7 @@ def run(file: Path, program: str, *arguments: str) -> tuple[int, ...]:
     return tuple(map(int, done.stdout.split()))
 
 
+@pytest.mark.slow
 def test_code_is_kept_until_something_is_edited_that_is_compiled_in(tmp_path: Path) -> None:
     program = PROGRAM + "print(top(0), sum(top.stats.cache_misses.values()))\n"
     assert run(tmp_path / "top.py", program) == (10128, 1), (

@@ -15,6 +15,8 @@ from catbox_env.core.kernels import HIDDEN, UNUSED
 from catbox_env.core.past import sample_past
 from tests.core.game_cases import played
 
+pytestmark = pytest.mark.slow
+
 # Cat in the Box: every deal and every discard, with each card told apart.
 
 
@@ -115,9 +117,9 @@ def check_round(
 
 
 @pytest.mark.parametrize("options", [
-    pytest.param(SMALL, marks=pytest.mark.slow),
+    SMALL,
     {**SHORT, "bids": (0, 1)},
-    pytest.param({**SMALL, "num_players": 3, "hand_size": 3}, marks=pytest.mark.slow),
+    {**SMALL, "num_players": 3, "hand_size": 3},
 ])  # fmt: skip
 def test_every_past_of_a_round_of_cat_in_the_box_is_as_likely(options: dict[str, Any]) -> None:
     game = make_game("cat_in_the_box_v0", **options)
@@ -144,7 +146,6 @@ def test_a_past_with_a_red_lead_that_was_forced_is_as_likely_as_any_other() -> N
         ).all()
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("known", [False, True])
 def test_every_past_of_an_earlier_round_of_cat_in_the_box_is_as_likely(known: bool) -> None:
     game = make_game("cat_in_the_box_v0", **SHORT, rounds=2)
@@ -217,7 +218,6 @@ def suits_of_folds(actions: list[int], shown: np.ndarray) -> tuple[int, ...]:
     return tuple(a % 4 for a, hidden in zip(actions, shown[:, 1] == HIDDEN, strict=True) if hidden)[:3]
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("earlier", [False, True])
 def test_every_past_of_cat_te_is_as_likely(earlier: bool) -> None:
     game = make_game("cat_te_v0", num_players=2, region="khmer", rounds=2, instant_wins=False)

@@ -28,6 +28,7 @@ def python_without(missing: tuple[str, ...], program: str) -> subprocess.Complet
     )
 
 
+@pytest.mark.slow
 def test_whole_games_without_numba_are_those_of_compiled_code_after_one_warning() -> None:
     program = """
         import json, warnings

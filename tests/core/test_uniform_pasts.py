@@ -15,8 +15,6 @@ from catbox_env.core.kernels import HIDDEN, UNUSED
 from catbox_env.core.past import sample_past
 from tests.core.game_cases import played
 
-pytestmark = pytest.mark.slow
-
 # Cat in the Box: every deal and every discard, with each card told apart.
 
 
@@ -117,19 +115,20 @@ def check_round(
 
 
 @pytest.mark.parametrize("options", [
-    SMALL,
+    pytest.param(SMALL, marks=pytest.mark.slow),
     {**SHORT, "bids": (0, 1)},
-    {**SMALL, "num_players": 3, "hand_size": 3},
+    pytest.param({**SMALL, "num_players": 3, "hand_size": 3}, marks=pytest.mark.slow),
 ])  # fmt: skip
 def test_every_past_of_a_round_of_cat_in_the_box_is_as_likely(options: dict[str, Any]) -> None:
     game = make_game("cat_in_the_box_v0", **options)
     deals = begun_deals(game)
-    for seed in range(16):
+    for seed in range(10):
         state, (begun,) = played(game, seed)
         observer = seed % game.num_players
         assert check_round(game, state, observer, begun.observation(observer), deals, 300) > 1e-5
 
 
+@pytest.mark.slow
 def test_a_past_with_a_red_lead_that_was_forced_is_as_likely_as_any_other() -> None:
     """The observation tells the others which ranks are left to the leader, so the history excludes no world."""
     options = {"num_players": 3, "num_ranks": 5, "num_colors": 2, "copies": 3, "hand_size": 5, "bids": ()}
@@ -146,6 +145,7 @@ def test_a_past_with_a_red_lead_that_was_forced_is_as_likely_as_any_other() -> N
         ).all()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("known", [False, True])
 def test_every_past_of_an_earlier_round_of_cat_in_the_box_is_as_likely(known: bool) -> None:
     game = make_game("cat_in_the_box_v0", **SHORT, rounds=2)
@@ -218,6 +218,7 @@ def suits_of_folds(actions: list[int], shown: np.ndarray) -> tuple[int, ...]:
     return tuple(a % 4 for a, hidden in zip(actions, shown[:, 1] == HIDDEN, strict=True) if hidden)[:3]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("earlier", [False, True])
 def test_every_past_of_cat_te_is_as_likely(earlier: bool) -> None:
     game = make_game("cat_te_v0", num_players=2, region="khmer", rounds=2, instant_wins=False)
@@ -268,8 +269,8 @@ def test_every_past_of_cat_te_is_as_likely(earlier: bool) -> None:
 
 @pytest.mark.parametrize("options", [
     {"num_players": 2, "size": 3, "move_rule": "up_to"},
-    {"num_players": 3, "size": 3, "wildcards": 4},
-    {"num_players": 2, "size": 3, "zeros": 2, "wildcards": 7},
+    pytest.param({"num_players": 3, "size": 3, "wildcards": 4}, marks=pytest.mark.slow),
+    pytest.param({"num_players": 2, "size": 3, "zeros": 2, "wildcards": 7}, marks=pytest.mark.slow),
     {"num_players": 2, "size": 3, "teleports": 2, "wildcards": 5},
 ])  # fmt: skip
 def test_every_board_that_a_game_of_petrify_can_have_begun_on_is_as_likely(options: dict[str, Any]) -> None:

@@ -91,7 +91,6 @@ def test_what_is_said_of_an_action_does_not_depend_on_the_others_that_are_legal(
             return
 
 
-@pytest.mark.slow
 def test_a_group_counts_with_the_cells_that_the_cards_left_in_hand_can_still_add() -> None:
     def points(state: Any, move: str) -> float:
         agent: Any = catbox_agents.make("heuristic", state.game)

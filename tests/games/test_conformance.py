@@ -67,7 +67,7 @@ def check_random_rules(game_id: str, data: st.DataObject) -> None:
 
 
 @pytest.mark.parametrize("game_id", ["cat_in_the_box_v0", "cat_te_v0"])
-@settings(max_examples=4)
+@settings(max_examples=2)
 @given(data=st.data())
 def test_any_rule_set_keeps_the_contract(game_id: str, data: st.DataObject) -> None:
     check_random_rules(game_id, data)

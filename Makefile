@@ -2,7 +2,7 @@
 # test-toolkits and test-ray set up environments of their own.
 # It needs python3 (3.11 or newer) with venv and pip, and nothing else.
 #
-#   make train   train a self-play agent for three players and show how it plays (a minute or two)
+#   make train   train a self-play agent for three players and show how it plays (about three minutes)
 #   make test    run the tests, before every commit (about five minutes on two cores, seven the first time)
 #   make test-all          run the tests and all of the next six, as continuous integration does
 #   make test-faults       processes that are killed, signals, damaged files, full disks

@@ -15,11 +15,8 @@ from catbox_env.core.registry import GAMES, make_game, make_vec
 from catbox_env.registration import pettingzoo_module, register
 
 if TYPE_CHECKING:
-    from catbox_env.core.batch import Vec
-    from catbox_env.core.events import Event
-    from catbox_env.core.game import Game
+    from catbox_env.core.game import Event, Game, GameState, Vec
     from catbox_env.core.layout import Layout
-    from catbox_env.core.state import GameState
 
 __version__ = "0.1.0"
 
@@ -29,11 +26,8 @@ __all__ = ["GAMES", "Event", "Game", "GameState", "Layout", "Vec", "__version__"
 
 #: Where the classes are defined.
 _CLASSES = {
-    "Event": "catbox_env.core.events",
-    "Game": "catbox_env.core.game",
-    "GameState": "catbox_env.core.state",
+    **dict.fromkeys(("Event", "Game", "GameState", "Vec"), "catbox_env.core.game"),
     "Layout": "catbox_env.core.layout",
-    "Vec": "catbox_env.core.batch",
 }
 
 

@@ -61,7 +61,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
-from catbox_env.core.versions import missing_package
+from catbox_env.core.extras import missing_package
 
 try:
     import gymnasium

@@ -9,7 +9,7 @@ import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-from catbox_env.core.versions import install_line
+from catbox_env.core.extras import install_line
 
 #: How long an address may take to answer, in seconds.
 TIME_TO_ANSWER = 30.0

@@ -28,7 +28,7 @@ from catbox_agents.ray_cluster import check_installed
 from catbox_env import Game, GameState, make_game
 from catbox_env.core.checks import brief
 from catbox_env.core.rng import new_generators, seed_sequence
-from catbox_env.core.versions import missing_extra
+from catbox_env.core.extras import missing_extra
 
 try:
     from ray.rllib.env.multi_agent_env import MultiAgentEnv

@@ -30,7 +30,7 @@ from catbox_agents.random_agent import SamplingAgent, sample_actions
 from catbox_env import Game, make_game
 from catbox_env.core.checks import brief, check_flag, check_integer
 from catbox_env.core.game import check_game_object
-from catbox_env.core.versions import missing_extra
+from catbox_env.core.extras import missing_extra
 
 try:
     import torch

@@ -13,7 +13,7 @@ def require(command: str, packages: Sequence[str], extra: str) -> None:
     missing = [name for name in packages if importlib.util.find_spec(name) is None]
     if missing:
         # Here, because `main` checks the settings of Numba before it loads Numba.
-        from catbox_env.core.versions import install_line
+        from catbox_env.core.extras import install_line
 
         raise ValueError(
             f"{command} needs {', '.join(missing)}, which this installation leaves out.\n{install_line(extra)}"

@@ -13,7 +13,7 @@ from catbox_env.core.checks import brief, check_choice, check_flag
 from catbox_env.core.game import GameState
 from catbox_env.core.registry import make_game
 from catbox_env.core.rng import new_generators, seed_sequence
-from catbox_env.core.versions import missing_package
+from catbox_env.core.extras import missing_package
 
 try:
     from gymnasium import spaces

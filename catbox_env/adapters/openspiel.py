@@ -35,7 +35,7 @@ from catbox_env.core.game import Game, check_game_object
 from catbox_env.core.past import sample_past
 from catbox_env.core.registry import GAMES, game_class, make_game
 from catbox_env.core.rng import new_generators, seed_sequence
-from catbox_env.core.versions import missing_extra
+from catbox_env.core.extras import missing_extra
 
 try:
     import pyspiel

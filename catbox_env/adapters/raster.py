@@ -16,7 +16,7 @@ from typing import Any
 
 import numpy as np
 
-from catbox_env.core.versions import install_line, missing_extra
+from catbox_env.core.extras import install_line, missing_extra
 
 #: Width of a frame of ``render_mode="rgb_array"``, in pixels.
 FRAME_WIDTH = 640

@@ -69,6 +69,35 @@ def bit_index(bit):
     return index
 
 
+@njit
+def neighbours(cells, stride):
+    """The neighbours of a set of cells of a board with ``stride`` bits a row, and bits that are not cells."""
+    return (cells << 1) | (cells >> 1) | (cells << stride) | (cells >> stride)
+
+
+@njit
+def group_at(cells, start, stride):
+    """The connected group of ``cells`` that contains ``start``, a set of one."""
+    group, grown = start, 0
+    while grown != group:
+        grown = group
+        group |= cells & neighbours(group, stride)
+    return group
+
+
+@njit
+def largest_group(cells, stride):
+    """The largest connected group of a set of cells, of equally large ones the one with the lowest cell."""
+    largest, size = 0, 0
+    while cells:
+        group = group_at(cells, lowest_bit(cells), stride)
+        cells &= ~group
+        number = popcount(group)
+        if number > size:
+            largest, size = group, number
+    return largest
+
+
 @njit(inline="always")  # a call with an array argument counts references to it
 def one_hot_index(vector, start, length):
     """The index of the first nonzero element among ``length`` from ``start`` on; NONE if all are 0."""

@@ -2,20 +2,22 @@
 
 from __future__ import annotations
 
-import itertools
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Sequence
 from functools import cached_property
 from typing import Any
 
-from catbox_env.core.checks import brief, is_integer
+from catbox_env.core.checks import brief, check_flag, is_integer
 
 #: If some deals are impossible, all are listed beforehand unless there are more than this.
-MOST_LISTED = 10_000
+MAX_LISTED = 10_000
 
 
 class Draws(ABC):
     """How the deals of a game are drawn. A draw is an integer; what it means depends on the draws before it.
+
+    A complete deal may be impossible (`is_possible`) and is then redrawn. With at most 10,000 deals, no draw leads to
+    such a deal.
 
     Attributes: ``num_values``: draws are ``0 .. num_values - 1``; ``length``: the most draws in a deal.
     """
@@ -32,11 +34,15 @@ class Draws(ABC):
 
     @abstractmethod
     def deal(self, drawn: Sequence[int], first_round: bool) -> Any:
-        """The complete deal of ``drawn``, as `Game.set_deal` takes it."""
+        """The complete deal of ``drawn``, as ``game.new_initial_state(deal=...)`` takes it."""
 
     @abstractmethod
     def drawn(self, deal: dict[str, Any], first_round: bool) -> list[int]:
         """The draws of a deal as `Game.deal_of` gives it: the inverse of ``deal``."""
+
+    @abstractmethod
+    def count(self) -> float:
+        """The number of deals of the first round, impossible ones included; approximate above 2**53."""
 
     @abstractmethod
     def to_string(self, drawn: Sequence[int], draw: int, first_round: bool) -> str:
@@ -65,8 +71,19 @@ class Draws(ABC):
 
         return follow(1.0)
 
-    def outcomes(self, drawn: Sequence[int], first_round: bool) -> list[tuple[int, float]]:
-        """See `Game.draw_outcomes`; ``drawn`` is not checked."""
+    def outcomes(self, drawn: Sequence[int] = (), first_round: bool = True) -> list[tuple[int, float]]:
+        """What the next draw of a deal can be, such as a card: pairs (draw, probability), ascending.
+
+        Args:
+            drawn: the draws of this deal so far.
+            first_round: whether this deal is for the first round of a game.
+
+        Empty when the deal is complete. Raises ``ValueError`` for draws that no deal begins with.
+        """
+        first_round = check_flag("first_round", first_round)
+        return self._outcomes(self._checked(drawn, first_round), first_round)
+
+    def _outcomes(self, drawn: Sequence[int], first_round: bool) -> list[tuple[int, float]]:
         if self._table is not None:
             return self._table.outcomes(drawn)
         weights = self.weights(drawn, first_round)
@@ -83,10 +100,9 @@ class Draws(ABC):
         """The probabilities of all draws, if some deals are impossible and all can be listed."""
         if type(self).is_possible is Draws.is_possible:
             return None
-        few = len(list(itertools.islice(self.every_deal(), MOST_LISTED + 1))) <= MOST_LISTED
-        return _DrawTable(self) if few else None
+        return _DrawTable(self) if self.count() <= MAX_LISTED else None
 
-    def check_drawn(self, drawn: Any, first_round: bool) -> list[int]:
+    def _checked(self, drawn: Any, first_round: bool) -> list[int]:
         """``drawn`` as a list. Raises ``ValueError`` unless a deal can begin with these draws."""
         listed = isinstance(drawn, list | tuple) and len(drawn) <= self.length
         if not listed or not all(is_integer(draw) and 0 <= draw < self.num_values for draw in drawn):
@@ -95,7 +111,7 @@ class Draws(ABC):
                 "the draws of a deal so far"
             )
         for i, draw in enumerate(drawn):
-            possible = [each for each, _ in self.outcomes(drawn[:i], first_round)]
+            possible = [each for each, _ in self._outcomes(drawn[:i], first_round)]
             if draw not in possible:
                 raise ValueError(
                     f"drawn={brief(drawn)}: draw {i} is {draw}; after those before it, expected "

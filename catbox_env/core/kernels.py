@@ -9,10 +9,12 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
 from catbox_env.core.compilation import Record, njit
+from catbox_env.core.layout import Layout
 
 #: How a game's rewards are paid; ``params.reward_mode`` is an index into this tuple.
 REWARDS = ("score", "margin", "win")
@@ -35,6 +37,11 @@ def record_dtype(fields: list[tuple]) -> np.dtype:
     return np.dtype((Record, np.dtype(fields, align=True)))
 
 
+def copy_records(records: np.ndarray) -> np.ndarray:
+    """A byte-exact copy of contiguous records: NumPy leaves the padding between fields undefined."""
+    return records.view(np.uint8).copy().view(records.dtype)
+
+
 def core_state_fields(max_players: int, num_info: int) -> list[tuple]:
     """The fields that ``core`` reads in every game's state record.
 
@@ -43,7 +50,7 @@ def core_state_fields(max_players: int, num_info: int) -> list[tuple]:
     - ``round_ended``: 1 when the last step ended a round.
     - ``rewards`` (max_players): what the last step paid; the game writes points, ``core`` turns them into rewards.
     - ``win_shares`` (max_players): set by the game when it is over; they sum to 1.
-    - ``info`` (num_info, max_players): statistics of the last finished round, in the order of ``Game.info_names``.
+    - ``info`` (num_info, max_players): statistics of the last finished round, in the order of ``Kernels.info_names``.
 
     ``core`` clears the first five when a game begins, and ``round_ended`` and ``rewards`` before every step. It
     maintains the following itself:
@@ -69,8 +76,13 @@ def core_state_fields(max_players: int, num_info: int) -> list[tuple]:
 CORE_PARAMS: list[tuple] = [("num_players", np.int64), ("num_actions", np.int64), ("reward_mode", np.int64)]
 
 
+def offset_dtype(layout: Layout) -> np.dtype:
+    """A record of the offset of each part of ``layout``, whatever the rules; `Layout.offsets` gives its values."""
+    return record_dtype([(name, np.int64) for name in layout.names])
+
+
 def new_params(
-    dtype: np.dtype, *, num_players: int, num_actions: int, reward: str, **rules: int
+    dtype: np.dtype, *, num_players: int, num_actions: int, reward: str, **rules: Any
 ) -> np.ndarray:
     """An array (1,) of ``dtype``, which begins with `CORE_PARAMS`; ``rules``: the values of the game's own fields."""
     params = np.zeros(1, dtype)
@@ -90,12 +102,6 @@ def history_rows(history) -> int:  # type: ignore[no-untyped-def]  # compiled: (
 
 
 @njit
-def accept_state(params, state) -> bool:  # type: ignore[no-untyped-def]  # compiled: records
-    """The default of ``check_state``, for a game that can continue from every state within its bounds."""
-    return True
-
-
-@njit
 def show_action(params, state, action) -> int:  # type: ignore[no-untyped-def]  # compiled: records
     """The default of ``public_action``, for a game in which all actions are public."""
     return action
@@ -109,8 +115,10 @@ def sample_none(params, observation, generators, states) -> int:  # type: ignore
 
 @dataclass(frozen=True)
 class Kernels:
-    """The compiled functions of one game.
+    """What a game provides: the record of a state, the statistics of a round, and compiled functions over the record.
 
+    - ``state``: the dtype of a state, made by `record_dtype`; it begins with `core_state_fields`.
+    - ``info_names``: the names of the statistics that every seat gets when a round ends, the rows of ``state.info``.
     - ``deal(params, generator, state)``: begin a new game in ``state``.
     - ``apply(params, generator, state, action)``: take a legal action; may deal the next round of the same game.
     - ``write_mask(params, state, mask)``: write every element of ``mask`` (A,), for the seat to move.
@@ -119,34 +127,25 @@ class Kernels:
     These have defaults:
 
     - ``write_state(params, state, seat, out)``: write everything, seats relative to ``seat``, into ``out`` (S,). None:
-      use ``write_observation``, for a game that hides nothing.
+      use ``write_observation``, for a game of perfect information.
     - ``public_action(params, state, action) -> int``: what the other seats see of ``action`` about to be taken in
       ``state``: the action itself, which is the default, or ``HIDDEN``.
     - ``sample(params, observation, generators, states) -> int``: fill each of ``states`` (M,), all zeros, with an
       independent uniform sample of those consistent with ``observation``, state i with ``generators[i]``; 0, or 1 if
-      there is none. ``observation`` is within the bounds of the layout but otherwise arbitrary. The default returns
-      1: the game cannot be searched.
-    - ``check_state(params, state) -> bool``: whether an external state can safely be played to its end. Every field is
-      within ``Game.state_bounds``; the kernel checks what bounds cannot express and the other kernels rely on, such as
-      the number of cards in a hand. It need not check whether the position is reachable. The default accepts every
-      state.
+      there is none. ``observation`` is within the bounds of the layout but otherwise arbitrary; the states have to be
+      safe to play, because compiled code does not check indices. ``core`` refuses the observation too if no seat of the
+      first state sees exactly this. The default returns 1: the game cannot be searched.
     - ``rewind(params, generator, state, observer, history, actions) -> (float, float)``: take ``state``, a world drawn
       by ``sample``, back to the beginning of its round. ``history`` (T, 2) is that of the seat ``observer``;
       ``actions`` (T,), ``UNUSED`` everywhere, receives all actions of the round, including those that the history
       hides, drawn by ``generator`` if the world does not determine them. Returns the importance weight and the
-      acceptance probability that ``core.past.Past`` describes; a weight of -1 for a history that contradicts this
-      world. ``core`` replays the actions and rejects those that do not lead to the world. None: the game hides
-      nothing, and there is one world.
-    - ``draw_round(params, generator, state, observer, known, history, first, actions) -> int``: deal an earlier round
-      of several. ``state`` is at the beginning of that round; the rows of ``history`` (T, 2) from ``first`` on are its
-      actions as the seat ``observer`` saw them. The kernel redeals it, with every seen card in the hand it was played
-      from; it draws all other cards and the hidden actions by ``generator``, with all places of a card equally likely.
-      With ``known`` the hand of the observer and the open cards stay as they are in ``state``. ``actions`` (T,)
-      receives the actions from its row ``first`` on. Returns their number; -1 for rows that no round can begin with.
-      ``core`` plays them, and redraws until they are legal and lead to the next round. None: the game has one round,
-      or hides nothing.
+      acceptance probability that ``core.game.Past`` describes; a weight of -1 for a history that contradicts this
+      world. ``core`` replays the actions and rejects those that do not lead to the world. None: the history of a
+      hidden-information game cannot be used, or nothing is hidden.
     """
 
+    state: np.dtype
+    info_names: tuple[str, ...]
     deal: Callable[..., None]
     apply: Callable[..., None]
     write_mask: Callable[..., None]
@@ -154,9 +153,7 @@ class Kernels:
     write_state: Callable[..., None] | None = None
     public_action: Callable[..., int] = show_action
     sample: Callable[..., int] = sample_none
-    check_state: Callable[..., bool] = accept_state
     rewind: Callable[..., tuple[float, float]] | None = None
-    draw_round: Callable[..., int] | None = None
 
     def __post_init__(self) -> None:
         if self.write_state is None:

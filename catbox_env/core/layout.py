@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from math import prod
 
 import numpy as np
@@ -15,8 +15,8 @@ from catbox_env.core.checks import as_array
 class Part:
     """One named part of a vector.
 
-    Attributes: ``name``; ``shape``; ``doc``: what it holds; ``low``, ``high``: the range of its values;
-    ``offset``: where it begins (set by ``Layout``).
+    Attributes: ``name``; ``shape``; ``doc``: what it holds; ``low``, ``high``: the range of its values; ``when``:
+    whether these rules need it, otherwise the vector lacks it; ``offset``: where it begins (set by ``Layout``).
     """
 
     name: str
@@ -24,6 +24,7 @@ class Part:
     doc: str
     low: int = 0
     high: int = 1
+    when: bool = True
     offset: int = 0
 
     @property
@@ -38,20 +39,29 @@ class Part:
 
 
 class Layout(Mapping[str, Part]):
-    """The parts of a vector, in order: a read-only mapping from name to ``Part``."""
+    """The parts of a vector, in order: a read-only mapping from name to ``Part``, without those that rules do not need.
 
-    def __init__(self, parts: list[Part]) -> None:
+    Attributes: ``size``: number of elements; ``low``, ``high``: the range of every element, read-only int8 arrays
+    ``(size,)``; ``names``: of all parts, those that these rules do not need included.
+    """
+
+    def __init__(self, parts: Sequence[Part]) -> None:
+        self.names = tuple(part.name for part in parts)
+        if len({*self.names}) < len(parts):
+            twice = next(name for name in self.names if self.names.count(name) > 1)
+            raise ValueError(f"two parts have the name {twice!r}: give every part a unique name")
         self._parts: dict[str, Part] = {}
         self.size = 0
         for part in parts:
-            if part.name in self._parts:
-                raise ValueError(f"two parts have the name {part.name!r}: give every part a unique name")
-            self._parts[part.name] = Part(part.name, part.shape, part.doc, part.low, part.high, self.size)
-            self.size += part.size
+            if part.when:
+                self._parts[part.name] = replace(part, offset=self.size)
+                self.size += part.size
         self._places = [(part.name, part.slice, part.shape) for part in self._parts.values()]
-        self._low, self._high = np.empty(self.size, np.int8), np.empty(self.size, np.int8)
+        self.low, self.high = np.empty(self.size, np.int8), np.empty(self.size, np.int8)
         for part in self._parts.values():
-            self._low[part.slice], self._high[part.slice] = part.low, part.high
+            self.low[part.slice], self.high[part.slice] = part.low, part.high
+        self.low.setflags(write=False)
+        self.high.setflags(write=False)
 
     def __getitem__(self, name: str) -> Part:
         return self._parts[name]
@@ -81,13 +91,9 @@ class Layout(Mapping[str, Part]):
         batch = vector.shape[:-1]
         return {name: vector[..., place].reshape(batch + shape) for name, place, shape in self._places}
 
-    def offsets(self, names: Sequence[str]) -> tuple[int, ...]:
-        """Where the parts of these ``names`` begin; -1 for a part that the vector does not have."""
-        return tuple(self[name].offset if name in self else -1 for name in names)
-
-    def bounds(self) -> tuple[np.ndarray, np.ndarray]:
-        """Lowest and highest value of every element: two int8 arrays of shape ``(size,)``."""
-        return self._low.copy(), self._high.copy()
+    def offsets(self) -> tuple[int, ...]:
+        """Where the part of each of ``names`` begins; -1 for a part that the vector does not have."""
+        return tuple(self[name].offset if name in self else -1 for name in self.names)
 
     def table(self) -> list[tuple[str, str, str, str, str]]:
         """Rows ``(name, offset, shape, range, what it holds)`` for documentation."""

@@ -8,8 +8,7 @@ from typing import TYPE_CHECKING, Any
 from catbox_env.core.checks import brief, closest
 
 if TYPE_CHECKING:
-    from catbox_env.core.batch import Vec
-    from catbox_env.core.game import Game
+    from catbox_env.core.game import Game, Vec
 
 GAMES: dict[str, str] = {
     "cat_in_the_box_v0": "catbox_env.games.cat_in_the_box.game:CatInTheBox",
@@ -47,11 +46,11 @@ def make_vec(
     auto_deal: bool = True,
     **options: Any,
 ) -> Vec:
-    """``num_envs`` games side by side, stepped in place: see ``catbox_env.core.batch.Vec``.
+    """``num_envs`` games side by side, stepped in place: see ``catbox_env.core.game.Vec``.
 
     ``options`` are those of ``make_game``. Raises ``ValueError`` for an invalid option.
     """
-    from catbox_env.core.batch import Vec
+    from catbox_env.core.game import Vec
 
     game = make_game(game_id, **options)
     return Vec(game, num_envs, seed, num_threads, history, state, auto_deal)

@@ -15,8 +15,14 @@ from catbox_env.core.compilation import Record, cached_njit, njit
 
 #: ``a, b, c``: 32-bit words of the state; ``counter``: 32-bit counter; ``children``: generators split off so far.
 GENERATOR = np.dtype(
-    (Record, np.dtype([(name, np.int64) for name in ("a", "b", "c", "counter", "children")]))
+    (Record, np.dtype([(name, np.int64) for name in ("a", "b", "c", "counter", "children")], align=True))
 )
+#: The fields that determine all numbers to come.
+WORDS = ("a", "b", "c", "counter")
+
+#: What a seed is used for besides deals. Each purpose has a key of its own, far above those of the games of a batch, so
+#: that the same seed given for a deal and, say, for random actions gives independent numbers.
+ACTIONS, WORLDS, SEARCHES = range(2**32 - 16, 2**32 - 13)
 
 MASK32 = 0xFFFFFFFF
 WARM_UP = 15
@@ -90,12 +96,19 @@ def seed_sequence(seed: int | SeedSequence | None) -> SeedSequence:
     return SeedSequence(int(seed))
 
 
+def child_seed(root: SeedSequence, key: int) -> SeedSequence:
+    """The child number ``key`` of ``root``, as the first call of ``root.spawn`` gives it. ``root`` stays as it was."""
+    return SeedSequence(root.entropy, spawn_key=(*root.spawn_key, key), pool_size=root.pool_size)
+
+
 def child_seeds(root: SeedSequence, count: int) -> list[SeedSequence]:
-    """The first ``count`` children of ``root``, as ``root.spawn`` gives them. ``root`` stays as it was."""
-    return [
-        SeedSequence(root.entropy, spawn_key=(*root.spawn_key, i), pool_size=root.pool_size)
-        for i in range(count)
-    ]
+    """The first ``count`` children of ``root``; see `child_seed`."""
+    return [child_seed(root, key) for key in range(count)]
+
+
+def seed_for(purpose: int, seed: int | SeedSequence | None) -> SeedSequence:
+    """The seed sequence that ``seed`` gives for one of the purposes above. Errors as in `seed_sequence`."""
+    return child_seed(seed_sequence(seed), purpose)
 
 
 def new_generators(seeds: list[SeedSequence]) -> np.ndarray:

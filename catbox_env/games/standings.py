@@ -1,12 +1,49 @@
-"""The winners of a game that adds up points over rounds, such as the trick-taking games; also in words."""
+"""What the games that add up points over rounds share: who wins, and the scores in an observation."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
+from catbox_env.core.bits import INT8_MAX, INT8_MIN, clip_int8
 from catbox_env.core.compilation import njit
-from catbox_env.core.events import Event, counted, names
-from catbox_env.core.state import GameState
+from catbox_env.core.layout import Part
+
+#: A score that does not fit in an int8 is written as three digits, each from -128 to 127.
+DIGIT_BASE, NUM_DIGITS = 256, 3
+
+
+def score_part(num_players: int, num_rounds: int, doc: str) -> Part:
+    """The scores of all seats, clipped to an int8."""
+    return Part("scores", (num_players,), doc, INT8_MIN, INT8_MAX, when=num_rounds > 1)
+
+
+def exact_score_part(num_players: int, num_rounds: int, lowest: int, highest: int) -> Part:
+    """The scores of all seats as digits, where a total, from ``lowest`` to ``highest``, can be too large for `score_part`."""
+    doc = f"the scores as digits to base {DIGIT_BASE}, the lowest first"
+    when = num_rounds > 1 and (lowest < INT8_MIN or highest > INT8_MAX)
+    return Part("exact_scores", (num_players, NUM_DIGITS), doc, INT8_MIN, INT8_MAX, when)
+
+
+@njit
+def write_score(at, i, score, out):
+    """Write the score of the seat that the observer calls ``i`` into ``out`` (O,), parts at the offsets ``at``."""
+    out[at.scores + i] = clip_int8(score)
+    if at.exact_scores >= 0:
+        for k in range(NUM_DIGITS):
+            digit = (score - INT8_MIN) % DIGIT_BASE + INT8_MIN
+            out[at.exact_scores + i * NUM_DIGITS + k] = digit
+            score = (score - digit) // DIGIT_BASE
+
+
+@njit
+def read_score(at, observation, i):
+    """The inverse of ``write_score``; 0 where a game has one round."""
+    if at.scores < 0:
+        return 0
+    if at.exact_scores < 0:
+        return int(observation[at.scores + i])
+    score = 0
+    for k in range(NUM_DIGITS - 1, -1, -1):
+        score = score * DIGIT_BASE + int(observation[at.exact_scores + i * NUM_DIGITS + k])
+    return score
 
 
 @njit
@@ -22,26 +59,3 @@ def share_win(num_players, totals, last_round, win_shares):
     for seat in range(num_players):
         wins = totals[seat] == best_total and last_round[seat] == best_last
         win_shares[seat] = 1.0 / winners if wins else 0.0
-
-
-def winners_event(after: GameState, totals: Sequence[int], last_round: Sequence[int], unit: str) -> Event:
-    """The end of a game that adds up points over rounds: who has won, with how many, and why.
-
-    ``totals`` and ``last_round`` (P): each seat's points in total and in the last round.
-    """
-    shares = after.record.win_shares[: after.game.num_players].tolist()
-    winners = [seat for seat, share in enumerate(shares) if share > 0]
-    best = totals[winners[0]]
-    level = [seat for seat, total in enumerate(totals) if total == best]
-    if len(winners) > 1:
-        text = f"{names(winners)} share the win with {counted(best, unit)} each"
-    elif len(level) > 1:
-        others = names([seat for seat in level if seat != winners[0]])
-        text = (
-            f"player_{winners[0]} wins with {counted(best, unit)}: {others} "
-            f"{'has' if len(level) == 2 else 'have'} as many, but fewer in the last round"
-        )
-    else:
-        text = f"player_{winners[0]} wins with {counted(best, unit)}"
-    data = {"winners": winners, "totals": list(totals), "last_round": list(last_round)}
-    return Event("game_end", winners[0] if len(winners) == 1 else None, text, data)

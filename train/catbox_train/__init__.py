@@ -13,7 +13,7 @@ The command ``catbox train`` does the same.
 import importlib
 from typing import TYPE_CHECKING, Any
 
-from catbox_env.core.versions import missing_extra
+from catbox_env.core.extras import missing_extra
 
 if TYPE_CHECKING:
     from catbox_train.algorithm import Algorithm, AlgorithmOptions, DivergedError, TrainingState

@@ -11,7 +11,7 @@ import os
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from catbox_env.core.versions import missing_extra
+from catbox_env.core.extras import missing_extra
 
 try:
     from catbox_train.runs.folder import open_run

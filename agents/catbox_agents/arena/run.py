@@ -34,7 +34,7 @@ from catbox_agents.arena.store import BLOCKS_FILE, Store
 from catbox_agents.specs import AgentSpec
 from catbox_env import Game
 from catbox_env.core.checks import check_flag, check_integer, check_number
-from catbox_env.core.versions import install_line
+from catbox_env.core.extras import install_line
 
 if TYPE_CHECKING:
     from catbox_agents.arena.ray_workers import RayWorkers

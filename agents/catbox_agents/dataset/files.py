@@ -20,7 +20,7 @@ from catbox_agents.dataset.game_data import Chunk, GameData
 from catbox_agents.files import write_atomically, writing_atomically
 from catbox_env import Game
 from catbox_env.core.checks import brief
-from catbox_env.core.versions import missing_extra
+from catbox_env.core.extras import missing_extra
 from catbox_env.registration import gymnasium_id
 
 DATA_FILE, CARD_FILE = "decisions.parquet", "README.md"

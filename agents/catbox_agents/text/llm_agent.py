@@ -27,7 +27,7 @@ from catbox_agents.text.answers import FAILURES, parse_action
 from catbox_agents.text.observation import LONG, text_observation
 from catbox_agents.text.text_game import DECISIONS, FALLEN_BACK, FIRST_TRY, REPAIRED
 from catbox_env import Game
-from catbox_env.core.versions import missing_extra
+from catbox_env.core.extras import missing_extra
 
 #: The environment variable with the key, the only place from which it is read.
 KEY = "OPENAI_API_KEY"

@@ -16,7 +16,7 @@ from catbox_agents.text.observation import FORMS, LONG
 from catbox_app.chosen_game import GameOptions, choose_game
 from catbox_app.options import Seed, complete_words
 from catbox_env.core.checks import check_choice
-from catbox_env.core.versions import install_line
+from catbox_env.core.extras import install_line
 
 #: The tokenizer that counts, as OpenAI's models have it since GPT-4o.
 ENCODING = "o200k_base"

@@ -1,43 +1,49 @@
-"""Cat in the Box as a ``Game``: its rules, layouts, action names, and fixed deals."""
+"""Cat in the Box as a ``Game``: its rules, sizes, parameters and deals."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
 
-from catbox_env.core.events import Event
 from catbox_env.core.game import Game
-from catbox_env.core.kernels import Kernels
-from catbox_env.core.picture import Sheet
-from catbox_env.core.state import GameState, check_own_state
-from catbox_env.games.cat_in_the_box.hidden.deals import CardDraws
-from catbox_env.games.cat_in_the_box.hidden.rewinding import draw_round, rewind
-from catbox_env.games.cat_in_the_box.hidden.sampling import sample
-from catbox_env.games.cat_in_the_box.observe.features import make_features
-from catbox_env.games.cat_in_the_box.observe.layout import observation_layout, state_layout
-from catbox_env.games.cat_in_the_box.observe.observation import write_observation, write_state
-from catbox_env.games.cat_in_the_box.play.board import block_cells
-from catbox_env.games.cat_in_the_box.play.check_state import check_state
-from catbox_env.games.cat_in_the_box.play.kernels import apply, clear_round, deal, public_action, write_mask
-from catbox_env.games.cat_in_the_box.play.state import INFO, STATE, make_params, state_bounds
-from catbox_env.games.cat_in_the_box.rules import Deal, Rules
-from catbox_env.games.cat_in_the_box.show import events, refusals, text
-from catbox_env.games.cat_in_the_box.show.picture import draw
-from catbox_env.games.cat_in_the_box.show.view import View
-
-KERNELS = Kernels(
-    deal,
-    apply,
-    write_mask,
+from catbox_env.core.kernels import CORE_PARAMS, Kernels, new_params, offset_dtype, record_dtype
+from catbox_env.games.cat_in_the_box.hidden import CardDraws, rewind, sample
+from catbox_env.games.cat_in_the_box.observe import (
+    observation_layout,
+    state_layout,
     write_observation,
     write_state,
+)
+from catbox_env.games.cat_in_the_box.play import (
+    apply,
+    block_cells,
+    clear_round,
+    deal,
     public_action,
-    sample,
-    check_state,
-    rewind,
-    draw_round,
+    write_mask,
+)
+from catbox_env.games.cat_in_the_box.rules import MAX_BIDS, Deal, Rules
+from catbox_env.games.cat_in_the_box.state import INFO, NONE, STATE
+
+PARAMS = record_dtype(
+    [
+        *CORE_PARAMS,
+        ("num_ranks", np.int64),
+        ("num_colors", np.int64),
+        ("num_bids", np.int64),
+        ("bids", np.int64, (MAX_BIDS,)),
+        ("copies", np.int64),
+        ("hand_size", np.int64),
+        ("num_tricks", np.int64),
+        ("bonus_max_tricks", np.int64),
+        ("revealed_cards", np.int64),
+        ("num_rounds", np.int64),
+        ("start_player", np.int64),  # seat, or NONE: random
+        ("at", offset_dtype(observation_layout(Rules()))),
+        ("state_at", offset_dtype(state_layout(Rules()))),
+    ]
 )
 
 
@@ -45,107 +51,69 @@ class CatInTheBox(Game):
     """Cat in the Box under one ``Rules``; see ``catbox_env.cat_in_the_box_v0`` for actions and observation."""
 
     id = "cat_in_the_box_v0"
-    kernels = KERNELS
     rules_class = Rules
-    state_dtype = STATE
-    info_names = INFO
-    transferable_options = ("rounds", "start_player")
-    adaptable_options = ("bids",)
-    binary_statistics = ("paradox", "bid_hit")
+    kernels = Kernels(
+        STATE, INFO, deal, apply, write_mask, write_observation, write_state, public_action, sample, rewind
+    )
+    show = "catbox_env.games.cat_in_the_box.show"
 
     rules: Rules
 
-    def set_up(self) -> None:
+    def _set_up(self) -> None:
         rules = self.rules
-        self.num_players = rules.num_players
-        self.num_actions = rules.num_actions
-        self.observation_layout = observation_layout(rules)
-        self.state_layout = state_layout(rules)
+        self.num_players, self.num_actions = rules.num_players, rules.num_actions
+        self.observation_layout, self.state_layout = observation_layout(rules), state_layout(rules)
         decisions = 1 + bool(rules.bids) + rules.num_tricks
-        self.history_length = rules.num_rounds * rules.num_players * decisions
-        # A player loses at most a point per trick; it wins one per trick, and as much again for its tokens, of which
-        # it lays one per trick.
-        worst, best = -rules.num_tricks * rules.num_rounds, 2 * rules.num_tricks * rules.num_rounds
+        self.max_game_length = rules.num_rounds * rules.num_players * decisions
+        worst, best = map(float, rules.score_bounds)
         self.min_utility, self.max_utility = {
-            "score": (float(worst), float(best)),
-            "margin": (float(worst - best), float(best - worst)),
+            "score": (worst, best),
+            "margin": (worst - best, best - worst),
             "win": (0.0, 1.0),
         }[self.reward]
-        if rules.bids:
-            self.info_values = {"bid": rules.bids}
-        self.params = make_params(rules, self.reward)
-        self.state_bounds = state_bounds(rules)
-        self.features = make_features(self)
+        self.params = new_params(
+            PARAMS,
+            num_players=rules.num_players,
+            num_actions=rules.num_actions,
+            reward=self.reward,
+            num_ranks=rules.num_ranks,
+            num_colors=rules.num_colors,
+            num_bids=len(rules.bids),
+            bids=[*rules.bids, *[0] * (MAX_BIDS - len(rules.bids))],
+            copies=rules.copies,
+            hand_size=rules.hand_size,
+            num_tricks=rules.num_tricks,
+            bonus_max_tricks=rules.bonus_max_tricks,
+            revealed_cards=rules.revealed_cards,
+            num_rounds=rules.num_rounds,
+            start_player=NONE if rules.start_player == "random" else rules.start_player,
+            at=self.observation_layout.offsets(),
+            state_at=self.state_layout.offsets(),
+        )
         self.draws = CardDraws(rules)
 
-    def action_to_string(self, action: int) -> str:
-        return text.action_to_string(self.rules, self.check_action_id(action))
-
-    def axis_labels(self, part: str) -> tuple[Sequence[Any], ...]:
-        if part == "bids":
-            return range(self.num_players), self.rules.bids
-        return super().axis_labels(part)
-
-    def describe_actions(self) -> list[tuple[int, int, str]]:
-        return text.describe_actions(self.rules)
-
-    def why_illegal(self, state: np.record, action: int) -> str:
-        self.check_record(state)
-        return refusals.why_illegal(self.rules, state, action)
-
-    def describe_rules(self) -> list[str]:
-        return text.describe_rules(self.rules)
-
-    def draw_text(self, state: np.record, seat: int | None) -> list[tuple[str, str]]:
-        self.check_record(state)
-        return text.draw_text(View.of(self.rules, state, seat))
-
-    def tell_events(self, before: GameState, action: int, after: GameState, seat: int | None) -> list[Event]:
-        return events.tell_events(self.rules, before, action, after, seat)
-
-    def draw_picture(self, state: GameState, seat: int | None, sheet: Sheet) -> str:
-        check_own_state("state", state, self)
-        return draw(self.rules, state, seat, sheet)
-
-    def set_deal(self, state: np.record, deal: Deal | Mapping[str, Any]) -> None:
+    def _write_deal(self, record: np.record, deal: Deal | Mapping[str, Any]) -> None:
         deal = Deal.of(deal)
         deal.check(self.rules)
         if deal.start_player is not None:
-            state.start_player = deal.start_player
-        clear_round(self.params[0], state)
+            record.start_player = deal.start_player
+        clear_round(self.params[0], record)
         for seat, hand in enumerate(deal.hands):
             for rank in hand:
-                state.hand[seat, rank - 1] += 1
-                state.undealt[rank - 1] -= 1
+                record.hand[seat, rank - 1] += 1
+                record.undealt[rank - 1] -= 1
         for rank in deal.revealed:
-            state.revealed[rank - 1] += 1
-            state.undealt[rank - 1] -= 1
-        block_cells(self.params[0], state)
+            record.revealed[rank - 1] += 1
+            record.undealt[rank - 1] -= 1
+        block_cells(self.params[0], record)
 
-    def deal_of(self, state: np.record) -> dict[str, Any]:
-        self.check_record(state)
-
+    def _read_deal(self, record: np.record) -> dict[str, Any]:
         def ranks(counts: np.ndarray) -> list[int]:
             return (np.repeat(np.arange(self.rules.num_ranks), counts[: self.rules.num_ranks]) + 1).tolist()
 
-        deal: dict[str, Any] = {"hands": [ranks(hand) for hand in state.hand[: self.num_players]]}
+        deal: dict[str, Any] = {"hands": [ranks(hand) for hand in record.hand[: self.num_players]]}
         if self.rules.revealed_cards:
-            deal["revealed"] = ranks(state.revealed)
+            deal["revealed"] = ranks(record.revealed)
         if self.rules.start_player == "random":
-            deal["start_player"] = int(state.start_player)
+            deal["start_player"] = int(record.start_player)
         return deal
-
-    def statistics(self, info: Mapping[str, np.ndarray]) -> dict[str, np.ndarray]:
-        paradox = info["paradox"] != 0
-        any_paradox = np.repeat(paradox.any(axis=1, keepdims=True), paradox.shape[1], axis=1)
-        statistics = {
-            "score": info["score"].astype(np.float64),
-            "tricks_won": info["tricks_won"].astype(np.float64),
-            "bonus": info["bonus"].astype(np.float64),
-            "paradox": paradox.astype(np.float64),
-            # Whether any seat caused a paradox: the same for all seats.
-            "any_paradox": any_paradox.astype(np.float64),
-        }
-        if self.rules.bids:  # the seat that caused a paradox gets no bonus, whatever it bid
-            statistics["bid_hit"] = ((info["bid"] == info["tricks_won"]) & ~paradox).astype(np.float64)
-        return statistics

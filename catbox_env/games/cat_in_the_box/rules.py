@@ -128,6 +128,15 @@ class Rules:
         return self.num_players if self.rounds == "match" else int(self.rounds)
 
     @property
+    def score_bounds(self) -> tuple[int, int]:
+        """The fewest and the most points of a seat in a game.
+
+        A player loses at most a point per trick; it wins one per trick, and as much again for its tokens, of which it
+        lays one per trick.
+        """
+        return -self.num_tricks * self.num_rounds, 2 * self.num_tricks * self.num_rounds
+
+    @property
     def num_actions(self) -> int:
         """Discards, bids, plays, and PARADOX."""
         return self.first_play + self.num_colors * self.num_ranks + 1

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, ClassVar
 from pydantic import Field
 
 from catbox_agents.networks.numpy_network import MAX_HIDDEN_LAYERS
-from catbox_env.core.versions import install_line
+from catbox_env.core.extras import install_line
 from catbox_train.network_options import LayerOptions
 from catbox_train.opponents import wrong_shares
 from catbox_train.self_play.options import ClippedOptions

@@ -1,4 +1,4 @@
-"""The rules of Cat in the Box as kernels: dealing, legal actions, actions and scoring.
+"""The rules of Cat in the Box as kernels: dealing, legal actions, actions, tricks, groups and scoring.
 
 Action ids, with R ranks, B bids, C colours:
 
@@ -10,19 +10,11 @@ Action ids, with R ranks, B bids, C colours:
 
 from __future__ import annotations
 
-from catbox_env.core.bits import next_seat
-from catbox_env.core.compilation import njit
+from catbox_env.core.bits import largest_group, next_seat, popcount, relative_seat
+from catbox_env.core.compilation import cached_njit, njit
+from catbox_env.core.kernels import HIDDEN
 from catbox_env.core.rng import random_below
-from catbox_env.games.cat_in_the_box.play.board import (
-    block_cells,
-    clear_table,
-    draw,
-    largest_group,
-    lay_token,
-    made_bid,
-    ranks_without_declaration,
-)
-from catbox_env.games.cat_in_the_box.play.state import (
+from catbox_env.games.cat_in_the_box.state import (
     BID,
     DISCARD,
     INFO_BID,
@@ -30,12 +22,14 @@ from catbox_env.games.cat_in_the_box.play.state import (
     INFO_PARADOX,
     INFO_SCORE,
     INFO_TRICKS,
+    NEUTRAL,
     NONE,
     PLAY,
     RED,
 )
-from catbox_env.games.cat_in_the_box.play.tricks import end_trick
 from catbox_env.games.standings import share_win
+
+# A round.
 
 
 @njit
@@ -75,6 +69,60 @@ def clear_round(params, state):
         state.revealed[rank] = 0
         for seat in range(params.num_players):
             state.hand[seat, rank] = 0
+
+
+@njit
+def clear_table(params, state):
+    """Begin a round except for the cards: an empty board, nothing discarded or bid, all X-tokens."""
+    state.phase = DISCARD
+    state.leader = state.start_player
+    state.current_player = state.start_player
+    state.led = NONE
+    state.trump_broken = 0
+    state.forced_leader = NONE
+    state.forced_ranks = 0
+    state.tricks_left = params.num_tricks
+    for rank in range(params.num_ranks):
+        for color in range(params.num_colors):
+            state.board[color, rank] = NONE
+    for seat in range(params.num_players):
+        state.discarded[seat] = NONE
+        state.bids[seat] = NONE
+        state.num_tokens[seat] = 0
+        state.tricks_won[seat] = 0
+        state.trick_color[seat] = NONE
+        state.trick_rank[seat] = NONE
+        for color in range(params.num_colors):
+            state.x_tokens[seat, color] = 1
+
+
+@njit
+def draw(generator, state, left):
+    """Take one of the ``left`` undealt cards at random and return its rank."""
+    card = random_below(generator, left)
+    rank = 0
+    while card >= state.undealt[rank]:
+        card -= state.undealt[rank]
+        rank += 1
+    state.undealt[rank] -= 1
+    return rank
+
+
+@njit
+def neutral_color(params, k):
+    """The colour that the k-th (from 0) revealed card of a rank blocks: the last colour first, never red."""
+    return max(RED + 1, params.num_colors - 1 - k)
+
+
+@njit
+def block_cells(params, state):
+    """Lay the neutral tokens of the revealed cards."""
+    for rank in range(params.num_ranks):
+        for k in range(state.revealed[rank]):
+            state.board[neutral_color(params, k), rank] = NEUTRAL
+
+
+# Actions.
 
 
 @njit
@@ -126,7 +174,7 @@ def write_declarations(params, state, seat, color, first, mask):
 @njit
 def public_action(params, state, action):
     """What the other seats see of an action: everything except the rank of a discard."""
-    return action if state.phase != DISCARD else -1
+    return action if state.phase != DISCARD else HIDDEN
 
 
 @njit
@@ -180,13 +228,90 @@ def declare(params, state, seat, color, rank):
 
 
 @njit
+def lay_token(params, state, seat, color, rank):
+    """Lay a token of ``seat`` on the research board."""
+    state.board[color, rank] = seat
+    state.tokens[seat, state.num_tokens[seat]] = color * params.num_ranks + rank
+    state.num_tokens[seat] += 1
+
+
+@njit
+def ranks_without_declaration(params, state, seat):
+    """The set of ranks that ``seat`` could declare in no colour except red."""
+    ranks = 0
+    for rank in range(params.num_ranks):
+        is_open = False
+        for color in range(RED + 1, params.num_colors):
+            is_open |= (state.x_tokens[seat, color] != 0) & (state.board[color, rank] == NONE)
+        ranks |= 0 if is_open else 1 << rank
+    return ranks
+
+
+# Tricks, groups and points.
+
+
+@cached_njit
+def trick_winner(params, state):
+    """The seat with the highest red card, or else the highest card of the led colour."""
+    winner, best = NONE, NONE
+    for seat in range(params.num_players):
+        strength = NONE
+        if state.trick_color[seat] == RED:
+            strength = params.num_ranks + int(state.trick_rank[seat])
+        elif state.trick_color[seat] == state.led:
+            strength = int(state.trick_rank[seat])
+        if strength > best:
+            winner, best = seat, strength
+    return winner
+
+
+@njit
+def end_trick(params, state):
+    """Give the trick to its winner, who leads next."""
+    winner = trick_winner(params, state)
+    for seat in range(params.num_players):
+        state.trick_color[seat] = NONE
+        state.trick_rank[seat] = NONE
+    state.tricks_won[winner] += 1
+    state.tricks_left -= 1
+    state.leader = winner
+    state.current_player = winner
+    state.led = NONE
+
+
+@cached_njit
+def largest_group_of(params, state, seat):
+    """The largest orthogonally connected group of tokens of ``seat``, the first of equally large ones, as a set.
+
+    Cell (colour, rank) is bit ``colour * (num_ranks + 1) + rank``: the empty column between two rows keeps a step to a
+    neighbour, which is a shift, from crossing an edge.
+    """
+    stride = params.num_ranks + 1
+    own = 0
+    for color in range(params.num_colors):
+        for rank in range(params.num_ranks):
+            if state.board[color, rank] == seat:
+                own |= 1 << (color * stride + rank)
+    return largest_group(own, stride)
+
+
+@njit
+def made_bid(params, state, seat):
+    """Whether ``seat`` won exactly its bid, or without bids at most ``bonus_max_tricks``."""
+    won = int(state.tricks_won[seat])
+    if params.num_bids == 0:
+        return won <= params.bonus_max_tricks
+    return won == params.bids[state.bids[seat]]
+
+
+@njit
 def end_round(params, generator, state, paradox):
     """Score the round, ended by a paradox of the seat ``paradox`` (NONE: none); deal the next or end the game."""
     for seat in range(params.num_players):
         won = int(state.tricks_won[seat])
         bonus = 0
         if seat != paradox and made_bid(params, state, seat):
-            bonus = largest_group(params, state, seat)
+            bonus = popcount(largest_group_of(params, state, seat))
         points = (-won if seat == paradox else won) + bonus
         state.scores[seat] += points
         state.rewards[seat] = points
@@ -204,3 +329,42 @@ def end_round(params, generator, state, paradox):
         state.terminated = 1
         state.current_player = NONE
         share_win(params.num_players, state.scores, state.info[INFO_SCORE], state.win_shares)
+
+
+# What everybody at the table knows.
+
+
+@njit
+def has_discarded(params, state, seat):
+    """Whether ``seat`` has discarded; seats do so in turn from the start player."""
+    if state.phase != DISCARD:
+        return True
+    turn = turns_before(params, state, state.start_player, state.current_player)
+    return turns_before(params, state, state.start_player, seat) < turn
+
+
+@njit
+def cards_held(params, state, seat):
+    """The number of cards in the hand of ``seat``, from public information."""
+    aside = 1 if has_discarded(params, state, seat) else 0
+    return params.hand_size - aside - int(state.num_tokens[seat])
+
+
+@njit
+def moves_in_round(params, state):
+    """Actions taken in this round, which is not over."""
+    turn = turns_before(params, state, state.start_player, state.current_player)
+    if state.phase == DISCARD:
+        return turn
+    if state.phase == BID:
+        return params.num_players + turn
+    moves = params.num_players * (2 if params.num_bids > 0 else 1)
+    for seat in range(params.num_players):
+        moves += int(state.num_tokens[seat])
+    return moves
+
+
+@njit
+def turns_before(params, state, first, seat):
+    """The number of seats before ``seat`` in the order of play that begins with ``first``."""
+    return relative_seat(int(seat), int(first), params.num_players)

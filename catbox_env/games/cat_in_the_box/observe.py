@@ -1,10 +1,10 @@
-"""The observation of a seat and the full state, each as an int8 vector.
+"""What a seat of Cat in the Box sees: the parts of the observation and of the full state, and how they are written.
 
 Seats are relative: 0 is the observer, 1 the next seat clockwise. ``params.at.NAME`` is the offset of a part, in the
-state vector ``params.state_at.NAME``; ``layout`` describes the parts.
+state vector ``params.state_at.NAME``.
 
 A forced lead reveals information: a seat that leads red before trump is broken could declare no card in another colour.
-So its hand holds only ranks without an open cell in the other colours that it may declare. ``declare`` in ``kernels``
+So its hand holds only ranks without an open cell in the other colours that it may declare. ``declare`` in ``play``
 records them when it happens (``forced_leader``, ``forced_ranks``); here they become that seat's row of ``may_hold``.
 """
 
@@ -12,11 +12,62 @@ from __future__ import annotations
 
 import numpy as np
 
-from catbox_env.core.bits import absolute_seat, clear, clip_int8, next_seat, one_hot_index, relative_seat
+from catbox_env.core.bits import absolute_seat, clear, next_seat, one_hot_index, relative_seat
 from catbox_env.core.compilation import njit
-from catbox_env.games.cat_in_the_box.play.board import lay_token, neutral_color
-from catbox_env.games.cat_in_the_box.play.state import NEUTRAL, NONE
-from catbox_env.games.cat_in_the_box.rules import PHASES
+from catbox_env.core.layout import Layout, Part
+from catbox_env.games.cat_in_the_box.play import lay_token, neutral_color
+from catbox_env.games.cat_in_the_box.rules import PHASES, Rules
+from catbox_env.games.cat_in_the_box.state import NEUTRAL, NONE
+from catbox_env.games.standings import exact_score_part, read_score, score_part, write_score
+
+
+def observation_layout(rules: Rules) -> Layout:
+    """The parts of an observation under ``rules``."""
+    hand = Part("hand", (rules.num_ranks,), "own cards of each rank", 0, rules.copies)
+    discarded = Part("discarded", (rules.num_ranks,), "own discard, one-hot; zeros: not made")
+    return _layout(rules, hand, discarded)
+
+
+def state_layout(rules: Rules) -> Layout:
+    """The parts of the full state under ``rules``: like an observation, with the hands and discards of all seats."""
+    by_seat = (rules.num_players, rules.num_ranks)
+    hand = Part("hand", by_seat, "cards of each rank by seat", 0, rules.copies)
+    discarded = Part("discarded", by_seat, "discard of each seat, one-hot")
+    return _layout(rules, hand, discarded)
+
+
+def _layout(rules: Rules, hand: Part, discarded: Part) -> Layout:
+    """All parts in order: the two that differ between an observation and the state, and the public ones."""
+    players, ranks, colors, bids = rules.num_players, rules.num_ranks, rules.num_colors, len(rules.bids)
+    tricks, rounds = rules.num_tricks, rules.num_rounds
+    revealed = rules.revealed_cards
+    return Layout(
+        [
+            Part("phase", (len(PHASES),), "discard, bid, play: one-hot"),
+            hand,
+            discarded,
+            Part("board", (colors, ranks, players), "owner of each cell, one-hot; zeros: empty or neutral"),
+            Part("neutral", (colors, ranks), "neutral tokens on each cell", 0, revealed, when=revealed > 0),
+            Part("x_tokens", (players, colors), "1: the seat may still declare the colour"),
+            Part("bids", (players, bids), "bid of each seat, one-hot; zeros: not made"),
+            Part("tricks_won", (players,), "tricks won in this round", 0, tricks),
+            Part("led", (colors,), "led colour, one-hot; zeros: none"),
+            Part("trick", (players, colors, ranks), "card of this trick by seat, one-hot; zeros: not played"),
+            Part("leader", (players,), "who led or will lead this trick, one-hot"),
+            Part("start_player", (players,), "who began this round, one-hot"),
+            Part("to_move", (players,), "who is to move, one-hot; zeros: the game is over"),
+            Part("trump_broken", (1,), "1: a player's token lies on red"),
+            Part("tricks_left", (1,), "tricks not completed in this round", 0, tricks),
+            score_part(players, rounds, "points of the finished rounds"),
+            Part("rounds_left", (1,), "rounds after this one", 0, rounds - 1, when=rounds > 1),
+            Part(
+                "may_hold",
+                (players, ranks),
+                "1: by public knowledge, the seat's hand can still hold the rank; zeros only after a forced red lead",
+            ),
+            exact_score_part(players, rounds, *rules.score_bounds),
+        ]
+    )
 
 
 @njit
@@ -67,7 +118,7 @@ def write_public(params, at, state, seat, out):
     out[at.tricks_left] = state.tricks_left
     if params.num_rounds > 1:
         for other in range(players):
-            out[at.scores + relative_seat(other, seat, players)] = clip_int8(int(state.scores[other]))
+            write_score(at, relative_seat(other, seat, players), int(state.scores[other]), out)
         out[at.rounds_left] = state.rounds_left
     at_may_hold = np.uint64(at.may_hold)  # an unsigned index needs no check for negative values
     for i in range(players * ranks):
@@ -156,7 +207,7 @@ def read_public(params, observation, seat, state):
         card = one_hot_index(observation, at.trick + i * colors * ranks, colors * ranks)
         state.trick_color[other] = card // ranks if card >= 0 else NONE
         state.trick_rank[other] = card % ranks if card >= 0 else NONE
-        state.scores[other] = observation[at.scores + i] if params.num_rounds > 1 else 0
+        state.scores[other] = read_score(at, observation, i)
     return read_may_hold(params, observation, seat, state)
 
 

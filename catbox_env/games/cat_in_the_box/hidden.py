@@ -1,0 +1,352 @@
+"""What a seat of Cat in the Box cannot see: how cards are dealt, how worlds are sampled, and how a round came about.
+
+A deal is drawn card by card: the start player if random, then each hand and the revealed cards. The cards of a hand are
+drawn in ascending order, so that each hand has a unique sequence, with the probability of the hand in any order.
+
+A world is what a seat cannot see: the other hands and discards and the undealt cards. It is possible if a deal and
+legal play by all seats lead to it and to the observation. Play reveals hidden cards only by a forced red lead:
+``may_hold`` says which ranks that hand can hold. All possible assignments of the unseen cards, with all cards distinct,
+to their places are equally likely.
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections import Counter
+from collections.abc import Sequence
+from math import comb
+from typing import Any
+
+import numpy as np
+
+from catbox_env.core.bits import absolute_seat, one_hot_index
+from catbox_env.core.compilation import njit
+from catbox_env.core.draws import Draws
+from catbox_env.core.kernels import HIDDEN, history_rows
+from catbox_env.core.rng import random_below
+from catbox_env.games.cat_in_the_box.observe import read_public
+from catbox_env.games.cat_in_the_box.play import (
+    block_cells,
+    cards_held,
+    clear_table,
+    has_discarded,
+    moves_in_round,
+    turns_before,
+)
+from catbox_env.games.cat_in_the_box.rules import MAX_PLAYERS, Deal, Rules
+from catbox_env.games.cat_in_the_box.state import BID, NONE, PLAY
+
+# Deals.
+
+
+class CardDraws(Draws):
+    """The draws of Cat in the Box under ``rules``."""
+
+    def __init__(self, rules: Rules) -> None:
+        self.rules = rules
+        self.random_start = rules.start_player == "random"
+        self.sizes = [*[rules.hand_size] * rules.num_players, rules.revealed_cards]
+        self.length = sum(self.sizes) + self.random_start
+        self.num_values = max(rules.num_ranks, rules.num_players) if self.random_start else rules.num_ranks
+
+    def count(self) -> float:
+        """Rank by rank, the copies go to the hands and the revealed cards, places of limited sizes, or stay undealt."""
+        ways = np.zeros([size + 1 for size in self.sizes])
+        ways[(0,) * len(self.sizes)] = 1.0
+        for _ in range(self.rules.num_ranks):
+            before, ways = ways, np.zeros_like(ways)
+            for taken in itertools.product(*(range(min(size, self.rules.copies) + 1) for size in self.sizes)):
+                if sum(taken) <= self.rules.copies:
+                    shifted = tuple(slice(0, size + 1 - n) for n, size in zip(taken, self.sizes, strict=True))
+                    ways[tuple(slice(n, None) for n in taken)] += before[shifted]
+        return float(ways[tuple(self.sizes)]) * (self.rules.num_players if self.random_start else 1)
+
+    def _parts(self, drawn: Sequence[int], first_round: bool) -> tuple[int | None, list[list[int]]]:
+        """The start player, None if not among ``drawn``, and the ranks so far of each hand and of the revealed
+        cards."""
+        start = None
+        if first_round and self.random_start:
+            start, drawn = (drawn[0] if len(drawn) else None), drawn[1:]
+        parts, first = [], 0
+        for size in self.sizes:
+            parts.append(list(drawn[first : first + size]))
+            first += size
+        return start, parts
+
+    def weights(self, drawn: Sequence[int], first_round: bool) -> list[tuple[int, int]]:
+        start, parts = self._parts(drawn, first_round)
+        if first_round and self.random_start and start is None:
+            return [(seat, 1) for seat in range(self.rules.num_players)]
+        left = [self.rules.copies] * self.rules.num_ranks
+        for part, size in zip(parts, self.sizes, strict=True):
+            if len(part) < size:
+                return _next_ranks(left, part, size)
+            for rank in part:
+                left[rank] -= 1
+        return []
+
+    def deal(self, drawn: Sequence[int], first_round: bool) -> Deal:
+        start, (*hands, revealed) = self._parts(drawn, first_round)
+        printed = [[rank + 1 for rank in hand] for hand in hands]
+        return Deal(printed, [rank + 1 for rank in revealed], start)
+
+    def drawn(self, deal: dict[str, Any], first_round: bool) -> list[int]:
+        start = [deal["start_player"]] if first_round and self.random_start else []
+        parts = [*deal["hands"], deal.get("revealed", [])]
+        return start + [rank - 1 for part in parts for rank in sorted(part)]
+
+    def to_string(self, drawn: Sequence[int], draw: int, first_round: bool) -> str:
+        if first_round and self.random_start and not drawn:
+            return f"player_{draw} starts"
+        seat = (len(drawn) - (first_round and self.random_start)) // self.rules.hand_size
+        return f"deal {draw + 1} to player_{seat}" if seat < self.rules.num_players else f"reveal {draw + 1}"
+
+
+def _next_ranks(left: Sequence[int], part: Sequence[int], size: int) -> list[tuple[int, int]]:
+    """The ranks that can follow ``part``, ascending, of ``size`` cards drawn from ``left``; weighted by the number of
+    ways to draw them all, with all cards distinct."""
+    lowest, held = (part[-1], Counter(part)[part[-1]]) if part else (0, 0)
+    below = len(part) - held
+    ranks = [(lowest, _ways(left, lowest, held + 1, size - below))]
+    for rank in range(lowest + 1, len(left)):
+        ranks.append((rank, comb(left[lowest], held) * _ways(left, rank, 1, size - len(part))))
+    return [(rank, ways) for rank, ways in ranks if ways]
+
+
+def _ways(left: Sequence[int], rank: int, least: int, size: int) -> int:
+    """The ways to take ``size`` cards of ``rank`` and above, at least ``least`` of them of ``rank``."""
+    above = sum(left[rank + 1 :])
+    return sum(comb(left[rank], n) * comb(above, size - n) for n in range(least, min(left[rank], size) + 1))
+
+
+# Worlds.
+
+
+@njit
+def sample(params, observation, generators, states):
+    """Fill ``states``, all zeros, with worlds consistent with ``observation``; 1, and no world, if there is none."""
+    if len(states) == 0:
+        return 0
+    start = one_hot_index(observation, params.at.start_player, params.num_players)
+    if start == NONE:
+        return 1
+    observer = observing_seat(params, observation, start)
+    anywhere = observer == NONE
+    if anywhere:
+        observer = random_below(generators[0], params.num_players)
+    if not read_position(params, observation, observer, states[0]):
+        return 1
+    unseen = 0
+    for rank in range(params.num_ranks):
+        unseen += int(states[0].undealt[rank])
+    deck = np.empty(unseen, np.int8)
+    filled = 0
+    for rank in range(params.num_ranks):
+        for _ in range(states[0].undealt[rank]):
+            deck[filled] = rank
+            filled += 1
+    # For each seat that the observer can be, the first state that uses it: later ones copy its public fields.
+    first = np.full(MAX_PLAYERS, -1, np.int64)
+    first[observer] = 0
+    for i in range(len(states)):
+        state, generator = states[i], generators[i]
+        seat = random_below(generator, params.num_players) if anywhere and i > 0 else observer
+        if first[seat] < 0:
+            first[seat] = i
+            read_position(params, observation, seat, state)
+        elif i > 0:
+            states[i] = states[first[seat]]
+        deal_unseen(params, generator, state, seat, deck)
+    return 0
+
+
+@njit
+def observing_seat(params, observation, relative_start):
+    """The observer's seat, inferred from the start player of this round; NONE, any, if the first one is random."""
+    rounds_left = int(observation[params.at.rounds_left]) if params.num_rounds > 1 else 0
+    start = start_player_of(params, rounds_left)
+    return (start - relative_start) % params.num_players if start != NONE else NONE
+
+
+@njit
+def start_player_of(params, rounds_left):
+    """The start player of the round with ``rounds_left`` more to come; NONE, unknown, if the first one is drawn."""
+    if params.start_player == NONE:
+        return NONE
+    return (params.start_player + params.num_rounds - 1 - rounds_left) % params.num_players
+
+
+@njit
+def read_position(params, observation, observer, state):
+    """Read what ``observer`` sees into ``state``, with all unseen cards undealt; returns whether these can be dealt.
+
+    The number of unseen cards then matches their places, and a seat with a limited hand can be dealt its cards.
+    """
+    ranks = params.num_ranks
+    if not read_public(params, observation, observer, state):
+        return False
+    revealed, own_cards = 0, 0
+    for rank in range(ranks):
+        revealed += int(state.revealed[rank])
+        state.hand[observer, rank] = observation[params.at.hand + rank]
+        own_cards += int(state.hand[observer, rank])
+    for seat in range(params.num_players):
+        state.discarded[seat] = NONE
+    state.discarded[observer] = one_hot_index(observation, params.at.discarded, ranks)
+    if not is_under_way(params, state, observer) or revealed != params.revealed_cards:
+        return False
+    if own_cards != cards_held(params, state, observer):
+        return False
+    fitting = 0
+    for rank in range(ranks):
+        unseen = unseen_cards(params, state, observer, rank)
+        if unseen < 0:
+            return False
+        state.undealt[rank] = unseen
+        if (state.forced_ranks >> rank) & 1:
+            fitting += unseen
+    forced = int(state.forced_leader)
+    return forced == NONE or fitting >= cards_held(params, state, forced)
+
+
+@njit
+def is_under_way(params, state, observer):
+    """Whether the public part of ``state`` is consistent, so that the round can be played to its end from there.
+
+    It does not check whether the position is reachable.
+    """
+    in_play = state.phase == PLAY
+    played = turns_before(params, state, state.leader, state.current_player) if in_play else 0
+    completed = params.num_tricks - int(state.tricks_left)
+    finished = params.num_rounds - 1 - int(state.rounds_left)
+    if state.tricks_left == 0 or (state.phase == BID and params.num_bids == 0):
+        return False
+    if not in_play and (completed > 0 or state.leader != state.start_player):
+        return False
+    if state.led != (state.trick_color[state.leader] if played > 0 else NONE):
+        return False
+    won = 0
+    for seat in range(params.num_players):
+        won += int(state.tricks_won[seat])
+        has_played = turns_before(params, state, state.leader, seat) < played
+        if state.num_tokens[seat] != completed + has_played:
+            return False
+        if (state.trick_color[seat] != NONE) != has_played:
+            return False
+        turn = turns_before(params, state, state.start_player, seat)
+        bidding = turns_before(params, state, state.start_player, state.current_player)
+        has_bid = params.num_bids > 0 and (in_play or (state.phase == BID and turn < bidding))
+        if (state.bids[seat] != NONE) != has_bid:
+            return False
+        least, most = -params.num_tricks, 2 * params.num_tricks
+        if not finished * least <= state.scores[seat] <= finished * most:
+            return False
+    return won == completed and (state.discarded[observer] != NONE) == has_discarded(params, state, observer)
+
+
+@njit
+def unseen_cards(params, state, observer, rank):
+    """The number of cards of ``rank`` unseen by ``observer``: in other hands, discards and undealt cards."""
+    unseen = params.copies - int(state.revealed[rank]) - int(state.hand[observer, rank])
+    unseen -= 1 if state.discarded[observer] == rank else 0
+    for color in range(params.num_colors):
+        unseen -= 1 if state.board[color, rank] >= 0 else 0
+    return unseen
+
+
+@njit
+def deal_unseen(params, generator, state, observer, deck):
+    """Deal the unseen cards, ``deck``, to their places; the seat that had to lead red gets only ranks it can hold.
+
+    ``deck`` is shuffled as it is dealt, so its initial order does not matter.
+    """
+    for seat in range(params.num_players):
+        if seat != observer:
+            state.discarded[seat] = NONE
+            for rank in range(params.num_ranks):
+                state.hand[seat, rank] = 0
+    dealt, forced = np.int64(0), int(state.forced_leader)
+    if forced != NONE:
+        fitting = bring_forward(deck, int(state.forced_ranks))
+        for _ in range(cards_held(params, state, forced)):
+            state.hand[forced, take(generator, deck, dealt, fitting)] += 1
+            dealt += 1
+    for seat in range(params.num_players):
+        if seat == observer:
+            continue
+        if seat != forced:
+            for _ in range(cards_held(params, state, seat)):
+                state.hand[seat, take(generator, deck, dealt, len(deck))] += 1
+                dealt += 1
+        if has_discarded(params, state, seat):
+            state.discarded[seat] = take(generator, deck, dealt, len(deck))
+            dealt += 1
+    for rank in range(params.num_ranks):
+        state.undealt[rank] = 0
+    for i in range(dealt, len(deck)):
+        state.undealt[deck[i]] += 1
+
+
+@njit
+def take(generator, deck, dealt, end):
+    """Swap a random one of the cards ``deck[dealt:end]`` with the first of them, and return its rank."""
+    place = dealt + random_below(generator, end - dealt)
+    rank = deck[place]
+    deck[place] = deck[dealt]
+    deck[dealt] = rank
+    return rank
+
+
+@njit
+def bring_forward(deck, ranks):
+    """Move the cards of a set of ranks before the others, and return their number."""
+    fitting = 0
+    for i in range(len(deck)):
+        rank = deck[i]
+        if (ranks >> int(rank)) & 1:
+            deck[i] = deck[fitting]
+            deck[fitting] = rank
+            fitting += 1
+    return fitting
+
+
+# Pasts.
+
+
+@njit
+def rewind(params, generator, state, observer, history, actions):
+    """See ``core.kernels``.
+
+    A world is drawn as if the cards of a rank were distinct, so each action of a seat with c cards of the rank counts
+    c times. Playing the rank is a single action, so each returned card multiplies the weight by 1 / c. A world contains
+    the discards, so it has exactly one past, which is always accepted.
+    """
+    players = params.num_players
+    num_moves = moves_in_round(params, state)
+    first = history_rows(history) - num_moves
+    if first < 0:
+        return -1.0, 0.0
+    for i in range(num_moves):
+        action = int(history[first + i, 1])
+        if action == HIDDEN:  # a discard
+            mover = absolute_seat(int(history[first + i, 0]), observer, players)
+            action = int(state.discarded[mover])
+        if action < 0:
+            return -1.0, 0.0
+        actions[i] = action
+    weight = 1.0
+    for seat in range(players):
+        for i in range(state.num_tokens[seat]):
+            weight /= take_back(state, seat, int(state.tokens[seat, i]) % params.num_ranks)
+        if state.discarded[seat] != NONE:
+            weight /= take_back(state, seat, int(state.discarded[seat]))
+    clear_table(params, state)
+    block_cells(params, state)
+    return weight, 1.0
+
+
+@njit
+def take_back(state, seat, rank):
+    """Return a card to the hand of ``seat``; returns the number of cards of its rank there afterwards."""
+    state.hand[seat, rank] += 1
+    return int(state.hand[seat, rank])

@@ -1,0 +1,421 @@
+"""Cat in the Box in words: actions, refusals, the rules, a position as styled text, and what an action did.
+
+| kind of event | what happened |
+|---|---|
+| ``discard``, ``bid``, ``play`` | a card was put aside, a bid made, a card played as a colour |
+| ``trump_broken`` | the first red card of the round was played |
+| ``x_token_lost`` | a follower did not follow the led colour and lost its X-token |
+| ``trick_won`` | a trick is complete: its winner, and why |
+| ``paradox_due``, ``paradox_card`` | only for the seat to move: it has no declaration left; why, for each card |
+| ``paradox``, ``paradox_card`` | a seat had no declaration left, and the round ends; why, for each card |
+| ``round_end``, ``score``, ``hand`` | why the round ended; the points of each seat as a sum; its cards, revealed |
+| ``round_begin``, ``game_end`` | the next round; who has won |
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from catbox_env.core.game import Event, Game, GameState
+from catbox_env.core.show import Piece, action_seen, counted, last_position, winners_event
+from catbox_env.games.cat_in_the_box.rules import COLORS, MAX_COLORS, PHASES, Rules
+from catbox_env.games.cat_in_the_box.state import BID, DISCARD, NEUTRAL, NONE, PLAY, RED
+
+Cell = tuple[int, int]
+
+TAKEN, LOST = "taken", "token lost"
+
+
+@dataclass(frozen=True)
+class View:
+    """A position as ``seat`` sees it, or as all seats together see it for None. It contains nothing hidden from them.
+
+    Ranks and colours are indices from 0.
+
+    Attributes:
+        mover: the seat to move, -1 when the game is over.
+        hands: cards of each rank, by the seats whose hands are visible; discards: the ranks they discarded.
+        board: the owner of each cell, by colour and rank: a seat, NONE or NEUTRAL.
+        x_tokens: the colours that each seat may declare.
+        bids: each seat's bid, None before it bids.
+        plays: the cards of the trick, (seat, colour, rank) in the order of play.
+        led: the colour led, or NONE.
+        trick, round: the current ones, from 1; after the end the last ones.
+    """
+
+    rules: Rules
+    seat: int | None
+    mover: int
+    phase: int
+    hands: dict[int, list[int]]
+    discards: dict[int, int]
+    board: list[list[int]]
+    x_tokens: list[list[int]]
+    bids: list[int | None]
+    tricks_won: list[int]
+    scores: list[int]
+    plays: list[tuple[int, int, int]]
+    led: int
+    leader: int
+    start_player: int
+    trump_broken: bool
+    trick: int
+    round: int
+
+    @classmethod
+    def of(cls, rules: Rules, record: np.record, seat: int | None) -> View:
+        """What ``seat`` sees of the state ``record``."""
+        players = rules.num_players
+        seen = range(players) if seat is None else (seat,)
+        colors, ranks = record.trick_color.tolist(), record.trick_rank.tolist()
+        order = [(int(record.leader) + turn) % players for turn in range(players)]
+        return cls(
+            rules=rules,
+            seat=seat,
+            mover=int(record.current_player),
+            phase=int(record.phase),
+            hands={other: record.hand[other, : rules.num_ranks].tolist() for other in seen},
+            discards={
+                other: int(record.discarded[other]) for other in seen if record.discarded[other] != NONE
+            },
+            board=record.board[: rules.num_colors, : rules.num_ranks].tolist(),
+            x_tokens=[
+                [color for color in range(rules.num_colors) if record.x_tokens[other, color]]
+                for other in range(players)
+            ],
+            bids=[None if bid == NONE else rules.bids[bid] for bid in record.bids[:players].tolist()],
+            tricks_won=record.tricks_won[:players].tolist(),
+            scores=record.scores[:players].tolist(),
+            plays=[(other, colors[other], ranks[other]) for other in order if colors[other] != NONE],
+            led=int(record.led),
+            leader=int(record.leader),
+            start_player=int(record.start_player),
+            trump_broken=bool(record.trump_broken),
+            trick=min(rules.num_tricks - int(record.tricks_left) + 1, rules.num_tricks),
+            round=rules.num_rounds - int(record.rounds_left),
+        )
+
+    def costs_token(self, color: int) -> bool:
+        """Whether the seat to move loses its X-token of the led colour by declaring ``color``."""
+        return self.led not in (NONE, color) and self.led in self.x_tokens[self.mover]
+
+    def cards(self, seat: int) -> list[int]:
+        """The ranks in a visible hand, ascending, with repetitions."""
+        return [rank for rank, count in enumerate(self.hands[seat]) for _ in range(count)]
+
+
+# Actions and rules.
+
+
+def action_to_string(game: Game, action: int) -> str:
+    """``"discard 3"``, ``"bid 2"``, ``"play yellow 7"`` or ``"paradox"``."""
+    rules = game.rules
+    ranks, bids = rules.num_ranks, rules.bids
+    if action < ranks:
+        return f"discard {action + 1}"
+    if action < rules.first_play:
+        return f"bid {bids[action - ranks]}"
+    if action == rules.paradox:
+        return "paradox"
+    color, rank = divmod(action - rules.first_play, ranks)
+    return f"play {card_to_string(color, rank)}"
+
+
+def describe_actions(game: Game) -> list[tuple[int, int, str]]:
+    """Rows (first id, last id, what they do)."""
+    rules = game.rules
+    ranks, first_play = rules.num_ranks, rules.first_play
+    rows = [(0, ranks - 1, f"discard rank 1..{ranks}")]
+    if rules.bids:
+        rows.append((ranks, first_play - 1, f"bid {', '.join(map(str, rules.bids))}"))
+    for color in range(rules.num_colors):
+        first = first_play + color * ranks
+        rows.append((first, first + ranks - 1, f"play {COLORS[color]} 1..{ranks}"))
+    rows.append((rules.paradox, rules.paradox, "PARADOX (legal only when nothing else is)"))
+    return rows
+
+
+def why_illegal(game: Game, record: np.record, action: int) -> str:
+    """The rule that forbids an illegal ``action`` in ``record``."""
+    rules = game.rules
+    seat, ranks, first_play = record.current_player, rules.num_ranks, rules.first_play
+    kind = DISCARD if action < ranks else BID if action < first_play else PLAY
+    if kind != record.phase:
+        return f"this is the time to {PHASES[record.phase]}, not to {PHASES[kind]}"
+    if kind == DISCARD:
+        return f"there is no {action + 1} in the hand"
+    if action == rules.paradox:
+        return "a paradox is the last resort, and there is a legal declaration"
+    color, rank = divmod(action - first_play, ranks)
+    owner = record.board[color, rank]
+    if not record.hand[seat, rank]:
+        return f"there is no {rank + 1} in the hand"
+    if owner != NONE:
+        whose = f"a token of seat {owner}" if owner >= 0 else "a neutral token"
+        return f"{card_to_string(color, rank)} is taken on the research board by {whose}"
+    if not record.x_tokens[seat, color]:
+        return f"the X-token of {COLORS[color]} has been given up"
+    assert color == RED, "every other declaration is legal"
+    return "red cannot be led before trump is broken while another colour can be declared"
+
+
+def describe_rules(game: Game) -> list[str]:
+    """A summary of the rules."""
+    rules = game.rules
+    ranks, tricks, players = rules.num_ranks, rules.num_tricks, rules.num_players
+    told = [
+        f"Cards: ranks 1 to {ranks}, {rules.copies} of each; each of {players} players gets {rules.hand_size}. A card "
+        f"has no colour until it is played: whoever plays it says one of {', '.join(COLORS[: rules.num_colors])}.",
+        "Discard: first everybody puts one card aside, face down.",
+    ]
+    if rules.revealed_cards:
+        told.append(
+            f"Neutral tokens: {rules.revealed_cards} cards that were not dealt are shown, and each blocks a cell of "
+            "the research board with its rank."
+        )
+    if rules.bids:
+        bids = ", ".join(map(str, rules.bids))
+        told.append(f"Bid: then everybody says how many tricks it will win: {bids}.")
+    told += [
+        "Playing a card: its cell on the research board, of that colour and rank, has to be empty, and you need your "
+        "X-token of the colour. Your token goes on the cell. You need not follow the led colour, but whoever does "
+        "not loses its X-token of the led colour for the rest of the round.",
+        "Trick: red is trump. The highest red card wins, without one the highest card of the led colour; the winner "
+        "leads next. Red can be led only when somebody has played red before, or when nothing else can be led.",
+        "Paradox: whoever can play no card in any colour causes a paradox. The round ends, and this player loses a "
+        "point for each trick that it won.",
+        f"Otherwise the round ends after {counted(tricks, 'trick')}, when everybody has one card left.",
+    ]
+    condition = "won exactly its bid" if rules.bids else f"won at most {rules.bonus_max_tricks}"
+    told.append(
+        f"Points: 1 for each trick. Whoever {condition}, and caused no paradox, adds the size of its largest group "
+        "of own tokens that touch, side by side or one above the other."
+    )
+    return [*told, _length(rules)]
+
+
+def _length(rules: Rules) -> str:
+    if rules.num_rounds == 1:
+        return "One round is played; most points win."
+    return (
+        f"{rules.num_rounds} rounds are played, and the start player moves on by one seat. Most points in all win; "
+        "between equals, the points of the last round count."
+    )
+
+
+# A position.
+
+
+def pieces(game: Game, record: np.record, seat: int | None) -> list[Piece]:
+    """The headline, the board, the seats, the trick and the visible hands."""
+    view = View.of(game.rules, record, seat)
+    lines = [[(_headline(view), "bold")], [], *_board(view), [], *_seats(view), [], _trick(view)]
+    lines += [_hand(view, seat) for seat in view.hands]
+    return [piece for line in lines for piece in [*line, ("\n", "")]]
+
+
+def _headline(view: View) -> str:
+    rules, where = view.rules, ""
+    if rules.num_rounds > 1:
+        where = f"round {view.round} of {rules.num_rounds}, "
+    if view.mover == NONE:
+        what = "the round is over" if view.round < rules.num_rounds else "the game is over"
+    elif view.phase == PLAY:
+        broken = "broken" if view.trump_broken else "not broken"
+        what = f"trick {view.trick} of {rules.num_tricks}, trump {broken}, player_{view.mover} to move"
+    else:
+        what = f"{PHASES[view.phase]}, player_{view.mover} to move"
+    return f"Cat in the Box: {where}{what}"
+
+
+def _board(view: View) -> list[list[Piece]]:
+    """A row for each colour, a column for each rank; the owner's seat, # for neutral, a dot for empty."""
+    ranks = "".join(f"{rank + 1:>3}" for rank in range(view.rules.num_ranks))
+    rows: list[list[Piece]] = [[("        " + ranks, "bold")]]
+    for color, owners in enumerate(view.board):
+        row: list[Piece] = [(f"{COLORS[color]:<8}", COLORS[color])]
+        for owner in owners:
+            mark = "." if owner == NONE else "#" if owner == NEUTRAL else str(owner)
+            row.append((f"{mark:>3}", "dim" if owner == NONE else f"bold {COLORS[color]}"))
+        rows.append(row)
+    return rows
+
+
+def _seats(view: View) -> list[list[Piece]]:
+    rules, several = view.rules, view.rules.num_rounds > 1
+    rows: list[list[Piece]] = [
+        [("            X-tokens  bid  tricks" + ("  score" if several else ""), "bold")]
+    ]
+    for seat in range(rules.num_players):
+        turn = ">" if seat == view.mover else " "
+        row: list[Piece] = [(f"{turn} player_{seat}  ", "bold" if turn == ">" else "")]
+        for color in range(MAX_COLORS):
+            lost = "-" if color < rules.num_colors else " "
+            row.append((COLORS[color][0].upper() if color in view.x_tokens[seat] else lost, COLORS[color]))
+        bid = "-" if view.bids[seat] is None else view.bids[seat]
+        row.append((f"{'':<6}{bid:>3}{view.tricks_won[seat]:>8}", ""))
+        if several:
+            row.append((f"{view.scores[seat]:>7}", ""))
+        if seat == view.start_player:
+            row.append(("  (start player)", "dim"))
+        rows.append(row)
+    return rows
+
+
+def _trick(view: View) -> list[Piece]:
+    row: list[Piece] = [("trick:", "bold")]
+    for seat, color, rank in view.plays:
+        row += [(f"  player_{seat} ", ""), (card_to_string(color, rank), COLORS[color])]
+    if not view.plays:
+        row.append((f"  player_{view.leader} leads" if view.mover != NONE else "  none", ""))
+    return row
+
+
+def _hand(view: View, seat: int) -> list[Piece]:
+    cards = " ".join(str(rank + 1) for rank in view.cards(seat))
+    aside = f"   discarded {view.discards[seat] + 1}" if seat in view.discards else ""
+    return [(f"hand of player_{seat}: ", "bold"), (cards + aside, "")]
+
+
+# What an action did.
+
+
+def events(before: GameState, action: int, after: GameState, seat: int | None) -> list[Event]:
+    """What ``action`` did, as ``seat`` sees it; None: everything."""
+    rules = before.game.rules
+    old = View.of(rules, before.record, None)
+    # Still in the same round, even if it has ended.
+    new = View.of(rules, last_position(before, action, after).record, None)
+    mover = old.mover
+    if action == rules.paradox:
+        found = _paradox(old, mover, "paradox", "causes a paradox, and the round ends")
+    elif action >= rules.first_play:
+        color, rank = divmod(action - rules.first_play, rules.num_ranks)
+        found = _play(old, color, rank)
+        if sum(new.tricks_won) > sum(old.tricks_won):
+            found.append(_trick_won(old.trick, [*old.plays, (mover, color, rank)], new.leader))
+    elif action >= rules.num_ranks:
+        bid = rules.bids[action - rules.num_ranks]
+        found = [Event("bid", mover, f"player_{mover} bids {bid}", {"bid": bid})]
+    else:
+        found = [_discard(action, mover, action_seen(after, seat))]
+    if after.round_ended:
+        found += _round_end(new, old.round, after)
+    elif after.current_player == seat and after.legal_actions() == [rules.paradox]:
+        found += _paradox(new, seat, "paradox_due", "has no legal declaration left, and has to say paradox")
+    return found
+
+
+def a_card(rank: int) -> str:
+    """A card of a rank with its article: "a 7", "an 8"."""
+    number = str(rank + 1)
+    return f"{'an' if number.startswith('8') or number in ('11', '18') else 'a'} {number}"
+
+
+def _discard(rank: int, mover: int, is_seen: bool) -> Event:
+    if not is_seen:
+        return Event("discard", mover, f"player_{mover} puts a card aside")
+    return Event("discard", mover, f"player_{mover} puts {a_card(rank)} aside", {"rank": rank + 1})
+
+
+def _play(view: View, color: int, rank: int) -> list[Event]:
+    mover, leads = view.mover, view.led == NONE
+    text = f"player_{mover} {'leads' if leads else 'plays'} {card_to_string(color, rank)}"
+    found = [Event("play", mover, text, {"color": COLORS[color], "rank": rank + 1, "leads": leads})]
+    if color == RED and not view.trump_broken:
+        text = f"player_{mover} breaks trump: from now on red may be led"
+        found.append(Event("trump_broken", mover, text))
+    if not leads and color != view.led and view.led in view.x_tokens[mover]:
+        led = COLORS[view.led]
+        text = f"player_{mover} does not follow {led}, and loses its X-token of {led}"
+        found.append(Event("x_token_lost", mover, text, {"color": led}))
+    return found
+
+
+def _trick_won(number: int, plays: list[tuple[int, int, int]], winner: int) -> Event:
+    color, rank = next((color, rank) for seat, color, rank in plays if seat == winner)
+    which = "only" if sum(other == color for _, other, _ in plays) == 1 else "highest"
+    if color == RED:
+        why = f"the {which} red card"
+    else:
+        why = f"the {which} card of the led colour, as nobody played red"
+    text = f"player_{winner} wins trick {number}: {card_to_string(color, rank)} is {why}"
+    played = [{"seat": seat, "color": COLORS[color], "rank": rank + 1} for seat, color, rank in plays]
+    return Event("trick_won", winner, text, {"trick": number, "cards": played})
+
+
+def _paradox(view: View, seat: int, kind: str, what: str) -> list[Event]:
+    """Events that ``seat`` can declare none of its cards, and why each has no colour left."""
+    ranks = [rank for rank, count in enumerate(view.hands[seat]) if count]
+    found = [Event(kind, seat, f"player_{seat} {what}", {"ranks": [rank + 1 for rank in ranks]})]
+    for rank in ranks:
+        reasons: dict[str, dict[str, Any]] = {}
+        why = []
+        for color, row in enumerate(view.board):
+            if color not in view.x_tokens[seat]:
+                reasons[COLORS[color]] = {"why": LOST}
+                why.append(f"{COLORS[color]} X-token lost")
+            else:
+                owner = row[rank]
+                reasons[COLORS[color]] = {"why": TAKEN, "owner": None if owner == NEUTRAL else owner}
+                by = "a neutral token" if owner == NEUTRAL else f"player_{owner}"
+                why.append(f"{COLORS[color]} taken by {by}")
+        text = f"a {rank + 1} has no colour left: {', '.join(why)}"
+        found.append(Event("paradox_card", seat, text, {"rank": rank + 1, "colors": reasons}))
+    return found
+
+
+def _round_end(view: View, number: int, after: GameState) -> list[Event]:
+    """``view``: the last position of round ``number``; ``after``: possibly the beginning of the next one."""
+    rules = view.rules
+    players = range(rules.num_players)
+    infos = [after.info(seat) for seat in players]
+    which = f"round {number} of {rules.num_rounds}" if rules.num_rounds > 1 else "the round"
+    paradox = [seat for seat in players if infos[seat]["paradox"]]
+    why = f"by the paradox of player_{paradox[0]}" if paradox else "as everybody has one card left"
+    found = [Event("round_end", None, f"{which} ends {why}", {"round": number})]
+    totals = [int(after.record.scores[seat]) for seat in players]
+    for seat in players:
+        words, data = _sum(rules, infos[seat])
+        text = f"player_{seat}: {words}"
+        if rules.num_rounds > 1:
+            text += f" ({totals[seat]} in all)"
+        found.append(Event("score", seat, text, {**data, "total": totals[seat]}))
+    for seat in players:
+        hand = [rank + 1 for rank in view.cards(seat)]
+        discard = view.discards[seat] + 1
+        text = f"player_{seat} still held {' '.join(map(str, hand))}, and had put {a_card(discard - 1)} aside"
+        found.append(Event("hand", seat, text, {"ranks": hand, "discard": discard}))
+    if after.is_terminal():
+        found.append(winners_event(after, totals, [info["score"] for info in infos], "point"))
+    else:
+        start = int(after.record.start_player)
+        text = f"round {number + 1} of {rules.num_rounds} begins: player_{start} is the start player"
+        found.append(Event("round_begin", start, text, {"round": number + 1}))
+    return found
+
+
+def _sum(rules: Rules, info: dict[str, int]) -> tuple[str, dict[str, Any]]:
+    """The points of a seat as a sum, in words and as data: ``"3 tricks + 3 (bid 3 hit, group of 3) = 6"``."""
+    won, score, bonus = info["tricks_won"], info["score"], info["bonus"]
+    bid = info["bid"] if rules.bids else None
+    data = {"tricks": won, "bid": bid, "bonus": bonus, "paradox": bool(info["paradox"]), "score": score}
+    tricks = counted(won, "trick")
+    if info["paradox"]:
+        return f"{-won if won else 0} ({tricks}, caused the paradox) = {score}", {**data, "hit": False}
+    hit = won <= rules.bonus_max_tricks if bid is None else won == bid
+    if bid is None:
+        condition = f"{'at most' if hit else 'more than'} {counted(rules.bonus_max_tricks, 'trick')}"
+    else:
+        condition = f"bid {bid} {'hit' if hit else 'missed'}"
+    group = f", group of {bonus}" if bonus else ", no token on the board"
+    words = f"{tricks} + {bonus} ({condition}{group})" if hit else f"{tricks} ({condition})"
+    return f"{words} = {score}", {**data, "hit": bool(hit)}
+
+
+def card_to_string(color: int, rank: int) -> str:
+    """``"yellow 7"``."""
+    return f"{COLORS[color]} {rank + 1}"

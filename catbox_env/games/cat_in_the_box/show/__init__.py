@@ -1,1 +1,0 @@
-"""Cat in the Box in words and pictures."""

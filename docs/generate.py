@@ -87,7 +87,7 @@ def size_rows(games: Sequence[Game], most_decisions: str) -> list[list[object]]:
         ["actions", *(game.num_actions for game in games)],
         ["observation, int8", *(f"({game.observation_layout.size},)" for game in games)],
         ["state, int8", *(f"({game.state_layout.size},)" for game in games)],
-        [most_decisions, *(game.history_length for game in games)],
+        [most_decisions, *(game.max_game_length for game in games)],
         ["reward `score`", *(f"{game.min_utility:g} .. {game.max_utility:g}" for game in games)],
     ]
 

@@ -165,7 +165,7 @@ class LearnerEnv(gymnasium.Env[Observation, np.int64]):
         """The game as the learner sees it: as text, or with ``render_mode="rgb_array"`` a picture, uint8 (H, W, 3)."""
         if self.render_mode == "rgb_array":
             return _frame(self.games, 0)
-        return self.games.vec.render_text(0, int(self.games.seats[0]))
+        return self.games.game.render_text(self.games.vec.get_state(0), int(self.games.seats[0]))
 
     def _seen(self) -> tuple[Observation, dict[str, Any]]:
         mask = self.action_masks()

@@ -10,10 +10,10 @@ import typer
 
 import catbox_env
 from catbox_agents.agent import same_option
+from catbox_agents.option_text import read_options
 from catbox_agents.specs import adapted_from, trained_for
 from catbox_app.rules import DEFAULT_GAME, REWARD
 from catbox_env import Game
-from catbox_env.core.options import read_options
 from catbox_env.core.registry import game_class
 
 

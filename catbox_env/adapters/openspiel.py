@@ -129,7 +129,7 @@ class SpielGame(pyspiel.Game):
             min_utility=game.min_utility,
             max_utility=game.max_utility,
             utility_sum=total,
-            max_game_length=game.history_length,
+            max_game_length=game.max_game_length,
         )
         super().__init__(type_, info, given)
         self.action_names = [game.action_to_string(action) for action in range(game.num_actions)]

@@ -12,7 +12,7 @@ from catbox_env.core.checks import check_seat
 from catbox_env.core.game import Game
 from catbox_env.core.kernels import UNUSED
 from catbox_env.core.layout import Layout
-from catbox_env.core.state import GameState
+from catbox_env.core.game import GameState
 
 
 class Beginning(NamedTuple):
@@ -93,7 +93,7 @@ class Observer:
         pieces += [(name, self.layout[name].shape) for name in self.parts]
         if perfect_recall:
             if sees_public:
-                pieces.append(("history", (game.history_length, 2)))
+                pieces.append(("history", (game.max_game_length, 2)))
             pieces.append(("beginnings", (game.num_rounds, len(self.places))))
         self.tensor = np.zeros(sum(prod(shape) for _, shape in pieces), np.float32)
         self.dict: dict[str, NDArray[np.float32]] = {}
@@ -151,7 +151,7 @@ class Observer:
     def _history(self, state: GameState | None, player: int) -> NDArray[np.int8]:
         """Rows (T, 2) of (relative seat, action), as the observation type shows them."""
         if state is None:
-            return np.full((self.game.history_length, 2), UNUSED, np.int8)
+            return np.full((self.game.max_game_length, 2), UNUSED, np.int8)
         rows = state.history_observation(player)
         if not self.own_hidden:
             used = len(state.history())

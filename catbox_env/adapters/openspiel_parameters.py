@@ -9,7 +9,7 @@ from typing import Any
 from catbox_env.core.checks import brief
 from catbox_env.core.game import Game
 from catbox_env.core.kernels import REWARDS
-from catbox_env.core.options import parse_value
+from catbox_agents.option_text import parse_value
 
 #: Parameter values that stand for "derived from the other rules" and "no word".
 OPEN_NUMBER, OPEN_LIST, NO_WORD = -1, "open", "none"

@@ -1120,8 +1120,7 @@ class Vec:
     def _allocate(
         self, game: Game, num_envs: int, num_threads: int, history: bool, state: bool, auto_deal: bool
     ) -> None:
-        if not isinstance(game, Game):
-            raise ValueError(f"game={brief(game)}: expected a game, as make_game returns")
+        check_game_object(game)
         n = check_integer("num_envs", num_envs, 1)
         players, actions, dtype = game.num_players, game.num_actions, game.kernels.state
         self.game, self.num_envs = game, n
@@ -1242,6 +1241,13 @@ class Vec:
         if np.bincount(given, minlength=1).max() > 1:
             raise ValueError(f"rows={brief(rows)}: a row is given twice; list each row at most once")
         return given
+
+
+def check_game_object(value: Any) -> Any:
+    """``value`` itself. Raises ``ValueError`` unless it is a game."""
+    if not isinstance(value, Game):
+        raise ValueError(f"game={brief(value)}: expected a game, as make_game returns")
+    return value
 
 
 def _origin(game: Game) -> dict[str, Any]:

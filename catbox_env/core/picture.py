@@ -18,9 +18,9 @@ from html import escape
 import numpy as np
 
 from catbox_env.core.checks import check_choice, check_integer
-from catbox_env.core.events import action_seen, names
+from catbox_env.core.game import GameState
 from catbox_env.core.kernels import HIDDEN
-from catbox_env.core.state import GameState
+from catbox_env.core.show import action_seen, names
 
 #: Widths of a picture, in pixels: the minimum, the maximum, and the smallest with two columns.
 LEAST_WIDTH, MOST_WIDTH, WIDE_FROM = 240, 4096, 560

@@ -151,7 +151,7 @@ def test_only_the_agent_that_asks_for_it_is_given_its_history() -> None:
     bidding = 0
     for seen, past in zip(agents[0].observations, agents[0].histories, strict=True):
         assert past is not None
-        assert past.shape == (len(seen), game.history_length, 2)
+        assert past.shape == (len(seen), game.max_game_length, 2)
         for rows in past:
             moves = int((rows[:, 0] >= 0).sum())
             if moves in (3, 4, 5):  # bidding, in turn from seat 0: seats relative to the one that is asked

@@ -36,7 +36,7 @@ class NeedsHistory(FirstLegal):
 
     def act(self, observation, action_mask, history=None):  # type: ignore[no-untyped-def]
         assert history is not None
-        assert history.shape == (self.game.history_length, 2)
+        assert history.shape == (self.game.max_game_length, 2)
         return super().act(observation, action_mask)
 
 

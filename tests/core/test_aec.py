@@ -89,7 +89,7 @@ def test_the_hidden_parts_of_the_state_are_what_each_seat_sees_of_its_own(game_i
     game, rng = catbox_env.make_game(game_id, num_players=3), np.random.default_rng(0)
     own = game.observation_layout
     hidden = [name for name, part in own.items() if game.state_layout[name].shape != part.shape]
-    assert bool(hidden) != game.hides_nothing
+    assert bool(hidden) != game.is_perfect_information
     state = game.new_initial_state(seed=4)
     while not state.is_terminal():
         seen = [own.unpack(state.observation(seat)) for seat in range(3)]

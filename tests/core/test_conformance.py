@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from catbox_env.core.conformance import ConformanceError, check_game
-from catbox_env.core.events import Event
+from catbox_env.core.show import Event
 from catbox_env.games.cat_in_the_box.game import CatInTheBox
 from catbox_env.games.cat_in_the_box.observe.features import fill
 

@@ -33,7 +33,7 @@ def test_pictures_of_random_positions_under_random_rules_are_sound_and_tell_noth
     rng = np.random.default_rng(0)
     for _ in range(8):
         game = random_game(game_id, rng)
-        seed, moves = int(rng.integers(2**31)), int(rng.integers(game.history_length))
+        seed, moves = int(rng.integers(2**31)), int(rng.integers(game.max_game_length))
         check_picture(begun(game, moves, seed), seed)
 
 

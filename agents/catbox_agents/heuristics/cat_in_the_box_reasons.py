@@ -15,11 +15,6 @@ import math
 from typing import Any
 
 import numpy as np
-
-from catbox_agents.heuristics.base import best_action
-from catbox_env.core.bits import popcount
-from catbox_env.core.compilation import cached_njit, njit
-from catbox_env.core.kernels import record_dtype
 from catbox_env.games.cat_in_the_box.observe.view import (
     EXACT,
     FREE,
@@ -31,6 +26,11 @@ from catbox_env.games.cat_in_the_box.observe.view import (
     read_table,
 )
 from catbox_env.games.cat_in_the_box.play.state import NONE, RED
+
+from catbox_agents.heuristics.base import best_action
+from catbox_env.core.bits import popcount
+from catbox_env.core.compilation import cached_njit, njit
+from catbox_env.core.kernels import record_dtype
 from catbox_env.games.cat_in_the_box.rules import MAX_COLORS, MAX_PLAYERS, MAX_RANKS
 
 REASONS = ("tricks", "bid", "group", "paradox", "tokens", "spoil", "hand")

@@ -29,17 +29,17 @@ class NetworkInputs:
     history.
 
     Attributes: ``size``, the number of inputs I; ``action_size``, the features K of an action, or 0;
-    ``history_length``, the rows T of a history, or 0; ``history_sizes``, those of the history encoder, or None.
+    ``max_game_length``, the rows T of a history, or 0; ``history_sizes``, those of the history encoder, or None.
     """
 
     def __init__(
         self, game: Game, features: bool = False, action_features: bool = False, history: bool = False
     ) -> None:
         self.game = game
-        self.history_length = game.history_length if history else 0
+        self.max_game_length = game.max_game_length if history else 0
         self.history_sizes = (
-            HistorySizes(game.num_players, game.num_actions, self.history_length)
-            if self.history_length
+            HistorySizes(game.num_players, game.num_actions, self.max_game_length)
+            if self.max_game_length
             else None
         )
         self._features = given = game.features

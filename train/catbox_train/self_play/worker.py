@@ -41,7 +41,7 @@ class Worker:
             game,
             columns.stop - columns.start,
             seed=deals,
-            history=inputs.history_length > 0 or history_needed(options, game),
+            history=inputs.max_game_length > 0 or history_needed(options, game),
             state=buffer.states.shape[2] > 0,
         )
         self.tables = (
@@ -72,7 +72,7 @@ class Worker:
         self.inputs.fill(
             vec.observation, masks, buffer.observations[row, columns], buffer.action_features[row, columns]
         )
-        if self.inputs.history_length:
+        if self.inputs.max_game_length:
             buffer.histories[row, columns] = vec.history
         if self.buffer.states.shape[2]:
             buffer.states[row, columns] = vec.state

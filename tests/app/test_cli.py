@@ -10,6 +10,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import numba
 import pytest
 
 import catbox_agents
@@ -110,6 +111,14 @@ def test_on_a_terminal_it_says_when_it_compiles(
     monkeypatch.setattr(sys.stderr, "isatty", lambda: on_a_terminal)
     cli.main()
     assert capsys.readouterr().err == (cli.COMPILING + "\n") * on_a_terminal
+
+
+def test_compile_refuses_a_folder_that_it_cannot_write(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "file").touch()
+    monkeypatch.setattr(numba.config, "CACHE_DIR", str(tmp_path / "file" / "folder"))
+    assert refused("compile").startswith(f"catbox: {tmp_path / 'file' / 'folder'}: ")
 
 
 # info, train -------------------------------------------------------------------------------------------------------

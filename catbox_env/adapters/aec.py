@@ -8,7 +8,6 @@ from typing import Any
 
 import numpy as np
 
-from catbox_env.adapters.raster import FRAME_WIDTH, load_rasteriser, rasterise
 from catbox_env.core.checks import brief, check_choice, check_flag
 from catbox_env.core.game import GameState
 from catbox_env.core.registry import make_game
@@ -66,6 +65,8 @@ class AECGame(AECEnv[str, dict[str, np.ndarray], int]):
         }
         self._console = _make_console() if render_mode == "human" else None
         if render_mode == "rgb_array":
+            from catbox_env.pictures.raster import load_rasteriser
+
             load_rasteriser()
         self.game_state: GameState | None = None
         self._generators: np.ndarray | None = None
@@ -180,6 +181,8 @@ class AECGame(AECEnv[str, dict[str, np.ndarray], int]):
                 "render() without a render mode: make the environment with render_mode='ansi', 'human' or 'rgb_array'"
             )
         if self.render_mode == "rgb_array":
+            from catbox_env.pictures.raster import FRAME_WIDTH, rasterise
+
             return rasterise(self.game.render_svg(state, size=FRAME_WIDTH))
         seat = None if state.is_terminal() else state.current_player
         if self._console is None:

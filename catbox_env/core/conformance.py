@@ -6,7 +6,6 @@ import copy
 import pickle
 from collections.abc import Callable, Mapping
 from typing import TypeVar
-from xml.etree import ElementTree
 
 import numpy as np
 
@@ -23,10 +22,6 @@ Thing = TypeVar("Thing")
 TOLERANCE = 1e-4
 #: The past of a game is sampled once per this many actions.
 PAST_EVERY = 7
-#: Pictures are checked for one in this many positions.
-PICTURE_EVERY = 4
-#: The SVG namespace.
-SVG = "http://www.w3.org/2000/svg"
 
 
 class ConformanceError(AssertionError):
@@ -82,8 +77,6 @@ def play_checked(game: Game, seed: int, rng: np.random.Generator) -> None:
         check_copies(state)
         drawn_by = int(rng.integers(2**31))
         check_information(state, drawn_by)
-        if drawn_by % PICTURE_EVERY == 0:
-            check_picture(state, drawn_by)
         moves = len(state.history())
         # Without hidden cards all beginnings are tried, and there are many after many actions.
         if moves % PAST_EVERY == PAST_EVERY - 1 and (moves < PAST_EVERY or not game.hides_nothing):
@@ -198,45 +191,8 @@ def _seats_that_see(state: GameState, seen: np.ndarray) -> list[int]:
     return [seat for seat in seats if np.array_equal(state.observation(seat), seen)]
 
 
-def check_picture(state: GameState, seed: int) -> None:
-    """Check that pictures are SVG of one size, with a button for each legal action and no hidden information."""
-    game, mover = state.game, state.current_player
-    rng = np.random.default_rng(seed)
-    size, theme = int(rng.integers(240, 1200)), str(rng.choice(["light", "dark"]))
-    beginning = game.render_svg(game.new_initial_state(seed=0), None, size)
-    legal = {action: game.action_to_string(action) for action in state.legal_actions()}
-    for seat in (None, mover, (mover + 1) % game.num_players):
-        svg = game.render_svg(state, seat, size, theme)
-        root = ElementTree.fromstring(svg)
-        named = all(root.findtext(f"{{{SVG}}}{name}") for name in ("title", "desc"))
-        _require(
-            root.tag == f"{{{SVG}}}svg" and named, "a picture is not an SVG with a title and a description"
-        )
-        buttons = [element for element in root.iter() if "data-action" in element.attrib]
-        found = [(int(button.attrib["data-action"]), button.get("aria-label")) for button in buttons]
-        expected = legal.items() if seat in (None, mover) else []
-        _require(
-            sorted(found) == sorted(expected), f"a picture for seat {seat} has other buttons than actions"
-        )
-        _require(all(button.get("role") == "button" for button in buttons), "an action is not a button")
-        _require(svg == game.render_svg(state, seat, size, theme), "the same state is drawn in two ways")
-        if seat is None:
-            same = svg.partition(" role=")[0] == beginning.partition(" role=")[0]  # width, height, viewBox
-            _require(same and int(root.attrib["height"]) % 2 == 0, "pictures have different, or odd, sizes")
-            _require(
-                state._repr_svg_() == game.render_svg(state), "_repr_svg_ is not the picture of the state"
-            )
-            continue
-        seen = state.observation(seat)
-        worlds = [game.sample_state(seen, seed + i) for i in range(2)]
-        seats = [_seats_that_see(world, seen)[0] for world in worlds]
-        if seats[0] == seats[1]:
-            one, two = (game.render_svg(world, seats[0], size, theme) for world in worlds)
-            _require(one == two, f"a picture for seat {seat} tells what the seat cannot see")
-
-
 def check_past(state: GameState, seed: int) -> None:
-    """Check that a state sampled with any seat's history gives that seat the same history and picture."""
+    """Check that a state sampled with any seat's history gives that seat the same history."""
     for seat in range(state.game.num_players):
         seen, history = state.observation(seat), state.history_observation(seat)
         try:
@@ -248,9 +204,6 @@ def check_past(state: GameState, seed: int) -> None:
         ]
         _require(bool(seats), "a sampled state does not give the history it was sampled from")
         _require(len(other.history()) == len(state.history()), "a sampled past has another length")
-        if seat in seats:
-            same = state.game.render_svg(other, seat) == state.game.render_svg(state, seat)
-            _require(same, f"a picture for seat {seat} tells what the seat cannot see")
 
 
 def check_end(state: GameState) -> None:
@@ -271,8 +224,6 @@ def check_end(state: GameState) -> None:
         f"returns {state.returns()} out of bounds",
     )
     for seat in range(game.num_players):
-        ended = ElementTree.fromstring(game.render_svg(state, seat))
-        _require(ended.find(".//*[@data-action]") is None, "a picture of the end has a button")
         _check_vector(state.observation(seat), game.observation_layout, "observation after the end")
         _require(list(state.info(seat)) == list(game.info_names), "info does not hold info_names")
     try:

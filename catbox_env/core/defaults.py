@@ -1,7 +1,7 @@
 """The default display of a game: the names of its actions and the parts of its observation.
 
-A new game needs rules, a state and an observation. Text, pictures and events follow from these, until the game defines
-its own. Nothing here tells a seat more than its observation and its history do.
+A new game needs rules, a state and an observation. Text and events follow from these, until the game defines its own.
+Nothing here tells a seat more than its observation and its history do.
 """
 
 from __future__ import annotations
@@ -14,29 +14,13 @@ import numpy as np
 
 from catbox_env.core.checks import check_action
 from catbox_env.core.definition import GameDefinition
-from catbox_env.core.events import Event, action_seen
+from catbox_env.core.events import Event, action_seen, winners_of, won_by
 from catbox_env.core.kernels import HIDDEN
 from catbox_env.core.layout import Layout
-from catbox_env.core.picture import (
-    MOST_SEATS,
-    PADDING,
-    PANEL,
-    TITLE,
-    Sheet,
-    actions_shown,
-    button,
-    heading,
-    last_action,
-    text,
-    winners_of,
-    won_by,
-)
 from catbox_env.core.state import GameState
 
-#: Characters in a line of text, and units between two lines of a picture.
-LINE_LENGTH, LINE_HEIGHT = 48, 16
-#: Buttons per row, units between two rows, and characters per button.
-BUTTON_COLUMNS, BUTTON_ROW, BUTTON_LENGTH = 2, 34, 20
+#: Characters in a line of text.
+LINE_LENGTH = 48
 #: Words of a title without a capital letter.
 _SMALL = {"in", "of", "the"}
 
@@ -111,30 +95,6 @@ class Shown(GameDefinition):
             events.append(Event("game_end", alone, won_by(winners), {"winners": winners}))
         return events
 
-    def draw_picture(self, state: GameState, seat: int | None, sheet: Sheet) -> str:
-        """What `Game.render_svg` returns: panels on ``sheet``; ``seat`` is None or a seat of the game.
-
-        By default, the parts of what ``seat`` sees as lines of text, and a button for each legal action.
-        """
-        theme, mover = sheet.theme, state.current_player
-        drawn = heading(theme, "State" if seat is None else f"What player_{seat} sees")
-        for k, line in enumerate(view_lines(self, state.record, seat)):
-            drawn += text(PADDING, TITLE + (k + 0.5) * LINE_HEIGHT, line, 12)
-        layout = _layout(self, seat)
-        most_lines = len(
-            part_lines(layout, np.ones(layout.size, np.int8))
-        )  # so that all pictures have the same height
-        sheet.panel(0, TITLE + most_lines * LINE_HEIGHT + PADDING, drawn)
-        sheet.panel(1, *_buttons(state, seat, sheet))
-        last = last_action(state, seat)
-        return sheet.svg(
-            game_title(self.id),
-            f"{self.num_players} players",
-            f"player_{mover} to move" if mover >= 0 else won_by(winners_of(state)),
-            "" if last is None else f"player_{last[0]}: {_name(self, last[1])}.",
-            mover if mover < MOST_SEATS else -1,
-        )
-
 
 def view_lines(game: GameDefinition, state: np.record, seat: int | None) -> list[str]:
     """The named parts of what ``seat`` sees of ``state``, or for None those of the full state."""
@@ -158,19 +118,6 @@ def part_lines(layout: Layout, vector: np.ndarray) -> list[str]:
             for first in range(0, len(row) if any(row) or values.ndim < 2 else 0, most):
                 lines.append(" ".join(["   " if first else head, *map(str, row[first : first + most])]))
     return lines
-
-
-def _buttons(state: GameState, seat: int | None, sheet: Sheet) -> tuple[float, str]:
-    """Height and content of the actions panel: each action has a fixed place, which is empty if it is illegal."""
-    game, width = state.game, (PANEL - 2 * PADDING) / BUTTON_COLUMNS
-    drawn = heading(sheet.theme, "Actions")
-    for action in actions_shown(state, seat):
-        row, column = divmod(action, BUTTON_COLUMNS)
-        name = game.action_to_string(action)
-        words = name if len(name) <= BUTTON_LENGTH else f"{name[: BUTTON_LENGTH - 1]}\u2026"
-        x, y = PADDING + column * width, TITLE + row * BUTTON_ROW
-        drawn += button(sheet.theme, action, name, x, y, width - 6, words, small=True)
-    return TITLE + -(-game.num_actions // BUTTON_COLUMNS) * BUTTON_ROW + PADDING, drawn
 
 
 def _layout(game: GameDefinition, seat: int | None) -> Layout:

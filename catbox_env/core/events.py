@@ -7,6 +7,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from catbox_env.core.checks import check_action
 from catbox_env.core.state import GameState, check_own_state
 
@@ -71,6 +73,16 @@ def names(seats: Sequence[int]) -> str:
     """``"player_0, player_1 and player_3"``."""
     listed = [f"player_{seat}" for seat in seats]
     return listed[0] if len(listed) == 1 else f"{', '.join(listed[:-1])} and {listed[-1]}"
+
+
+def winners_of(state: GameState) -> list[int]:
+    """The seats that won the game or share the win; none before its end."""
+    return np.flatnonzero(state.record.win_shares).tolist() if state.is_terminal() else []
+
+
+def won_by(winners: Sequence[int]) -> str:
+    """``"player_1 wins"``, ``"player_0 and player_2 share the win"``."""
+    return f"{names(winners)} {'wins' if len(winners) == 1 else 'share the win'}"
 
 
 def counted(number: int, unit: str) -> str:

@@ -12,7 +12,6 @@ from catbox_env.core.defaults import Shown
 from catbox_env.core.definition import check_game_object
 from catbox_env.core.events import Event, check_step
 from catbox_env.core.past import Past, rewind, sample_past
-from catbox_env.core.picture import Sheet
 from catbox_env.core.rng import GENERATOR, child_seeds, new_generators, seed_sequence
 from catbox_env.core.sampling import checked_observations, fill_with_worlds, sample_worlds
 from catbox_env.core.state import GameState, check_own_state, read_state
@@ -221,7 +220,9 @@ class Game(Shown):
         """
         check_own_state("state", state, self)
         seat = seat if seat is None else check_seat("seat", seat, self.num_players)
-        return self.draw_picture(state, seat, Sheet(size, theme))
+        from catbox_env.pictures import render_svg  # only now: nothing that plays needs pictures
+
+        return render_svg(state, seat, size, theme)
 
     def deserialize_state(self, data: bytes) -> GameState:
         """The state that ``GameState.serialize`` wrote.

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from catbox_env import GAMES, make_game, make_vec, pictures
-from catbox_env.pictures import cat_in_the_box
+from catbox_env.pictures import cat_in_the_box, default
 from catbox_env.pictures.sheet import MAX_SEATS, THEMES, Sheet, Theme
 from tests.core.bad_values import NONE, check_refusals
 from tests.core.fuzz import random_game
@@ -43,6 +43,12 @@ def test_pictures_under_random_rules_are_sound_and_tell_nothing_hidden(game_id: 
         game = random_game(game_id, rng)
         seed, moves = int(rng.integers(2**31)), int(rng.integers(game.history_length))
         check_picture(begun(game, moves, seed), seed)
+
+
+def test_a_game_without_a_picture_of_its_own_has_the_default_one() -> None:
+    assert pictures._drawing("cat_in_the_box_v1") is cat_in_the_box.draw
+    for game_id in ("nim_v0", "sheet_v0", "letters_v0", "cat_te", "a.b_v0"):
+        assert pictures._drawing(game_id) is default.draw
 
 
 def show_every_hand(sheet: Sheet) -> str:

@@ -1,1 +1,1 @@
-"""Cat in the Box in words and pictures."""
+"""Cat in the Box in words, and the views that its words and pictures show."""

@@ -8,9 +8,10 @@ from collections.abc import Iterator
 
 import numpy as np
 import pytest
+from pettingzoo.test import render_test
 
 from catbox_agents.gymnasium import LearnerEnv, LearnerVectorEnv
-from catbox_env import GAMES, make_game
+from catbox_env import GAMES, cat_in_the_box_v0, make_game
 from catbox_env.adapters.aec import AECGame
 from catbox_env.pictures import raster
 from catbox_env.pictures.sheet import THEMES
@@ -88,6 +89,11 @@ def test_every_letter_of_every_picture_can_be_drawn_and_no_other_one_is_left_out
     assert set(known["regular"]) == set(known["bold"])
     with pytest.raises(ValueError, match="'caf\u00e9' in a picture: '\u00e9' is none of the letters"):
         ink(text(0, 18, "caf\u00e9", 24))
+
+
+def test_pettingzoo_accepts_what_every_render_mode_returns(capsys: pytest.CaptureFixture) -> None:
+    render_test(lambda render_mode: cat_in_the_box_v0.env(num_players=2, render_mode=render_mode))
+    assert "Cat in the Box" in capsys.readouterr().out
 
 
 @pytest.mark.parametrize("game_id", GAMES)

@@ -8,7 +8,7 @@ import numpy as np
 
 from benchmarks.report import Clock, Metric, metric_of
 from catbox_env import GAMES, GameState, make_game
-from catbox_env.adapters.raster import FRAME_WIDTH, rasterise
+from catbox_env.pictures.raster import FRAME_WIDTH, rasterise
 
 
 def middle_of(game_id: str) -> GameState:

@@ -85,8 +85,8 @@ from catbox_agents.learner_options import (
     checked_render_mode,
     make_learner_game,
 )
-from catbox_env.adapters.raster import FRAME_WIDTH, can_rasterise, rasterise
 from catbox_env.core.checks import as_array, brief, check_flag, is_integer
+from catbox_env.pictures.raster import FRAME_WIDTH, can_rasterise, rasterise
 
 __all__ = ["LearnerEnv", "LearnerGames", "LearnerVectorEnv", "Opponents", "OptionError"]
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import importlib
 import pickle
 from collections.abc import Mapping
 from typing import Any
@@ -67,7 +66,9 @@ class AECGame(AECEnv[str, dict[str, np.ndarray], int]):
         }
         self._console = _make_console() if render_mode == "human" else None
         if render_mode == "rgb_array":
-            _pixels().load_rasteriser()
+            from catbox_env.pictures.raster import load_rasteriser
+
+            load_rasteriser()
         self.game_state: GameState | None = None
         self._generators: np.ndarray | None = None
         self._mask = np.zeros(self.game.num_actions, np.int8)
@@ -175,7 +176,9 @@ class AECGame(AECEnv[str, dict[str, np.ndarray], int]):
                 "render() without a render mode: make the environment with render_mode='ansi', 'human' or 'rgb_array'"
             )
         if self.render_mode == "rgb_array":
-            return _pixels().rasterise(self.game.render_svg(state, size=_pixels().FRAME_WIDTH))
+            from catbox_env.pictures.raster import FRAME_WIDTH, rasterise
+
+            return rasterise(self.game.render_svg(state, size=FRAME_WIDTH))
         seat = None if state.is_terminal() else state.current_player
         if self._console is None:
             return self.game.render_text(state, seat)
@@ -232,11 +235,6 @@ def wrapped(raw: AECGame) -> AECEnv:
     """``raw`` in PettingZoo's usual wrappers: an illegal action ends the game with the lowest possible reward."""
     env = wrappers.TerminateIllegalWrapper(raw, illegal_reward=min(-1.0, raw.game.min_utility))
     return wrappers.OrderEnforcingWrapper(wrappers.AssertOutOfBoundsWrapper(env))
-
-
-def _pixels() -> Any:
-    """The module of pictures as pixels, imported on demand: nothing else here needs pictures."""
-    return importlib.import_module("catbox_env.pictures.raster")
 
 
 def _make_console() -> Any:

@@ -6,7 +6,7 @@ import warnings
 
 import numpy as np
 import pytest
-from pettingzoo.test import api_test, render_test, seed_test
+from pettingzoo.test import api_test, seed_test
 
 import catbox_env
 from catbox_env import cat_in_the_box_v0
@@ -45,11 +45,6 @@ def test_pettingzoo_api(make: object, options: dict) -> None:
 
 def test_pettingzoo_seed() -> None:
     seed_test(lambda: cat_in_the_box_v0.env(num_players=3), num_cycles=200)
-
-
-def test_pettingzoo_render(capsys: pytest.CaptureFixture) -> None:
-    render_test(lambda render_mode: cat_in_the_box_v0.env(num_players=2, render_mode=render_mode))
-    assert "Cat in the Box" in capsys.readouterr().out
 
 
 @pytest.mark.parametrize("options", OPTIONS, ids=str)

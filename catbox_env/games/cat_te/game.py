@@ -10,8 +10,7 @@ import numpy as np
 from catbox_env.core.events import Event
 from catbox_env.core.game import Game
 from catbox_env.core.kernels import Kernels
-from catbox_env.core.picture import Sheet
-from catbox_env.core.state import GameState, check_own_state
+from catbox_env.core.state import GameState
 from catbox_env.games.cat_te.hidden.deals import CardDraws
 from catbox_env.games.cat_te.hidden.rewinding import draw_round, rewind
 from catbox_env.games.cat_te.hidden.sampling import sample
@@ -23,7 +22,6 @@ from catbox_env.games.cat_te.play.kernels import apply, clear_round, deal, publi
 from catbox_env.games.cat_te.play.state import INFO, NUM_ACTIONS, STATE, make_params, state_bounds
 from catbox_env.games.cat_te.rules import NUM_CARDS, NUM_TRICKS, Deal, Rules
 from catbox_env.games.cat_te.show import events, refusals, text
-from catbox_env.games.cat_te.show.picture import draw
 from catbox_env.games.cat_te.show.view import View
 
 KERNELS = Kernels(
@@ -95,10 +93,6 @@ class CatTe(Game):
 
     def tell_events(self, before: GameState, action: int, after: GameState, seat: int | None) -> list[Event]:
         return events.tell_events(self.rules, before, action, after, seat)
-
-    def draw_picture(self, state: GameState, seat: int | None, sheet: Sheet) -> str:
-        check_own_state("state", state, self)
-        return draw(self.rules, state, seat, sheet)
 
     def set_deal(self, state: np.record, deal: Deal | Mapping[str, Any]) -> None:
         deal = Deal.of(deal)

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from catbox_env.core.kernels import HIDDEN
 from catbox_env.core.game import GameState
-from catbox_env.games.cat_in_the_box.state import BID, DISCARD, NONE, PLAY
+from catbox_env.core.kernels import HIDDEN
+from catbox_env.games.cat_in_the_box.play import trick_winner
 from catbox_env.games.cat_in_the_box.rules import COLORS, Rules
-from catbox_env.games.cat_in_the_box.show import View, card_to_string, largest_group, winning_play
+from catbox_env.games.cat_in_the_box.show import View, card_to_string, largest_group
+from catbox_env.games.cat_in_the_box.state import BID, DISCARD, PLAY
 from catbox_env.pictures import svg
 from catbox_env.pictures.cat_in_the_box_board import Board, hand_in_words
 from catbox_env.pictures.sheet import LETTERS, PADDING, PANEL, TITLE, Sheet, Theme
@@ -78,9 +79,9 @@ def _last_trick(rules: Rules, state: GameState) -> list[tuple[int, int, int]]:
     record, players = state.record, rules.num_players
     moves = int(record.num_moves)
     any_completed = record.phase == PLAY and record.tricks_left < rules.num_tricks
-    if not any_completed or not players <= moves <= len(state.log):
+    if not any_completed or not players <= moves <= len(state._log):
         return []
-    actions = state.log[moves - players : moves].tolist()
+    actions = state._log[moves - players : moves].tolist()
     if not all(rules.first_play <= action < rules.paradox for _, action, _ in actions):
         return []
     return [(seat, *divmod(action - rules.first_play, rules.num_ranks)) for seat, action, _ in actions]
@@ -95,7 +96,9 @@ def _places(view: View) -> list[float]:
 def _put_trick(view: View, completed: list[tuple[int, int, int]], sheet: Sheet) -> None:
     """The current trick; before its first card the one just ``completed``: (seat, colour, rank), as played."""
     theme, plays = sheet.theme, view.plays or completed
-    winner = winning_play(plays)[0] if plays else NONE
+    state = sheet.state
+    # Whoever won the completed trick leads the next one.
+    winner = trick_winner(state.game.params[0], state.record) if view.plays else view.leader
     if completed:
         head, note = "Last trick", f"player_{winner} won"
     else:
@@ -159,7 +162,7 @@ def _player(view: View, sheet: Sheet, seat: int, scored: bool) -> str:
     top = TITLE + seat * ROW
     y, notes = top + ROW / 2, ["starts"] * (seat == view.start_player)
     drawn, who = sheet.seat_row(seat, top, ROW, notes)
-    kept, size = view.x_tokens[seat], len(largest_group(view.board, seat))
+    kept, size = view.x_tokens[seat], len(largest_group(sheet.state, seat))
     for color in range(view.rules.num_colors):
         drawn += _x_token(sheet.theme, X_TOKENS + 20 * color, y - 9, color, held=color in kept)
     drawn += _won_and_bid(view, sheet.theme, seat, y) + svg.centred(GROUP, y, size, 15)

@@ -6,9 +6,9 @@ costs the X-token of the led colour shows that token.
 
 from __future__ import annotations
 
-from catbox_env.games.cat_in_the_box.state import DISCARD, NEUTRAL, NONE, PLAY, RED
 from catbox_env.games.cat_in_the_box.rules import COLORS
 from catbox_env.games.cat_in_the_box.show import Cell, View, largest_group
+from catbox_env.games.cat_in_the_box.state import DISCARD, NEUTRAL, NONE, PLAY, RED
 from catbox_env.pictures import svg
 from catbox_env.pictures.sheet import LETTERS, PADDING, PANEL, Sheet
 
@@ -52,7 +52,7 @@ class Board:
         """The largest group of the viewer, and at the end those of the winners; in the view of None, all of them."""
         viewer = self.view.seat
         seats = range(self.rules.num_players) if viewer is None else {viewer, *self.sheet.winners}
-        groups = {seat: largest_group(self.view.board, seat) for seat in seats}
+        groups = {seat: largest_group(self.sheet.state, seat) for seat in seats}
         return "".join(
             svg.path(self._ground(cells), self.theme.seats[seat])
             for seat, cells in groups.items()

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from catbox_env.core.kernels import HIDDEN
-from catbox_env.games.cat_te.state import CLAIM, FOLD, INFO_SCORE, NONE, SHOW
 from catbox_env.games.cat_te.rules import (
     BLIND_TRICK,
     NUM_EARLY_TRICKS,
@@ -14,6 +13,7 @@ from catbox_env.games.cat_te.rules import (
     card_to_string,
 )
 from catbox_env.games.cat_te.show import CHOSEN, EMPTY, View, cards_to_string
+from catbox_env.games.cat_te.state import CLAIM, FOLD, INFO_SCORE, NONE, SHOW
 from catbox_env.pictures import svg
 from catbox_env.pictures.sheet import PADDING, PANEL, TITLE, Sheet, Theme
 from catbox_env.pictures.svg import number

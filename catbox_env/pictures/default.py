@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from catbox_env.core.show import part_lines, view_lines
 from catbox_env.core.kernels import HIDDEN
+from catbox_env.core.show import part_lines, vector_lines
 from catbox_env.pictures import svg
 from catbox_env.pictures.sheet import PADDING, PANEL, TITLE, Sheet
 
@@ -19,7 +19,7 @@ def draw(sheet: Sheet) -> str:
     """The parts of what the viewer sees, and the actions: each has a fixed place, which is empty if it is illegal."""
     state, seat, game = sheet.state, sheet.seat, sheet.state.game
     drawn = sheet.heading("State" if seat is None else f"What player_{seat} sees")
-    for k, line in enumerate(view_lines(game, state.record, seat)):
+    for k, line in enumerate(vector_lines(game, state.record, seat)):
         drawn += svg.text(PADDING, TITLE + (k + 0.5) * LINE, line, 12)
     layout = game.state_layout if seat is None else game.observation_layout
     # All pictures have the same height, that of the most lines.

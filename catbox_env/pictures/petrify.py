@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from catbox_env.games.petrify.state import NONE
 from catbox_env.games.petrify.rules import COLUMN_LETTERS, NUM_SYMBOLS, Rules
 from catbox_env.games.petrify.show import (
     WALL_NAME,
@@ -12,6 +11,7 @@ from catbox_env.games.petrify.show import (
     colors_matter,
     steps_of,
 )
+from catbox_env.games.petrify.state import NONE
 from catbox_env.pictures import svg
 from catbox_env.pictures.sheet import GAP, PADDING, PANEL, TITLE, Sheet, Theme
 from catbox_env.pictures.svg import number

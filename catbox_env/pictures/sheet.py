@@ -16,10 +16,8 @@ from functools import cache
 from html import escape
 
 from catbox_env.core.checks import check_choice, check_integer
-from catbox_env.core.show import game_title
-from catbox_env.core.show import action_seen, winners_of, won_by
-from catbox_env.core.kernels import HIDDEN
 from catbox_env.core.game import GameState
+from catbox_env.core.show import game_title, last_action, winners_of, won_by
 from catbox_env.pictures import svg
 from catbox_env.pictures.svg import number
 
@@ -257,11 +255,8 @@ class Sheet:
 
     def _last_words(self, tell: Callable[[int, int], str]) -> str:
         """The last action, as the viewer saw it; nothing at the beginning, and if the state has no past."""
-        state, moves = self.state, int(self.state.record.num_moves)
-        if not 0 < moves <= len(state.log):
-            return ""
-        mover, action, _ = state.log[moves - 1].tolist()
-        return f"{tell(mover, action if action_seen(state, self.seat) else HIDDEN)}."
+        last = last_action(self.state, self.seat)
+        return "" if last is None else f"{tell(*last)}."
 
     def _head(self, wide: bool, width: float, title: str, note: str, line: str, last: str) -> str:
         soft, left, right = self.theme.soft, GAP + 4, width - GAP - 4

@@ -21,6 +21,7 @@ import numpy as np
 
 from catbox_env.core.game import Event, Game, GameState
 from catbox_env.core.show import Piece, action_seen, counted, last_position, winners_event
+from catbox_env.games.cat_in_the_box.play import largest_group_of
 from catbox_env.games.cat_in_the_box.rules import COLORS, MAX_COLORS, PHASES, Rules
 from catbox_env.games.cat_in_the_box.state import BID, DISCARD, NEUTRAL, NONE, PLAY, RED
 
@@ -414,6 +415,14 @@ def _sum(rules: Rules, info: dict[str, int]) -> tuple[str, dict[str, Any]]:
     group = f", group of {bonus}" if bonus else ", no token on the board"
     words = f"{tricks} + {bonus} ({condition}{group})" if hit else f"{tricks} ({condition})"
     return f"{words} = {score}", {**data, "hit": bool(hit)}
+
+
+def largest_group(state: GameState, seat: int) -> list[Cell]:
+    """The cells of the largest connected group of tokens of ``seat``; the first of equally large ones."""
+    rules: Rules = state.game.rules
+    group = largest_group_of(state.game.params[0], state.record, seat)
+    cells = ((color, rank) for color in range(rules.num_colors) for rank in range(rules.num_ranks))
+    return [(color, rank) for color, rank in cells if group >> (color * (rules.num_ranks + 1) + rank) & 1]
 
 
 def card_to_string(color: int, rank: int) -> str:

@@ -50,7 +50,6 @@ def check_game(game: Game, num_games: int = 10, seed: int = 0) -> None:
         vec = Vec(game, 4, seed=seed, num_threads=num_threads, history=True, state=True)
         vec.step_random(game.history_length // 2 + 1, seed=seed)
         check_copies_play_on(vec, _step_some, batch_arrays, num_moves=game.history_length // 2 + 2)
-    check_features(game, seed)
 
 
 def check_names(game: Game) -> None:
@@ -321,29 +320,6 @@ def check_batch(game: Game, seed: int, num_envs: int = 5) -> None:
 def _require_equal(pairs: dict[str, tuple[object, object]]) -> None:
     for name, (one, other) in pairs.items():
         _require(np.array_equal(one, other), f"{name} differs between the batch and the single game")  # type: ignore[arg-type]
-
-
-def check_features(game: Game, seed: int, num_envs: int = 5) -> None:
-    """Check that features, if any, stay within their layouts, are fully rewritten, and are 0 for illegal actions."""
-    features = game.features
-    if features is None:
-        return
-    vec = Vec(game, num_envs, seed=seed)
-    _require(
-        pickle.loads(pickle.dumps(features)).layout == features.layout, "pickle changes the features' layout"
-    )
-    bounds, action_bounds = features.layout.bounds(), features.action_layout.bounds()
-    out, action_out = features.compute(vec.observation, vec.action_mask)
-    for number in range(game.history_length + 5):
-        for array, (low, high) in ((out, bounds), (action_out, action_bounds)):
-            bounded = bool(((array >= low) & (array <= high)).all())
-            _require(bounded, "a feature leaves the bounds of its layout")
-        _require(not action_out[~vec.action_mask].any(), "an illegal action has features")
-        _step_some(vec, number)
-        features.compute(vec.observation, vec.action_mask, out, action_out)
-        fresh = features.compute(vec.observation, vec.action_mask)
-        written = np.array_equal(fresh[0], out) and np.array_equal(fresh[1], action_out)
-        _require(written, "features depend on what the arrays held before")
 
 
 def check_copies_play_on(

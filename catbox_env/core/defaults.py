@@ -7,8 +7,6 @@ its own. Nothing here tells a seat more than its observation and its history do.
 from __future__ import annotations
 
 import inspect
-from collections.abc import Sequence
-from typing import Any
 
 import numpy as np
 
@@ -70,13 +68,6 @@ class Shown(GameDefinition):
     def describe_actions(self) -> list[tuple[int, int, str]]:
         """Rows (first id, last id, what they do), for documentation. By default, one for each action."""
         return [(action, action, self.action_to_string(action)) for action in range(self.num_actions)]
-
-    def axis_labels(self, part: str) -> tuple[Sequence[Any], ...]:
-        """What each axis of a part of the observation counts, for comparing rules: labels that mean the same in all.
-
-        By default, the indices.
-        """
-        return tuple(range(length) for length in self.observation_layout[part].shape)
 
     def describe_rules(self) -> list[str]:
         """A summary of the rules for players: a paragraph for each subject, with the numbers of this rule set.

@@ -19,7 +19,6 @@ import numpy as np
 from catbox_env.core.binding import bind
 from catbox_env.core.checks import brief, check_flag, check_integer, closest
 from catbox_env.core.draws import Draws
-from catbox_env.core.features import Features
 from catbox_env.core.kernels import REWARDS, Kernels
 from catbox_env.core.layout import Layout
 
@@ -42,19 +41,14 @@ class GameDefinition(ABC):
         min_utility, max_utility: bounds of a seat's return, in units of ``reward``.
         info_names: names of the statistics that every seat gets when a round ends.
         info_values: statistics whose individual values evaluations count, such as bids: name -> values.
-        transferable_options: options that do not change how an agent has to play, such as who begins: an agent made for
-            other values may play if the observation has the same parts.
-        adaptable_options: options of which an agent also plays a part, such as fewer bids (`catbox_agents.adaptation`).
-        equivalent_values: values of an option that mean the same rules: option -> these values.
-        binary_statistics: those of its `statistics` that are 0 or 1 for a seat and matter to a player: hints show
-            their probabilities. Some rules lack some of them.
+        agent_module: the module with what agents use of a game of your own, by its dotted name
+            (`catbox_agents.features`); None: there is none.
         params: array (1,) of the game's parameter record.
         state_bounds: the lowest and highest value of each of the game's own state fields, for all elements of the
             field, including those these rules do not use: name -> (low, high). An external state is rejected unless it
             is within them.
         draws: how deals are drawn, card by card (`core.draws`); None: every game begins the same way.
         score_sum: the sum of all seats' scores at the end of every game; None: not constant.
-        features: what the game computes from an observation for a network; None: nothing.
     """
 
     id: ClassVar[str]
@@ -62,10 +56,7 @@ class GameDefinition(ABC):
     rules_class: ClassVar[type]
     state_dtype: ClassVar[np.dtype]
     info_names: ClassVar[tuple[str, ...]]
-    transferable_options: ClassVar[tuple[str, ...]] = ()
-    adaptable_options: ClassVar[tuple[str, ...]] = ()
-    equivalent_values: ClassVar[Mapping[str, tuple[Any, ...]]] = {}
-    binary_statistics: ClassVar[tuple[str, ...]] = ()
+    agent_module: ClassVar[str | None] = None
 
     rules: Any
     num_players: int
@@ -78,7 +69,6 @@ class GameDefinition(ABC):
     info_values: dict[str, tuple[int, ...]]
     params: np.ndarray
     state_bounds: Mapping[str, tuple[int, int]]
-    features: Features | None = None
     draws: Draws | None = None
     score_sum: float | None = None
 

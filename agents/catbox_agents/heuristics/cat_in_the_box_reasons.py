@@ -16,11 +16,7 @@ from typing import Any
 
 import numpy as np
 
-from catbox_agents.heuristics.base import best_action
-from catbox_env.core.bits import popcount
-from catbox_env.core.compilation import cached_njit, njit
-from catbox_env.core.kernels import record_dtype
-from catbox_env.games.cat_in_the_box.observe.view import (
+from catbox_agents.features.cat_in_the_box_view import (
     EXACT,
     FREE,
     LOST,
@@ -30,6 +26,10 @@ from catbox_env.games.cat_in_the_box.observe.view import (
     neighbours,
     read_table,
 )
+from catbox_agents.heuristics.base import best_action
+from catbox_env.core.bits import popcount
+from catbox_env.core.compilation import cached_njit, njit
+from catbox_env.core.kernels import record_dtype
 from catbox_env.games.cat_in_the_box.play.state import NONE, RED
 from catbox_env.games.cat_in_the_box.rules import MAX_COLORS, MAX_PLAYERS, MAX_RANKS
 

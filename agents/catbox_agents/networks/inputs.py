@@ -1,10 +1,11 @@
-"""The inputs of a network: the observation, and features that the game computes from it."""
+"""The inputs of a network: the observation, and features that are computed from it."""
 
 from __future__ import annotations
 
 import numpy as np
 from numpy.typing import NDArray
 
+import catbox_agents.features
 from catbox_agents.networks.history import HistorySizes
 from catbox_agents.networks.numpy_network import PolicyNetwork
 from catbox_env import Game, Layout
@@ -42,7 +43,7 @@ class NetworkInputs:
             if self.history_length
             else None
         )
-        self._features = given = game.features
+        self._features = given = catbox_agents.features.of(game)
         self.layout = given.layout if given and features else None
         self.action_layout = given.action_layout if given and action_features else None
         self.size = game.observation_layout.size + (self.layout.size if self.layout else 0)

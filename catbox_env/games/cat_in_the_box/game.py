@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
@@ -15,7 +15,6 @@ from catbox_env.core.state import GameState, check_own_state
 from catbox_env.games.cat_in_the_box.hidden.deals import CardDraws
 from catbox_env.games.cat_in_the_box.hidden.rewinding import draw_round, rewind
 from catbox_env.games.cat_in_the_box.hidden.sampling import sample
-from catbox_env.games.cat_in_the_box.observe.features import make_features
 from catbox_env.games.cat_in_the_box.observe.layout import observation_layout, state_layout
 from catbox_env.games.cat_in_the_box.observe.observation import write_observation, write_state
 from catbox_env.games.cat_in_the_box.play.board import block_cells
@@ -49,9 +48,6 @@ class CatInTheBox(Game):
     rules_class = Rules
     state_dtype = STATE
     info_names = INFO
-    transferable_options = ("rounds", "start_player")
-    adaptable_options = ("bids",)
-    binary_statistics = ("paradox", "bid_hit")
 
     rules: Rules
 
@@ -75,16 +71,10 @@ class CatInTheBox(Game):
             self.info_values = {"bid": rules.bids}
         self.params = make_params(rules, self.reward)
         self.state_bounds = state_bounds(rules)
-        self.features = make_features(self)
         self.draws = CardDraws(rules)
 
     def action_to_string(self, action: int) -> str:
         return text.action_to_string(self.rules, self.check_action_id(action))
-
-    def axis_labels(self, part: str) -> tuple[Sequence[Any], ...]:
-        if part == "bids":
-            return range(self.num_players), self.rules.bids
-        return super().axis_labels(part)
 
     def describe_actions(self) -> list[tuple[int, int, str]]:
         return text.describe_actions(self.rules)

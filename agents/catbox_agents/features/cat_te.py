@@ -1,4 +1,4 @@
-"""Features of Cat Te: what a strong player counts, computed from one observation and its action mask.
+"""Features of Cat Te: what a strong player counts, computed from one observation and its action mask; `FACTS`.
 
 Unseen cards are those that are not in the own hand, not face up, not folded or chosen by the observer, and not
 upturned. A claimed card counts as unseen until it is played: another seat may still win with it.
@@ -11,12 +11,12 @@ from typing import Any
 
 import numpy as np
 
+from catbox_agents.features import Features, GameFacts, part_offsets
+from catbox_agents.features.cat_te_view import VIEW, above, below, of_suit, read_view
 from catbox_env.core.bits import next_seat, popcount
 from catbox_env.core.compilation import cached_njit, njit
-from catbox_env.core.features import Features, part_offsets
 from catbox_env.core.game import Game
 from catbox_env.core.layout import Layout, Part
-from catbox_env.games.cat_te.observe.view import VIEW, above, below, of_suit, read_view
 from catbox_env.games.cat_te.play.cards import card_at, is_blind, rank_of, suit_of
 from catbox_env.games.cat_te.play.state import CLAIM, FOLD, NONE, SHOW
 from catbox_env.games.cat_te.rules import (
@@ -27,6 +27,12 @@ from catbox_env.games.cat_te.rules import (
     NUM_RANKS,
     NUM_SUITS,
     Rules,
+)
+
+FACTS = GameFacts(
+    transferable_options=("rounds", "dealer"),
+    equivalent_values={"region": ("laos", "vietnamese")},
+    binary_statistics=("won_round", "eliminated"),
 )
 
 #: The number of "unseen cards above" if there is no card.
@@ -193,7 +199,7 @@ def write_actions(params, view, mask, action_out):
 
 @cached_njit(nogil=True)
 def fill(params, offsets, observations, masks, out, action_out):
-    """Write every element of ``out`` (n, F) and ``action_out`` (n, A, K); see ``core.features``."""
+    """Write every element of ``out`` (n, F) and ``action_out`` (n, A, K); see `Features`."""
     views = np.zeros(1, VIEW)  # keep the array: compiled code that holds only its record frees it
     rules, at = params[0], offsets[0]
     for row in range(len(observations)):

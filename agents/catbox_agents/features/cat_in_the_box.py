@@ -1,4 +1,4 @@
-"""Features of Cat in the Box: what a strong player counts, computed from one observation and its action mask.
+"""Features of Cat in the Box: what a strong player counts, computed from one observation and its action mask; `FACTS`.
 
 A card fits only cells of its own rank. So the largest number of hand cards that can still be placed (the maximum
 matching of cards to empty cells of the colours kept) is a sum over the ranks: the number of cards or of cells of the
@@ -8,16 +8,13 @@ rank, whichever is smaller.
 from __future__ import annotations
 
 from collections import namedtuple
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 
-from catbox_env.core.bits import INT8_MAX, INT8_MIN, clip_int8, popcount
-from catbox_env.core.compilation import cached_njit, njit
-from catbox_env.core.features import Features, part_offsets
-from catbox_env.core.game import Game
-from catbox_env.core.layout import Layout, Part
-from catbox_env.games.cat_in_the_box.observe.view import (
+from catbox_agents.features import Features, GameFacts, axis_indices, part_offsets
+from catbox_agents.features.cat_in_the_box_view import (
     EXACT,
     NEEDS,
     QUARTERS,
@@ -27,8 +24,25 @@ from catbox_env.games.cat_in_the_box.observe.view import (
     placeable_cards,
     read_view,
 )
+from catbox_env.core.bits import INT8_MAX, INT8_MIN, clip_int8, popcount
+from catbox_env.core.compilation import cached_njit, njit
+from catbox_env.core.game import Game
+from catbox_env.core.layout import Layout, Part
 from catbox_env.games.cat_in_the_box.play.state import NONE, RED
 from catbox_env.games.cat_in_the_box.rules import Rules
+
+
+def axis_labels(game: Game, part: str) -> tuple[Sequence[Any], ...]:
+    """Those of `GameFacts`: bids are compared by their number of tricks."""
+    return (range(game.num_players), game.rules.bids) if part == "bids" else axis_indices(game, part)
+
+
+FACTS = GameFacts(
+    transferable_options=("rounds", "start_player"),
+    adaptable_options=("bids",),
+    axis_labels=axis_labels,
+    binary_statistics=("paradox", "bid_hit"),
+)
 
 #: What a seat wants, in the order of ``view``.
 STATUS = "free (no bid yet, or more tricks are optional), needs more tricks, wants no more, bonus lost"
@@ -353,7 +367,7 @@ def write_actions(params, view, mask, action_out):
 
 @cached_njit(nogil=True)
 def fill(params, offsets, observations, masks, out, action_out):
-    """Write every element of ``out`` (n, F) and ``action_out`` (n, A, K); see ``core.features``."""
+    """Write every element of ``out`` (n, F) and ``action_out`` (n, A, K); see `Features`."""
     views = np.zeros(1, VIEW)  # keep the array: compiled code that holds only its record frees it
     rules, at = params[0], offsets[0]
     for row in range(len(observations)):

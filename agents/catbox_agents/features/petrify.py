@@ -1,4 +1,4 @@
-"""Features of Petrify: how much room each pawn has, computed from one observation and its action mask.
+"""Features of Petrify: how much room each pawn has, computed from one observation and its action mask; `FACTS`.
 
 Free cells are the open ones without a pawn. The room of a pawn is the number of free cells connected to it by steps
 over free cells: all that it could ever reach on foot. The features of an action describe the position before the
@@ -13,9 +13,9 @@ from typing import Any
 
 import numpy as np
 
+from catbox_agents.features import Features, GameFacts, part_offsets
 from catbox_env.core.bits import popcount
 from catbox_env.core.compilation import cached_njit, njit
-from catbox_env.core.features import Features, part_offsets
 from catbox_env.core.game import Game
 from catbox_env.core.layout import Layout, Part
 from catbox_env.games.petrify.observe.layout import MOST_COUNTED
@@ -31,6 +31,8 @@ from catbox_env.games.petrify.play.board import (
 )
 from catbox_env.games.petrify.play.state import NONE, STATE, TELEPORT, WILDCARD_TILE, ZERO_TILE
 from catbox_env.games.petrify.rules import NUM_SYMBOLS, Rules
+
+FACTS = GameFacts(binary_statistics=("win",))
 
 #: `outlook` looks four moves ahead, alternating the next seat and the observer, on boards of up to this many cells; two
 #: on larger ones, which have more moves.
@@ -232,7 +234,7 @@ def write_replies(params, state, cell, other, free, out):
 
 @cached_njit(nogil=True)
 def fill(params, offsets, observations, masks, out, action_out):
-    """Write every element of ``out`` (n, F) and ``action_out`` (n, A, K); see ``core.features``."""
+    """Write every element of ``out`` (n, F) and ``action_out`` (n, A, K); see `Features`."""
     # Keep the array: compiled code that holds only its record frees it. And the functions above take the record,
     # never an array in it, whose memory a call would count as its own.
     states = np.zeros(1, STATE)

@@ -1,21 +1,91 @@
-"""Features that a game computes from an observation for a network: of the position and of each legal action."""
+"""What agents and the app use of a game beyond its rules: features for networks, and facts about its options.
+
+`of(game)` returns the features of a game, `facts(game)` its facts. They stand in a module for each game: for
+``NAME_v0`` in ``NAME.py`` of this folder; a game of your own names its module in ``Game.agent_module``. The module may
+define
+
+- ``make_features(game) -> Features``; by default a game has no features;
+- ``FACTS``, a `GameFacts`; by default ``GameFacts()``.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
-from operator import attrgetter
-from typing import TYPE_CHECKING, Any
+import importlib
+import pkgutil
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cache, lru_cache
+from types import ModuleType
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from catbox_env import Game, Layout
 from catbox_env.core.checks import brief, is_array
 from catbox_env.core.kernels import record_dtype
-from catbox_env.core.layout import Layout
 
-if TYPE_CHECKING:
-    from catbox_env.core.game import Game
+__all__ = ["Features", "GameFacts", "axis_indices", "facts", "of", "part_offsets"]
+
+
+def of(game: Game) -> Features | None:
+    """The features of ``game``, or None if it has none. Equal games share one object."""
+    make_features = getattr(_agent_module(game.id, game.agent_module), "make_features", None)
+    return None if make_features is None else _cached(make_features, game)
+
+
+def facts(game: Game | type[Game]) -> GameFacts:
+    """The facts about ``game``, or about the games of a class, which are the same under all rules."""
+    return getattr(_agent_module(game.id, game.agent_module), "FACTS", GameFacts())
+
+
+@lru_cache(maxsize=128)
+def _cached(make_features: Callable[[Game], Features], game: Game) -> Features:
+    return make_features(game)
+
+
+@cache
+def _agent_module(game_id: str, name: str | None) -> ModuleType | None:
+    """The module ``name`` or, for None, the one of this folder for ``game_id``, if there is one."""
+    own = game_id.rpartition("_v0")[0]
+    if name is None and own in {module.name for module in pkgutil.iter_modules(__path__)}:
+        name = f"{__name__}.{own}"
+    if name is None:
+        return None
+    try:
+        return importlib.import_module(name)
+    except ImportError as error:
+        raise ValueError(
+            f"agent_module={name!r} of the game {game_id!r} cannot be imported ({error}): name a module that can, or "
+            "None"
+        ) from error
+
+
+def axis_indices(game: Game, part: str) -> tuple[Sequence[Any], ...]:
+    """The indices along each axis of a part of the observation: the default of ``GameFacts.axis_labels``."""
+    return tuple(range(length) for length in game.observation_layout[part].shape)
+
+
+@dataclass(frozen=True)
+class GameFacts:
+    """Which rules of a game are alike to an agent, and which statistics matter to a player.
+
+    Attributes:
+        transferable_options: options that do not change how an agent has to play, such as who begins: an agent made for
+            other values may play if the observation has the same parts.
+        adaptable_options: options of which an agent also plays a part, such as fewer bids (`catbox_agents.adaptation`).
+        equivalent_values: values of an option that mean the same rules: option -> these values.
+        axis_labels: ``axis_labels(game, part)``: what each axis of a part of the observation counts, as labels that
+            mean the same under all rules. By default, the indices.
+        binary_statistics: those of the game's `statistics` that are 0 or 1 for a seat and matter to a player: hints
+            show their probabilities. Some rules lack some of them.
+    """
+
+    transferable_options: tuple[str, ...] = ()
+    adaptable_options: tuple[str, ...] = ()
+    equivalent_values: Mapping[str, tuple[Any, ...]] = field(default_factory=dict)
+    axis_labels: Callable[[Game, str], tuple[Sequence[Any], ...]] = axis_indices
+    binary_statistics: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, eq=False)
@@ -25,7 +95,7 @@ class Features:
     They depend only on an observation and its action mask, so they tell a player nothing that it cannot see.
 
     Attributes:
-        game: the game; ``game.features`` is this object.
+        game: the game; ``of(game)`` is this object.
         layout: the named parts of the features of a position (F,).
         action_layout: the named parts of the features of one action (K,).
         offsets: array (1,) of a record with the offset of each part of ``layout``, -1 for an omitted part.
@@ -40,7 +110,7 @@ class Features:
     fill: Callable[..., None]
 
     def __reduce__(self) -> tuple:
-        return attrgetter("features"), (self.game,)
+        return of, (self.game,)
 
     def compute(
         self,

@@ -64,7 +64,7 @@ class SelfPlayEnv(MultiAgentEnv):
         super().__init__()
         options = dict(config or {})
         self.game: Game = make_game(options.pop("game", "cat_in_the_box_v0"), **options)
-        low, high = self.game.observation_layout.bounds()
+        low, high = self.game.observation_layout.low, self.game.observation_layout.high
         space = spaces.Dict(
             {
                 OBSERVATIONS: spaces.Box(low, high, dtype=np.int8),

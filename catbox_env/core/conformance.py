@@ -169,7 +169,8 @@ def check_information(state: GameState, seed: int) -> None:
         _require(bool(seats), "a sampled state does not give the observation it was sampled from")
         if seat in seats:
             _require(
-                repr(other) == shown, "repr of a state, the first line of its text, reveals hidden information"
+                repr(other) == shown,
+                "repr of a state, the first line of its text, reveals hidden information",
             )
         if seat == state.current_player:
             unchanged = np.array_equal(other.action_mask(), state.action_mask())
@@ -196,7 +197,8 @@ def check_past(state: GameState, seed: int) -> None:
         since, moves = len(other.history()), len(state.history())
         in_round = history[moves - since : moves]
         found = any(
-            np.array_equal(other.history_observation(s)[:since], in_round) for s in _seats_that_see(other, seen)
+            np.array_equal(other.history_observation(s)[:since], in_round)
+            for s in _seats_that_see(other, seen)
         )
         _require(found, "a sampled state does not give the history it was sampled from")
 

@@ -11,7 +11,6 @@ import pytest
 from catbox_env.core.conformance import ConformanceError, check_game
 from catbox_env.core.show import Event
 from catbox_env.games.cat_in_the_box.game import CatInTheBox
-from catbox_env.games.cat_in_the_box.observe.features import fill
 
 KERNELS = CatInTheBox.kernels
 write_mask, write_observation = KERNELS.write_mask, KERNELS.write_observation
@@ -40,12 +39,6 @@ def forget_a_bound(game):
     game.state_bounds = {name: pair for name, pair in game.state_bounds.items() if name != "tokens"}
 
 
-def tell_of_illegal_actions(game):
-    def fill_all(params, offsets, observations, masks, out, action_out):
-        fill(params, offsets, observations, np.ones_like(masks), out, action_out)
-
-    set_up(game)
-    game.features = dataclasses.replace(game.features, fill=fill_all)
 
 
 def tell_the_next_hand(game, before, action, after, seat):
@@ -70,7 +63,6 @@ BROKEN = [
     compiled("write_mask", forget_the_paradox, "mask of the seat to move is empty"),
     compiled("public_action", show_a_wrong_rank, "history shows"),
     ({"set_up": forget_a_bound}, "state_bounds lacks tokens"),
-    ({"set_up": tell_of_illegal_actions}, "an illegal action has features"),
     (
         {
             "tell_events": lambda game, before, action, after, seat: tell_events(

@@ -7,7 +7,7 @@ import pytest
 
 from catbox_env import make_game, petrify_v0
 from catbox_env.core.game import GameState
-from catbox_env.games.petrify.play.state import STATE
+from catbox_env.games.petrify.state import STATE
 from catbox_env.games.petrify.rules import Rules
 from tests.games.test_conformance import VARIANTS
 

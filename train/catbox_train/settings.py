@@ -13,8 +13,8 @@ from typing import Annotated, Any, Literal, Self, Union, get_args, get_origin
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, Strict, ValidationError
 from pydantic.fields import FieldInfo
 
-from catbox_env.core.checks import brief
 from catbox_agents.option_text import QuotedText, parse_text, parse_texts, quoted, read_value
+from catbox_env.core.checks import brief
 from catbox_train.settings_file import to_yaml
 
 #: Far more than any count reaches; larger ones overflow somewhere.

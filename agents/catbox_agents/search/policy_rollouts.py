@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+import catbox_agents.features
 from catbox_agents.agent import Agent, other_rules
 from catbox_agents.networks.action_head import add_action_scores
 from catbox_agents.networks.layer_kernels import add_layer
@@ -43,7 +44,7 @@ def policy_rewards(
     (N, P). Raises ``ValueError`` if the network gives logits that are not finite.
     """
     paid = np.zeros(games.rewards.shape)
-    network, game, given = agent.network, games.game, agent.game.features
+    network, game, given = agent.network, games.game, catbox_agents.features.of(agent.game)
     assert given is not None  # because the network takes them
     if other := other_rules(agent.game, game):
         raise ValueError(f"the agent was made for {other}: make one for the rules of the games")

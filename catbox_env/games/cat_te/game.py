@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 
@@ -14,7 +14,6 @@ from catbox_env.core.state import GameState
 from catbox_env.games.cat_te.hidden.deals import CardDraws
 from catbox_env.games.cat_te.hidden.rewinding import draw_round, rewind
 from catbox_env.games.cat_te.hidden.sampling import sample
-from catbox_env.games.cat_te.observe.features import make_features
 from catbox_env.games.cat_te.observe.layout import observation_layout, state_layout
 from catbox_env.games.cat_te.observe.observation import write_observation, write_state
 from catbox_env.games.cat_te.play.check_state import check_state
@@ -46,9 +45,6 @@ class CatTe(Game):
     rules_class = Rules
     state_dtype = STATE
     info_names = INFO
-    transferable_options = ("rounds", "dealer")
-    equivalent_values: ClassVar[Mapping[str, tuple[Any, ...]]] = {"region": ("laos", "vietnamese")}
-    binary_statistics = ("won_round", "eliminated")
 
     rules: Rules
 
@@ -70,7 +66,6 @@ class CatTe(Game):
         }[self.reward]
         self.params = make_params(rules, self.reward)
         self.state_bounds = state_bounds(rules)
-        self.features = make_features(self)
         self.draws = CardDraws(rules)
         self.score_sum = 0.0  # a side pot left at the end is returned in equal parts
 

@@ -12,7 +12,6 @@ from catbox_env.core.game import Game
 from catbox_env.core.kernels import Kernels
 from catbox_env.core.state import GameState
 from catbox_env.games.petrify.hidden import BoardDraws, sample
-from catbox_env.games.petrify.observe.features import make_features
 from catbox_env.games.petrify.observe.layout import observation_layout
 from catbox_env.games.petrify.observe.observation import write_observation
 from catbox_env.games.petrify.play.board import end_cells
@@ -42,7 +41,6 @@ class Petrify(Game):
     rules_class = Rules
     state_dtype = STATE
     info_names = INFO
-    binary_statistics = ("win",)
 
     rules: Rules
     draws: BoardDraws
@@ -61,7 +59,6 @@ class Petrify(Game):
             "win": (0.0, 1.0),
         }[self.reward]
         self.params, self.state_bounds = make_params(rules, self.reward), state_bounds(rules)
-        self.features = make_features(self)
         self.draws = BoardDraws(rules, self.params)
         self.score_sum = 0.0
 

@@ -18,8 +18,8 @@ from catbox_env.pictures.sheet import Sheet
 def render_svg(state: GameState, seat: int | None, size: int, theme: str) -> str:
     """The picture of ``state``: what `Game.render_svg` returns, which has checked ``state`` and ``seat``.
 
-    The function ``draw`` of the module ``catbox_env.pictures.NAME`` draws a game whose id is ``NAME_v0``, NAME_v1, ...;
-    without one, `default` does.
+    A game whose id is ``NAME_v0`` is drawn by the function ``draw`` of the module ``catbox_env.pictures.NAME``; without
+    one, by `default`.
     """
     return _drawing(state.game.id)(Sheet(state, seat, size, theme))
 

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import pytest
 
-from catbox_env.core import versions
+from catbox_env.core import extras
 
 
 def missing(module: str | None) -> ModuleNotFoundError:
-    return versions.missing_extra(
+    return extras.missing_extra(
         ModuleNotFoundError("no such module", name=module), "catbox", "sb3", "train"
     )
 

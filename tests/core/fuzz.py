@@ -21,7 +21,26 @@ from catbox_env.core.kernels import REWARDS, UNUSED
 from tests.core.game_cases import CASES
 
 #: What a part of an input may become.
-ODD: list[Any] = [-1, 0, 1, 2, 127, 128, 2**31, 2**63, 2**64, 0.5, float("nan"), True, "", "1.1", [], [1], [[1]], {}]
+ODD: list[Any] = [
+    -1,
+    0,
+    1,
+    2,
+    127,
+    128,
+    2**31,
+    2**63,
+    2**64,
+    0.5,
+    float("nan"),
+    True,
+    "",
+    "1.1",
+    [],
+    [1],
+    [[1]],
+    {},
+]
 
 
 def sealed(data: bytes, body: bytes) -> bytes:

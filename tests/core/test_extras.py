@@ -8,9 +8,7 @@ from catbox_env.core import extras
 
 
 def missing(module: str | None) -> ModuleNotFoundError:
-    return extras.missing_extra(
-        ModuleNotFoundError("no such module", name=module), "catbox", "sb3", "train"
-    )
+    return extras.missing_extra(ModuleNotFoundError("no such module", name=module), "catbox", "sb3", "train")
 
 
 @pytest.mark.parametrize("module", ["no_such_package_of_anybody", "no_such_package_of_anybody.part"])

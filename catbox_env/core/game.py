@@ -12,7 +12,7 @@ import json
 import os
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
-from concurrent.futures import Future, ThreadPoolExecutor, wait
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field, fields
 from typing import Any, ClassVar, NamedTuple, Self
 
@@ -1262,14 +1262,15 @@ class Vec:
         if self._pool is None or self._process != os.getpid():  # a forked process has none of the threads
             self._pool = ThreadPoolExecutor(self.num_threads, thread_name_prefix="catbox")
             self._process = os.getpid()
-        futures: list[Future] = []
+        pool = self._pool
         try:
-            for slices in zip(*(np.array_split(array, self.num_threads) for array in arrays), strict=True):
-                futures.append(self._pool.submit(work, *slices))
-            for future in futures:
+            slices = zip(*(np.array_split(array, self.num_threads) for array in arrays), strict=True)
+            for future in [pool.submit(work, *some) for some in slices]:
                 future.result()
-        finally:
-            wait(futures)
+        except BaseException:
+            pool.shutdown()  # also waits for a thread whose future is not known, because Ctrl-C came meanwhile
+            self._pool = None
+            raise
 
     def _clear_outcomes(self, rows: np.ndarray) -> None:
         where = slice(None) if rows is self._all else rows  # much faster than an array of all indices

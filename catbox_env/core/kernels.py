@@ -150,7 +150,7 @@ class Kernels:
     apply: Callable[..., None]
     write_mask: Callable[..., None]
     write_observation: Callable[..., None]
-    write_state: Callable[..., None] | None = None
+    write_state: Callable[..., None] = None  # type: ignore[assignment]  # `write_observation`, in __post_init__
     public_action: Callable[..., int] = show_action
     sample: Callable[..., int] = sample_none
     rewind: Callable[..., tuple[float, float]] | None = None

@@ -69,7 +69,7 @@ def test_constant_info_has_the_same_keys_in_every_step(game_id: str, illegal_act
             own = plain.step(action)[4]
             told += len(own) > 1
     assert told
-    assert keys >= {"action_mask", "skipped_games", "skipped_reward", *constant.game.info_names}
+    assert keys >= {"action_mask", "skipped_games", "skipped_reward", *constant.game.kernels.info_names}
     assert ("illegal_action" in keys) == (illegal_action != "raise")
 
 
@@ -80,7 +80,9 @@ def test_constant_info_of_a_batch_names_everything_in_every_step() -> None:
     for _ in range(30):
         *_, infos = envs.step(infos["action_mask"].argmax(1))
         assert set(infos) - {"final_obs", "_final_obs", "final_info", "_final_info"} == keys
-        assert not infos[f"_{envs.game.info_names[0]}"].any()  # a finished episode's are in final_info
+        assert not infos[
+            f"_{envs.game.kernels.info_names[0]}"
+        ].any()  # a finished episode's are in final_info
     with pytest.raises(ValueError, match="constant_info=1: expected True or False"):
         LearnerVectorEnv(3, "petrify_v0", constant_info=1)  # type: ignore[arg-type]
 

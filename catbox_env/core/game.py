@@ -313,7 +313,7 @@ class Game(ABC):
 
         Without ``history`` the state's ``history()`` begins empty. With it the round under way is sampled with the
         state, uniformly from all that agree with observation and history, with cards of equal rank distinct; so what
-        only the order of play in this round tells counts. ``history()`` then holds all actions since the beginning of
+        only the order of play in this round reveals counts. ``history()`` then holds all actions since the beginning of
         this round, including hidden ones of other seats. Earlier rounds are over, and everybody has seen their cards.
         In a game of perfect information ``history()`` holds the actions of ``history``.
 

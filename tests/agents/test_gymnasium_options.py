@@ -5,12 +5,15 @@ import subprocess
 import sys
 from typing import Any
 
+import gymnasium
 import numpy as np
 import pytest
+from gymnasium.envs.registration import EnvSpec
 from gymnasium.utils.env_checker import check_env
 
 from catbox_agents.gymnasium import LearnerEnv, LearnerVectorEnv
 from catbox_env import GAMES
+from catbox_env.cat_in_the_box_v0 import Rules
 
 RLLIB = {"observation": "observations", "action_mask": "action_mask"}
 FORMS = [
@@ -246,3 +249,10 @@ def test_the_checker_of_stable_baselines_passes() -> None:
     options = {"opponents": "random", "illegal_action": "random_legal"}
     check_for_sb3(LearnerEnv("petrify_v0", **options))
     check_for_sb3(LearnerEnv("petrify_v0", mask_in_observation=True, dtype=np.float32, **options))
+
+
+def test_an_environment_is_made_again_from_its_specification() -> None:
+    """As Minari does: the specification as JSON, in which rules are a mapping."""
+    made = gymnasium.make("catbox/CatInTheBox-v0", rules=Rules(num_players=3, bids=(1, 3)), opponents="random")
+    again = gymnasium.make(EnvSpec.from_json(made.spec.to_json()))
+    assert again.unwrapped.games.game == made.unwrapped.games.game

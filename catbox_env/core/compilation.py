@@ -88,7 +88,7 @@ def cache_folder() -> str | None:
     return str(compiled_cache.folder()) if HAS_NUMBA else None
 
 
-def tell_of_compiling(tell: Callable[[], None]) -> None:
-    """Call ``tell`` once, when this process first compiles a function, which can take long. Never without Numba."""
+def on_first_compilation(callback: Callable[[], None]) -> None:
+    """Call ``callback`` once, when this process first compiles a function, which can take long. Never without Numba."""
     if HAS_NUMBA:
-        compiled_cache.before_compiling = cache(tell)
+        compiled_cache.before_compiling = cache(callback)

@@ -313,7 +313,7 @@ class Game(ABC):
 
         Without ``history`` the state's ``history()`` begins empty. With it the round under way is sampled with the
         state, uniformly from all that agree with observation and history, with cards of equal rank distinct; so what
-        only the order of play in this round tells counts. ``history()`` then holds all actions since the beginning of
+        only the order of play in this round reveals counts. ``history()`` then holds all actions since the beginning of
         this round, including hidden ones of other seats. Earlier rounds are over, and everybody has seen their cards.
         In a game of perfect information ``history()`` holds the actions of ``history``.
 
@@ -879,6 +879,7 @@ class Vec:
     """
 
     info: dict[str, np.ndarray]
+    _seeded: bool
 
     def __init__(
         self,
@@ -1044,30 +1045,26 @@ class Vec:
         """
         rows = self._all if rows is None else self._checked_rows(rows)
         if isinstance(states, Vec):
-            given, many = [states], True
-            fits = states.num_envs == len(rows)
+            games, count = {states.game}, states.num_envs
+            records, generators, logs = states._records, states._generators, states._logs
         else:
             given = [states] * len(rows) if isinstance(states, GameState) else states
-            many = False
             listed = isinstance(given, Sequence) and all(isinstance(state, GameState) for state in given)
-            fits = listed and len(given) == len(rows)
-        if not fits:
+            games, count = {state.game for state in given} if listed else set(), len(given) if listed else -1
+        if count != len(rows):
             raise ValueError(
                 f"states={brief(states)}: expected one state, {len(rows)} states, one for each row, or a batch of them"
             )
-        for one in given:
-            check_same_game("states", one.game, self.game)
-        records = np.concatenate([one._records for one in given]) if given else self._records[:0]
-        generators = np.concatenate([one._generators for one in given]) if given else self._generators[:0]
+        for game in games:
+            check_same_game("states", game, self.game)
+        if not isinstance(states, Vec):
+            records = np.array([state._records for state in given], self._records.dtype).reshape(-1)
+            generators = np.array([state._generators for state in given], GENERATOR).reshape(-1)
+            logs = np.array([state._log for state in given], np.int8).reshape(count, -1, 3)
         self._check_running("states", records)
         if self._keeps_history:
-            logs = (
-                given[0]._logs if many else np.stack([one._log for one in given]) if given else self._logs[:0]
-            )
             if logs.shape[1] < records["num_moves"].max(initial=0):
-                raise ValueError(
-                    "states: the given games keep no history; take them from a batch with history=True"
-                )
+                raise ValueError("states: the given games keep no history; take them from a batch with history=True")
             self._logs[rows, : logs.shape[1]] = logs
         self._records[rows], self._generators[rows] = records, generators
         self._seeded = True

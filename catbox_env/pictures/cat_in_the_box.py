@@ -38,7 +38,7 @@ def draw(sheet: Sheet) -> str:
     if sheet.seat is None:
         _put_hands(view, sheet)
 
-    def tell(mover: int, action: int) -> str:
+    def describe(mover: int, action: int) -> str:
         if action == HIDDEN:
             return f"player_{mover} put a card aside"
         if action < rules.num_ranks:
@@ -49,7 +49,7 @@ def draw(sheet: Sheet) -> str:
             return f"player_{mover} caused a paradox"
         return f"player_{mover} played {card_to_string(*divmod(action - rules.first_play, rules.num_ranks))}"
 
-    return sheet.picture(_note(view), _line(view, sheet.legal), tell)
+    return sheet.picture(_note(view), _line(view, sheet.legal), describe)
 
 
 def _note(view: View) -> str:

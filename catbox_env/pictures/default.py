@@ -35,7 +35,7 @@ def draw(sheet: Sheet) -> str:
         drawn += sheet.button(action, x, y, width - 6, words, small=True)
     sheet.panel(1, TITLE + -(-game.num_actions // COLUMNS) * ROW + PADDING, drawn)
 
-    def tell(mover: int, action: int) -> str:
+    def describe(mover: int, action: int) -> str:
         return f"player_{mover}: {'a hidden action' if action == HIDDEN else game.action_to_string(action)}"
 
-    return sheet.picture(f"{game.num_players} players", f"player_{state.current_player} to move", tell)
+    return sheet.picture(f"{game.num_players} players", f"player_{state.current_player} to move", describe)

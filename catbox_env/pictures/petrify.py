@@ -32,10 +32,10 @@ def draw(sheet: Sheet) -> str:
     _put_players(view, sheet)
     _put_legend(rules, sheet)
 
-    def tell(mover: int, action: int) -> str:
+    def describe(mover: int, action: int) -> str:
         return f"player_{mover} moved to {rules.cell_name(action)}"
 
-    return sheet.picture(f"{rules.num_players} players · turn {view.turn}", _line(view), tell)
+    return sheet.picture(f"{rules.num_players} players · turn {view.turn}", _line(view), describe)
 
 
 def _line(view: View) -> str:

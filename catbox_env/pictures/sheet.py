@@ -216,13 +216,13 @@ class Sheet:
         heights = [sum(height + GAP for height, _, _ in panels) for panels in self._columns]
         return heights.index(min(heights))
 
-    def picture(self, note: str, line: str, tell: Callable[[int, int], str]) -> str:
+    def picture(self, note: str, line: str, describe: Callable[[int, int], str]) -> str:
         """The whole picture.
 
         Args:
             note: the progress of the game.
             line: who is to move and what to do; at the end the winners stand there instead.
-            tell: a sentence without a full stop for the last action: called with its seat, and its id or HIDDEN.
+            describe: a sentence without a full stop for the last action: called with its seat, and its id or HIDDEN.
         """
         wide = self._size >= WIDE_FROM
         columns = self._columns if wide else ([panel for column in self._columns for panel in column],)
@@ -241,7 +241,7 @@ class Sheet:
                 )
                 y += height + GAP
         height = 2 * round(self._size * bottom / width / 2)  # even, as video formats need it
-        line, last = won_by(self.winners) if self.winners else line, self._last_words(tell)
+        line, last = won_by(self.winners) if self.winners else line, self._last_words(describe)
         title = game_title(self.state.game.id)
         description = " ".join(words for words in (note + ".", line + ".", last) if words)
         return (
@@ -253,10 +253,10 @@ class Sheet:
             f"{self._head(wide, width, title, note, line, last)}{''.join(placed)}</svg>"
         )
 
-    def _last_words(self, tell: Callable[[int, int], str]) -> str:
+    def _last_words(self, describe: Callable[[int, int], str]) -> str:
         """The last action, as the viewer saw it; nothing at the beginning, and if the state has no past."""
         last = last_action(self.state, self.seat)
-        return "" if last is None else f"{tell(*last)}."
+        return "" if last is None else f"{describe(*last)}."
 
     def _head(self, wide: bool, width: float, title: str, note: str, line: str, last: str) -> str:
         soft, left, right = self.theme.soft, GAP + 4, width - GAP - 4

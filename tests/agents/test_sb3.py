@@ -99,7 +99,7 @@ def test_attributes_and_methods_of_single_games() -> None:
         env.set_attr("game", None)
     (mask,) = env.env_method("action_masks", indices=-1)
     assert np.array_equal(mask, env.action_masks()[3])
-    assert env.env_method("render", indices=0)[0] == env.games.vec.render_text(0, 0)
+    assert env.env_method("render", indices=0)[0] == env.game.render_text(env.games.vec.get_state(0), 0)
     with pytest.raises(AttributeError, match="'fly'"):
         env.env_method("fly")
     twin = copy.deepcopy(env)

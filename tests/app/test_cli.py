@@ -106,7 +106,7 @@ def test_on_a_terminal_it_says_when_it_compiles(
     on_a_terminal: bool, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     found: list[Callable[[], None]] = []
-    monkeypatch.setattr(cli, "tell_of_compiling", found.append)
+    monkeypatch.setattr(cli, "on_first_compilation", found.append)
     monkeypatch.setattr(cli, "app", lambda **_: [tell() for tell in found])
     monkeypatch.setattr(sys.stderr, "isatty", lambda: on_a_terminal)
     cli.main()

@@ -72,7 +72,7 @@ def test_an_estimate_is_the_mean_over_worlds_played_out_one_by_one(game_id: str,
                 paid += play_out(world, "heuristic")[0]
             own.append(paid[seat])
             leads.append(paid[seat] - np.delete(paid, seat).mean())
-            statistics = points.statistics(world.info)
+            statistics = facts(points).statistics(points, world.info)
             chances.append({name: statistics[name][0, seat] for name in estimate.chances})
         assert estimate.points == pytest.approx(np.mean(own))
         assert estimate.lead == pytest.approx(np.mean(leads))

@@ -74,7 +74,7 @@ CASES: dict[str, GameCases] = {
         conditions={
             "(only where cards are revealed)": lambda rules: rules.revealed_cards > 0,
             "(only for more than one round)": lambda rules: rules.num_rounds > 1,
-            "(only where a total can pass 127)": lambda rules: max(rules.score_bounds) > 127,
+            "(only where one may be beyond -128..127)": lambda rules: max(rules.score_bounds) > 127,
         },
         deal={"hands": [[1] * 5 + [2] * 5, [3] * 5 + [4] * 5], "revealed": [5, 5, 5]},
         accepted=dict.fromkeys(("num_ranks", "hand_size", "bonus_max_tricks", "revealed_cards"), NONE)

@@ -169,13 +169,13 @@ def test_closures_of_one_function_are_told_apart_when_forked_processes_compiled_
 #: Prints how often it is told of compiling, how many of two functions were compiled, the number of warnings, and them.
 TWO_FUNCTIONS = """
     import warnings
-    from catbox_env.core.compilation import cached_njit, tell_of_compiling
+    from catbox_env.core.compilation import cached_njit, on_first_compilation
     @cached_njit
     def double(x): return 2 * x
     @cached_njit
     def triple(x): return 3 * x
     told = []
-    tell_of_compiling(lambda: told.append(1))
+    on_first_compilation(lambda: told.append(1))
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         assert (double(2), triple(2)) == (4, 6)

@@ -167,20 +167,20 @@ def describe_rules(game: Game) -> list[str]:
     """A summary of the rules."""
     rules = game.rules
     ranks, tricks, players = rules.num_ranks, rules.num_tricks, rules.num_players
-    told = [
+    paragraphs = [
         f"Cards: ranks 1 to {ranks}, {rules.copies} of each; each of {players} players gets {rules.hand_size}. A card "
         f"has no colour until it is played: whoever plays it says one of {', '.join(COLORS[: rules.num_colors])}.",
         "Discard: first everybody puts one card aside, face down.",
     ]
     if rules.revealed_cards:
-        told.append(
+        paragraphs.append(
             f"Neutral tokens: {rules.revealed_cards} cards that were not dealt are shown, and each blocks a cell of "
             "the research board with its rank."
         )
     if rules.bids:
         bids = ", ".join(map(str, rules.bids))
-        told.append(f"Bid: then everybody says how many tricks it will win: {bids}.")
-    told += [
+        paragraphs.append(f"Bid: then everybody says how many tricks it will win: {bids}.")
+    paragraphs += [
         "Playing a card: its cell on the research board, of that colour and rank, has to be empty, and you need your "
         "X-token of the colour. Your token goes on the cell. You need not follow the led colour, but whoever does "
         "not loses its X-token of the led colour for the rest of the round.",
@@ -191,11 +191,11 @@ def describe_rules(game: Game) -> list[str]:
         f"Otherwise the round ends after {counted(tricks, 'trick')}, when everybody has one card left.",
     ]
     condition = "won exactly its bid" if rules.bids else f"won at most {rules.bonus_max_tricks}"
-    told.append(
+    paragraphs.append(
         f"Points: 1 for each trick. Whoever {condition}, and caused no paradox, adds the size of its largest group "
         "of own tokens that touch, side by side or one above the other."
     )
-    return [*told, _length(rules)]
+    return [*paragraphs, _length(rules)]
 
 
 def _length(rules: Rules) -> str:

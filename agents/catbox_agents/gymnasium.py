@@ -85,8 +85,8 @@ from catbox_agents.learner_options import (
     checked_render_mode,
     make_learner_game,
 )
-from catbox_env.adapters.raster import FRAME_WIDTH, can_rasterise, rasterise
 from catbox_env.core.checks import as_array, brief, check_flag, is_integer
+from catbox_env.pictures.raster import FRAME_WIDTH, can_rasterise, rasterise
 
 __all__ = ["LearnerEnv", "LearnerGames", "LearnerVectorEnv", "Opponents", "OptionError"]
 
@@ -165,7 +165,7 @@ class LearnerEnv(gymnasium.Env[Observation, np.int64]):
         """The game as the learner sees it: as text, or with ``render_mode="rgb_array"`` a picture, uint8 (H, W, 3)."""
         if self.render_mode == "rgb_array":
             return _frame(self.games, 0)
-        return self.games.vec.render_text(0, int(self.games.seats[0]))
+        return self.games.game.render_text(self.games.vec.get_state(0), int(self.games.seats[0]))
 
     def _seen(self) -> tuple[Observation, dict[str, Any]]:
         mask = self.action_masks()

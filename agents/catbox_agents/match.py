@@ -217,7 +217,7 @@ class Match:
     def record(self) -> dict[str, Any]:
         """The game so far as a line of a file of records (`catbox_agents.arena.records.write_records`)."""
         begun = [state for state in self.states[1:] if state.round_ended and not state.is_terminal()]
-        deals = [self.game.deal_of(state.record) for state in (self.states[0], *begun)]
+        deals = [self.game.deal_of(state) for state in (self.states[0], *begun)]
         record = {
             "seed": self.seed,
             "agents": list(self.names),

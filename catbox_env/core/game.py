@@ -313,7 +313,7 @@ class Game(ABC):
 
         Without ``history`` the state's ``history()`` begins empty. With it the round under way is sampled with the
         state, uniformly from all that agree with observation and history, with cards of equal rank distinct; so what
-        only the order of play in this round tells counts. ``history()`` then holds all actions since the beginning of
+        only the order of play in this round reveals counts. ``history()`` then holds all actions since the beginning of
         this round, including hidden ones of other seats. Earlier rounds are over, and everybody has seen their cards.
         In a game of perfect information ``history()`` holds the actions of ``history``.
 
@@ -879,6 +879,7 @@ class Vec:
     """
 
     info: dict[str, np.ndarray]
+    _seeded: bool
 
     def __init__(
         self,
@@ -1044,30 +1045,26 @@ class Vec:
         """
         rows = self._all if rows is None else self._checked_rows(rows)
         if isinstance(states, Vec):
-            given, many = [states], True
-            fits = states.num_envs == len(rows)
+            games, count = {states.game}, states.num_envs
+            records, generators, logs = states._records, states._generators, states._logs
         else:
             given = [states] * len(rows) if isinstance(states, GameState) else states
-            many = False
             listed = isinstance(given, Sequence) and all(isinstance(state, GameState) for state in given)
-            fits = listed and len(given) == len(rows)
-        if not fits:
+            games, count = {state.game for state in given} if listed else set(), len(given) if listed else -1
+        if count != len(rows):
             raise ValueError(
                 f"states={brief(states)}: expected one state, {len(rows)} states, one for each row, or a batch of them"
             )
-        for one in given:
-            check_same_game("states", one.game, self.game)
-        records = np.concatenate([one._records for one in given]) if given else self._records[:0]
-        generators = np.concatenate([one._generators for one in given]) if given else self._generators[:0]
+        for game in games:
+            check_same_game("states", game, self.game)
+        if not isinstance(states, Vec):
+            records = np.array([state._records for state in given], self._records.dtype).reshape(-1)
+            generators = np.array([state._generators for state in given], GENERATOR).reshape(-1)
+            logs = np.array([state._log for state in given], np.int8).reshape(count, -1, 3)
         self._check_running("states", records)
         if self._keeps_history:
-            logs = (
-                given[0]._logs if many else np.stack([one._log for one in given]) if given else self._logs[:0]
-            )
             if logs.shape[1] < records["num_moves"].max(initial=0):
-                raise ValueError(
-                    "states: the given games keep no history; take them from a batch with history=True"
-                )
+                raise ValueError("states: the given games keep no history; take them from a batch with history=True")
             self._logs[rows, : logs.shape[1]] = logs
         self._records[rows], self._generators[rows] = records, generators
         self._seeded = True
@@ -1102,6 +1099,57 @@ class Vec:
         copies._fill(None, self._generators[rows])
         return copies
 
+    def save(self) -> dict[str, np.ndarray]:
+        """Copies of everything that the games' future depends on; ``load`` resumes exactly from there.
+
+        ``header`` (uint8) identifies the game, ``checksum`` (32,) uint8 covers it and every other array.
+        """
+        header = np.frombuffer(_saved_header(self.game), np.uint8)
+        saved = {"header": header.copy(), **{name: array.copy() for name, array in self._saved().items()}}
+        return {**saved, "checksum": _checksum(saved)}
+
+    def load(self, saved: Mapping[str, np.ndarray]) -> None:
+        """Resume from what ``save`` returned.
+
+        Raises ``ValueError``, changing nothing, if it is damaged, or differs in game, rule set, reward, number of
+        games, or in whether it has a history. The games themselves are trusted.
+        """
+        own = self._saved()
+        expected = ["header", *own, "checksum"]
+        if not isinstance(saved, Mapping) or {*saved} != {*expected}:
+            found = brief(sorted(map(str, saved)) if isinstance(saved, Mapping) else saved)
+            raise ValueError(
+                f"saved games: {found}; expected what save() returned, arrays {', '.join(expected)}"
+            )
+        content = {name: saved[name] for name in expected[:-1]}
+        if not np.array_equal(_checksum(content), saved["checksum"]):
+            raise ValueError("saved games: damaged (the checksum does not match); use another copy")
+        if saved["header"].tobytes() != _saved_header(self.game):
+            raise ValueError(
+                f"saved games: of another game, rule set or reward than {self.game!r}; make the same game"
+            )
+        for name, array in own.items():
+            if (saved[name].shape, saved[name].dtype) != (array.shape, array.dtype):
+                raise ValueError(
+                    f"saved games: {name!r} is {saved[name].dtype} {saved[name].shape}, expected {array.dtype} "
+                    f"{array.shape}: make the batch with the same num_envs and history as the one that was saved"
+                )
+        for name, array in own.items():
+            array[:] = saved[name]
+        self._seeded = True
+        self._run(lambda some: self.game.loops.view_games(self._games, some, self._views), self._all)
+
+    def _saved(self) -> dict[str, np.ndarray]:
+        return {
+            "records": self._bytes.reshape(-1),
+            "generators": self._generators.view(np.uint8),
+            "logs": self._logs,
+            "rewards": self.rewards,
+            "terminated": self.terminated,
+            "round_ended": self.round_ended,
+            "win_shares": self.win_shares,
+        }
+
     @classmethod
     def _allocated(
         cls,
@@ -1120,8 +1168,7 @@ class Vec:
     def _allocate(
         self, game: Game, num_envs: int, num_threads: int, history: bool, state: bool, auto_deal: bool
     ) -> None:
-        if not isinstance(game, Game):
-            raise ValueError(f"game={brief(game)}: expected a game, as make_game returns")
+        check_game_object(game)
         n = check_integer("num_envs", num_envs, 1)
         players, actions, dtype = game.num_players, game.num_actions, game.kernels.state
         self.game, self.num_envs = game, n
@@ -1244,8 +1291,32 @@ class Vec:
         return given
 
 
+def check_game_object(value: Any) -> Any:
+    """``value`` itself. Raises ``ValueError`` unless it is a game."""
+    if not isinstance(value, Game):
+        raise ValueError(f"game={brief(value)}: expected a game, as make_game returns")
+    return value
+
+
 def _origin(game: Game) -> dict[str, Any]:
     return {"format": FORMAT, "game": game.id, "options": game.options}
+
+
+def _saved_header(game: Game) -> bytes:
+    """What identifies the game of saved batches."""
+    records = hashlib.sha256(repr(game.kernels.state.descr).encode()).hexdigest()[:16]
+    header = {"format": 2, "game": game.id, "options": game.options, "records": records}
+    return json.dumps(header, sort_keys=True).encode()
+
+
+def _checksum(arrays: Mapping[str, np.ndarray]) -> np.ndarray:
+    """The SHA-256 digest (32,) uint8 of ``arrays``, each with its length."""
+    digest = hashlib.sha256()
+    for array in arrays.values():
+        data = np.ascontiguousarray(array).tobytes()
+        digest.update(len(data).to_bytes(8, "little"))
+        digest.update(data)
+    return np.frombuffer(digest.digest(), np.uint8).copy()
 
 
 def check_own_state(what: str, state: Any, game: Game) -> None:

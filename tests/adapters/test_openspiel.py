@@ -90,7 +90,7 @@ def test_every_option_can_be_given_as_a_parameter(game_id: str) -> None:
         assert spiel.num_distinct_actions() == game.num_actions
         assert (spiel.min_utility(), spiel.max_utility()) == (game.min_utility, game.max_utility)
         assert spiel.utility_sum() == game.utility_sum
-        assert spiel.max_game_length() == game.history_length
+        assert spiel.max_game_length() == game.max_game_length
     options_game = openspiel.load(game_id, num_players=2)
     assert options_game.game == make_game(game_id, num_players=2)
 

@@ -133,4 +133,4 @@ def test_resampling_keeps_what_the_player_knows_and_changes_what_it_does_not(nam
             if player == state.current_player():
                 assert other.legal_actions() == state.legal_actions()
             hands[str(other) == str(state)] += 1
-    assert hands[False] or game.game.hides_nothing
+    assert hands[False] or game.game.is_perfect_information

@@ -7,6 +7,7 @@ import pytest
 
 import catbox_env
 from catbox_agents import make, play_out
+from catbox_agents.features import facts
 from catbox_agents.match import Match
 from catbox_app.estimates import estimates
 from tests.core.game_cases import begun
@@ -71,12 +72,14 @@ def test_an_estimate_is_the_mean_over_worlds_played_out_one_by_one(game_id: str,
                 paid += play_out(world, "heuristic")[0]
             own.append(paid[seat])
             leads.append(paid[seat] - np.delete(paid, seat).mean())
-            statistics = points.statistics(world.info)
+            statistics = facts(points).statistics(points, world.info)
             chances.append({name: statistics[name][0, seat] for name in estimate.chances})
         assert estimate.points == pytest.approx(np.mean(own))
         assert estimate.lead == pytest.approx(np.mean(leads))
         assert estimate.error == pytest.approx(np.std(leads, ddof=1) / 4)
-        assert list(estimate.chances) == [name for name in game.binary_statistics if name in statistics]
+        assert list(estimate.chances) == [
+            name for name in facts(game).binary_statistics if name in statistics
+        ]
         for name, chance in estimate.chances.items():
             assert set(values := [each[name] for each in chances]) <= {0.0, 1.0}
             assert chance == pytest.approx(np.mean(values))

@@ -8,7 +8,7 @@ import pytest
 from scipy.stats import chi2, chisquare
 
 from catbox_env import GameState, make_game
-from catbox_env.core.batch import Vec
+from catbox_env.core.game import Vec
 from catbox_env.games.cat_in_the_box.rules import Rules
 from tests.cat_in_the_box.every_play import World, every_world, number_of_ways, world_of
 from tests.cat_in_the_box.positions import play, start, view

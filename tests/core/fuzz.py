@@ -13,11 +13,11 @@ import numpy as np
 import catbox_env
 from catbox_agents import HEURISTICS, play_out
 from catbox_env import make_game
-from catbox_env.core.batch import Vec
+from catbox_env.core.game import Vec
 from catbox_env.core.game import Game
 from catbox_env.core.kernels import REWARDS
 from catbox_env.core.saved import check_records, checksum
-from catbox_env.core.state import GameState
+from catbox_env.core.game import GameState
 from tests.core.game_cases import CASES
 
 MAGIC = 13  # bytes of a serialised state before its checksum
@@ -75,7 +75,7 @@ def play_to_the_end(state: GameState, rng: np.random.Generator) -> None:
             state.state_vector(seat)
             state.history_observation(seat)
         moves += 1
-        assert moves <= state.game.history_length, "the game does not end"
+        assert moves <= state.game.max_game_length, "the game does not end"
 
 
 def random_game(game_id: str, rng: np.random.Generator) -> Game:
@@ -91,7 +91,7 @@ def random_game(game_id: str, rng: np.random.Generator) -> Game:
 
 def random_state(game: Game, rng: np.random.Generator) -> GameState:
     state = game.new_initial_state(seed=int(rng.integers(2**32)))
-    for _ in range(int(rng.integers(game.history_length))):
+    for _ in range(int(rng.integers(game.max_game_length))):
         if not state.is_terminal():
             state.apply_action(int(rng.choice(state.legal_actions())))
     return state
@@ -113,7 +113,7 @@ def check_state_bytes(game: Game, rng: np.random.Generator) -> bool:
 def check_batch_bytes(game: Game, rng: np.random.Generator) -> bool:
     """Whether a mutated saved batch was refused."""
     vec = Vec(game, 2, seed=int(rng.integers(2**32)), history=True)
-    vec.step_random(int(rng.integers(game.history_length)), seed=0)
+    vec.step_random(int(rng.integers(game.max_game_length)), seed=0)
     saved = vec.save()
     name = str(rng.choice([name for name in saved if name != "checksum"]))
     spoilt = np.frombuffer(mutate(saved[name].tobytes(), rng), np.uint8)
@@ -126,7 +126,7 @@ def check_batch_bytes(game: Game, rng: np.random.Generator) -> bool:
     except ValueError:
         assert all(np.array_equal(saved[key], array) for key, array in vec.save().items())
         return True
-    vec.step_random(game.history_length + 1, seed=0)
+    vec.step_random(game.max_game_length + 1, seed=0)
     return False
 
 

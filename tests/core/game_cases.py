@@ -149,7 +149,7 @@ def played(game: Game, seed: int, moves: int | None = None) -> tuple[GameState, 
     rng = np.random.default_rng(seed)
     state = game.new_initial_state(seed=seed)
     beginnings = [state.clone()]
-    for _ in range(int(rng.integers(game.history_length)) if moves is None else moves):
+    for _ in range(int(rng.integers(game.max_game_length)) if moves is None else moves):
         after = state.clone()
         after.apply_action(int(rng.choice(state.legal_actions())))
         if after.is_terminal():

@@ -11,7 +11,6 @@ import catbox_env
 from catbox_env import make_game, make_vec
 from catbox_env.adapters.aec import AECGame
 from catbox_env.core.game import Game
-from catbox_env.core.picture import Sheet
 from catbox_env.core.rng import new_generators, seed_sequence
 from tests.core.bad_values import FLAGS, INTEGERS, NONE, check_refusals
 from tests.core.game_cases import CASES
@@ -103,8 +102,6 @@ FUNCTIONS: list[Case] = [
     ("vec.observe rows", lambda v: VEC.observe(np.zeros(1, np.int64), v), NONE),
     ("vec.render_text row", lambda v: VEC.render_text(v), []),
     ("vec.render_text seat", lambda v: VEC.render_text(0, v), NONE),
-    ("vec.render_svg row", lambda v: VEC.render_svg(v), []),
-    ("vec.render_svg seat", lambda v: VEC.render_svg(0, v), NONE),
     ("vec.load", VEC.load, []),
     ("vec.take", VEC.take, []),
     ("vec.set_states", VEC.set_states, []),
@@ -143,16 +140,11 @@ FUNCTIONS: list[Case] = [
         for name, ask in (
             ("why_illegal", lambda game, v: game.why_illegal(v, 0)),
             ("draw_text", lambda game, v: game.draw_text(v, None)),
-            ("draw_picture", lambda game, v: game.draw_picture(v, None, Sheet(720, "light"))),
             ("deal_of", lambda game, v: game.deal_of(v)),
         )
     ),
     ("game.render_text", GAME.render_text, []),
     ("game.render_text seat", lambda v: GAME.render_text(STATE, v), NONE),
-    ("game.render_svg", GAME.render_svg, []),
-    ("game.render_svg seat", lambda v: GAME.render_svg(STATE, v), NONE),
-    ("game.render_svg size", lambda v: GAME.render_svg(STATE, size=v), []),
-    ("game.render_svg theme", lambda v: GAME.render_svg(STATE, theme=v), []),
     ("game.render", GAME.render, []),
     ("game.initial_state_from", GAME.initial_state_from, []),
     ("game.render seat", lambda v: GAME.render(STATE.record, v), NONE),

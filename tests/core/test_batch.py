@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from catbox_env import make_vec
-from catbox_env.core.batch import Vec
+from catbox_env.core.game import Vec
 from catbox_env.core.bits import legal_at
 from catbox_env.core.rng import new_generators, next_uint64, seed_sequence, unit_interval
 

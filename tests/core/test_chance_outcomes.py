@@ -207,7 +207,7 @@ def test_an_information_state_is_the_hand_that_was_dealt_and_what_was_seen_since
             for player in range(2):
                 vector = state.information_state(player)
                 assert vector.dtype == np.int8
-                assert vector.shape == (TINY.observation_layout.size + 2 * TINY.history_length,)
+                assert vector.shape == (TINY.observation_layout.size + 2 * TINY.max_game_length,)
                 taken = state.history()
                 discards = [action if seat == player else -1 for seat, action in enumerate(taken[:2])]
                 everything = (tuple(deal.hands[player]), *discards, *taken[2:])

@@ -9,13 +9,12 @@ import numpy as np
 import pytest
 
 from catbox_env.core.conformance import ConformanceError, check_game
-from catbox_env.core.events import Event
+from catbox_env.core.show import Event
 from catbox_env.games.cat_in_the_box.game import CatInTheBox
-from catbox_env.games.cat_in_the_box.observe.features import fill
 
 KERNELS = CatInTheBox.kernels
 write_mask, write_observation = KERNELS.write_mask, KERNELS.write_observation
-draw_picture, tell_events, set_up = CatInTheBox.draw_picture, CatInTheBox.tell_events, CatInTheBox.set_up
+tell_events, set_up = CatInTheBox.tell_events, CatInTheBox.set_up
 
 
 @numba.njit
@@ -40,22 +39,6 @@ def forget_a_bound(game):
     game.state_bounds = {name: pair for name, pair in game.state_bounds.items() if name != "tokens"}
 
 
-def tell_of_illegal_actions(game):
-    def fill_all(params, offsets, observations, masks, out, action_out):
-        fill(params, offsets, observations, np.ones_like(masks), out, action_out)
-
-    set_up(game)
-    game.features = dataclasses.replace(game.features, fill=fill_all)
-
-
-def draw_a_hidden_hand(game, state, seat, sheet):
-    sheet.panel(0, 20, f"<!-- {state.record.hand[0]} -->")
-    return draw_picture(game, state, seat, sheet)
-
-
-def grow_a_picture(game, state, seat, sheet):
-    sheet.panel(0, 500 + int(state.record.num_moves), "")
-    return draw_picture(game, state, seat, sheet)
 
 
 def tell_the_next_hand(game, before, action, after, seat):
@@ -80,13 +63,6 @@ BROKEN = [
     compiled("write_mask", forget_the_paradox, "mask of the seat to move is empty"),
     compiled("public_action", show_a_wrong_rank, "history shows"),
     ({"set_up": forget_a_bound}, "state_bounds lacks tokens"),
-    ({"set_up": tell_of_illegal_actions}, "an illegal action has features"),
-    (
-        {"draw_picture": lambda game, state, seat, sheet: draw_picture(game, state, None, sheet)},
-        "has other buttons than actions|tells what the seat cannot see",
-    ),
-    ({"draw_picture": draw_a_hidden_hand}, "tells what the seat cannot see"),
-    ({"draw_picture": grow_a_picture}, "different, or odd, sizes"),
     (
         {
             "tell_events": lambda game, before, action, after, seat: tell_events(

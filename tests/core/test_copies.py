@@ -11,7 +11,7 @@ import catbox_env
 from catbox_agents.gymnasium import LearnerEnv, LearnerVectorEnv
 from catbox_env import make_game, make_vec
 from catbox_env.adapters.aec import env as wrapped_env
-from catbox_env.core.batch import Vec
+from catbox_env.core.game import Vec
 from catbox_env.core.conformance import check_copies_play_on
 
 
@@ -46,7 +46,7 @@ def test_a_copied_environment_plays_on_into_the_next_game(game_id: str) -> None:
     env.reset(seed=3)
     for number in range(5):
         take_turn(env, number)
-    check_copies_play_on(env, take_turn, what_agents_see, num_moves=env.unwrapped.game.history_length + 8)
+    check_copies_play_on(env, take_turn, what_agents_see, num_moves=env.unwrapped.game.max_game_length + 8)
 
 
 def learn(env: LearnerEnv, number: int) -> None:

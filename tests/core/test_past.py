@@ -174,8 +174,8 @@ def test_a_history_that_cannot_be_of_the_world_is_refused() -> None:
 @pytest.mark.parametrize("game_id", CASES)
 def test_games_without_hidden_cards_have_nothing_to_take_back(game_id: str) -> None:
     game = make_game(game_id)
-    assert game.hides_nothing == CASES[game_id].perfect_information
-    if game.hides_nothing:
+    assert game.is_perfect_information == CASES[game_id].perfect_information
+    if game.is_perfect_information:
         state = game.new_initial_state(seed=0)
         with pytest.raises(ValueError, match="hides nothing, so there is nothing to rewind"):
             game.rewind(game.sample_states(state.observation(0), 2, seed=0), state.history_observation(0))

@@ -55,7 +55,7 @@ def test_a_state_drawn_with_a_history_has_one_that_looks_the_same(
                 for action in round_.actions:
                     again.apply_action(action)
             assert np.array_equal(again.state_vector(), drawn.state_vector())
-    assert bool(differ) != game.hides_nothing
+    assert bool(differ) != game.is_perfect_information
 
 
 def test_the_same_seed_draws_the_same_past_and_another_one_another() -> None:
@@ -148,9 +148,9 @@ def test_a_history_that_does_not_go_with_the_observation_is_refused() -> None:
 def test_histories_in_which_a_seat_plays_more_cards_than_it_has_are_refused(rows: list[list[int]]) -> None:
     """Drawing what they leave would run out of cards. -9 stands for a paradox."""
     game = make_game("cat_in_the_box_v0", num_players=2, rounds=3)
-    history = np.full((game.history_length, 2), UNUSED, np.int8)
+    history = np.full((game.max_game_length, 2), UNUSED, np.int8)
     history[: len(rows)] = [[seat, game.rules.paradox if a == -9 else a] for seat, a in rows]
-    actions, drawn = np.full(game.history_length, UNUSED, np.int64), np.zeros(2, game.state_dtype)
+    actions, drawn = np.full(game.max_game_length, UNUSED, np.int64), np.zeros(2, game.state_dtype)
     state = game.new_initial_state(seed=0)
     for known in (False, True):
         found = game.loops.draw_earlier_round(
@@ -164,13 +164,13 @@ def test_random_histories_never_crash_and_are_refused_or_weigh_nothing(
     game_id: str, options: dict[str, Any]
 ) -> None:
     game, rng = make_game(game_id, **options), np.random.default_rng(0)
-    actions, drawn = np.full(game.history_length, UNUSED, np.int64), np.zeros(2, game.state_dtype)
-    for seed in range(20 * (not game.hides_nothing)):
+    actions, drawn = np.full(game.max_game_length, UNUSED, np.int64), np.zeros(2, game.state_dtype)
+    for seed in range(20 * (not game.is_perfect_information)):
         state, _ = played(game, seed)
-        history = np.empty((game.history_length, 2), np.int8)
-        history[:, 0] = rng.integers(-1, game.num_players, game.history_length)
-        history[:, 1] = rng.integers(-1, game.num_actions, game.history_length)
-        for first in range(0, game.history_length, 7):
+        history = np.empty((game.max_game_length, 2), np.int8)
+        history[:, 0] = rng.integers(-1, game.num_players, game.max_game_length)
+        history[:, 1] = rng.integers(-1, game.num_actions, game.max_game_length)
+        for first in range(0, game.max_game_length, 7):
             found = game.loops.draw_earlier_round(
                 game.params,
                 state.generators,
@@ -185,7 +185,7 @@ def test_random_histories_never_crash_and_are_refused_or_weigh_nothing(
                 5,
             )
             assert found <= 0
-        history[int(rng.integers(game.history_length)) :] = UNUSED
+        history[int(rng.integers(game.max_game_length)) :] = UNUSED
         worlds = game.sample_states(state.observation(state.current_player), 2, seed=0)
         with contextlib.suppress(ValueError):
             assert (game.rewind(worlds, history).importance_weights >= 0).all()

@@ -10,7 +10,7 @@ import pytest
 
 import catbox_env
 from catbox_env import make_game, make_vec
-from catbox_env.core.batch import Vec
+from catbox_env.core.game import Vec
 from catbox_env.core.saved import FORMAT, checksum
 from tests.core.game_cases import begun
 

@@ -14,7 +14,7 @@ import numpy as np
 import pytest
 
 from catbox_env import make_vec
-from catbox_env.core.batch import Vec
+from catbox_env.core.game import Vec
 from catbox_env.core.threads import Threads
 
 

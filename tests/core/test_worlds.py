@@ -8,7 +8,7 @@ import pytest
 import catbox_env
 from catbox_env import make_game, make_vec
 from catbox_env.core.rng import new_generators
-from catbox_env.core.state import GameState
+from catbox_env.core.game import GameState
 from tests.core.game_cases import CASES, begun
 
 

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from catbox_env import GameState, make_game
-from catbox_env.core.batch import Vec
+from catbox_env.core.game import Vec
 from catbox_env.core.saved import state_bounds
 from tests.cat_te import positions as cat_te
 from tests.cat_te.positions import move_id as card

@@ -21,14 +21,13 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+from catbox_env.games.petrify.state import NONE, STATE
 
 from catbox_agents.heuristics.base import ReasonedAgent, best_action
 from catbox_env.core.bits import popcount
 from catbox_env.core.compilation import cached_njit, njit
 from catbox_env.games.petrify.hidden import sample
-from catbox_env.games.petrify.play.board import end_cells, holds, legal_cells
-from catbox_env.games.petrify.play.kernels import apply, check_state
-from catbox_env.games.petrify.play.state import NONE, STATE
+from catbox_env.games.petrify.play import apply, check_state, end_cells, holds, legal_cells
 
 REASONS = ("finish", "others", "answer", "onward")
 FINISH, OTHERS, ANSWER, ONWARD = range(len(REASONS))

@@ -3,19 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 
 from catbox_env.core.events import Event
 from catbox_env.core.game import Game
 from catbox_env.core.kernels import Kernels
-from catbox_env.core.picture import Sheet
-from catbox_env.core.state import GameState, check_own_state
+from catbox_env.core.state import GameState
 from catbox_env.games.cat_te.hidden.deals import CardDraws
 from catbox_env.games.cat_te.hidden.rewinding import draw_round, rewind
 from catbox_env.games.cat_te.hidden.sampling import sample
-from catbox_env.games.cat_te.observe.features import make_features
 from catbox_env.games.cat_te.observe.layout import observation_layout, state_layout
 from catbox_env.games.cat_te.observe.observation import write_observation, write_state
 from catbox_env.games.cat_te.play.check_state import check_state
@@ -23,7 +21,6 @@ from catbox_env.games.cat_te.play.kernels import apply, clear_round, deal, publi
 from catbox_env.games.cat_te.play.state import INFO, NUM_ACTIONS, STATE, make_params, state_bounds
 from catbox_env.games.cat_te.rules import NUM_CARDS, NUM_TRICKS, Deal, Rules
 from catbox_env.games.cat_te.show import events, refusals, text
-from catbox_env.games.cat_te.show.picture import draw
 from catbox_env.games.cat_te.show.view import View
 
 KERNELS = Kernels(
@@ -48,9 +45,6 @@ class CatTe(Game):
     rules_class = Rules
     state_dtype = STATE
     info_names = INFO
-    transferable_options = ("rounds", "dealer")
-    equivalent_values: ClassVar[Mapping[str, tuple[Any, ...]]] = {"region": ("laos", "vietnamese")}
-    binary_statistics = ("won_round", "eliminated")
 
     rules: Rules
 
@@ -72,7 +66,6 @@ class CatTe(Game):
         }[self.reward]
         self.params = make_params(rules, self.reward)
         self.state_bounds = state_bounds(rules)
-        self.features = make_features(self)
         self.draws = CardDraws(rules)
         self.score_sum = 0.0  # a side pot left at the end is returned in equal parts
 
@@ -95,10 +88,6 @@ class CatTe(Game):
 
     def tell_events(self, before: GameState, action: int, after: GameState, seat: int | None) -> list[Event]:
         return events.tell_events(self.rules, before, action, after, seat)
-
-    def draw_picture(self, state: GameState, seat: int | None, sheet: Sheet) -> str:
-        check_own_state("state", state, self)
-        return draw(self.rules, state, seat, sheet)
 
     def set_deal(self, state: np.record, deal: Deal | Mapping[str, Any]) -> None:
         deal = Deal.of(deal)

@@ -10,10 +10,8 @@ import numpy as np
 from catbox_env.core.events import Event
 from catbox_env.core.game import Game
 from catbox_env.core.kernels import Kernels
-from catbox_env.core.picture import Sheet
-from catbox_env.core.state import GameState, check_own_state
+from catbox_env.core.state import GameState
 from catbox_env.games.petrify.hidden import BoardDraws, sample
-from catbox_env.games.petrify.observe.features import make_features
 from catbox_env.games.petrify.observe.layout import observation_layout
 from catbox_env.games.petrify.observe.observation import write_observation
 from catbox_env.games.petrify.play.board import end_cells
@@ -28,7 +26,6 @@ from catbox_env.games.petrify.play.kernels import (
 from catbox_env.games.petrify.play.state import INFO, STATE, make_params, state_bounds
 from catbox_env.games.petrify.rules import Deal, Rules
 from catbox_env.games.petrify.show import events, refusals, text
-from catbox_env.games.petrify.show.picture import draw
 from catbox_env.games.petrify.show.view import View
 
 KERNELS = Kernels(
@@ -44,7 +41,6 @@ class Petrify(Game):
     rules_class = Rules
     state_dtype = STATE
     info_names = INFO
-    binary_statistics = ("win",)
 
     rules: Rules
     draws: BoardDraws
@@ -63,7 +59,6 @@ class Petrify(Game):
             "win": (0.0, 1.0),
         }[self.reward]
         self.params, self.state_bounds = make_params(rules, self.reward), state_bounds(rules)
-        self.features = make_features(self)
         self.draws = BoardDraws(rules, self.params)
         self.score_sum = 0.0
 
@@ -86,10 +81,6 @@ class Petrify(Game):
 
     def tell_events(self, before: GameState, action: int, after: GameState, seat: int | None) -> list[Event]:
         return events.tell_events(self.rules, before, action, after)
-
-    def draw_picture(self, state: GameState, seat: int | None, sheet: Sheet) -> str:
-        check_own_state("state", state, self)
-        return draw(self.rules, state, seat, sheet)
 
     def set_deal(self, state: np.record, deal: Deal | Mapping[str, Any]) -> None:
         deal = Deal.of(deal)

@@ -1,1 +1,1 @@
-"""What a seat of Cat Te sees: the parts of its observation, a view of it, and features."""
+"""What a seat of Cat Te sees: the parts of its observation, and how to write and read it."""

@@ -1,1 +1,1 @@
-"""Cat Te in words and pictures."""
+"""Cat Te in words, and the views that its words and pictures show."""

@@ -1,1 +1,1 @@
-"""What a seat of Petrify sees: the parts of its observation, how to write and read it, and features."""
+"""What a seat of Petrify sees: the parts of its observation, and how to write and read it."""

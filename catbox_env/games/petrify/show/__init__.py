@@ -1,1 +1,1 @@
-"""Petrify in words and pictures."""
+"""Petrify in words, and the views that its words and pictures show."""

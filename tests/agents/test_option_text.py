@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
+from catbox_agents.option_text import QuotedText, parse_texts, parse_value, quoted, read_options, read_value
 from catbox_env import make_game
-from catbox_env.core.options import QuotedText, parse_texts, parse_value, quoted, read_options, read_value
 
 
 @pytest.mark.parametrize(

@@ -4,9 +4,9 @@ import numpy as np
 import pytest
 
 from catbox_env import make_game
-from catbox_env.games.petrify.show.view import View
-from tests.core.pictures import labels, texts
+from catbox_env.games.petrify.show import View
 from tests.petrify.positions import play, start
+from tests.pictures.checks import labels, texts
 
 
 def test_each_cell_says_its_tile_and_the_pawn_on_it() -> None:

@@ -1,20 +1,22 @@
-"""What holds for the features of every game that gives them."""
+"""What holds for the features of every game that has them, and where they are found."""
 
 import copy
 import pickle
+import sys
+from types import ModuleType
 from typing import Any
 
 import numba
 import numpy as np
 import pytest
 
+from catbox_agents import features
+from catbox_agents.features import GameFacts
 from catbox_env import GAMES, Game, Vec, make_game, make_vec
+from catbox_env.games.petrify.game import Petrify
 from tests.core.game_cases import CASES
 
-WITH_FEATURES = [game_id for game_id in GAMES if make_game(game_id).features is not None]
-COMPARED = [
-    (game_id, options) for game_id in WITH_FEATURES for options in CASES[game_id].options_to_compare()
-]
+WITH_FEATURES = [game_id for game_id in GAMES if features.of(make_game(game_id)) is not None]
 
 
 def begun(game: Game, moves: int) -> Vec:
@@ -31,11 +33,12 @@ def test_every_feature_is_used(game_id: str) -> None:
     options = [{}, *cases.other_rules, *(other for other, _ in cases.playthroughs.values())]
     names, used = set(), set()
     for game in (make_game(game_id, **{**each, "reward": "score"}) for each in options):
-        vec = begun(game, 0)
+        vec, given = begun(game, 0), features.of(game)
         for step in range(40):
-            arrays = game.features.compute(vec.observation, vec.action_mask)
-            layouts = (game.features.layout, game.features.action_layout)
-            for of, (layout, array) in enumerate(zip(layouts, arrays, strict=True)):
+            arrays = given.compute(vec.observation, vec.action_mask)
+            for of, (layout, array) in enumerate(
+                zip((given.layout, given.action_layout), arrays, strict=True)
+            ):
                 found = array.reshape(-1, layout.size).any(axis=0)
                 names |= {(of, name) for name in layout}
                 used |= {(of, name) for name, part in layout.items() if found[part.slice].any()}
@@ -46,13 +49,11 @@ def test_every_feature_is_used(game_id: str) -> None:
 @pytest.mark.parametrize("game_id", WITH_FEATURES)
 def test_views_and_read_only_arrays_are_read_and_given_arrays_are_written(game_id: str) -> None:
     game = make_game(game_id)
-    vec = begun(game, 5)
-    expected = game.features.compute(vec.observation, vec.action_mask)
-    large = np.full((70, game.features.layout.size), 99, np.int8)
-    large_actions = np.full((70, game.num_actions, game.features.action_layout.size), 99, np.int8)
-    out, action_out = game.features.compute(
-        vec.observation, vec.action_mask, large[3:67], large_actions[3:67]
-    )
+    vec, given = begun(game, 5), features.of(game)
+    expected = given.compute(vec.observation, vec.action_mask)
+    large = np.full((70, given.layout.size), 99, np.int8)
+    large_actions = np.full((70, game.num_actions, given.action_layout.size), 99, np.int8)
+    out, action_out = given.compute(vec.observation, vec.action_mask, large[3:67], large_actions[3:67])
     assert out.base is large
     assert action_out.base is large_actions
     assert np.array_equal(large[3:67], expected[0])
@@ -62,18 +63,8 @@ def test_views_and_read_only_arrays_are_read_and_given_arrays_are_written(game_i
         assert (array[67:] == 99).all()
     fixed = vec.observation.copy()
     fixed.setflags(write=False)
-    assert np.array_equal(game.features.compute(fixed[::2], vec.action_mask[::2])[1], expected[1][::2])
-    assert [len(array) for array in game.features.compute(fixed[:0], vec.action_mask[:0])] == [0, 0]
-
-
-@pytest.mark.parametrize("game_id", WITH_FEATURES)
-def test_features_can_be_copied_with_their_game(game_id: str) -> None:
-    features = make_game(game_id, num_players=3).features
-    vec = begun(features.game, 5)
-    for twin in (pickle.loads(pickle.dumps(features)), copy.deepcopy(features)):
-        assert (twin.game, twin.layout) == (features.game, features.layout)
-        arrays = (each.compute(vec.observation, vec.action_mask) for each in (twin, features))
-        assert all(np.array_equal(*pair) for pair in zip(*arrays, strict=True))
+    assert np.array_equal(given.compute(fixed[::2], vec.action_mask[::2])[1], expected[1][::2])
+    assert [len(array) for array in given.compute(fixed[:0], vec.action_mask[:0])] == [0, 0]
 
 
 @pytest.mark.nojit
@@ -87,7 +78,7 @@ def test_a_vector_that_no_seat_sees_is_harmless(game_id: str) -> None:
         shape = (rows, game.observation_layout.size)
         for seen in (rng.integers(-128, 128, shape), rng.integers(0, 2, shape), np.full(shape, 127)):
             for masks in (np.ones((rows, game.num_actions), bool), np.zeros((rows, game.num_actions), bool)):
-                _, action_out = game.features.compute(seen.astype(np.int8), masks)
+                _, action_out = features.of(game).compute(seen.astype(np.int8), masks)
                 assert masks.any() or not action_out.any()
 
 
@@ -110,11 +101,44 @@ def test_a_vector_that_no_seat_sees_is_harmless(game_id: str) -> None:
     ],
 )
 def test_arrays_that_do_not_fit_are_refused(name: str, change: Any) -> None:
-    features = make_game("petrify_v0").features
-    vec = begun(features.game, 5)
+    given = features.of(make_game("petrify_v0"))
+    vec = begun(given.game, 5)
     arrays: dict[str, Any] = {"observations": vec.observation, "masks": vec.action_mask}
-    arrays["out"], arrays["action_out"] = features.compute(vec.observation, vec.action_mask)
+    arrays["out"], arrays["action_out"] = given.compute(vec.observation, vec.action_mask)
     arrays[name] = change(arrays[name])
     # A mask of other rows shows as observations that do not fit it.
     with pytest.raises(ValueError, match=rf"^({name}|observations): .*expected"):
-        features.compute(**arrays)
+        given.compute(**arrays)
+
+
+@pytest.mark.parametrize("game_id", WITH_FEATURES)
+def test_equal_games_share_their_features_which_are_copied_with_their_game(game_id: str) -> None:
+    given = features.of(make_game(game_id, num_players=3))
+    assert given.game == make_game(game_id, num_players=3)
+    for twin in (features.of(given.game), pickle.loads(pickle.dumps(given)), copy.deepcopy(given)):
+        assert twin is given
+    assert features.of(make_game(game_id, num_players=2)).layout != given.layout
+
+
+def test_a_game_of_your_own_has_what_the_module_that_it_names_defines(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    class Unknown(Petrify):
+        id = "unknown_v0"
+
+    assert features.of(Unknown()) is None
+    assert features.facts(Unknown()) == GameFacts()
+
+    class Own(Petrify):
+        id = "own_v0"
+        agent_module = "agents_of_own"
+
+    with pytest.raises(ValueError, match=r"agent_module='agents_of_own' of the game 'own_v0' cannot be imp"):
+        features.of(Own())
+    module: Any = ModuleType("agents_of_own")
+    module.make_features = lambda game: (game, "features")
+    monkeypatch.setitem(sys.modules, "agents_of_own", module)
+    assert features.of(Own(size=5)) == (Own(size=5), "features")
+    assert features.facts(Own) == GameFacts()
+    module.FACTS = GameFacts(binary_statistics=("won",))
+    assert features.facts(Own).binary_statistics == ("won",)

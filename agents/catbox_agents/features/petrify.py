@@ -1,4 +1,4 @@
-"""Features of Petrify: how much room each pawn has, computed from one observation and its action mask.
+"""Features of Petrify: how much room each pawn has, computed from one observation and its action mask; `FACTS`.
 
 Free cells are the open ones without a pawn. The room of a pawn is the number of free cells connected to it by steps
 over free cells: all that it could ever reach on foot. The features of an action describe the position before the
@@ -9,18 +9,19 @@ stand still, and ignore landing effects.
 from __future__ import annotations
 
 from collections import namedtuple
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
+from catbox_env.games.petrify.state import NONE, STATE, TELEPORT, WILDCARD_TILE, ZERO_TILE
 
+from catbox_agents.features import Features, GameFacts, part_offsets
 from catbox_env.core.bits import popcount
 from catbox_env.core.compilation import cached_njit, njit
-from catbox_env.core.features import Features, part_offsets
 from catbox_env.core.game import Game
 from catbox_env.core.layout import Layout, Part
-from catbox_env.games.petrify.observe.layout import MOST_COUNTED
-from catbox_env.games.petrify.observe.observation import read_position
-from catbox_env.games.petrify.play.board import (
+from catbox_env.games.petrify.observe import MOST_COUNTED, read_position
+from catbox_env.games.petrify.play import (
     EMPTY,
     free_cells,
     holds,
@@ -29,8 +30,15 @@ from catbox_env.games.petrify.play.board import (
     symbol_of,
     walk_ends,
 )
-from catbox_env.games.petrify.play.state import NONE, STATE, TELEPORT, WILDCARD_TILE, ZERO_TILE
 from catbox_env.games.petrify.rules import NUM_SYMBOLS, Rules
+
+
+def statistics(game: Game, info: Mapping[str, np.ndarray]) -> dict[str, np.ndarray]:
+    """Those of `GameFacts`."""
+    return {"place": info["place"].astype(np.float64), "win": (info["place"] == 0).astype(np.float64)}
+
+
+FACTS = GameFacts(statistics=statistics, binary_statistics=("win",))
 
 #: `outlook` looks four moves ahead, alternating the next seat and the observer, on boards of up to this many cells; two
 #: on larger ones, which have more moves.
@@ -78,9 +86,7 @@ def action_feature_layout(rules: Rules) -> Layout:
     )
 
 
-#: All rules need every part.
-_FULL = Rules()
-PARTS, ACTION_PARTS = tuple(feature_layout(_FULL)), tuple(action_feature_layout(_FULL))
+ACTION_PARTS = action_feature_layout(Rules()).names
 #: The index of each feature of an action.
 ACTION_AT: Any = namedtuple("ACTION_AT", ACTION_PARTS)(*range(len(ACTION_PARTS)))
 
@@ -88,7 +94,7 @@ ACTION_AT: Any = namedtuple("ACTION_AT", ACTION_PARTS)(*range(len(ACTION_PARTS))
 def make_features(game: Game) -> Features:
     """The features of Petrify under the rules of ``game``."""
     layout = feature_layout(game.rules)
-    return Features(game, layout, action_feature_layout(game.rules), part_offsets(layout, PARTS), fill)
+    return Features(game, layout, action_feature_layout(game.rules), part_offsets(layout), fill)
 
 
 @njit
@@ -232,7 +238,7 @@ def write_replies(params, state, cell, other, free, out):
 
 @cached_njit(nogil=True)
 def fill(params, offsets, observations, masks, out, action_out):
-    """Write every element of ``out`` (n, F) and ``action_out`` (n, A, K); see ``core.features``."""
+    """Write every element of ``out`` (n, F) and ``action_out`` (n, A, K); see `Features`."""
     # Keep the array: compiled code that holds only its record frees it. And the functions above take the record,
     # never an array in it, whose memory a call would count as its own.
     states = np.zeros(1, STATE)

@@ -6,9 +6,9 @@ from hypothesis import strategies as st
 
 from catbox_env import GameState, make_game
 from catbox_env.games.cat_in_the_box.rules import Rules
-from tests.cat_in_the_box.feature_reference import Position, largest_matching
+from tests.agents.features.cat_in_the_box_reference import Position, largest_matching
+from tests.agents.features.comparing import check_features, features_of
 from tests.cat_in_the_box.positions import play, start
-from tests.games.features import check_features, features_of
 from tests.games.rule_sets import cat_in_the_box_rules
 
 

@@ -1,7 +1,7 @@
 """What a picture of Cat Te tells: by its labels, which say what is drawn."""
 
 from tests.cat_te.positions import play, start
-from tests.core.pictures import labels, texts
+from tests.pictures.checks import labels, texts
 
 HANDS = ["AS KS 2S 3C 4D 5H", "QS 9S 6C 7C 8D 9D", "JS 10S JC QC KC AC"]
 

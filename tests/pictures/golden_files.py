@@ -1,19 +1,17 @@
-"""Golden pictures: a few positions of each game as SVG; and what a picture says, for the tests of every game.
+"""Golden pictures: a few positions of each game as SVG.
 
-``python -m tests.core.pictures`` writes the files of ``golden_pictures/``; open those that changed in a browser and
-look at them before you commit.
+``python -m tests.pictures.golden_files`` writes the files of ``golden/``; open those that changed in a browser and look
+at them before you commit.
 """
 
 from pathlib import Path
 from typing import Any
-from xml.etree import ElementTree
 
 import numpy as np
 
 from catbox_env import GameState, make_game
-from catbox_env.core.conformance import SVG
 
-FOLDER = Path(__file__).parent / "golden_pictures"
+FOLDER = Path(__file__).parent / "golden"
 
 #: Name -> (game id, options, seed of the deal and of random play, moves, seat that looks or None, size, theme).
 PICTURES: dict[str, tuple[str, dict[str, Any], int, int, int | None, int, str]] = {
@@ -53,26 +51,6 @@ def golden(name: str) -> str:
     game_id, options, seed, moves, seat, size, theme = PICTURES[name]
     state = position(game_id, options, seed, moves)
     return state.game.render_svg(state, seat, size, theme).replace("><", ">\n<") + "\n"
-
-
-def words_of(svg: str) -> list[str]:
-    """The texts in a picture, in order."""
-    return ["".join(text.itertext()) for text in ElementTree.fromstring(svg).iter(f"{{{SVG}}}text")]
-
-
-def labels_of(svg: str) -> list[str]:
-    """What a screen reader is told of the parts of a picture."""
-    return [label for element in ElementTree.fromstring(svg).iter() if (label := element.get("aria-label"))]
-
-
-def texts(state: GameState, seat: int | None = None) -> list[str]:
-    """The texts in the picture of ``state`` as ``seat`` sees it."""
-    return words_of(state.game.render_svg(state, seat))
-
-
-def labels(state: GameState, seat: int | None = None) -> list[str]:
-    """What a screen reader is told of the picture of ``state`` as ``seat`` sees it."""
-    return labels_of(state.game.render_svg(state, seat))
 
 
 if __name__ == "__main__":

@@ -5,13 +5,25 @@ from typing import Any
 
 import numpy as np
 
+import catbox_agents
 from catbox_env import Game, GameState
 
 
 def features_of(state: GameState, seat: int) -> tuple[dict, dict]:
-    """The features of the position that ``seat`` sees, by part, and those of each legal action that are not 0."""
-    features, mask = state.game.features, state.action_mask(seat).astype(bool)
-    out, action_out = features.compute(state.observation(seat)[None], mask[None])
+    """The features of the position that ``seat`` sees, by part, and those of each legal action that are not 0.
+
+    Every element is written and within the bounds of its layout; those of an illegal action are 0.
+    """
+    features, mask = catbox_agents.features.of(state.game), state.action_mask(seat).astype(bool)
+    (low, high), (action_low, action_high) = features.layout.bounds(), features.action_layout.bounds()
+    out, action_out = (
+        np.full((1, len(low)), 99, np.int8),
+        np.full((1, len(mask), len(action_low)), 99, np.int8),
+    )
+    features.compute(state.observation(seat)[None], mask[None], out, action_out)
+    assert ((out >= low) & (out <= high)).all()
+    assert ((action_out >= action_low) & (action_out <= action_high)).all()
+    assert not action_out[0, ~mask].any()
     parts = {name: array.tolist() for name, array in features.layout.unpack(out[0]).items()}
     actions = {}
     for action in np.flatnonzero(mask):

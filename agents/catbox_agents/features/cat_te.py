@@ -1,4 +1,4 @@
-"""Features of Cat Te: what a strong player counts, computed from one observation and its action mask.
+"""Features of Cat Te: what a strong player counts, computed from one observation and its action mask; `FACTS`.
 
 Unseen cards are those that are not in the own hand, not face up, not folded or chosen by the observer, and not
 upturned. A claimed card counts as unseen until it is played: another seat may still win with it.
@@ -10,15 +10,15 @@ from collections import namedtuple
 from typing import Any
 
 import numpy as np
+from catbox_env.games.cat_te.state import CLAIM, FOLD, NONE, SHOW
 
+from catbox_agents.features import Features, GameFacts, part_offsets
+from catbox_agents.features.cat_te_view import VIEW, above, below, of_suit, read_view
 from catbox_env.core.bits import next_seat, popcount
 from catbox_env.core.compilation import cached_njit, njit
-from catbox_env.core.features import Features, part_offsets
 from catbox_env.core.game import Game
 from catbox_env.core.layout import Layout, Part
-from catbox_env.games.cat_te.observe.view import VIEW, above, below, of_suit, read_view
-from catbox_env.games.cat_te.play.cards import card_at, is_blind, rank_of, suit_of
-from catbox_env.games.cat_te.play.state import CLAIM, FOLD, NONE, SHOW
+from catbox_env.games.cat_te.play import card_at, is_blind, rank_of, suit_of
 from catbox_env.games.cat_te.rules import (
     HAND_SIZE,
     LAST_TRICK,
@@ -27,6 +27,12 @@ from catbox_env.games.cat_te.rules import (
     NUM_RANKS,
     NUM_SUITS,
     Rules,
+)
+
+FACTS = GameFacts(
+    transferable_options=("rounds", "dealer"),
+    equivalent_values={"region": ("laos", "vietnamese")},
+    binary_statistics=("won_round", "eliminated"),
 )
 
 #: The number of "unseen cards above" if there is no card.
@@ -63,7 +69,6 @@ def feature_layout(rules: Rules) -> Layout:
 def action_feature_layout(rules: Rules) -> Layout:
     """The features of one action: of the card played or folded, unless stated otherwise."""
     players = rules.num_players
-    of_side_pot = [Part("claims", (1,), "1: CLAIM")] if rules.side_pot else []
     return Layout(
         [
             Part("rank", (1,), "its rank, 1 the two", 0, NUM_RANKS),
@@ -80,22 +85,20 @@ def action_feature_layout(rules: Rules) -> Layout:
             Part("masters_left", (1,), "own cards after it that no unseen card beats", 0, HAND_SIZE),
             Part("above_best_left", (1,), "fewest unseen cards above a card left", 0, NO_CARD),
             Part("shows", (1,), "1: SHOW"),
-            *of_side_pot,
+            Part("claims", (1,), "1: CLAIM", when=rules.side_pot > 0),
         ]
     )
 
 
-#: These rules need every part.
-_FULL = Rules(side_pot=1)
-PARTS, ACTION_PARTS = tuple(feature_layout(_FULL)), tuple(action_feature_layout(_FULL))
-#: The index of each feature of an action.
+#: The index of each feature of an action; the one that some rules lack comes last.
+ACTION_PARTS = action_feature_layout(Rules()).names
 ACTION_AT: Any = namedtuple("ACTION_AT", ACTION_PARTS)(*range(len(ACTION_PARTS)))
 
 
 def make_features(game: Game) -> Features:
     """The features of Cat Te under the rules of ``game``."""
     layout = feature_layout(game.rules)
-    return Features(game, layout, action_feature_layout(game.rules), part_offsets(layout, PARTS), fill)
+    return Features(game, layout, action_feature_layout(game.rules), part_offsets(layout), fill)
 
 
 @njit
@@ -193,7 +196,7 @@ def write_actions(params, view, mask, action_out):
 
 @cached_njit(nogil=True)
 def fill(params, offsets, observations, masks, out, action_out):
-    """Write every element of ``out`` (n, F) and ``action_out`` (n, A, K); see ``core.features``."""
+    """Write every element of ``out`` (n, F) and ``action_out`` (n, A, K); see `Features`."""
     views = np.zeros(1, VIEW)  # keep the array: compiled code that holds only its record frees it
     rules, at = params[0], offsets[0]
     for row in range(len(observations)):

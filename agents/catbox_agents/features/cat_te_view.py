@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import numpy as np
+from catbox_env.games.cat_te.state import ALL_CARDS, NONE, ONE_SUIT
 
 from catbox_env.core.bits import one_hot_index, popcount
 from catbox_env.core.compilation import njit
 from catbox_env.core.kernels import record_dtype
-from catbox_env.games.cat_te.observe.layout import CARD_WIDTH
-from catbox_env.games.cat_te.observe.observation import read_card, read_set
-from catbox_env.games.cat_te.play.cards import is_blind, suit_of
-from catbox_env.games.cat_te.play.state import ALL_CARDS, NONE, ONE_SUIT
+from catbox_env.games.cat_te.observe import CARD_WIDTH, read_card, read_set
+from catbox_env.games.cat_te.play import is_blind, suit_of
 from catbox_env.games.cat_te.rules import MAX_PLAYERS, NUM_SUITS, NUM_TRICKS
 
 #: What one observation says; seats are relative to the observer.

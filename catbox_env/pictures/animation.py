@@ -6,12 +6,12 @@ from collections.abc import Callable, Sequence
 
 import numpy as np
 
-from catbox_env.adapters.raster import load_rasteriser, rasterise
+from catbox_env.pictures.raster import load_rasteriser, rasterise
 
 #: Bits per pixel: 64 colours, chosen for each frame.
 _BITS = 6
 #: The most that all frames may take in memory, in bytes.
-MOST_BYTES = 2 << 30
+MAX_BYTES = 2 << 30
 
 
 def animated_gif(
@@ -24,7 +24,7 @@ def animated_gif(
     ``seconds``: how long each is shown, to a hundredth. ``progress`` is called with (steps done, steps in total).
 
     Raises ``ImportError`` as `raster.load_rasteriser` does; ``ValueError`` for no pictures, pictures of different
-    sizes, a different number of seconds, and more than `MOST_BYTES` of pixels.
+    sizes, a different number of seconds, and more than `MAX_BYTES` of pixels.
     """
     if not pictures or len(pictures) != len(seconds):
         raise ValueError(
@@ -36,9 +36,9 @@ def animated_gif(
     for i, picture in enumerate(pictures):
         frame = rasterise(picture)
         if i == 0:
-            if count * frame.nbytes > MOST_BYTES:
+            if count * frame.nbytes > MAX_BYTES:
                 raise ValueError(
-                    f"{count} pictures of {frame.shape[1]} x {frame.shape[0]} pixels need more than {MOST_BYTES >> 30} "
+                    f"{count} pictures of {frame.shape[1]} x {frame.shape[0]} pixels need more than {MAX_BYTES >> 30} "
                     "GiB: make them narrower"
                 )
             frames = np.empty((count, *frame.shape), np.uint8)

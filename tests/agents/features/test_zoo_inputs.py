@@ -15,7 +15,7 @@ def test_what_a_forced_lead_tells_changes_no_choice_of_an_agent_that_has_not_lea
     player = make(str(Folders().own / FIRST_EDITION / f"cat_in_the_box-{players}p.safetensors"), vec.game, 0)
     rng = np.random.default_rng(2)
     part = vec.game.observation_layout["may_hold"].slice
-    for _ in range(vec.game.history_length):
+    for _ in range(vec.game.max_game_length):
         told = vec.observation.copy()
         told[:, part] = rng.integers(2, size=told[:, part].shape)
         actions = player.act_batch(vec.observation, vec.action_mask)

@@ -2,22 +2,27 @@
 
 import itertools
 import re
+from collections.abc import Callable
+from typing import Any
 from xml.etree import ElementTree
 
 import numpy as np
 import pytest
 
-from catbox_env import GAMES, make_game, make_vec
-from catbox_env.core.conformance import SVG, check_picture
-from catbox_env.core.picture import MOST_SEATS, THEMES, Theme, token
+from catbox_env import GAMES, make_game, make_vec, pictures
+from catbox_env.pictures import cat_in_the_box, default
+from catbox_env.pictures.sheet import MAX_SEATS, THEMES, Sheet, Theme
+from tests.core.bad_values import NONE, check_refusals
 from tests.core.fuzz import random_game
 from tests.core.game_cases import CASES, begun
-from tests.core.pictures import FOLDER, PICTURES, golden, position, words_of
+from tests.games.test_conformance import VARIANTS
+from tests.pictures.checks import SVG, check_picture, check_pictures, words_of
+from tests.pictures.golden_files import FOLDER, PICTURES, golden, position
 
 
 @pytest.mark.parametrize("name", PICTURES)
 def test_the_picture_is_the_golden_one(name: str) -> None:
-    """``python -m tests.core.pictures`` writes them: look at those that change."""
+    """``python -m tests.pictures.golden_files`` writes them: look at those that change."""
     assert golden(name).splitlines() == (FOLDER / f"{name}.svg").read_text(encoding="utf-8").splitlines()
 
 
@@ -26,15 +31,55 @@ def test_every_game_has_golden_pictures_and_every_file_is_one() -> None:
     assert {path.stem for path in FOLDER.iterdir()} == set(PICTURES)
 
 
+@pytest.mark.parametrize(("game_id", "options"), VARIANTS, ids=str)
+def test_pictures_are_sound_and_tell_nothing_hidden(game_id: str, options: dict[str, Any]) -> None:
+    check_pictures(make_game(game_id, **options))
+
+
 @pytest.mark.parametrize("game_id", GAMES)
-def test_pictures_of_random_positions_under_random_rules_are_sound_and_tell_nothing_hidden(
-    game_id: str,
-) -> None:
+def test_pictures_under_random_rules_are_sound_and_tell_nothing_hidden(game_id: str) -> None:
     rng = np.random.default_rng(0)
     for _ in range(8):
         game = random_game(game_id, rng)
-        seed, moves = int(rng.integers(2**31)), int(rng.integers(game.history_length))
+        seed, moves = int(rng.integers(2**31)), int(rng.integers(game.max_game_length))
         check_picture(begun(game, moves, seed), seed)
+
+
+def test_a_game_without_a_picture_of_its_own_has_the_default_one() -> None:
+    assert pictures._drawing("cat_in_the_box_v1") is cat_in_the_box.draw
+    for game_id in ("nim_v0", "sheet_v0", "letters_v0", "cat_te", "a.b_v0"):
+        assert pictures._drawing(game_id) is default.draw
+
+
+def show_every_hand(sheet: Sheet) -> str:
+    sheet.seat = None
+    return cat_in_the_box.draw(sheet)
+
+
+def draw_a_hidden_hand(sheet: Sheet) -> str:
+    sheet.panel(0, 20, f"<!-- {sheet.state.record.hand[0]} -->")
+    return cat_in_the_box.draw(sheet)
+
+
+def grow(sheet: Sheet) -> str:
+    sheet.panel(0, 500 + int(sheet.state.record.num_moves), "")
+    return cat_in_the_box.draw(sheet)
+
+
+@pytest.mark.parametrize(
+    ("draw", "found"),
+    [
+        (show_every_hand, "tells what the seat cannot see"),
+        (draw_a_hidden_hand, "tells what the seat cannot see"),
+        (grow, "different sizes"),
+    ],
+)
+def test_a_picture_that_leaks_or_grows_does_not_pass(
+    draw: Callable[[Sheet], str], found: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(pictures, "_drawing", lambda game_id: draw)
+    with pytest.raises(AssertionError, match=found):
+        check_pictures(make_game("cat_in_the_box_v0", num_players=3), num_games=30)
 
 
 @pytest.mark.nojit
@@ -114,33 +159,44 @@ def test_text_and_shapes_can_be_told_from_what_they_stand_on(theme: Theme) -> No
 
 def test_seats_have_shapes_and_numbers_of_their_own_beside_their_colours() -> None:
     theme = THEMES["light"]
-    drawn = [token(theme, seat, 0, 0, 12) for seat in range(MOST_SEATS)]
+    sheet = Sheet(make_game("cat_te_v0", num_players=MAX_SEATS).new_initial_state(seed=0), None, 720, "light")
+    drawn = [sheet.token(seat, 0, 0, 12) for seat in range(MAX_SEATS)]
     shapes = [re.search(r' d="([^"]*)"', svg)[1] for svg in drawn]
     assert all(one != other for one, other in itertools.combinations(shapes, 2))
     assert [words_of(f'<svg xmlns="{SVG}">{svg}</svg>') for svg in drawn] == [
-        [str(seat)] for seat in range(MOST_SEATS)
+        [str(seat)] for seat in range(MAX_SEATS)
     ]
-    assert len({*theme.seats, *theme.colors}) == MOST_SEATS + 4
+    assert len({*theme.seats, *theme.colors}) == MAX_SEATS + 4
 
 
 def test_no_game_has_more_seats_than_there_are_tokens() -> None:
-    assert max(max(cases.values["num_players"]) for cases in CASES.values()) <= MOST_SEATS
+    assert max(max(cases.values["num_players"]) for cases in CASES.values()) <= MAX_SEATS
 
 
-@pytest.mark.parametrize(
-    ("arguments", "said"),
-    [
-        ({"size": 239}, r"size=239: expected an integer from 240 to 4096"),
-        ({"size": 720.0}, r"size=720.0: expected an integer from 240 to 4096"),
-        ({"theme": "blue"}, "theme='blue': expected one of 'light', 'dark'"),
-        ({"seat": 2}, "seat=2: expected a seat"),
-    ],
-)
-def test_an_impossible_picture_is_refused(arguments: dict, said: str) -> None:
-    state = make_game("petrify_v0").new_initial_state(seed=0)
-    with pytest.raises(ValueError, match=said):
-        state.game.render_svg(state, **arguments)
+GAME = make_game("petrify_v0")
+STATE, VEC = GAME.new_initial_state(seed=0), make_vec("petrify_v0", 2, seed=0)
+BAD = {
+    "state": (GAME.render_svg, []),
+    "seat": (lambda v: GAME.render_svg(STATE, v), NONE),
+    "size": (lambda v: GAME.render_svg(STATE, size=v), []),
+    "theme": (lambda v: GAME.render_svg(STATE, theme=v), []),
+    "row of a batch": (VEC.render_svg, []),
+    "seat of a batch": (lambda v: VEC.render_svg(0, v), NONE),
+}
+
+
+@pytest.mark.parametrize("name", BAD)
+def test_bad_input_is_refused_by_name_and_nothing_changes(name: str) -> None:
+    function, taken = BAD[name]
+    check_refusals(name, function, taken, lambda: STATE.serialize() + VEC.observation.tobytes())
+
+
+@pytest.mark.parametrize("size", [239, 4097])
+def test_a_picture_that_is_too_narrow_or_too_wide_is_refused(size: int) -> None:
+    with pytest.raises(ValueError, match=f"size={size}: expected an integer from 240 to 4096"):
+        GAME.render_svg(STATE, size=size)
+
+
+def test_a_state_of_another_game_is_refused() -> None:
     with pytest.raises(ValueError, match="size"):
-        make_game("petrify_v0", size=5).render_svg(state)
-    with pytest.raises(ValueError, match="expected a state"):
-        state.game.render_svg(state.record)  # type: ignore[arg-type]
+        make_game("petrify_v0", size=5).render_svg(STATE)

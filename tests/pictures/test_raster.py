@@ -8,14 +8,16 @@ from collections.abc import Iterator
 
 import numpy as np
 import pytest
+from pettingzoo.test import render_test
 
 from catbox_agents.gymnasium import LearnerEnv, LearnerVectorEnv
-from catbox_env import GAMES, make_game
-from catbox_env.adapters import raster
+from catbox_env import GAMES, cat_in_the_box_v0, make_game
 from catbox_env.adapters.aec import AECGame
-from catbox_env.core.picture import THEMES, letters, text
-from tests.core.pictures import PICTURES, golden
-from tests.core.test_pictures import words_of
+from catbox_env.pictures import raster
+from catbox_env.pictures.sheet import THEMES
+from catbox_env.pictures.svg import letters, text
+from tests.pictures.checks import words_of
+from tests.pictures.golden_files import PICTURES, golden
 
 
 @pytest.fixture
@@ -89,6 +91,11 @@ def test_every_letter_of_every_picture_can_be_drawn_and_no_other_one_is_left_out
         ink(text(0, 18, "caf\u00e9", 24))
 
 
+def test_pettingzoo_accepts_what_every_render_mode_returns(capsys: pytest.CaptureFixture) -> None:
+    render_test(lambda render_mode: cat_in_the_box_v0.env(num_players=2, render_mode=render_mode))
+    assert "Cat in the Box" in capsys.readouterr().out
+
+
 @pytest.mark.parametrize("game_id", GAMES)
 def test_all_frames_of_a_game_have_one_size(game_id: str) -> None:
     env = AECGame(game_id, render_mode="rgb_array")
@@ -124,10 +131,38 @@ def test_a_learner_is_shown_its_own_view_alone_and_in_a_batch(game_id: str) -> N
     assert LearnerVectorEnv(2, game_id).render() is None
 
 
+MANY = """
+import resource
+from catbox_env import make_game
+from catbox_env.pictures.raster import rasterise
+
+def resident():
+    with open("/proc/self/statm") as file:
+        return int(file.read().split()[1]) * resource.getpagesize() / 2**20
+
+state = make_game("petrify_v0").new_initial_state(seed=0)
+sizes = []
+for width in range(600, 650):
+    rasterise(state.game.render_svg(state, size=width))
+    sizes.append(resident())
+print(sizes[-1] - sizes[9])
+"""
+
+
+@pytest.mark.skipif(not os.path.exists("/proc/self/statm"), reason="the size of a process is read from /proc")
+def test_memory_does_not_grow_with_the_number_of_pictures() -> None:
+    """Forty pictures more: libvips' cache of operations would keep about 3 MiB of each."""
+    done = subprocess.run(
+        [sys.executable, "-c", MANY], capture_output=True, text=True, timeout=120, check=False
+    )
+    assert not done.returncode, done.stderr
+    assert float(done.stdout) < 40
+
+
 FORKING = """
 import multiprocessing, sys
 from catbox_env import make_game
-from catbox_env.adapters.raster import rasterise
+from catbox_env.pictures.raster import rasterise
 
 svg = make_game("petrify_v0").new_initial_state(seed=0)._repr_svg_()
 before = rasterise(svg)

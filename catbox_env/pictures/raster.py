@@ -2,6 +2,9 @@
 
 Text is drawn as outlines of the font Inter, from ``letters/`` (written by `docs/letters.py`). So the pixels do not
 depend on installed fonts, and libvips starts no threads, after which a forked process could not draw.
+
+Memory does not grow with the number of pictures: the cache in which libvips keeps the last operations of the process,
+with their pixels, is switched off.
 """
 
 from __future__ import annotations
@@ -9,7 +12,7 @@ from __future__ import annotations
 import importlib.util
 import json
 import re
-from functools import cache
+from functools import cache, lru_cache
 from html import unescape
 from pathlib import Path
 from typing import Any
@@ -22,7 +25,7 @@ from catbox_env.core.extras import install_line, missing_extra
 FRAME_WIDTH = 640
 
 _LETTERS = Path(__file__).parent / "letters" / "letters.json"
-#: Elements and attributes as `core.picture` writes them.
+#: Elements and attributes as `svg` writes them.
 _TEXT = re.compile(r"<text([^>]*)>(.*?)</text>")
 _TSPAN = re.compile(r'<tspan x="([^"]*)">(.*?)</tspan>')
 _ATTRIBUTE = re.compile(r'([\w-]+)="([^"]*)"')
@@ -37,7 +40,10 @@ def can_rasterise() -> bool:
 
 @cache
 def load_rasteriser() -> Any:
-    """The module ``pyvips``. Raises ``ImportError``, saying what to install, if it is missing."""
+    """The module ``pyvips``, its cache of operations switched off for the process (``pyvips.cache_set_max(0)``).
+
+    Raises ``ImportError``, saying what to install, if it is missing.
+    """
     try:
         import pyvips
     except ModuleNotFoundError as error:
@@ -46,6 +52,7 @@ def load_rasteriser() -> Any:
         raise ImportError(
             f"render_mode='rgb_array' needs libvips, which is not installed ({error}). {install_line('render')}"
         ) from error
+    pyvips.cache_set_max(0)
     return pyvips
 
 
@@ -82,7 +89,7 @@ def _outlined(text: re.Match[str]) -> str:
     return f'<path d="{path}" transform="translate(0 {attributes["y"]}) scale({scale:.5f})"{fill}/>'
 
 
-@cache
+@lru_cache(maxsize=1000)  # a picture has about a hundred texts, and most of them are on the next one, too
 def _outlines(words: str, weight: str) -> tuple[int, list[tuple[int, str]]]:
     """The width of ``words``, and where each letter begins, in units of the font, with its outline."""
     letters, at, outlines = _letters()[weight], 0, []

@@ -6,8 +6,8 @@ from hypothesis import strategies as st
 
 from catbox_env import GameState, make_game
 from catbox_env.games.cat_te.rules import Rules
+from tests.agents.features.comparing import check_features, features_of
 from tests.cat_te.positions import move_id, play, start
-from tests.games.features import check_features, features_of
 from tests.games.rule_sets import cat_te_rules
 
 DECK = range(52)

@@ -6,9 +6,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from catbox_env import GameState, make_game
-from catbox_env.games.petrify.observe.layout import MOST_COUNTED
+from catbox_env.games.petrify.observe import MOST_COUNTED
 from catbox_env.games.petrify.rules import Rules
-from tests.games.features import check_features
+from tests.agents.features.comparing import check_features
 from tests.games.rule_sets import petrify_rules
 from tests.petrify.positions import view
 

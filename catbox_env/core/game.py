@@ -802,7 +802,7 @@ class GameState:
             self._beginnings.append(copy_records(self._records))
 
     def _num_moves(self) -> int:
-        moves = int(self.record.num_moves)
+        moves = int(self._records["num_moves"][0])
         if moves > len(self._log):
             raise ValueError(
                 "history: this state comes from a batch that keeps none; make it with history=True"

@@ -20,7 +20,6 @@ from catbox_agents.features.cat_in_the_box_view import (
     QUARTERS,
     VIEW,
     largest_group_with,
-    neighbours,
     placeable_cards,
     read_view,
 )
@@ -28,6 +27,7 @@ from catbox_env.core.bits import INT8_MAX, INT8_MIN, clip_int8, popcount
 from catbox_env.core.compilation import cached_njit, njit
 from catbox_env.core.game import Game
 from catbox_env.core.layout import Layout, Part
+from catbox_env.games.cat_in_the_box.play.board import neighbours
 from catbox_env.games.cat_in_the_box.play.state import NONE, RED
 from catbox_env.games.cat_in_the_box.rules import Rules
 

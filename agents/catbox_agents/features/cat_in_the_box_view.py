@@ -15,7 +15,9 @@ import numpy as np
 from catbox_env.core.bits import one_hot_index, popcount
 from catbox_env.core.compilation import njit
 from catbox_env.core.kernels import record_dtype
-from catbox_env.games.cat_in_the_box.play.state import NONE, RED
+from catbox_env.games.cat_in_the_box.play.board import lowest_group, neighbours
+from catbox_env.games.cat_in_the_box.play.state import NONE
+from catbox_env.games.cat_in_the_box.play.tricks import trick_winner
 from catbox_env.games.cat_in_the_box.rules import MAX_COLORS, MAX_PLAYERS, MAX_RANKS
 
 #: What a seat wants: more tricks are optional, it needs more, it wants no more, its bonus is lost.
@@ -51,10 +53,11 @@ VIEW = record_dtype(
         ("plays", np.int64),  # own cards still to be played in a full round
         ("tricks_left", np.int64),
         ("led", np.int64),  # colour led, or NONE
+        ("trick_color", np.int64, (MAX_PLAYERS,)),  # card of each seat in the trick, or NONE
+        ("trick_rank", np.int64, (MAX_PLAYERS,)),
         ("best_seat", np.int64),  # the seat that is winning the trick, or NONE
         ("best_color", np.int64),  # its card
         ("best_rank", np.int64),
-        ("played", np.int64, (MAX_PLAYERS,)),  # 1: the seat has played to the trick
         ("following", np.int64),  # other seats that have yet to play to the trick
         ("follow_tokens", np.int64),  # set of the colours that one of them may declare
         ("other_tokens", np.int64),  # set of the colours that another seat may declare
@@ -65,12 +68,6 @@ VIEW = record_dtype(
         ("expected", np.int64),  # expected tricks of the hand, in quarters
     ]
 )
-
-
-@njit
-def neighbours(cells, stride):
-    """The neighbours of a set of cells, and bits that are not cells: intersect with a set of cells."""
-    return (cells << 1) | (cells >> 1) | (cells << stride) | (cells >> stride)
 
 
 @njit
@@ -183,7 +180,6 @@ def read_trick(params, seen, view):
     """Read who is winning the trick, and who is still to play."""
     players, ranks, colors = params.num_players, params.num_ranks, params.num_colors
     led = one_hot_index(seen, params.at.led, colors)
-    best_seat, best_color, best_rank = NONE, NONE, NONE
     following = follow_tokens = other_tokens = 0
     plays = view.tricks_left
     for seat in range(players):
@@ -193,13 +189,8 @@ def read_trick(params, seen, view):
             played |= seen[i]
         if played and led != NONE:
             card = one_hot_index(seen, first, colors * ranks)
-        if card != NONE:
-            color, rank = card // ranks, card % ranks
-            higher = color == best_color and rank > best_rank
-            trumps = color == RED and best_color != RED
-            if higher or trumps or (color == led and best_color == NONE):
-                best_seat, best_color, best_rank = seat, color, rank
-        view.played[seat] = card != NONE
+        view.trick_color[seat] = card // ranks if card != NONE else NONE
+        view.trick_rank[seat] = card % ranks if card != NONE else NONE
         if seat > 0:
             other_tokens |= view.tokens[seat]
             if card == NONE:
@@ -208,7 +199,10 @@ def read_trick(params, seen, view):
         elif card != NONE:
             plays = max(0, plays - 1)
     view.led = led
-    view.best_seat, view.best_color, view.best_rank = best_seat, best_color, best_rank
+    best = trick_winner(params, view)
+    view.best_seat = best
+    view.best_color = view.trick_color[best] if best != NONE else NONE
+    view.best_rank = view.trick_rank[best] if best != NONE else NONE
     view.following, view.follow_tokens, view.other_tokens = following, follow_tokens, other_tokens
     view.plays = plays
     view.kept_rows[0] = view.kept_rows[1] = view.rows[0]
@@ -226,12 +220,7 @@ def find_groups(params, view, num_seats):
         rest = view.owned[seat]
         largest = largest_size = 0
         while rest and number < MAX_CELLS:
-            group = rest & -rest
-            while True:
-                grown = (group | neighbours(group, stride)) & rest
-                if grown == group:
-                    break
-                group = grown
+            group = lowest_group(rest, stride)
             rest &= ~group
             size = popcount(group)
             view.groups[number] = group

@@ -137,12 +137,28 @@ def start_player_of(params, rounds_left):
 
 
 @njit
-def largest_group(params, state, seat):
-    """The size of the largest orthogonally connected group of tokens of ``seat``.
+def neighbours(cells, stride):
+    """The neighbours of a set of cells, and bits that are not cells: intersect with a set of cells.
 
-    Cells are bits, row by row with an empty column between, so that a step to a neighbour is a shift that cannot cross
-    an edge; flood fill finds each group.
+    Cell (colour, rank) is bit ``colour * stride + rank`` of the set, with ``stride`` one more than the number of ranks:
+    the bit between two rows stays empty, so that a step to a neighbour is a shift that cannot cross an edge.
     """
+    return (cells << 1) | (cells >> 1) | (cells << stride) | (cells >> stride)
+
+
+@njit
+def lowest_group(cells, stride):
+    """The orthogonally connected group of the lowest member of a set of cells, encoded as for `neighbours`."""
+    group, grown = lowest_bit(cells), 0
+    while grown != group:
+        grown = group
+        group |= neighbours(group, stride) & cells
+    return group
+
+
+@njit
+def largest_group(params, state, seat):
+    """The size of the largest orthogonally connected group of tokens of ``seat``."""
     stride = params.num_ranks + 1
     own = 0
     for color in range(params.num_colors):
@@ -151,11 +167,7 @@ def largest_group(params, state, seat):
                 own |= 1 << (color * stride + rank)
     largest = 0
     while own:
-        group = lowest_bit(own)
-        grown = 0
-        while grown != group:
-            grown = group
-            group |= own & ((group << 1) | (group >> 1) | (group << stride) | (group >> stride))
+        group = lowest_group(own, stride)
         own &= ~group
         largest = max(largest, popcount(group))
     return largest

@@ -4,13 +4,13 @@ Fuzzing, the golden playthroughs and the tests of docstrings, of bad input, of s
 """
 
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
 
-from catbox_env import GAMES, Game, GameState
-from catbox_env.adapters.openspiel_parameters import numbers_of_players
+from catbox_env import GAMES, Game, GameState, make_game
 from catbox_env.core.registry import game_class
 from tests.core.bad_values import FLAGS, NONE
 
@@ -131,13 +131,17 @@ CASES: dict[str, GameCases] = {
 
 
 def accepted_players(game_id: str) -> list[int]:
-    """Every number of players that a game accepts, with its default rules."""
-    return numbers_of_players(game_class(game_id).rules_class)
+    """Every number of players up to 10 that a game accepts, with its default rules."""
+    accepted = []
+    for number in range(1, 11):
+        with suppress(ValueError):
+            accepted.append(make_game(game_id, num_players=number).num_players)
+    return accepted
 
 
 def default_cases(game_id: str) -> GameCases:
     """The entry of a game that has none: every number of players that it accepts, with its default rules."""
-    perfect = game_class(game_id).kernels.rewind is None
+    perfect = game_class(game_id).is_perfect_information
     return GameCases({"num_players": accepted_players(game_id)}, playthroughs={}, perfect_information=perfect)
 
 

@@ -30,6 +30,7 @@ def test_the_list_of_public_names_is_the_one_in_the_docs() -> None:
     apart = [
         "catbox_agents.dataset",
         "catbox_agents.exact",
+        "catbox_agents.features",
         "catbox_agents.sb3",
         "catbox_agents.text",
         "catbox_agents.text.hosts.kaggle",

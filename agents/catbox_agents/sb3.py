@@ -56,7 +56,7 @@ class VecEnv(BaseVecEnv):
         num_threads: threads that step the games.
         illegal_action: "raise", "terminate" or "random_legal", as in ``catbox_agents.gymnasium``, for learners that do
             not use masks; ``infos[i]["illegal_action"]`` is then the illegal action.
-        features: append the features of the position, which the game computes, to the observation.
+        features: append the features of the position to the observation.
         options: those of ``catbox_env.make_game``: ``num_players``, ``rules``, ``reward``, ...
 
     Observations are int8 (N, O), with ``features`` (N, O + F); policies of Stable-Baselines3 convert them to float32.

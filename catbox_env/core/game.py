@@ -12,7 +12,7 @@ import json
 import os
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
-from concurrent.futures import Future, ThreadPoolExecutor, wait
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field, fields
 from typing import Any, ClassVar, NamedTuple, Self
 
@@ -912,17 +912,19 @@ class Vec:
         """Deal a new game in every row.
 
         Args:
-            seed: a non-negative integer or a numpy ``SeedSequence``, of which game i gets the i-th child; or a list or
-                tuple of N of them, one for each game; ``None`` continues with the current generators (at first:
-                entropy from the operating system).
+            seed: a non-negative integer or a numpy ``SeedSequence``, of which game i gets the i-th child; ``None``
+                continues with the current generators (at first: entropy from the operating system); or a list or tuple
+                of N of these, one for each game.
         """
-        if isinstance(seed, list | tuple):
-            if len(seed) != self.num_envs:
-                raise ValueError(f"seed={brief(seed)}: expected one seed for each of {self.num_envs} games")
-            self._generators[:] = new_generators([seed_sequence(one) for one in seed])
-        elif seed is not None or not self._seeded:
-            self._generators[:] = new_generators(child_seeds(seed_sequence(seed), self.num_envs))
-        self._seeded = True
+        several = isinstance(seed, list | tuple)
+        if several and len(seed) != self.num_envs:
+            raise ValueError(f"seed={brief(seed)}: expected one seed for each of {self.num_envs} games")
+        if not self._seeded or not (several or seed is None):
+            root = seed_sequence(None if several else seed)
+            self._generators[:] = new_generators(child_seeds(root, self.num_envs))
+            self._seeded = True
+        if several:
+            self._seed_rows(self._all, seed)
         self._deal(self._all)
 
     def deal(self, rows: np.ndarray, seeds: Sequence[Any] | None = None) -> None:
@@ -937,9 +939,7 @@ class Vec:
                 raise ValueError(
                     f"seeds={brief(seeds)}: expected a list, one seed for each of {len(rows)} rows"
                 )
-            given = [k for k, seed in enumerate(seeds) if seed is not None]
-            if given:
-                self._generators[rows[given]] = new_generators([seed_sequence(seeds[k]) for k in given])
+            self._seed_rows(rows, seeds)
         self._deal(rows)
 
     def step(self, actions: np.ndarray, rows: np.ndarray | None = None) -> None:
@@ -1239,6 +1239,11 @@ class Vec:
         self._seeded = True
         self._show_new(self._all)
 
+    def _seed_rows(self, rows: np.ndarray, seeds: Sequence[Any]) -> None:
+        """Give ``rows`` (M,) new generators; a row whose seed is None keeps its own."""
+        given = [k for k, seed in enumerate(seeds) if seed is not None]
+        self._generators[rows[given]] = new_generators([seed_sequence(seeds[k]) for k in given])
+
     def _deal(self, rows: np.ndarray) -> None:
         self.game.loops.deal_games(self.game.params, self._generators, self._records, rows)
         self._show_new(rows)
@@ -1259,14 +1264,15 @@ class Vec:
         if self._pool is None or self._process != os.getpid():  # a forked process has none of the threads
             self._pool = ThreadPoolExecutor(self.num_threads, thread_name_prefix="catbox")
             self._process = os.getpid()
-        futures: list[Future] = []
+        pool = self._pool
         try:
-            for slices in zip(*(np.array_split(array, self.num_threads) for array in arrays), strict=True):
-                futures.append(self._pool.submit(work, *slices))
-            for future in futures:
+            slices = zip(*(np.array_split(array, self.num_threads) for array in arrays), strict=True)
+            for future in [pool.submit(work, *some) for some in slices]:
                 future.result()
-        finally:
-            wait(futures)
+        except BaseException:
+            pool.shutdown()  # also waits for a thread whose future is not known, because Ctrl-C came meanwhile
+            self._pool = None
+            raise
 
     def _clear_outcomes(self, rows: np.ndarray) -> None:
         where = slice(None) if rows is self._all else rows  # much faster than an array of all indices

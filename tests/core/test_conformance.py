@@ -39,8 +39,6 @@ def forget_a_bound(game):
     game.state_bounds = {name: pair for name, pair in game.state_bounds.items() if name != "tokens"}
 
 
-
-
 def tell_the_next_hand(game, before, action, after, seat):
     hand = after.record.hand[after.current_player].tolist()
     return [*tell_events(game, before, action, after, seat), Event("hand", None, f"next: {hand}")]

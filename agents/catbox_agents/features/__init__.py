@@ -25,7 +25,7 @@ from catbox_env import Game, Layout
 from catbox_env.core.checks import brief, is_array
 from catbox_env.core.kernels import offset_dtype
 
-__all__ = ["Features", "GameFacts", "axis_indices", "facts", "of", "part_offsets"]
+__all__ = ["Features", "GameFacts", "facts", "of"]
 
 
 def of(game: Game) -> Features | None:

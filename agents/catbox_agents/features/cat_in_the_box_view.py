@@ -15,8 +15,9 @@ import numpy as np
 from catbox_env.core.bits import group_at, lowest_bit, neighbours, one_hot_index, popcount
 from catbox_env.core.compilation import njit
 from catbox_env.core.kernels import record_dtype
+from catbox_env.games.cat_in_the_box.play import trick_winner
 from catbox_env.games.cat_in_the_box.rules import MAX_COLORS, MAX_PLAYERS, MAX_RANKS
-from catbox_env.games.cat_in_the_box.state import NONE, RED
+from catbox_env.games.cat_in_the_box.state import NONE
 
 #: What a seat wants: more tricks are optional, it needs more, it wants no more, its bonus is lost.
 FREE, NEEDS, EXACT, LOST = range(4)
@@ -51,10 +52,11 @@ VIEW = record_dtype(
         ("plays", np.int64),  # own cards still to be played in a full round
         ("tricks_left", np.int64),
         ("led", np.int64),  # colour led, or NONE
+        ("trick_color", np.int64, (MAX_PLAYERS,)),  # card of each seat in the trick, or NONE
+        ("trick_rank", np.int64, (MAX_PLAYERS,)),
         ("best_seat", np.int64),  # the seat that is winning the trick, or NONE
         ("best_color", np.int64),  # its card
         ("best_rank", np.int64),
-        ("played", np.int64, (MAX_PLAYERS,)),  # 1: the seat has played to the trick
         ("following", np.int64),  # other seats that have yet to play to the trick
         ("follow_tokens", np.int64),  # set of the colours that one of them may declare
         ("other_tokens", np.int64),  # set of the colours that another seat may declare
@@ -177,7 +179,6 @@ def read_trick(params, seen, view):
     """Read who is winning the trick, and who is still to play."""
     players, ranks, colors = params.num_players, params.num_ranks, params.num_colors
     led = one_hot_index(seen, params.at.led, colors)
-    best_seat, best_color, best_rank = NONE, NONE, NONE
     following = follow_tokens = other_tokens = 0
     plays = view.tricks_left
     for seat in range(players):
@@ -187,13 +188,8 @@ def read_trick(params, seen, view):
             played |= seen[i]
         if played and led != NONE:
             card = one_hot_index(seen, first, colors * ranks)
-        if card != NONE:
-            color, rank = card // ranks, card % ranks
-            higher = color == best_color and rank > best_rank
-            trumps = color == RED and best_color != RED
-            if higher or trumps or (color == led and best_color == NONE):
-                best_seat, best_color, best_rank = seat, color, rank
-        view.played[seat] = card != NONE
+        view.trick_color[seat] = card // ranks if card != NONE else NONE
+        view.trick_rank[seat] = card % ranks if card != NONE else NONE
         if seat > 0:
             other_tokens |= view.tokens[seat]
             if card == NONE:
@@ -202,7 +198,10 @@ def read_trick(params, seen, view):
         elif card != NONE:
             plays = max(0, plays - 1)
     view.led = led
-    view.best_seat, view.best_color, view.best_rank = best_seat, best_color, best_rank
+    best = trick_winner(params, view)
+    view.best_seat = best
+    view.best_color = view.trick_color[best] if best != NONE else NONE
+    view.best_rank = view.trick_rank[best] if best != NONE else NONE
     view.following, view.follow_tokens, view.other_tokens = following, follow_tokens, other_tokens
     view.plays = plays
     view.kept_rows[0] = view.kept_rows[1] = view.rows[0]

@@ -14,11 +14,11 @@ from catbox_env.games.cat_te.state import CLAIM, FOLD, NONE, SHOW
 
 from catbox_agents.features import Features, GameFacts, part_offsets
 from catbox_agents.features.cat_te_view import VIEW, above, below, of_suit, read_view
-from catbox_env.core.bits import next_seat, popcount
+from catbox_env.core.bits import popcount
 from catbox_env.core.compilation import cached_njit, njit
 from catbox_env.core.game import Game
 from catbox_env.core.layout import Layout, Part
-from catbox_env.games.cat_te.play import card_at, is_blind, rank_of, suit_of
+from catbox_env.games.cat_te.play import card_at, is_blind, leaders_of, packed, rank_of, suit_of
 from catbox_env.games.cat_te.rules import (
     HAND_SIZE,
     LAST_TRICK,
@@ -131,22 +131,18 @@ def write_position(params, at, view, out):
 @njit
 def write_voids(params, at, view, out):
     """Write each seat's voids: a card of another suit, shown voluntarily, proves a void in the led suit."""
-    players = params.num_players
-    leader = next_seat(view.dealer, players)
-    for trick in range(view.trick + 1):
-        lead = view.faceup[leader, trick]
-        if lead == NONE:
-            return
-        led, best = suit_of(lead), lead
-        for seat in range(players):
+    leaders = leaders_of(params, view)
+    if leaders == NONE:  # no seat can see this
+        return
+    for trick in range(min(view.trick + 1, LAST_TRICK)):
+        lead = view.faceup[packed(leaders, trick), trick]
+        if lead == NONE or is_blind(params, trick):
+            continue
+        led = suit_of(lead)
+        for seat in range(params.num_players):
             card = view.faceup[seat, trick]
-            if card == NONE:
-                continue
-            if suit_of(card) != led:
-                if not is_blind(params, trick) and trick < LAST_TRICK:
-                    out[at.voids + seat * NUM_SUITS + led] = 1
-            elif card > best:
-                best, leader = card, seat
+            # without branches, which would be unpredictable
+            out[at.voids + seat * NUM_SUITS + led] |= (card != NONE) & (suit_of(card) != led)
 
 
 @njit

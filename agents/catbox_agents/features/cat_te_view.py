@@ -9,7 +9,7 @@ from catbox_env.core.bits import one_hot_index, popcount
 from catbox_env.core.compilation import njit
 from catbox_env.core.kernels import record_dtype
 from catbox_env.games.cat_te.observe import CARD_WIDTH, read_card, read_set
-from catbox_env.games.cat_te.play import is_blind, suit_of
+from catbox_env.games.cat_te.play import is_blind, suit_of, trick_winner
 from catbox_env.games.cat_te.rules import MAX_PLAYERS, NUM_SUITS, NUM_TRICKS
 
 #: What one observation says; seats are relative to the observer.
@@ -46,7 +46,6 @@ def read_view(params, seen, view):
     known = view.hand | read_set(seen, at.folded) | read_set(seen, at.chosen)
     if params.side_pot > 0:
         known |= read_set(seen, at.upturned)
-    best, best_seat = NONE, NONE
     in_round = rivals = swept = 0
     for seat in range(players):
         for earlier in range(NUM_TRICKS):
@@ -56,9 +55,6 @@ def read_view(params, seen, view):
             view.faceup[seat, earlier] = card
             if card != NONE:
                 known |= 1 << card
-        card = view.faceup[seat, trick]
-        if card > best and suit_of(card) == view.led:
-            best, best_seat = card, seat
         view.early_tricks[seat] = seen[at.early_tricks + seat]
         if seen[at.in_round + seat]:
             in_round |= 1 << seat
@@ -68,7 +64,8 @@ def read_view(params, seen, view):
             # In the blind trick nobody sees what earlier seats have chosen.
             if seat > 0 and (later or (is_blind(params, trick) and seat != leader)):
                 rivals += 1
-    view.best, view.best_seat = best, best_seat
+    view.best_seat = trick_winner(params, view, trick, view.led)
+    view.best = view.faceup[view.best_seat, trick] if view.best_seat != NONE else NONE
     view.in_round, view.rivals, view.swept = in_round, rivals, swept
     view.unseen = ALL_CARDS & ~known
 

@@ -130,7 +130,7 @@ def plan_trick(params: Any, view: Any, weights: Any, plan: Any) -> None:
         for rank in range(ranks):
             if view.open & view.rows[seat] & (view.column << rank):
                 playable += view.unseen[rank]
-        if view.played[seat]:
+        if view.trick_color[seat] != NONE:
             plan.eagerness[seat] = PLAYED
             stuck += (1.0 - playable / plan.unseen_cards) ** view.tricks_left
             continue

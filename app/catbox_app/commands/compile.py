@@ -78,7 +78,7 @@ def compile_games(game_ids: Sequence[str], console: Console) -> None:
 
 def _play(game: Game) -> None:
     check_game(game, num_games=1)
-    evaluate(game, [hand_written_agent(game.id), "random"], num_deals=10, names=["first", "second"])
+    evaluate(game, [hand_written_agent(game.id), "best"], num_deals=10, names=["first", "second"])
     evaluate(game, ["search:worlds=1,policy=best", "ismcts:simulations=1"], num_deals=10)
     for opponents in ("random", {"any_of": ["random", hand_written_agent(game.id)]}):
         games = LearnerGames(game, 16, opponents, "random", illegal_action=RANDOM_LEGAL)

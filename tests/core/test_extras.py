@@ -4,13 +4,11 @@ from __future__ import annotations
 
 import pytest
 
-from catbox_env.core import versions
+from catbox_env.core import extras
 
 
 def missing(module: str | None) -> ModuleNotFoundError:
-    return versions.missing_extra(
-        ModuleNotFoundError("no such module", name=module), "catbox", "sb3", "train"
-    )
+    return extras.missing_extra(ModuleNotFoundError("no such module", name=module), "catbox", "sb3", "train")
 
 
 @pytest.mark.parametrize("module", ["no_such_package_of_anybody", "no_such_package_of_anybody.part"])

@@ -139,7 +139,7 @@ def options_of(rules_class: type, parameters: Mapping[str, Any]) -> dict[str, An
             value = None
         elif tuple in types:
             items = value.strip("[]").replace(",", " ").split()
-            value = [int(item) if re.fullmatch(r"-?\d+", item) else item for item in items]
+            value = tuple(int(item) if re.fullmatch(r"-?\d+", item) else item for item in items)
         options[rule] = value
     return options
 
@@ -150,17 +150,11 @@ def default_parameters(rules_class: type) -> dict[str, Any]:
     return parameters_of(rules_class, {**defaults, "reward": REWARDS[0]})
 
 
-def numbers_of_players(rules_class: type) -> list[int]:
-    """The numbers of players, at most 10, that a game accepts with all other rules at their defaults."""
-    accepted = []
+def _game_type(game: Game, parameters: Mapping[str, Any]) -> pyspiel.GameType:
+    kinds, players = pyspiel.GameType, [game.num_players]
     for number in range(1, 11):
         with suppress(ValueError):
-            accepted.append(rules_class(num_players=number).num_players)
-    return accepted
-
-
-def _game_type(game: Game, parameters: Mapping[str, Any]) -> pyspiel.GameType:
-    kinds, players = pyspiel.GameType, numbers_of_players(game.rules_class)
+            players.append(game.rules_class(num_players=number).num_players)
     information, utility = kinds.Information.IMPERFECT_INFORMATION, kinds.Utility.GENERAL_SUM
     if game.is_perfect_information:
         information = kinds.Information.PERFECT_INFORMATION
@@ -176,8 +170,8 @@ def _game_type(game: Game, parameters: Mapping[str, Any]) -> pyspiel.GameType:
         information=information,
         utility=utility,
         reward_model=kinds.RewardModel.TERMINAL if pays_at_end else kinds.RewardModel.REWARDS,
-        max_num_players=max(players, default=game.num_players),
-        min_num_players=min(players, default=game.num_players),
+        max_num_players=max(players),
+        min_num_players=min(players),
         provides_information_state_string=True,
         provides_information_state_tensor=True,
         provides_observation_string=True,

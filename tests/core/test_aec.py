@@ -166,6 +166,19 @@ def test_an_action_may_be_any_integer(kind: object) -> None:
     assert len(env.game_state.history()) == 1
 
 
+def test_a_seat_has_spaces_of_its_own() -> None:
+    env = cat_in_the_box_v0.raw_env(num_players=3, history=True)
+    for spaces in (env.observation_space, env.action_space):
+        own, other = spaces("player_0"), spaces("player_1")
+        assert spaces("player_0") is own
+        samples = []
+        for seed in (1, 2):
+            other.seed(5)
+            own.seed(seed)
+            samples.append(repr([other.sample() for _ in range(5)]))
+        assert samples[0] == samples[1]
+
+
 def test_an_illegal_action_through_env_ends_the_game_with_less_than_any_legal_play_can_bring() -> None:
     env = cat_in_the_box_v0.env(num_players=2)
     env.reset(seed=0)

@@ -217,11 +217,3 @@ def test_a_batch_with_auto_deal_refuses_a_game_that_is_over() -> None:
         ends.step(ends.action_mask[running].argmax(axis=1), running)
     with pytest.raises(ValueError, match=r"game 0 is over.*auto_deal=False"):
         make_vec("petrify_v0", num_envs=2, seed=0).set_states(ends)
-
-
-def test_rules_in_a_pickle_are_checked_anew() -> None:
-    data = pickle.dumps(make_game("petrify_v0", size=5))
-    spoilt = data.replace(b"size\x94K\x05", b"size\x94K\x63")
-    assert spoilt != data
-    with pytest.raises(ValueError, match="size=99"):
-        pickle.loads(spoilt)

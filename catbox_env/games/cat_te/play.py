@@ -1,4 +1,4 @@
-"""The rules of Cat Te as kernels: dealing, legal actions, actions, settlement.
+"""The rules of Cat Te as kernels: dealing, legal actions, actions, tricks, settlement.
 
 Action ids, with card = rank * 4 + suit:
 
@@ -11,10 +11,19 @@ Action ids, with card = rank * 4 + suit:
 from __future__ import annotations
 
 from catbox_env.core.bits import bit_index, next_seat, nth_bit
-from catbox_env.core.compilation import njit
+from catbox_env.core.compilation import cached_njit, njit
+from catbox_env.core.kernels import HIDDEN
 from catbox_env.core.rng import random_below
-from catbox_env.games.cat_te.play.cards import clear_table, is_blind, suit_of
-from catbox_env.games.cat_te.play.state import (
+from catbox_env.games.cat_te.rules import (
+    BLIND_TRICK,
+    HAND_SIZE,
+    LAST_TRICK,
+    NUM_CARDS,
+    NUM_EARLY_TRICKS,
+    NUM_SUITS,
+    NUM_TRICKS,
+)
+from catbox_env.games.cat_te.state import (
     ALL_CARDS,
     CLAIM,
     FOLD,
@@ -25,20 +34,38 @@ from catbox_env.games.cat_te.play.state import (
     INFO_TRICKS,
     INFO_WON,
     LOW_CARDS,
+    NEVER,
     NONE,
     ONE_SUIT,
     SHOW,
 )
-from catbox_env.games.cat_te.play.tricks import trick_winner
-from catbox_env.games.cat_te.rules import (
-    BLIND_TRICK,
-    HAND_SIZE,
-    LAST_TRICK,
-    NUM_CARDS,
-    NUM_EARLY_TRICKS,
-    NUM_SUITS,
-)
 from catbox_env.games.standings import share_win
+
+#: Low bits of a card that hold its suit; the higher ones hold its rank.
+SUIT_BITS = 2
+
+# Cards.
+
+
+@njit
+def suit_of(card):
+    """The suit of a card."""
+    return card & (NUM_SUITS - 1)
+
+
+@njit
+def rank_of(card):
+    """The rank of a card."""
+    return card >> SUIT_BITS
+
+
+@njit
+def card_at(rank, suit):
+    """The card of that rank and suit."""
+    return rank * NUM_SUITS + suit
+
+
+# A round.
 
 
 @njit
@@ -54,7 +81,7 @@ def deal(params, generator, state):
 
 @njit
 def deal_round(params, generator, state):
-    """Collect stakes, deal hands and the upturned card; ``dealer``, ``rounds_left``, ``scores``, ``pot`` are given."""
+    """Collect stakes, deal hands and the upturned card, given ``dealer``, ``rounds_left``, ``scores`` and ``pot``."""
     clear_round(params, state)
     state.pot += params.num_players * params.side_pot
     undealt = ALL_CARDS
@@ -70,13 +97,41 @@ def deal_round(params, generator, state):
         state.upturned = bit_index(nth_bit(undealt, random_below(generator, left)))
 
 
-@njit
+@cached_njit
 def clear_round(params, state):
     """Remove all cards, with everybody in and the seat after the dealer to lead."""
     clear_table(params, state)
     state.upturned = NONE
     for seat in range(params.num_players):
         state.hand[seat] = 0
+
+
+@njit
+def clear_table(params, state):
+    """Begin a round except for the hands: nothing played or claimed, everybody in, the first seat to lead."""
+    first = next_seat(int(state.dealer), params.num_players)
+    state.leader = first
+    state.current_player = first
+    state.led = NONE
+    state.trick = 0
+    state.claimed = NONE
+    state.claim_trick = NONE
+    for trick in range(NUM_TRICKS):
+        state.winners[trick] = NONE
+    for seat in range(params.num_players):
+        state.folded[seat] = 0
+        state.fold_tricks[seat] = 0
+        state.chosen[seat] = NONE
+        state.early_tricks[seat] = 0
+        state.tricks_won[seat] = 0
+        state.in_round[seat] = 1
+        for trick in range(NUM_TRICKS):
+            state.faceup[seat, trick] = NONE
+        for suit in range(NUM_SUITS):
+            state.void_since[seat, suit] = NEVER
+
+
+# Actions.
 
 
 @njit
@@ -92,8 +147,15 @@ def write_mask(params, state, mask):
         mask[card] = ((faceup >> card) & 1) != 0
     for card in range(NUM_CARDS):
         mask[FOLD + card] = ((folds >> card) & 1) != 0
-    mask[CLAIM] = may_claim(state, seat)
+    wanted = claiming_card(state)
+    mask[CLAIM] = wanted != NONE and state.claimed == NONE and ((state.hand[seat] >> wanted) & 1) != 0
     mask[SHOW] = params.instant_wins != 0 and state.trick == 0 and wins_instantly(state.hand[seat])
+
+
+@njit
+def is_blind(params, trick):
+    """Whether the followers of ``trick`` choose cards face down, which are shown together."""
+    return params.eliminates != 0 and trick == BLIND_TRICK
 
 
 @njit
@@ -107,12 +169,14 @@ def playable(params, state, seat):
     return (suited if suited != 0 else others), hand
 
 
-@njit
-def may_claim(state, seat):
-    """Whether ``seat`` holds the card above the upturned one (none is above an ace) and nobody has claimed."""
-    wanted = int(state.upturned) + NUM_SUITS
-    holds = ((state.hand[seat] >> min(wanted, NUM_CARDS - 1)) & 1) != 0
-    return holds and state.upturned != NONE and wanted < NUM_CARDS and state.claimed == NONE
+@cached_njit
+def claiming_card(state):
+    """The card with which the side pot can be claimed, next above the upturned one.
+
+    NONE without a side pot, and if an ace is turned up.
+    """
+    card = int(state.upturned) + NUM_SUITS
+    return card if state.upturned != NONE and card < NUM_CARDS else NONE
 
 
 @njit
@@ -130,8 +194,8 @@ def wins_instantly(hand):
 def public_action(params, state, action):
     """What the other seats see of an action: everything except which card is folded or chosen blind."""
     folds = FOLD <= action < CLAIM
-    chooses = action < FOLD and is_blind(params, state.trick)
-    return -1 if folds or (chooses and state.current_player != state.leader) else action
+    chooses = action < FOLD and is_blind(params, state.trick) and state.current_player != state.leader
+    return HIDDEN if folds or chooses else action
 
 
 @njit
@@ -149,47 +213,84 @@ def apply(params, generator, state, action):
     state.hand[seat] &= ~(1 << card)
     if action >= FOLD:
         state.folded[seat] |= 1 << card
-        state.num_folded[seat] += 1
-    elif seat == state.leader:
-        state.led = suit_of(card)
-        state.faceup[seat, state.trick] = card
-    elif is_blind(params, state.trick):
+        state.fold_tricks[seat] |= 1 << int(state.trick)
+    elif seat != state.leader and is_blind(params, state.trick):
         state.chosen[seat] = card
     else:
-        state.faceup[seat, state.trick] = card
-    following = next_in_round(params, state, seat)
-    state.current_player = following
-    if following == state.leader:
+        play_face_up(state, seat, card)
+    if pass_turn(params, state):
         end_trick(params, generator, state)
 
 
 @njit
-def next_in_round(params, state, seat):
-    """The next seat clockwise that is not eliminated."""
-    following = seat
-    while True:
+def play_face_up(state, seat, card):
+    """``seat`` leads ``card``, or adds it to the trick; not to follow suit shows that it has none of the led suit."""
+    state.faceup[seat, state.trick] = card
+    if seat == state.leader:
+        state.led = suit_of(card)
+    elif suit_of(card) != state.led and state.void_since[seat, state.led] == NEVER:
+        state.void_since[seat, state.led] = state.trick
+
+
+@njit
+def pass_turn(params, state):
+    """Give the turn to the next seat clockwise that is not eliminated; returns whether the trick is complete."""
+    following = next_seat(int(state.current_player), params.num_players)
+    while not state.in_round[following]:
         following = next_seat(following, params.num_players)
-        if state.in_round[following]:
-            return following
+    state.current_player = following
+    return following == state.leader
+
+
+# Tricks and settlement.
+
+
+@cached_njit
+def trick_winner(params, state, trick, led):
+    """The seat with the highest face-up card of suit ``led`` in ``trick``; NONE if there is none."""
+    winner, best = NONE, NONE
+    for seat in range(params.num_players):
+        card = int(state.faceup[seat, trick])
+        if card > best and suit_of(card) == led:
+            winner, best = seat, card
+    return winner
+
+
+@njit
+def award_trick(params, state):
+    """Give the trick to its winner, who leads next, and return it; after the fourth, seats without a trick are out."""
+    winner = trick_winner(params, state, int(state.trick), int(state.led))
+    state.winners[state.trick] = winner
+    state.tricks_won[winner] += 1
+    if state.trick < NUM_EARLY_TRICKS:
+        state.early_tricks[winner] += 1
+    if state.trick == NUM_EARLY_TRICKS - 1 and params.eliminates:
+        for seat in range(params.num_players):
+            state.in_round[seat] = 1 if state.early_tricks[seat] > 0 else 0
+    state.leader = winner
+    state.current_player = winner
+    state.led = NONE
+    return winner
+
+
+@njit
+def has_swept(params, state, seat):
+    """Whether ``seat`` has won the round with all four early tricks."""
+    return params.eliminates != 0 and state.early_tricks[seat] == NUM_EARLY_TRICKS
 
 
 @njit
 def end_trick(params, generator, state):
-    """Show blind choices, award the trick; eliminate after the fourth trick, play the sixth after the fifth."""
+    """Show blind choices and award the trick; after the fifth, the sixth plays itself."""
     if is_blind(params, state.trick):
         for seat in range(params.num_players):
             if state.chosen[seat] >= 0:
                 state.faceup[seat, BLIND_TRICK] = state.chosen[seat]
                 state.chosen[seat] = NONE
     winner = award_trick(params, state)
-    if state.trick == NUM_EARLY_TRICKS - 1 and params.eliminates:
-        left = 0
-        for seat in range(params.num_players):
-            state.in_round[seat] = 1 if state.early_tricks[seat] > 0 else 0
-            left += state.in_round[seat]
-        if left == 1:
-            end_round(params, generator, state, winner, params.sweep_factor, NONE)
-            return
+    if has_swept(params, state, winner):
+        end_round(params, generator, state, winner, params.sweep_factor, NONE)
+        return
     state.trick += 1
     if state.trick == LAST_TRICK:
         for seat in range(params.num_players):
@@ -198,19 +299,6 @@ def end_trick(params, generator, state):
                 state.hand[seat] = 0
         state.led = suit_of(state.faceup[winner, LAST_TRICK])
         end_round(params, generator, state, award_trick(params, state), 1, NONE)
-
-
-@njit
-def award_trick(params, state):
-    """Give the trick to its winner, who leads next, and return it."""
-    winner = trick_winner(params, state, int(state.trick), int(state.led))
-    state.tricks_won[winner] += 1
-    if state.trick < NUM_EARLY_TRICKS:
-        state.early_tricks[winner] += 1
-    state.leader = winner
-    state.current_player = winner
-    state.led = NONE
-    return winner
 
 
 @njit

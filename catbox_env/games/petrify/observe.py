@@ -1,15 +1,15 @@
-"""What a seat sees, as one int8 vector of planes, and how to read the position back from it.
+"""What a seat of Petrify sees, as one int8 vector of planes: its parts, how they are written, and how they are read.
 
 Nothing is hidden, so the state vector is the same vector. Seats are relative: 0 is the observer, 1 the next in turn.
-``params.at.NAME`` is the offset of a part; ``layout`` describes the parts.
+``params.at.NAME`` is the offset of a part.
 """
 
 from __future__ import annotations
 
 from catbox_env.core.bits import absolute_seat, clear, next_seat, one_hot_index, popcount
 from catbox_env.core.compilation import njit
-from catbox_env.games.petrify.observe.layout import MOST_COUNTED
-from catbox_env.games.petrify.play.board import (
+from catbox_env.core.layout import Layout, Part
+from catbox_env.games.petrify.play import (
     EMPTY,
     color_of,
     end_cells,
@@ -20,10 +20,47 @@ from catbox_env.games.petrify.play.board import (
     set_of,
     symbol_of,
 )
-from catbox_env.games.petrify.play.state import FIRST_TELEPORT, NONE, NUMBER, TELEPORT, WALL, WALL_TILE
-from catbox_env.games.petrify.rules import KINDS, NUM_COLORS, NUM_NUMBER_COLORS, NUM_SYMBOLS
+from catbox_env.games.petrify.rules import KINDS, NUM_COLORS, NUM_NUMBER_COLORS, NUM_SYMBOLS, Rules
+from catbox_env.games.petrify.state import FIRST_TELEPORT, NONE, NUMBER, TELEPORT, WALL, WALL_TILE
 
+#: End cells after an action are counted up to here: the difference between none, one or two matters, not nine or ten.
+MAX_COUNTED = 6
 NUM_KINDS = len(KINDS)
+
+
+def observation_layout(rules: Rules) -> Layout:
+    """The parts of an observation, and of the full state, under ``rules``."""
+    players, board = rules.num_players, (rules.size, rules.size)
+    return Layout(
+        [
+            Part(
+                "symbols", (NUM_SYMBOLS, *board), "symbol 1-4 of each cell, one-hot; zeros: not a number card"
+            ),
+            Part("colors", (NUM_COLORS, *board), "colour 0-4 of each cell, one-hot; 0: colourless"),
+            Part("kinds", (NUM_KINDS, *board), f"{', '.join(KINDS)}: kind of each tile, one-hot"),
+            Part("open", board, "1: the cell is not closed"),
+            Part("positions", (players, *board), "cell of each pawn, one-hot, petrified ones included"),
+            Part("to_move", (players,), "who is to move, one-hot; zeros: the game is over"),
+            Part(
+                "teleporting", (1,), "1: the seat to move stands on a teleport and chooses where it comes out"
+            ),
+            Part("in_game", (players,), "1: the seat is not petrified"),
+            Part("seat", (players,), "own absolute seat, one-hot"),
+            Part("place", (players, players), "finishing place of each seat, one-hot; zeros: not decided"),
+            Part(
+                "end_cells",
+                (players, *board),
+                "where each seat in the game could go if it were to move now; for the seat to move: the legal actions",
+            ),
+            Part(
+                "end_cells_after",
+                (players, *board),
+                "for each legal action, 1 + how many end cells each seat in the game would have once the pawn stands "
+                f"there (before the landing takes effect; counted up to {MAX_COUNTED}); zeros elsewhere",
+                high=1 + MAX_COUNTED,
+            ),
+        ]
+    )
 
 
 @njit
@@ -54,11 +91,11 @@ def write_observation(params, state, seat, out):
     out[params.at.teleporting] = state.teleporting
     out[params.at.seat + seat] = 1
     if state.current_player != NONE:
-        write_reach(params, state, seat, out)
+        write_end_cells(params, state, seat, out)
 
 
 @njit
-def write_reach(params, state, seat, out):
+def write_end_cells(params, state, seat, out):
     """Write the last two parts of what ``seat`` sees before the end into ``out`` (O,), which is 0 there."""
     players, cells, legal = params.num_players, params.num_cells, legal_cells(params, state)
     for i in range(players):
@@ -71,20 +108,20 @@ def write_reach(params, state, seat, out):
             out[at_ends + cell] = holds(ends, cell)
             if holds(legal, cell):
                 number = popcount(end_cells_after(params, state, other, cell))
-                out[at_after + cell] = 1 + min(number, MOST_COUNTED)
+                out[at_after + cell] = 1 + min(number, MAX_COUNTED)
 
 
 @njit
 def read_position(params, observation, observer, state):
     """Set the game's own fields and the mover of ``state`` to what ``observation`` (O,) of seat ``observer`` shows.
 
-    With 0 for any ``observer`` the seats of ``state`` are relative. The last two parts are not read. Any vector gives a
-    state within its bounds: a cell without a tile becomes a wall, and a missing pawn is put on cell 0.
+    With 0 for any ``observer`` the seats of ``state`` are relative. The last two parts are not read. Any vector gives
+    fields within their ranges: a cell without a tile becomes a wall, and a missing pawn is put on cell 0.
     """
     players, cells, at = params.num_players, params.num_cells, params.at
     state.open = EMPTY
     for cell in range(cells):
-        state.tile[cell] = tile_shown(params, observation, cell)
+        state.tile[cell] = read_tile(params, observation, cell)
         if observation[at.open + cell]:
             state.open |= set_of(cell)
     for i in range(players):
@@ -92,19 +129,19 @@ def read_position(params, observation, observer, state):
         state.position[seat] = max(0, one_hot_index(observation, at.positions + i * cells, cells))
         state.place[seat] = one_hot_index(observation, at.place + i * players, players)
     state.current_player = absolute_seat(one_hot_index(observation, at.to_move, players), observer, players)
-    state.teleporting = 1 if observation[at.teleporting] else 0
+    state.teleporting = observation[at.teleporting]
 
 
 @njit
-def tile_shown(params, observation, cell):
+def read_tile(params, observation, cell):
     """The tile that ``observation`` (O,) shows on ``cell``."""
     kind = plane_of(params, observation, params.at.kinds, NUM_KINDS, cell)
+    color = max(0, plane_of(params, observation, params.at.colors, NUM_COLORS, cell))
     if kind == NUMBER:
-        symbol = plane_of(params, observation, params.at.symbols, NUM_SYMBOLS, cell)
-        color = plane_of(params, observation, params.at.colors + params.num_cells, NUM_NUMBER_COLORS, cell)
-        return max(0, symbol) * NUM_NUMBER_COLORS + max(0, color)
+        symbol = max(0, plane_of(params, observation, params.at.symbols, NUM_SYMBOLS, cell))
+        return symbol * NUM_NUMBER_COLORS + max(0, color - 1)
     if kind == TELEPORT:
-        return FIRST_TELEPORT + max(0, plane_of(params, observation, params.at.colors, NUM_COLORS, cell))
+        return FIRST_TELEPORT + color
     return WALL_TILE if kind == NONE else WALL_TILE + kind - WALL
 
 

@@ -19,7 +19,7 @@ import copy
 import re
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import fields
+from dataclasses import MISSING, fields
 from fractions import Fraction
 from functools import cache, lru_cache, wraps
 from types import NoneType, UnionType
@@ -146,7 +146,11 @@ def options_of(rules_class: type, parameters: Mapping[str, Any]) -> dict[str, An
 
 def default_parameters(rules_class: type) -> dict[str, Any]:
     """The parameters of a game with their default values. Errors as in `rule_types`."""
-    defaults = {field.name: field.default for field in fields(rules_class)}
+    standard = rules_class()
+    defaults = {
+        field.name: getattr(standard, field.name) if field.default is MISSING else field.default
+        for field in fields(rules_class)
+    }
     return parameters_of(rules_class, {**defaults, "reward": REWARDS[0]})
 
 
@@ -185,11 +189,11 @@ def _register_games() -> None:
     """Register all games that are not; one with an option that OpenSpiel cannot take says so when it is loaded."""
     for game_id in GAMES:
         if short_name(game_id) not in pyspiel.registered_names():
-            game, parameters = make_game(game_id), {}
-            with suppress(
-                ValueError, NameError
-            ):  # NameError: a type hint that is known to type checkers only
+            game = make_game(game_id)
+            try:
                 parameters = default_parameters(game.rules_class)
+            except (ValueError, NameError):  # NameError: a type that only type checkers import
+                parameters = {}
             class_ = type("SpielGame", (SpielGame,), {"game_id": game_id})
             pyspiel.register_game(_game_type(game, parameters), class_)
 

@@ -1,8 +1,9 @@
-"""A game that is only registered, as docs/new_game.md describes it, is also a game of OpenSpiel."""
-# No `from __future__ import annotations` here: the options have real types, not text.
+"""A game that is only registered, such as that of docs/new_game.md, is also a game of OpenSpiel."""
+# No `from __future__ import annotations` here: the annotations of options are types, not text.
 
 from collections.abc import Sequence
-from dataclasses import dataclass, make_dataclass
+from dataclasses import dataclass, field, make_dataclass, replace
+from pathlib import Path
 from typing import Any, Literal, Optional, Union
 
 import numpy as np
@@ -14,87 +15,9 @@ from open_spiel.python.algorithms import minimax  # noqa: E402  # after the chec
 
 import catbox_env  # noqa: E402
 from catbox_env.adapters import openspiel  # noqa: E402
-from catbox_env.core.compilation import njit  # noqa: E402
-from catbox_env.core.game import Game  # noqa: E402
-from catbox_env.core.kernels import (  # noqa: E402
-    CORE_PARAMS,
-    Kernels,
-    core_state_fields,
-    new_params,
-    record_dtype,
-)
-from catbox_env.core.layout import Layout, Part  # noqa: E402
 from catbox_env.games.cat_in_the_box.game import CatInTheBox  # noqa: E402
 from tests.adapters.openspiel_games import advance  # noqa: E402
-
-STATE = record_dtype([*core_state_fields(2, 0), ("heap", np.int8)])
-PARAMS = record_dtype([*CORE_PARAMS, ("heap", np.int64)])
-
-
-@njit
-def deal(params, generator, state):
-    state.heap = params.heap
-    state.current_player = 0
-
-
-@njit
-def apply(params, generator, state, action):
-    seat = int(state.current_player)
-    state.heap -= action + 1
-    state.current_player = 1 - seat
-    if state.heap == 0:
-        state.rewards[seat], state.rewards[1 - seat] = 1.0, -1.0
-        state.win_shares[seat] = 1.0
-        state.round_ended = state.terminated = 1
-        state.current_player = -1
-
-
-@njit
-def write_mask(params, state, mask):
-    for action in range(len(mask)):
-        mask[action] = state.current_player >= 0 and action < state.heap
-
-
-@njit
-def write_observation(params, state, seat, out):
-    out[0] = state.heap
-    out[1] = state.current_player == seat
-
-
-@dataclass(frozen=True)
-class NimRules:
-    num_players: int = 2
-    heap: int = 9
-    most: int | None = None
-    skips: tuple[int, ...] = ()
-
-
-class Nim(Game):
-    """Take one to three, or at most ``most``, from a heap; whoever takes the last one wins."""
-
-    id = "nim_v0"
-    rules_class = NimRules
-    kernels = Kernels(STATE, (), deal, apply, write_mask, write_observation)
-    is_perfect_information = True
-    _score_sum = 0.0
-
-    def _set_up(self) -> None:
-        self.num_players, self.num_actions, self.max_game_length = 2, self.rules.most or 3, self.rules.heap
-        self.observation_layout = Layout(
-            [Part("heap", (1,), "left", 0, 99), Part("to_move", (1,), "own turn")]
-        )
-        self.max_utility = 2.0 if self.reward == "margin" else 1.0
-        self.min_utility = -self.max_utility
-        self.params = new_params(
-            PARAMS, num_players=2, num_actions=self.num_actions, reward=self.reward, heap=self.rules.heap
-        )
-
-
-class SecretNim(Nim):
-    """It says that it hides something, and has no kernel ``rewind``."""
-
-    id = "secret_nim_v0"
-    is_perfect_information = False
+from tests.core.test_new_game import nim  # noqa: E402, F401  # a fixture
 
 
 @dataclass(frozen=True)
@@ -102,29 +25,32 @@ class OddRules(CatInTheBox.rules_class):
     table: dict[str, int] | None = None
 
 
-class Odd(CatInTheBox):
-    id = "odd_v0"
+class OddOption(CatInTheBox):
+    id = "odd_option_v0"
     rules_class = OddRules
 
 
-@pytest.fixture(autouse=True)
+class CannotRewind(CatInTheBox):
+    id = "cannot_rewind_v0"
+    kernels = replace(CatInTheBox.kernels, rewind=None)
+
+
+@pytest.fixture
 def _registered(monkeypatch: pytest.MonkeyPatch) -> None:
-    for class_ in (Nim, SecretNim, Odd):
+    for class_ in (OddOption, CannotRewind):
         monkeypatch.setitem(catbox_env.GAMES, class_.id, f"{__name__}:{class_.__name__}")
 
 
-def test_a_game_that_is_only_registered_passes_through_openspiel() -> None:
+def test_the_game_of_the_page_passes_through_openspiel(nim: Path) -> None:  # noqa: F811  # the fixture
     game = openspiel.load("nim_v0", heap=7)
-    assert game.game == Nim(heap=7)
+    assert game.game == catbox_env.make_game("nim_v0", heap=7)
     assert pyspiel.load_game("python_nim(heap=7)").game == game.game == pyspiel.load_game(str(game)).game
-    assert pyspiel.load_game("python_nim(most=2,skips=1 2)").game.rules == NimRules(most=2, skips=(1, 2))
     type_ = game.get_type()
     assert type_.information == pyspiel.GameType.Information.PERFECT_INFORMATION
     assert type_.chance_mode == pyspiel.GameType.ChanceMode.DETERMINISTIC
-    assert type_.utility == pyspiel.GameType.Utility.ZERO_SUM
     pyspiel.random_sim_test(game, num_sims=2, serialize=True, verbose=False)
-    value, best = minimax.alpha_beta_search(game)
-    assert (value, best) == (1, 2)  # leave a multiple of four
+    value, best = minimax.alpha_beta_search(openspiel.load("nim_v0", heap=7, reward="margin"))
+    assert (value, game.action_names[best]) == (2, "take 3")  # leave a multiple of four
     state = advance(game.new_initial_state(), np.random.default_rng(0), 2)
     twin = state.resample_from_infostate(0, np.random.default_rng(0).random)
     assert (str(twin), twin.history()) == (str(state), state.history())
@@ -132,15 +58,18 @@ def test_a_game_that_is_only_registered_passes_through_openspiel() -> None:
     assert len(game.new_initial_state().history()) == 0 < len(state.history()) < len(twin.history())
 
 
+@pytest.mark.usefixtures("_registered")
 def test_information_is_what_the_game_declares() -> None:
-    game = openspiel.load("secret_nim_v0")
+    game = openspiel.load("cannot_rewind_v0", num_players=2)
     assert game.get_type().information == pyspiel.GameType.Information.IMPERFECT_INFORMATION
-    with pytest.raises(ValueError, match="secret_nim_v0 has no kernel `rewind`"):
-        game.new_initial_state().resample_from_infostate(0, np.random.default_rng(0).random)
+    state = advance(game.new_initial_state(), np.random.default_rng(0), game.game.draws.length)
+    with pytest.raises(ValueError, match="cannot_rewind_v0 has no kernel `rewind`"):
+        state.resample_from_infostate(0, np.random.default_rng(0).random)
 
 
+@pytest.mark.usefixtures("_registered")
 def test_an_option_that_openspiel_cannot_take_is_named_when_its_game_is_loaded() -> None:
-    for load in (lambda: openspiel.load("odd_v0"), lambda: pyspiel.load_game("python_odd")):
+    for load in (lambda: openspiel.load("odd_option_v0"), lambda: pyspiel.load_game("python_odd_option")):
         with pytest.raises(ValueError, match=r"option table of .*no parameter of type .*dict\[str, int\]"):
             load()
     assert openspiel.load("cat_in_the_box_v0").game.id == "cat_in_the_box_v0"
@@ -167,11 +96,17 @@ def test_options_of_every_type_are_parameters(
 ) -> None:
     rules = make_dataclass("Rules", [("x", type_, default)])
     assert openspiel.default_parameters(rules) == {"reward": "score", **parameters}
+    assert openspiel.options_of(rules, {"reward": "score", **parameters}) == {"reward": "score", "x": default}
     for value, given in others:
         chosen = {"reward": "win", **parameters, **given}
         assert openspiel.options_of(rules, chosen) == {"reward": "win", "x": value}
         written = openspiel.parameters_of(rules, {"reward": "win", "x": value})
         assert openspiel.options_of(rules, {**chosen, **written}) == {"reward": "win", "x": value}
+
+
+def test_a_default_can_be_made_anew() -> None:
+    rules = make_dataclass("Rules", [("x", list[int], field(default_factory=lambda: [2, 3]))])
+    assert openspiel.default_parameters(rules)["x"] == "2 3"
 
 
 @pytest.mark.parametrize(

@@ -33,21 +33,19 @@ def seen_so_far(state: Any, player: int) -> list[tuple]:
 
     When a round has ended it has also seen all cards at its beginning, and all actions.
     """
-    along, seen = state.get_game().new_initial_state(), []
+    along, seen, beginning, first = state.get_game().new_initial_state(), [], (), 0
     for step in state.full_history():
-        core, was_chance = along.game_state.clone(), along.is_chance_node()
+        was_chance = along.is_chance_node()
         along.apply_action(step.action)
-        if along.is_chance_node() and was_chance:
-            continue
         after = along.game_state
-        if was_chance:
-            beginning, first = tuple(after.state_vector(player).tolist()), len(after.history())
-        else:
-            core.apply_action(step.action)
-            public = int(core._log[len(after.history()) - 1, 2])
+        actions = after.history()
+        if not was_chance:
+            public = int(after._log[len(actions) - 1, 2])
             seen.append((step.player, step.action if step.player == player else public))
             if after.round_ended:
-                seen.append((beginning, tuple(after.history()[first:])))
+                seen.append((beginning, tuple(actions[first:])))
+        elif not along.is_chance_node():
+            beginning, first = tuple(after.state_vector(player).tolist()), len(actions)
         if not along.is_chance_node():
             seen.append(tuple(after.observation(player).tolist()))
     return seen
@@ -102,38 +100,37 @@ def test_the_observer_has_named_tensors_and_shows_nobody_elses_cards(name: str) 
 
 
 @pytest.mark.parametrize("name", GAMES)
-def test_a_round_is_open_to_all_when_it_has_ended_and_not_before(name: str) -> None:
+@pytest.mark.parametrize("hidden", ["SINGLE_PLAYER", "NONE", "ALL_PLAYERS"])
+def test_a_round_is_open_to_all_when_it_has_ended_and_not_before(name: str, hidden: str) -> None:
     game, rng = pyspiel.load_game(name), np.random.default_rng(1)
-    core, state, beginnings = game.game, game.new_initial_state(), []
-    hides = not core.is_perfect_information
-    observers = [observer_of(game), observer_of(game, hidden="NONE"), observer_of(game, hidden="ALL_PLAYERS")]
-    while True:
+    core, observer, state = game.game, observer_of(game, hidden=hidden), game.new_initial_state()
+    hides = hidden != "ALL_PLAYERS" and not core.is_perfect_information
+    begun: list[
+        tuple[int, list[np.ndarray]]
+    ] = []  # of each round: the number of actions before it; what each seat saw
+    while not state.is_terminal():
         was_chance = state.is_chance_node()
         advance(state, rng, 1)
+        position, actions = state.game_state, state.game_state.history()
         if was_chance and not state.is_chance_node():
-            vectors = [state.game_state.state_vector(player) for player in range(core.num_players)]
-            beginnings.append((len(state.game_state.history()), vectors))
-        finished = len(beginnings) - (not (state.is_chance_node() or state.is_terminal()))
-        actions = state.game_state.history()
-        for observer, player in ((each, int(rng.integers(core.num_players))) for each in observers):
-            observer.set_from(state, player)
-            seat = player if "player" in observer.dict else 0
-            num_open = finished if hides and observer is not observers[2] else len(beginnings)
-            opened = [vectors[seat].tolist() for _, vectors in beginnings[:num_open]]
-            rest = [[0] * core.state_layout.size] * (core.num_rounds - num_open)
-            assert observer.dict["opened"].tolist() == opened + rest
-            history = state.game_state.history_observation(seat)
-            past = beginnings[finished][0] if finished < len(beginnings) else len(actions)
-            if num_open == len(beginnings):
-                past = len(actions)
-            history[:past, 1] = actions[:past]
-            if observer is observers[1]:
-                history[past : len(actions), 1] = state.game_state._log[past : len(actions), 2]
-            assert np.array_equal(observer.dict["history"], history)
-            assert observer.string_from(state, player).count("began with") == num_open
-        if state.is_terminal():
-            break
-    assert len(beginnings) == core.num_rounds
+            begun.append((len(actions), [position.state_vector(seat) for seat in range(core.num_players)]))
+        under_way = not state.is_chance_node() and not state.is_terminal()
+        num_open = len(begun) - (hides and under_way)
+        player = int(rng.integers(core.num_players))
+        seat = 0 if hidden == "NONE" else player
+        observer.set_from(state, player)
+        assert not observer.dict["opened"][num_open:].any()
+        for row, (_, vectors) in zip(observer.dict["opened"], begun[:num_open], strict=False):
+            assert np.array_equal(row, vectors[seat])
+        history, first = position.history_observation(seat), len(actions)
+        if num_open < len(begun):
+            first = begun[num_open][0]
+        history[:first, 1] = actions[:first]
+        if hidden == "NONE":
+            history[first : len(actions), 1] = position._log[first : len(actions), 2]
+        assert np.array_equal(observer.dict["history"], history)
+        assert observer.string_from(state, player).count("began with") == num_open
+    assert len(begun) == core.num_rounds
 
 
 def test_public_private_and_all_hidden_information() -> None:

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from catbox_env import Game, GameState
-from catbox_env.core.events import Event
+from catbox_env.core.game import Event
 
 Step = tuple[GameState, int, GameState]
 

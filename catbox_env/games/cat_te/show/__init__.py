@@ -1,1 +1,0 @@
-"""Cat Te in words and pictures."""

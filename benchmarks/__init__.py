@@ -8,7 +8,7 @@
 |---|---|
 | engine | random play in compiled code, OpenSpiel's hearts from Python, one thread and two |
 | step | `vec.step` with NumPy actions, 4,096 games |
-| features | `game.features.compute`, 4,096 games |
+| features | `Features.compute`, 4,096 games |
 | aec | `raw_env` and PettingZoo's connect_four through `last()` / `step()` |
 | worlds | worlds sampled from one observation, and played out by the heuristic |
 | arena | an arena of two agents in two processes: heuristics, random, networks |

@@ -1,9 +1,10 @@
-"""`game.features.compute`: the features of positions and of their legal actions."""
+"""`Features.compute`: the features of positions and of their legal actions."""
 
 from __future__ import annotations
 
 from typing import Any
 
+import catbox_agents.features
 import catbox_env
 from benchmarks.report import Clock, Metric, metric_of
 
@@ -22,7 +23,7 @@ def measure(quick: bool) -> list[Metric]:
 def measure_game(game_id: str, quick: bool, target: float | None = None, **options: Any) -> Metric:
     """The mean over positions at every stage of the game; each is measured once in every repeat."""
     vec = catbox_env.make_vec(game_id, NUM_ENVS, seed=0, num_threads=1, **options)
-    features = vec.game.features
+    features = catbox_agents.features.of(vec.game)
     assert features is not None
     arrays = features.compute(vec.observation, vec.action_mask)  # compiles
     rates, steps = [], 5 if quick else 60

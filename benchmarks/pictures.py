@@ -8,13 +8,13 @@ import numpy as np
 
 from benchmarks.report import Clock, Metric, metric_of
 from catbox_env import GAMES, GameState, make_game
-from catbox_env.adapters.raster import FRAME_WIDTH, rasterise
+from catbox_env.pictures.raster import FRAME_WIDTH, rasterise
 
 
 def middle_of(game_id: str) -> GameState:
     """A game after a third of its decisions, played at random."""
     state, rng = make_game(game_id).new_initial_state(seed=0), np.random.default_rng(0)
-    for _ in range(state.game.history_length // 3):
+    for _ in range(state.game.max_game_length // 3):
         state.apply_action(int(rng.choice(state.legal_actions())))
     return state
 

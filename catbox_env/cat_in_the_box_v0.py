@@ -43,6 +43,7 @@ next clockwise. The vector's parts, in order; ``game.observation_layout`` gives 
 | ``scores`` | P | points of the finished rounds (only for more than one round) |
 | ``rounds_left`` | 1 | rounds after this one (only for more than one round) |
 | ``may_hold`` | P, R | 1: by public knowledge, the seat's hand can still hold the rank |
+| ``exact_scores`` | P, 3 | scores as digits to base 256, lowest first (only where one may be beyond -128..127) |
 
 ``may_hold`` is all ones until a forced red lead: it reveals that its player could declare no card in another colour,
 which limits the ranks it can hold. The observer's own row is always ones; so states sampled for the seat that had to

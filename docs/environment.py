@@ -71,7 +71,7 @@ def properties(game: Game, game_id: str) -> str:
         ["observation values", f"{low} .. {high}"],
         ["state shape", f"({state.size},), int8"],
         ["reward `score`", f"{game.min_utility:g} .. {game.max_utility:g}"],
-        ["most decisions in a game", game.history_length],
+        ["most decisions in a game", game.max_game_length],
     ]
     return markdown_table([["", "default rules"], *rows])
 

@@ -13,10 +13,11 @@ import re
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
+import catbox_agents.features
 from catbox_agents.arena.report import markdown_table
+from catbox_agents.features import Features
 from catbox_app.rules import player_counts
 from catbox_env import GAMES, Game, Layout, make_game
-from catbox_env.core.features import Features
 from catbox_env.registration import gymnasium_id
 from catbox_train.algorithm import options_class
 from catbox_train.config import TrainConfig
@@ -50,13 +51,13 @@ def state(arguments: str) -> str:
 
 def features_of(arguments: str) -> Features:
     """The features of the game that a block's arguments name."""
-    features = named_game(arguments).features
+    features = catbox_agents.features.of(named_game(arguments))
     assert features is not None
     return features
 
 
 def features_table(layout: Layout) -> str:
-    """The parts of one of the layouts of ``game.features``, which are read by name alone."""
+    """The parts of one of the layouts of the features of a game, which are read by name alone."""
     rows = [(f"`{name}`", shape, values, text) for name, _, shape, values, text in layout.table()]
     return markdown_table([["part", "shape", "values", "what it holds"], *rows])
 
@@ -87,7 +88,7 @@ def size_rows(games: Sequence[Game], most_decisions: str) -> list[list[object]]:
         ["actions", *(game.num_actions for game in games)],
         ["observation, int8", *(f"({game.observation_layout.size},)" for game in games)],
         ["state, int8", *(f"({game.state_layout.size},)" for game in games)],
-        [most_decisions, *(game.history_length for game in games)],
+        [most_decisions, *(game.max_game_length for game in games)],
         ["reward `score`", *(f"{game.min_utility:g} .. {game.max_utility:g}" for game in games)],
     ]
 

@@ -14,7 +14,7 @@ from typing import Any
 from fontTools.pens.basePen import BasePen
 from fontTools.ttLib import TTFont
 
-FILE = Path(__file__).resolve().parent.parent / "catbox_env" / "adapters" / "letters" / "letters.json"
+FILE = Path(__file__).resolve().parent.parent / "catbox_env" / "pictures" / "letters" / "letters.json"
 #: The height of the font, in units: enough for the sizes of pictures.
 UNITS = 512
 #: ASCII, the middle dot, and the signs for times, from-to and minus.

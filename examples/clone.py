@@ -14,6 +14,7 @@ import torch
 from pyarrow import parquet
 from torch import nn
 
+import catbox_agents.features
 from catbox_agents import run_arena
 from catbox_agents.dataset import play_games, write_dataset
 from measure import GAME, Learned
@@ -31,9 +32,10 @@ class Clone(nn.Module):
         self.layers = nn.Sequential(nn.LazyBatchNorm1d(), *hidden, nn.Linear(256, GAME.num_actions))
 
     def logits(self, seen: torch.Tensor, mask: torch.Tensor) -> torch.Tensor:
-        """The network also sees the features that the game computes from an observation."""
-        assert GAME.features is not None
-        position, actions = GAME.features.compute(seen.numpy().astype(np.int8), mask.numpy())
+        """The network also sees the features of the game, which are computed from an observation."""
+        features = catbox_agents.features.of(GAME)
+        assert features is not None
+        position, actions = features.compute(seen.numpy().astype(np.int8), mask.numpy())
         inputs = [seen, torch.from_numpy(position), torch.from_numpy(actions).flatten(1)]
         return self.layers(torch.cat([part.float() for part in inputs], 1)).masked_fill(~mask, -1e9)
 

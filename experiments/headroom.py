@@ -87,7 +87,7 @@ def measure_headroom(names: Sequence[str], folders: Folders, console: Console) -
                 sha256=agent.sha256,
                 first_deal=first,
                 clairvoyant={depth: clairvoyant_gains(game, player, seeds, depth) for depth in DEPTHS},
-                lost={} if game.hides_nothing else lost_by_phase(game, player, seeds),
+                lost={} if game.is_perfect_information else lost_by_phase(game, player, seeds),
                 sampled=sampled_margins(game, agent.spec, seeds),
                 commit=commit(),
             )

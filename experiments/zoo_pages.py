@@ -13,7 +13,7 @@ from catbox_agents import zoo
 from catbox_agents.arena.intervals import Estimate
 from catbox_agents.arena.report import markdown_table, milliseconds
 from catbox_env.core.checks import brief
-from catbox_env.core.defaults import game_title
+from catbox_env.core.show import game_title
 from experiments.leaderboard import DEAL_SET, ZOO, Part, read_parts
 from experiments.results import Folders
 from experiments.study import dotted

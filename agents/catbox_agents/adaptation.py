@@ -6,6 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from catbox_agents.agent import differing_options
+from catbox_agents.features import facts
 from catbox_env import Game
 
 
@@ -18,6 +19,7 @@ class Adaptation:
 
     def __init__(self, own: Game, game: Game) -> None:
         self.own, self.game = own, game
+        axis_labels = facts(game).axis_labels
         ids = {own.action_to_string(action): action for action in range(own.num_actions)}
         #: The action of ``own`` that each action of ``game`` is, (A,).
         self.actions = np.array([ids[game.action_to_string(action)] for action in range(game.num_actions)])
@@ -28,7 +30,9 @@ class Adaptation:
                 places = np.ix_(
                     *(
                         [list(labels).index(label) for label in wanted]
-                        for labels, wanted in zip(own.axis_labels(name), game.axis_labels(name), strict=True)
+                        for labels, wanted in zip(
+                            axis_labels(own, name), axis_labels(game, name), strict=True
+                        )
                     )
                 )
                 seen[part.slice].reshape(part.shape)[places] = np.arange(
@@ -50,15 +54,17 @@ class Adaptation:
 def adaptation(own: Game, game: Game) -> Adaptation | None:
     """How an agent for the rules of ``own`` plays ``game``; None if it cannot.
 
-    The options that differ must be among the game's ``transferable_options`` and ``adaptable_options``, and the
+    The options that differ must be among the ``transferable_options`` and ``adaptable_options`` of `facts`, and the
     actions and observations of ``game`` among those of ``own``. Bids and no bids are too different.
     """
     if own.id != game.id:
         return None
-    differing = set(differing_options(own, game))
-    if not differing <= {*own.transferable_options, *own.adaptable_options}:
+    differing, known = set(differing_options(own, game)), facts(game)
+    if not differing <= {*known.transferable_options, *known.adaptable_options}:
         return None
-    if any(not own.options[name] or not game.options[name] for name in differing & {*own.adaptable_options}):
+    if any(
+        not own.options[name] or not game.options[name] for name in differing & {*known.adaptable_options}
+    ):
         return None
     try:
         return Adaptation(own, game)

@@ -14,6 +14,7 @@ from typing import Any, cast
 import numpy as np
 from numpy.typing import NDArray
 
+from catbox_agents.features import facts
 from catbox_env import Game
 from catbox_env.core.checks import as_array
 
@@ -147,8 +148,8 @@ def other_rules(own: Game, game: Game) -> str:
 
     For example ``"petrify_v0 with size=4, asked to play with size=5"``.
 
-    The reward and the game's ``transferable_options`` may differ if both observations have the same parts; they are
-    named only if nothing else differs. The game's ``equivalent_values`` count as the same.
+    The reward and the game's ``transferable_options`` (`catbox_agents.features.facts`) may differ if both observations
+    have the same parts; they are named only if nothing else differs. Its ``equivalent_values`` count as the same.
     """
     if own.id != game.id:
         return f"the game {own.id!r}, asked to play {game.id!r}"
@@ -157,7 +158,7 @@ def other_rules(own: Game, game: Game) -> str:
         return [(part.name, part.shape) for part in of.observation_layout.values()]
 
     differing = differing_options(own, game)
-    strict = [name for name in differing if name not in own.transferable_options]
+    strict = [name for name in differing if name not in facts(own).transferable_options]
     named = strict if strict or parts(own) == parts(game) else differing
     if not named:
         return ""
@@ -180,5 +181,5 @@ def differing_options(own: Game, game: Game) -> list[str]:
 
 def same_option(game_class: type[Game], name: str, one: Any, other: Any) -> bool:
     """Whether two values of the option ``name`` mean the same rules."""
-    equivalent_values = game_class.equivalent_values.get(name, ())
+    equivalent_values = facts(game_class).equivalent_values.get(name, ())
     return bool(one == other or (one in equivalent_values and other in equivalent_values))

@@ -11,6 +11,7 @@ from catbox_agents.agent import Agent, needs_history, tells_policy
 from catbox_agents.errors import AgentError
 from catbox_env import Vec
 from catbox_env.core.checks import brief
+from catbox_env.core.show import explain_refusal
 
 #: How far the sum of an agent's probabilities may be from 1: float32 is not exact.
 TOLERANCE = 1e-3
@@ -100,7 +101,7 @@ def are_legal(masks: NDArray[np.bool_], actions: NDArray[np.int64]) -> NDArray[n
 
 def refusal(label: str, vec: Vec, row: int, action: int) -> str:
     """The message about an illegal ``action`` of agent ``label`` in game ``row``."""
-    why = vec.explain_refusal(row, action)
+    why = explain_refusal(vec.get_state(row), action)
     return (
         f"agent {label!r} chose the illegal action {action} ({why}); act_batch must return actions that its action "
         "masks allow"

@@ -61,6 +61,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
+from catbox_env.core.checks import check_action
 from catbox_env.core.extras import missing_package
 
 try:
@@ -85,8 +86,8 @@ from catbox_agents.learner_options import (
     checked_render_mode,
     make_learner_game,
 )
-from catbox_env.adapters.raster import FRAME_WIDTH, can_rasterise, rasterise
 from catbox_env.core.checks import as_array, brief, check_flag, is_integer
+from catbox_env.pictures.raster import FRAME_WIDTH, can_rasterise, rasterise
 
 __all__ = ["LearnerEnv", "LearnerGames", "LearnerVectorEnv", "Opponents", "OptionError"]
 
@@ -98,7 +99,8 @@ PICTURES = ["rgb_array"] if can_rasterise() else []
 
 def _frame(games: LearnerGames, row: int) -> NDArray[np.uint8]:
     """Game ``row`` as its learner sees it."""
-    return rasterise(games.vec.render_svg(row, int(games.seats[row]), FRAME_WIDTH))
+    state = games.vec.get_state(row)
+    return rasterise(games.game.render_svg(state, int(games.seats[row]), FRAME_WIDTH))
 
 
 class LearnerEnv(gymnasium.Env[Observation, np.int64]):
@@ -150,7 +152,7 @@ class LearnerEnv(gymnasium.Env[Observation, np.int64]):
         after the end, and ``ResetNeeded`` before the first ``reset`` and after an opponent's error.
         """
         games = self.games
-        chosen = self.game.check_action_id(action)
+        chosen = check_action(action, self.game.num_actions)
         if games.ready and games.over[0]:
             raise ValueError(f"action {chosen}: the game is over; call reset()")
         paid = games.step(np.array([chosen]))
@@ -165,7 +167,7 @@ class LearnerEnv(gymnasium.Env[Observation, np.int64]):
         """The game as the learner sees it: as text, or with ``render_mode="rgb_array"`` a picture, uint8 (H, W, 3)."""
         if self.render_mode == "rgb_array":
             return _frame(self.games, 0)
-        return self.games.vec.render_text(0, int(self.games.seats[0]))
+        return self.games.game.render_text(self.games.vec.get_state(0), int(self.games.seats[0]))
 
     def _seen(self) -> tuple[Observation, dict[str, Any]]:
         mask = self.action_masks()

@@ -8,7 +8,8 @@ whatever the other games do. A user's own agent never gets such a number: it mig
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from functools import cache, partial
 from typing import Any
 
 import numpy as np
@@ -24,6 +25,7 @@ from catbox_env import Game, Vec
 from catbox_env.core.bits import legal_at
 from catbox_env.core.checks import as_array, brief, check_choice, check_integer, is_integer, is_word
 from catbox_env.core.compilation import cached_njit
+from catbox_env.core.loops import Loops
 from catbox_env.core.rng import new_generators, next_uint64, random_below, unit_interval
 
 Opponents = AgentSpec | Sequence[AgentSpec] | Mapping[str, Sequence[AgentSpec]]
@@ -298,7 +300,8 @@ class LearnerGames:
         vec = self.vec
         if self.agents == self._random and len(rows):
             where = self._where(rows)
-            vec.play_others_at_random(self.seats, self.generators, rows if where is rows else None)
+            play = make_random_play(vec.game.loops, vec.game.kernels.write_mask)
+            vec.play_compiled(partial(play, self.seats, self.generators), rows)
             paid[where] += vec.rewards[rows, self.seats[where]]
             self.round_ended |= vec.round_ended
             return
@@ -365,6 +368,41 @@ def take_seats(generators, rows, learner_seat, num_agents, drawn, bounds, seats,
                 number = unit_interval(next_uint64(generators[i])) * bounds[-1]
                 agent = np.searchsorted(bounds, number, side="right")
             players[i, (seat + turn) % num_players] = agent
+
+
+@cache
+def make_random_play(loops: Loops, write_mask: Callable[..., None]) -> Callable[..., None]:
+    """What plays uniformly random legal actions in compiled code, for `Vec.play_compiled`.
+
+    It plays each game i until ``seats[i]`` is to move or the game is over; a value that is no seat, such as -1, lets
+    all seats play to the end. An action takes the next 64 bits of ``generators[i]``. The outcomes are those of all
+    these actions together.
+    """
+    step_game, view_games = loops.step_game, loops.view_games
+
+    @cached_njit(nogil=True)
+    def random_play(seats, generators, games, rows, outcomes, views):  # type: ignore[no-untyped-def]
+        params, game_generators, states, logs = games
+        rewards, terminated, round_ended, win_shares = outcomes
+        legal = views[1]
+        p = params[0]
+        for i in rows:
+            state = states[i]
+            while not state.terminated and state.current_player != seats[i]:
+                write_mask(p, state, legal[i])
+                action = legal_at(legal[i], unit_interval(next_uint64(generators[i])))
+                step_game(p, game_generators[i], state, logs[i], action)
+                for seat in range(p.num_players):
+                    rewards[i, seat] += state.rewards[seat]
+                if state.round_ended:
+                    round_ended[i] = True
+                if state.terminated:
+                    terminated[i] = True
+                    for seat in range(p.num_players):
+                        win_shares[i, seat] = state.win_shares[seat]
+        view_games(games, rows, views)
+
+    return random_play
 
 
 @cached_njit

@@ -46,7 +46,7 @@ class ObservationForm:
     def __init__(self, game: Game, dtype: DTypeLike, mask_in_observation: bool | Mapping[str, str]) -> None:
         self.dtype = _checked_dtype(dtype)
         self.keys = _checked_keys(mask_in_observation)
-        low, high = game.observation_layout.bounds()
+        low, high = game.observation_layout.low, game.observation_layout.high
         if self.dtype.kind == "u" and low.min() < 0:
             raise ValueError(f"dtype={brief(dtype)}: the observation has values below 0; give a signed dtype")
         self.space: spaces.Space[Any] = spaces.Box(

@@ -121,7 +121,7 @@ class Match:
     @property
     def rounds(self) -> list[list[int]]:
         """Each seat's points in each finished round; empty for a game whose rounds tell no ``score``."""
-        if "score" not in self.game.info_names:
+        if "score" not in self.game.kernels.info_names:
             return []
         ended = [state for state in self.states[1:] if state.round_ended]
         return [[state.info(seat)["score"] for seat in range(self.game.num_players)] for state in ended]
@@ -217,7 +217,7 @@ class Match:
     def record(self) -> dict[str, Any]:
         """The game so far as a line of a file of records (`catbox_agents.arena.records.write_records`)."""
         begun = [state for state in self.states[1:] if state.round_ended and not state.is_terminal()]
-        deals = [self.game.deal_of(state.record) for state in (self.states[0], *begun)]
+        deals = [self.game.deal_of(state) for state in (self.states[0], *begun)]
         record = {
             "seed": self.seed,
             "agents": list(self.names),

@@ -27,8 +27,8 @@ from numpy.typing import NDArray
 from catbox_agents.ray_cluster import check_installed
 from catbox_env import Game, GameState, make_game
 from catbox_env.core.checks import brief
-from catbox_env.core.rng import new_generators, seed_sequence
 from catbox_env.core.extras import missing_extra
+from catbox_env.core.rng import new_generators, seed_sequence
 
 try:
     from ray.rllib.env.multi_agent_env import MultiAgentEnv
@@ -64,7 +64,7 @@ class SelfPlayEnv(MultiAgentEnv):
         super().__init__()
         options = dict(config or {})
         self.game: Game = make_game(options.pop("game", "cat_in_the_box_v0"), **options)
-        low, high = self.game.observation_layout.bounds()
+        low, high = self.game.observation_layout.low, self.game.observation_layout.high
         space = spaces.Dict(
             {
                 OBSERVATIONS: spaces.Box(low, high, dtype=np.int8),
@@ -87,7 +87,7 @@ class SelfPlayEnv(MultiAgentEnv):
         """Deal a game; ``seed`` restarts the random numbers, None continues them."""
         if seed is not None:
             self._generators = new_generators([seed_sequence(seed)])
-        self._state = self.game.initial_state_from(self._generators)
+        self._state = self.game._begin(self._generators)
         self._paid[:] = 0
         self._moved[:] = False
         return self._seen(), {}

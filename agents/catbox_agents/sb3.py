@@ -29,8 +29,8 @@ from catbox_agents.networks.sb3_file import check_not_stacked, note_game, noted_
 from catbox_agents.random_agent import SamplingAgent, sample_actions
 from catbox_env import Game, make_game
 from catbox_env.core.checks import brief, check_flag, check_integer
-from catbox_env.core.game import check_game_object
 from catbox_env.core.extras import missing_extra
+from catbox_env.core.game import check_game_object
 
 try:
     import torch
@@ -56,7 +56,7 @@ class VecEnv(BaseVecEnv):
         num_threads: threads that step the games.
         illegal_action: "raise", "terminate" or "random_legal", as in ``catbox_agents.gymnasium``, for learners that do
             not use masks; ``infos[i]["illegal_action"]`` is then the illegal action.
-        features: append the features of the position, which the game computes, to the observation.
+        features: append the features of the position to the observation.
         options: those of ``catbox_env.make_game``: ``num_players``, ``rules``, ``reward``, ...
 
     Observations are int8 (N, O), with ``features`` (N, O + F); policies of Stable-Baselines3 convert them to float32.
@@ -174,7 +174,10 @@ class VecEnv(BaseVecEnv):
             return list(masks if indices is None else masks[list(self._get_indices(indices))])
         if method_name == "render":
             seats = self.games.seats
-            return [self.games.vec.render_text(row, int(seats[row])) for row in self._get_indices(indices)]
+            return [
+                self.game.render_text(self.games.vec.get_state(row), int(seats[row]))
+                for row in self._get_indices(indices)
+            ]
         raise AttributeError(f"env_method({method_name!r}): expected 'action_masks' or 'render'")
 
     def env_is_wrapped(

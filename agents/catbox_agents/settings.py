@@ -16,8 +16,8 @@ from dataclasses import dataclass, field
 from typing import Any
 from urllib.parse import urlsplit
 
+from catbox_agents.option_text import parse_value
 from catbox_env.core.checks import brief, check_choice, check_flag, check_integer, check_number, closest
-from catbox_env.core.options import parse_value
 
 #: The largest value of an integer setting.
 LARGEST = 2**31 - 1

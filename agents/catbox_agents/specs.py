@@ -116,7 +116,9 @@ def meaning(spec: str, game: Game) -> str:
     """
     if spec in LEVELS:
         best, hand_written = best_agent(game), hand_written_agent(game.id)
-        opponents = "" if game.hides_nothing or best == hand_written else f",opponents={hand_written}"
+        opponents = (
+            "" if game.is_perfect_information or best == hand_written else f",opponents={hand_written}"
+        )
         return LEVELS[spec].format(best=best, hand_written=hand_written, opponents=opponents)
     if spec == OF_THE_ZOO:
         if not (agents := zoo_agents(game)):

@@ -10,10 +10,11 @@ import typer
 
 import catbox_env
 from catbox_agents.agent import same_option
+from catbox_agents.features import facts
+from catbox_agents.option_text import read_options
 from catbox_agents.specs import adapted_from, trained_for
 from catbox_app.rules import DEFAULT_GAME, REWARD
 from catbox_env import Game
-from catbox_env.core.options import read_options
 from catbox_env.core.registry import game_class
 
 
@@ -69,7 +70,8 @@ def _go_together(implied: dict[str, Any], options: dict[str, Any], game_id: str)
     Otherwise the agent is refused later with a message that names the difference, so the rules must not be mixed.
     """
     chosen = game_class(game_id)
-    adapted = (*chosen.transferable_options, *chosen.adaptable_options)
+    known = facts(chosen)
+    adapted = (*known.transferable_options, *known.adaptable_options)
     both = [name for name in options if name in implied and name not in adapted]
     return all(same_option(chosen, name, options[name], implied[name]) for name in both)
 

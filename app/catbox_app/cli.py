@@ -27,7 +27,7 @@ from catbox_app.commands.watch import watch
 from catbox_app.commands.web import web
 from catbox_app.options import with_game
 from catbox_app.rules import DEFAULT_GAME
-from catbox_env.core.compilation import tell_of_compiling
+from catbox_env.core.compilation import on_first_compilation
 
 #: Exit code of a program that Ctrl-C stopped.
 INTERRUPTED = 130
@@ -112,5 +112,5 @@ app.command("compile")(compile_code)
 def main() -> None:
     """Entry point of the command ``catbox``."""
     if sys.stderr.isatty():
-        tell_of_compiling(lambda: typer.echo(COMPILING, err=True))
+        on_first_compilation(lambda: typer.echo(COMPILING, err=True))
     app(prog_name="catbox")

@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 import catbox_env
 from catbox_agents import play_out
+from catbox_agents.features import facts
 from catbox_agents.specs import hand_written_agent
 from catbox_env import Game, Vec
 
@@ -29,7 +30,8 @@ class Estimate:
         points: points in this round, whatever the reward.
         lead: points minus the mean of the other seats' points.
         error: the standard error of ``lead``.
-        chances: how often each of the game's ``binary_statistics`` comes true for the seat, from 0 to 1.
+        chances: how often each of the ``binary_statistics`` of the game (`catbox_agents.features.facts`) comes true for
+            the seat, from 0 to 1.
     """
 
     action: int
@@ -87,5 +89,5 @@ def _played_out(game: Game, tried: Vec) -> tuple[NDArray[np.float64], dict[str, 
         points[running] += play_out(rest, hand_written_agent(game.id))
         for name, values in rest.info.items():
             info[name][running] = values
-    statistics = game.statistics(info)
-    return points, {name: statistics[name] for name in game.binary_statistics if name in statistics}
+    statistics = facts(game).statistics(game, info)
+    return points, {name: statistics[name] for name in facts(game).binary_statistics if name in statistics}

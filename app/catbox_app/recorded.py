@@ -8,8 +8,8 @@ from collections.abc import Callable
 from catbox_agents.arena.records import GameRecord
 from catbox_agents.match import printable
 from catbox_env import Event, GameState
-from catbox_env.adapters.animation import animated_gif
-from catbox_env.core.events import last_position
+from catbox_env.core.show import last_position
+from catbox_env.pictures.animation import animated_gif
 
 #: Default seconds per move.
 SECONDS = 1.0

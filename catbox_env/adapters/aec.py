@@ -8,12 +8,12 @@ from typing import Any
 
 import numpy as np
 
-from catbox_env.adapters.raster import FRAME_WIDTH, load_rasteriser, rasterise
 from catbox_env.core.checks import brief, check_choice, check_flag
+from catbox_env.core.extras import missing_package
 from catbox_env.core.game import GameState
 from catbox_env.core.registry import make_game
 from catbox_env.core.rng import new_generators, seed_sequence
-from catbox_env.core.extras import missing_package
+from catbox_env.core.show import styled_text
 
 try:
     from gymnasium import spaces
@@ -66,6 +66,8 @@ class AECGame(AECEnv[str, dict[str, np.ndarray], int]):
         }
         self._console = _make_console() if render_mode == "human" else None
         if render_mode == "rgb_array":
+            from catbox_env.pictures.raster import load_rasteriser
+
             load_rasteriser()
         self.game_state: GameState | None = None
         self._generators: np.ndarray | None = None
@@ -73,17 +75,11 @@ class AECGame(AECEnv[str, dict[str, np.ndarray], int]):
         self.possible_agents = [f"player_{seat}" for seat in range(self.game.num_players)]
         self._seats = {agent: seat for seat, agent in enumerate(self.possible_agents)}
         self.agents = self.possible_agents[:]
-        low, high = self.game.observation_layout.bounds()
-        parts: dict[str, spaces.Space] = {
-            "observation": spaces.Box(low, high, dtype=np.int8),
-            "action_mask": spaces.Box(0, 1, (self.game.num_actions,), np.int8),
-        }
-        if history:
-            parts["history"] = spaces.Box(-2, 127, (self.game.history_length, 2), np.int8)
-        self.observation_spaces = {agent: spaces.Dict(parts) for agent in self.agents}
+        # A space of its own for each agent: seeding one does not seed the others.
+        self.observation_spaces = {agent: self._make_observation_space() for agent in self.agents}
         self.action_spaces = {agent: spaces.Discrete(self.game.num_actions) for agent in self.agents}
-        low, high = self.game.state_layout.bounds()
-        self.state_space = spaces.Box(low, high, dtype=np.int8)
+        layout = self.game.state_layout
+        self.state_space = spaces.Box(layout.low, layout.high, dtype=np.int8)
 
     def observation_space(self, agent: str) -> spaces.Space:
         """The space of ``observe(agent)``; always the same object."""
@@ -106,7 +102,7 @@ class AECGame(AECEnv[str, dict[str, np.ndarray], int]):
             generators = new_generators([seed_sequence(seed)])
         else:
             generators = self._generators.copy()  # so that a refused deal does not change the current game
-        self.game_state = self.game.initial_state_from(generators, (options or {}).get("deal"))
+        self.game_state = self.game._begin(generators, (options or {}).get("deal"))
         self._generators = generators
         self.agents = self.possible_agents[:]
         self.rewards = dict.fromkeys(self.agents, 0.0)
@@ -132,7 +128,7 @@ class AECGame(AECEnv[str, dict[str, np.ndarray], int]):
         if self.terminations[agent] or self.truncations[agent]:
             self._was_dead_step(action)
             return
-        state.apply_and_mask(action, self._mask)  # type: ignore[arg-type]  # refuses None
+        state._apply(action, self._mask)
         self._cumulative_rewards[agent] = 0.0
         self.infos[agent] = {}
         if state.round_ended:
@@ -180,15 +176,27 @@ class AECGame(AECEnv[str, dict[str, np.ndarray], int]):
                 "render() without a render mode: make the environment with render_mode='ansi', 'human' or 'rgb_array'"
             )
         if self.render_mode == "rgb_array":
+            from catbox_env.pictures.raster import FRAME_WIDTH, rasterise
+
             return rasterise(self.game.render_svg(state, size=FRAME_WIDTH))
         seat = None if state.is_terminal() else state.current_player
         if self._console is None:
             return self.game.render_text(state, seat)
-        self._console.print(*_styled(self.game.render(state.record, seat)))
+        self._console.print(*_styled(styled_text(state, seat)))
         return None
 
     def close(self) -> None:
         """Do nothing: the environment holds no resources."""
+
+    def _make_observation_space(self) -> spaces.Dict:
+        layout, actions = self.game.observation_layout, self.game.num_actions
+        parts: dict[str, spaces.Space] = {
+            "observation": spaces.Box(layout.low, layout.high, dtype=np.int8),
+            "action_mask": spaces.Box(0, 1, (actions,), np.int8),
+        }
+        if self.history:
+            parts["history"] = spaces.Box(-2, 127, (self.game.max_game_length, 2), np.int8)
+        return spaces.Dict(parts)
 
     def _known(self, agent: str) -> str:
         if not isinstance(agent, str) or agent not in self._seats:
@@ -213,7 +221,7 @@ class AECGame(AECEnv[str, dict[str, np.ndarray], int]):
     def __setstate__(self, attributes: dict[str, Any]) -> None:
         self.__dict__.update(attributes)
         if self.game_state is not None:
-            self._generators = self.game_state.generators
+            self._generators = self.game_state._generators
         if self.render_mode == "human":
             self._console = _make_console()
 

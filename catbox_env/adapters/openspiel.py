@@ -15,39 +15,44 @@ If a complete deal turns out to be impossible, further nodes draw it again.
 
 from __future__ import annotations
 
+import copy
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import MISSING, fields
 from fractions import Fraction
-from functools import cache, wraps
-from typing import Any
+from functools import cache, lru_cache, wraps
+from types import NoneType, UnionType
+from typing import Any, Literal, Union, get_args, get_origin, get_type_hints
 
 import numpy as np
 
-from catbox_env.adapters.openspiel_observer import Beginning, Observer, Play
-from catbox_env.adapters.openspiel_parameters import (
-    numbers_of_players,
-    options_of,
-    parameters_of,
-    specification_of,
-)
+from catbox_env.adapters.openspiel_observer import Observer
 from catbox_env.core.checks import brief, check_seat
-from catbox_env.core.game import Game, check_game_object
-from catbox_env.core.past import sample_past
-from catbox_env.core.registry import GAMES, game_class, make_game
-from catbox_env.core.rng import new_generators, seed_sequence
 from catbox_env.core.extras import missing_extra
+from catbox_env.core.game import Game
+from catbox_env.core.kernels import REWARDS
+from catbox_env.core.registry import GAMES, game_class, make_game
+from catbox_env.core.rng import WORLDS, new_generators, seed_for
 
 try:
     import pyspiel
 except ModuleNotFoundError as error:
     raise missing_extra(error, "catbox_env.adapters.openspiel", "spiel") from error
 
-__all__ = ["SpielGame", "SpielState", "load"]
+__all__ = ["SpielGame", "SpielState", "guard_bots", "load"]
 
 #: How often a deal may be redrawn, for ``max_chance_nodes_in_history``.
-MOST_REDRAWN = 100
+MAX_REDRAWN = 100
 #: The largest denominator of rewards, which are fractions: means over the other seats, shares of a win.
 LARGEST_DENOMINATOR = 1000
+#: Parameter values that stand for None, and for "no word".
+OPEN_NUMBER, OPEN_LIST, NO_WORD = -1, "open", "none"
+WORD = "_word"
+#: How many chance nodes of a game to keep the outcomes of.
+MAX_KEPT = 10_000
+
+_CHANCE, _TERMINAL = int(pyspiel.PlayerId.CHANCE), int(pyspiel.PlayerId.TERMINAL)
 
 
 def load(game: Game | str, **options: Any) -> SpielGame:
@@ -56,13 +61,18 @@ def load(game: Game | str, **options: Any) -> SpielGame:
     Args:
         game: a game, or an id of ``catbox_env.GAMES`` with the ``options`` of ``make_game``.
 
-    Raises ``ValueError`` for anything else and for options that ``make_game`` rejects.
+    Raises ``ValueError`` for anything else, for options that ``make_game`` rejects, and for a game with an option of a
+    type that OpenSpiel does not have.
     """
     if isinstance(game, str):
         game = make_game(game, **options)
     elif options:
         raise ValueError(f"{', '.join(options)}: given with a game; give the id of a game with its options")
-    return pyspiel.load_game(short_name(check_game_object(game).id), parameters_of(game))
+    elif not isinstance(game, Game):
+        raise ValueError(f"game={brief(game)}: expected a game, as make_game returns")
+    parameters = parameters_of(game.rules_class, game.options)
+    _register_games()  # it may have been added to GAMES since the import
+    return pyspiel.load_game(short_name(game.id), parameters)
 
 
 def short_name(game_id: str) -> str:
@@ -70,20 +80,100 @@ def short_name(game_id: str) -> str:
     return f"python_{game_id.rpartition('_v')[0]}"
 
 
-def _game_type(game: type[Game] | Game, utility: Any, rewards: Any, chance: Any) -> Any:
-    players = numbers_of_players(game.rules_class)
-    perfect = game.kernels.rewind is None
-    kinds = pyspiel.GameType
+# Options of ``make_game`` as parameters, which have one type each.
+
+
+def rule_types(rules_class: type) -> dict[str, set[type]]:
+    """The types of each rule: of bool, float, int, str, tuple for a list of integers, and None if it can be open.
+
+    Raises ``ValueError`` for a rule of a type that OpenSpiel's parameters do not have.
+    """
+    hints, found = get_type_hints(rules_class), {}
+    for field in fields(rules_class):
+        types = _types(hints[field.name]) | ({NoneType} if field.default is None else set())
+        if types not in ({bool}, {float}) and types - {NoneType} not in ({int}, {str}, {int, str}, {tuple}):
+            raise ValueError(
+                f"option {field.name} of {rules_class.__module__}: OpenSpiel has no parameter of type "
+                f"{hints[field.name]}; expected bool, float, int, str, int | str or a list of integers, and None only "
+                "with the last four"
+            )
+        found[field.name] = types
+    return found
+
+
+def _types(hint: Any) -> set[type]:
+    origin, arguments = get_origin(hint), get_args(hint)
+    if origin in (Union, UnionType):
+        return set().union(*map(_types, arguments))
+    if origin is Literal:
+        return {type(value) for value in arguments}
+    return {tuple} if origin in (tuple, list, Sequence) and {*arguments} <= {int, Ellipsis} else {hint}
+
+
+def parameters_of(rules_class: type, options: Mapping[str, Any]) -> dict[str, Any]:
+    """The parameters for all ``options`` of a game. Errors as in `rule_types`."""
+    parameters = {"reward": options["reward"]}
+    for rule, types in rule_types(rules_class).items():
+        name, value = "players" if rule == "num_players" else rule, options[rule]
+        if types >= {int, str}:
+            is_word = isinstance(value, str)
+            parameters[name + WORD], value = (value, None) if is_word else (NO_WORD, value)
+        if value is None:
+            value = OPEN_LIST if tuple in types else OPEN_NUMBER if int in types else NO_WORD
+        elif tuple in types:
+            text = " ".join(map(str, value))
+            value = text if len(value) > 1 else f"[{text}]"
+        parameters[name] = value
+    return parameters
+
+
+def options_of(rules_class: type, parameters: Mapping[str, Any]) -> dict[str, Any]:
+    """The options for all ``parameters``; what is no integer in a list stays text, which the rules refuse."""
+    options = {"reward": parameters["reward"]}
+    for rule, types in rule_types(rules_class).items():
+        name = "players" if rule == "num_players" else rule
+        value = parameters[name]
+        if types >= {int, str} and parameters[name + WORD] != NO_WORD:
+            value = parameters[name + WORD]
+        elif NoneType in types and value in (OPEN_NUMBER, OPEN_LIST, NO_WORD):
+            value = None
+        elif tuple in types:
+            items = value.strip("[]").replace(",", " ").split()
+            value = tuple(int(item) if re.fullmatch(r"-?\d+", item) else item for item in items)
+        options[rule] = value
+    return options
+
+
+def default_parameters(rules_class: type) -> dict[str, Any]:
+    """The parameters of a game with their default values. Errors as in `rule_types`."""
+    standard = rules_class()
+    defaults = {
+        field.name: getattr(standard, field.name) if field.default is MISSING else field.default
+        for field in fields(rules_class)
+    }
+    return parameters_of(rules_class, {**defaults, "reward": REWARDS[0]})
+
+
+def _game_type(game: Game, parameters: Mapping[str, Any]) -> pyspiel.GameType:
+    kinds, players = pyspiel.GameType, [game.num_players]
+    for number in range(1, 11):
+        with suppress(ValueError):
+            players.append(game.rules_class(num_players=number).num_players)
+    information, utility = kinds.Information.IMPERFECT_INFORMATION, kinds.Utility.GENERAL_SUM
+    if game.is_perfect_information:
+        information = kinds.Information.PERFECT_INFORMATION
+    if game.utility_sum is not None:
+        utility = kinds.Utility.CONSTANT_SUM if game.utility_sum else kinds.Utility.ZERO_SUM
+    pays_at_end = game.num_rounds == 1 or game.reward == "win"
+    deterministic, stochastic = kinds.ChanceMode.DETERMINISTIC, kinds.ChanceMode.EXPLICIT_STOCHASTIC
     return kinds(
         short_name=short_name(game.id),
         long_name=f"catbox {game.id}",
         dynamics=kinds.Dynamics.SEQUENTIAL,
-        chance_mode=chance,
-        information=kinds.Information.PERFECT_INFORMATION
-        if perfect
-        else kinds.Information.IMPERFECT_INFORMATION,
+        chance_mode=deterministic if game.draws is None else stochastic,
+        information=information,
         utility=utility,
-        reward_model=rewards,
+        reward_model=kinds.RewardModel.TERMINAL if pays_at_end else kinds.RewardModel.REWARDS,
         max_num_players=max(players),
         min_num_players=min(players),
         provides_information_state_string=True,
@@ -91,9 +181,21 @@ def _game_type(game: type[Game] | Game, utility: Any, rewards: Any, chance: Any)
         provides_observation_string=True,
         provides_observation_tensor=True,
         provides_factored_observation_string=True,
-        parameter_specification=specification_of(game.rules_class),
-        default_loadable=True,
+        parameter_specification=parameters,
     )
+
+
+def _register_games() -> None:
+    """Register all games that are not; one with an option that OpenSpiel cannot take says so when it is loaded."""
+    for game_id in GAMES:
+        if short_name(game_id) not in pyspiel.registered_names():
+            game = make_game(game_id)
+            try:
+                parameters = default_parameters(game.rules_class)
+            except (ValueError, NameError):  # NameError: a type that only type checkers import
+                parameters = {}
+            class_ = type("SpielGame", (SpielGame,), {"game_id": game_id})
+            pyspiel.register_game(_game_type(game, parameters), class_)
 
 
 # Games and states.
@@ -109,215 +211,184 @@ class SpielGame(pyspiel.Game):
 
     def __init__(self, params: Mapping[str, Any] | None = None) -> None:
         rules_class = game_class(self.game_id).rules_class
-        given = {**specification_of(rules_class), **(params or {})}
-        self.game = game = make_game(self.game_id, **options_of(rules_class, given))
-        kinds, draws, total = pyspiel.GameType, game.draws, game.utility_sum
-        utility = kinds.Utility.GENERAL_SUM if total is None else kinds.Utility.CONSTANT_SUM
-        if total == 0.0:
-            utility = kinds.Utility.ZERO_SUM
-        at_end = game.num_rounds == 1 or game.reward == "win"
-        type_ = _game_type(
-            game,
-            utility,
-            kinds.RewardModel.TERMINAL if at_end else kinds.RewardModel.REWARDS,
-            kinds.ChanceMode.DETERMINISTIC if draws is None else kinds.ChanceMode.EXPLICIT_STOCHASTIC,
-        )
+        parameters = {**default_parameters(rules_class), **(params or {})}
+        self.game = game = make_game(self.game_id, **options_of(rules_class, parameters))
+        self.action_names = [game.action_to_string(action) for action in range(game.num_actions)]
+        self.outcomes = lru_cache(MAX_KEPT)(game.draws._outcomes) if game.draws is not None else None
+        self.undealt = game.new_initial_state(seed=0)
         info = pyspiel.GameInfo(
             num_distinct_actions=game.num_actions,
-            max_chance_outcomes=0 if draws is None else draws.num_values,
+            max_chance_outcomes=0 if game.draws is None else game.draws.num_values,
             num_players=game.num_players,
             min_utility=game.min_utility,
             max_utility=game.max_utility,
-            utility_sum=total,
-            max_game_length=game.history_length,
+            utility_sum=game.utility_sum,
+            max_game_length=game.max_game_length,
         )
-        super().__init__(type_, info, given)
-        self.action_names = [game.action_to_string(action) for action in range(game.num_actions)]
-        self.generators = new_generators([seed_sequence(0)])  # chance nodes replace what it deals
+        super().__init__(_game_type(game, parameters), info, parameters)
 
-    def new_initial_state(self, *given: Any) -> SpielState:
-        """A game that is about to be dealt. It takes no text: ``deserialize_state`` reads a state from text."""
-        if given:
-            raise ValueError(
-                f"new_initial_state({brief(given[0])}): expected no argument; deserialize_state reads a state from text"
-            )
+    def new_initial_state(self) -> SpielState:
+        """A game that is about to be dealt."""
         return SpielState(self)
 
     def __reduce__(self) -> tuple:
-        return _read_game, (short_name(self.game_id), self.get_parameters())
+        return _read_game, (short_name(self.game.id), self.get_parameters())
 
     def max_chance_nodes_in_history(self) -> int:
         """The most chance nodes in a game. Redraws are unbounded in theory, but never reach this number."""
         draws = self.game.draws
         if draws is None:
             return 0
-        return draws.length * self.game.num_rounds * (MOST_REDRAWN if draws.may_begin_again else 1)
+        return draws.length * self.game.num_rounds * (MAX_REDRAWN if draws.may_begin_again else 1)
 
     def make_py_observer(self, iig_obs_type: Any = None, params: Any = None) -> Observer:
         """An observer of what ``iig_obs_type`` selects; None: an observation. See `Observer`."""
         if params:
             raise ValueError(f"params={brief(params)}: a catbox observer has no parameters; pass none")
-        type_ = iig_obs_type or pyspiel.IIGObservationType(perfect_recall=False)
-        kinds = pyspiel.PrivateInfoType
-        hidden = {kinds.NONE: "none", kinds.SINGLE_PLAYER: "own", kinds.ALL_PLAYERS: "all"}[
-            type_.private_info
-        ]
-        return Observer(self.game, self.action_names, type_.public_info, hidden, type_.perfect_recall)
+        selected = iig_obs_type or pyspiel.IIGObservationType(perfect_recall=False)
+        return Observer(self.game, self.action_names, selected)
 
     def deserialize_state(self, data: str) -> SpielState:
         """The state that ``serialize`` wrote, replayed from its history. Raises ``ValueError`` for other text."""
-        found = _HISTORY.match(data) if isinstance(data, str) else None
-        if not found:
-            raise ValueError(f"state={brief(data)}: damaged; expected what a state's serialize() returned")
+        history = str(data).partition("\n")[0]
         state = self.new_initial_state()
-        for step in filter(None, found[1].split(",")):
-            player, action = map(int, step.split(":"))
-            if state.is_terminal() or state.current_player() != player or action not in state.legal_actions():
-                raise ValueError(
-                    f"state: damaged, or of another game; {step} (player:action) in its history is impossible "
-                    f"in {self}"
-                )
-            state.apply_action(action)
+        for action in map(int, re.findall(r":(\d{1,9})\b", history)):
+            if action in state.legal_actions():
+                state.apply_action(action)
+        if history != state.serialize().partition("\n")[0]:
+            raise ValueError(
+                f"state={brief(data)}: damaged, or of another game; expected what serialize() returned in {self}"
+            )
         return state
 
 
 class SpielState(pyspiel.State):
     """One game under way, for OpenSpiel: chance draws the deals, card by card, and players move.
 
-    Attributes: ``play``: its catbox data; ``play.state`` is the `GameState`, None until the first deal is complete.
+    Attributes:
+        game_state: the game of catbox. At a chance node the cards of its round are not those that are drawn.
+        drawn: the draws of the deal under way; None while players move, and at the end.
     """
 
     def __init__(self, game: SpielGame) -> None:
         super().__init__(game)
-        self.play = Play(None, [], ())
+        self.game_state = game.undealt  # no copy: OpenSpiel makes a new state for every clone
+        self.drawn: tuple[int, ...] | None = ()
         if game.game.draws is None:
-            self._begin(game.game, None)
-
-    def _begin(self, game: Game, deal: Any) -> None:
-        """Begin a round with ``deal``."""
-        play = self.play
-        if play.state is None:
-            play.state = game.initial_state_from(self.get_game().generators.copy(), deal)
-        else:
-            game.set_deal(play.state.record, deal)
-        play.beginnings = (*play.beginnings, Beginning.of(play.state))
-        play.drawn = None
+            self.game_state, self.drawn = copy.deepcopy(game.undealt), None
 
     def current_player(self) -> int:
         """The player to move, ``PlayerId.CHANCE`` while cards are dealt, ``PlayerId.TERMINAL`` at the end."""
-        play = self.play
-        if play.drawn is not None:
+        if self.drawn is not None:
             return _CHANCE
-        assert play.state is not None
-        player = play.state.current_player
-        return player if player >= 0 else _TERMINAL
+        return _TERMINAL if self.is_terminal() else self.game_state.current_player
 
     def is_terminal(self) -> bool:
         """Whether the game is over."""
-        return self.play.state is not None and self.play.state.is_terminal()
+        return self.game_state.is_terminal()
 
     def _legal_actions(self, player: int) -> list[int]:
-        return self.play.state.legal_actions() if self.play.state is not None else []
+        return self.game_state.legal_actions()
 
     def chance_outcomes(self) -> list[tuple[int, float]]:
         """What can be drawn next: pairs (draw, probability). Raises ``ValueError`` unless this is a chance node."""
-        if self.play.drawn is None:
+        if self.drawn is None:
             raise ValueError("chance_outcomes: not a chance node; see is_chance_node()")
-        return self.get_game().game.draws.outcomes(self.play.drawn, not self.play.beginnings)
+        return [*self.get_game().outcomes(self.drawn, self._is_first_round())]
 
     def _apply_action(self, action: int) -> None:
-        play, game = self.play, self.get_game().game
-        if play.drawn is None:
-            assert play.state is not None
-            play.state.apply_action(action)  # raises ValueError for an illegal one
-            if play.state.round_ended and not play.state.is_terminal() and game.draws is not None:
-                play.drawn = []
+        draws, state = self.get_game().game.draws, self.game_state
+        if self.drawn is None:
+            state.apply_action(action)  # raises ValueError for an illegal one
+            if draws is not None and state.round_ended and not state.is_terminal():
+                self.drawn = ()
             return
         outcomes = [draw for draw, _ in self.chance_outcomes()]
         if action not in outcomes:
             raise ValueError(f"chance outcome {brief(action)}: expected one of {brief(outcomes)}")
-        play.drawn.append(int(action))
-        draws, first_round = game.draws, not play.beginnings
-        assert draws is not None
-        # the start player is drawn in the first round only
-        if len(play.drawn) < draws.length - 1 or draws.weights(play.drawn, first_round):
+        self.drawn = (*self.drawn, int(action))
+        if self.chance_outcomes():
             return
-        if draws.is_possible(play.drawn):
-            self._begin(game, draws.deal(play.drawn, first_round))
+        if draws.is_possible(self.drawn):
+            if self._is_first_round():
+                self.game_state = copy.deepcopy(state)
+            state.game._set_deal(self.game_state, draws.deal(self.drawn, self._is_first_round()))
+            self.drawn = None
         else:
-            play.drawn = []
+            self.drawn = ()
 
     def _action_to_string(self, player: int, action: int) -> str:
+        game = self.get_game()
         if player >= 0:
-            return self.get_game().action_names[action]
-        game = self.get_game().game
-        return game.draws.to_string(self.play.drawn or [], action, not self.play.beginnings)
+            return game.action_names[action]
+        return game.game.draws.to_string(self.drawn or (), action, self._is_first_round())
+
+    def _is_first_round(self) -> bool:
+        return len(self.game_state._beginnings) == 1
 
     def returns(self) -> list[float]:
         """What each player has been paid since the beginning."""
-        return _exact(self.play.state.returns()) if self.play.state is not None else self._nothing()
+        return [_exact(paid) for paid in self.game_state.returns()]
 
     def rewards(self) -> list[float]:
         """What the last player action paid to each player."""
-        return _exact(self.play.state.rewards()) if self.play.state is not None else self._nothing()
-
-    def _nothing(self) -> list[float]:
-        return [0.0] * self.num_players()
+        return [_exact(paid) for paid in self.game_state.rewards()]
 
     def __deepcopy__(self, memo: dict) -> SpielState:
         return self.clone()
 
     def __reduce__(self) -> tuple:
-        return _read_state, (self.get_game(), self.serialize())
+        return SpielGame.deserialize_state, (self.get_game(), self.serialize())
 
     def __str__(self) -> str:
-        play, game = self.play, self.get_game().game
-        if play.drawn is None:
-            return game.render_text(play.state)
-        steps = range(len(play.drawn))
-        names = [game.draws.to_string(play.drawn[:i], play.drawn[i], not play.beginnings) for i in steps]
-        return f"round {len(play.beginnings) + 1}: {', '.join(names) or 'to be dealt'}"
+        drawn, draws, first = self.drawn, self.get_game().game.draws, self._is_first_round()
+        if drawn is None:
+            return str(self.game_state)
+        names = [draws.to_string(drawn[:i], draw, first) for i, draw in enumerate(drawn)]
+        return f"round {len(self.game_state._beginnings)}: {', '.join(names) or 'to be dealt'}"
 
     def resample_from_infostate(self, player_id: int, rng: Callable[[], float]) -> SpielState:
-        """Another game in which ``player_id`` has seen and done the same, drawn uniformly from all of them.
+        """Another game in which ``player_id`` has the same information state, drawn uniformly from all of them.
+
+        The cards of finished rounds are open to all: only the deal and the hidden actions of the round under way are
+        drawn. In a game of perfect information nothing is, and the result is a copy.
 
         Args:
             player_id: a player, to move or not.
-            rng: returns random numbers from 0 to 1; one is taken.
+            rng: returns random numbers from 0 to 1; at most one is taken.
 
         Raises ``ValueError`` at a chance node and after the end.
         """
-        spiel_game, play = self.get_game(), self.play
-        game, state = spiel_game.game, play.state
-        if play.drawn is not None or state is None or state.is_terminal():
+        state, game = self.game_state, self.get_game().game
+        if self.drawn is not None or state.is_terminal():
             raise ValueError("resample_from_infostate: expected a state in which a player is to move")
         seat = check_seat("player_id", player_id, game.num_players)
-        _, rounds = sample_past(
-            game,
+        if game.is_perfect_information:
+            return self.clone()
+        game._require_rewind()
+        root = seed_for(WORLDS, int(rng() * 2**53))
+        sampled = game._sample_with_history(
             state.observation(seat)[None],
-            int(rng() * 2**53),
             state.history_observation(seat),
-            np.stack([beginning.observations[seat] for beginning in play.beginnings]),
+            new_generators([root]),
+            np.random.default_rng(root),
             seat,
         )
-        other = spiel_game.new_initial_state()
-        for round_ in rounds:
-            if game.draws is not None:
-                for draw in game.draws.drawn(round_.deal, not other.play.beginnings):
-                    other.apply_action(draw)
-            for action in round_.actions:
-                other.apply_action(action)
+        other, steps = self.get_game().new_initial_state(), iter(self.history())
+        while other.game_state.record.num_moves < state._beginnings[-1]["num_moves"][0]:
+            other.apply_action(next(steps))
+        if game.draws is not None:
+            for draw in game.draws.drawn(game.deal_of(sampled), other._is_first_round()):
+                other.apply_action(draw)
+        for action in sampled.history():
+            other.apply_action(action)
         return other
 
 
-def _exact(paid: list[float]) -> list[float]:
-    """``paid``, float32 in catbox, in exact double precision, because OpenSpiel sums it: thirds stay thirds."""
-    return [each if each == int(each) else _fraction(each) for each in paid]
-
-
 @cache
-def _fraction(value: float) -> float:
-    return float(Fraction(value).limit_denominator(LARGEST_DENOMINATOR))
+def _exact(paid: float) -> float:
+    """``paid``, float32 in catbox, in exact double precision, because OpenSpiel sums it: thirds stay thirds."""
+    return float(Fraction(paid).limit_denominator(LARGEST_DENOMINATOR))
 
 
 def _read_game(name: str, parameters: dict[str, Any]) -> SpielGame:
@@ -325,48 +396,21 @@ def _read_game(name: str, parameters: dict[str, Any]) -> SpielGame:
     return pyspiel.load_game(name, parameters)
 
 
-def _read_state(game: SpielGame, data: str) -> SpielState:
-    return game.deserialize_state(data)
+# Bots of OpenSpiel.
 
 
-#: The start of what `serialize` returns: player:action for each step, separated by commas.
-_HISTORY = re.compile(r"history=(|-?\d{1,9}:\d{1,9}(?:,-?\d{1,9}:\d{1,9})*)\n")
-_CHANCE, _TERMINAL = int(pyspiel.PlayerId.CHANCE), int(pyspiel.PlayerId.TERMINAL)
+def guard_bots() -> None:
+    """Keep two of OpenSpiel's C++ bots from crashing this process when they get a state of ours, by replacing methods.
 
-
-def _register(game_id: str) -> None:
-    """Register one game with OpenSpiel."""
-    kinds = pyspiel.GameType
-    class_ = type(f"SpielGame_{game_id}", (SpielGame,), {"game_id": game_id, "__module__": __name__})
-    globals()[class_.__name__] = class_  # where pickle looks for it
-    type_ = _game_type(
-        game_class(game_id),
-        kinds.Utility.GENERAL_SUM,
-        kinds.RewardModel.REWARDS,
-        kinds.ChanceMode.EXPLICIT_STOCHASTIC,
-    )
-    pyspiel.register_game(type_, class_)
-
-
-def _guard_bots() -> None:
-    """Keep two of OpenSpiel's C++ bots from crashing the process when they get one of our states.
-
-    - The ``step`` method of both releases the interpreter lock and then calls the Python game without it.
-      ``step_with_policy`` of `pyspiel.MCTSBot` runs the same search but keeps the lock.
-    - `pyspiel.MCTSBot` also searches states in which nobody is to move, and reads invalid memory.
-    - `pyspiel.ISMCTSBot` cannot use a game in Python: it does not call its ``resample_from_infostate``.
+    `pyspiel.MCTSBot` then plays our games. `pyspiel.ISMCTSBot`, which cannot resample the states of games in Python,
+    and a state in which nobody is to move raise ``ValueError``. With other games the bots are what they were.
     """
-    for bot, names in (
-        (pyspiel.MCTSBot, ["step", "step_verbose", "step_with_policy", "mcts_search"]),
-        (pyspiel.ISMCTSBot, ["step", "step_verbose", "step_with_policy", "get_policy"]),
-    ):
-        for name in names:
+    for bot, last in ((pyspiel.MCTSBot, "mcts_search"), (pyspiel.ISMCTSBot, "get_policy")):
+        for name in ("step", "step_verbose", "step_with_policy", last):
             setattr(bot, name, _guarded(getattr(bot, name)))
 
 
 def _guarded(method: Callable) -> Callable:
-    """A method of one of these bots, safe for our states and unchanged for others."""
-
     @wraps(method)
     def guarded(self: Any, state: Any, *args: Any) -> Any:
         if not isinstance(state, SpielState):
@@ -381,12 +425,10 @@ def _guarded(method: Callable) -> Callable:
                 f"pyspiel.MCTSBot.{method.__name__}: expected a state in which a player is to move; "
                 "see is_chance_node() and is_terminal()"
             )
+        # ``step`` releases the interpreter lock and then calls the game without it; this runs the same search.
         return self.step_with_policy(state)[1] if method.__name__ == "step" else method(self, state, *args)
 
     return guarded
 
 
-for _game_id in GAMES:
-    if short_name(_game_id) not in pyspiel.registered_names():
-        _register(_game_id)
-_guard_bots()
+_register_games()

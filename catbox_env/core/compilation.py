@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable
+from functools import cache
 from typing import Any
 
 import numpy as np
@@ -84,10 +85,10 @@ Record: type[np.record] = np.record if HAS_NUMBA else _PlainRecord
 
 def cache_folder() -> str | None:
     """The folder of compiled code; None without Numba."""
-    return compiled_cache.folder() if HAS_NUMBA else None
+    return str(compiled_cache.folder()) if HAS_NUMBA else None
 
 
-def tell_of_compiling(tell: Callable[[], None]) -> None:
-    """Call ``tell`` once, when this process first compiles a function, which can take long. Never without Numba."""
+def on_first_compilation(callback: Callable[[], None]) -> None:
+    """Call ``callback`` once, when this process first compiles a function, which can take long. Never without Numba."""
     if HAS_NUMBA:
-        compiled_cache.tell_of_compiling(tell)
+        compiled_cache.before_compiling = cache(callback)

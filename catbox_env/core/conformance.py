@@ -3,30 +3,28 @@
 from __future__ import annotations
 
 import copy
+import itertools
+import json
 import pickle
 from collections.abc import Callable, Mapping
 from typing import TypeVar
-from xml.etree import ElementTree
 
 import numpy as np
 
-from catbox_env.core.batch import Vec
-from catbox_env.core.event_checks import check_events
-from catbox_env.core.game import Game, GameState
+from catbox_env.core.game import Event, Game, GameState, Vec
 from catbox_env.core.kernels import HIDDEN, UNUSED
 from catbox_env.core.layout import Layout
-from catbox_env.core.saved import state_bounds
+from catbox_env.core.rng import WORDS
+from catbox_env.core.show import action_seen
 
 Thing = TypeVar("Thing")
 
 #: Tolerance for rounding in sums of rewards.
 TOLERANCE = 1e-4
-#: The past of a game is sampled once per this many actions.
-PAST_EVERY = 7
-#: Pictures are checked for one in this many positions.
-PICTURE_EVERY = 4
-#: The SVG namespace.
-SVG = "http://www.w3.org/2000/svg"
+#: A state is sampled with a history once per this many actions.
+HISTORY_EVERY = 7
+#: Other actions to try for one that looks the same to a seat.
+MAX_TRIED = 5
 
 
 class ConformanceError(AssertionError):
@@ -48,16 +46,12 @@ def check_game(game: Game, num_games: int = 10, seed: int = 0) -> None:
     check_batch(game, seed)
     for num_threads in (1, 2):
         vec = Vec(game, 4, seed=seed, num_threads=num_threads, history=True, state=True)
-        vec.step_random(game.history_length // 2 + 1, seed=seed)
-        check_copies_play_on(vec, _step_some, batch_arrays, num_moves=game.history_length // 2 + 2)
-    check_features(game, seed)
+        vec.step_random(game.max_game_length // 2 + 1, seed=seed)
+        check_copies_play_on(vec, _step_some, batch_arrays, num_moves=game.max_game_length // 2 + 2)
 
 
 def check_names(game: Game) -> None:
-    """Check that actions have distinct names which map back to them, games with equal rules are equal, and each state
-    field has bounds."""
-    unbounded = set(game.state_dtype.names or ()) - {"info"} - set(state_bounds(game))
-    _require(not unbounded, f"state_bounds lacks {', '.join(sorted(unbounded))}")
+    """Check that actions have distinct names which map back to them, and games with equal rules are equal."""
     names = [game.action_to_string(action) for action in range(game.num_actions)]
     _require(len(set(names)) == len(names), "two actions have the same name")
     for action, name in enumerate(names):
@@ -76,26 +70,19 @@ def play_checked(game: Game, seed: int, rng: np.random.Generator) -> None:
     total = np.zeros(game.num_players)
     _require(state.serialize() == twin.serialize(), "the same seed gives two different deals")
     while not state.is_terminal():
-        _require_accepted(state)
         check_views(state)
         check_illegal(state, rng)
         check_copies(state)
         drawn_by = int(rng.integers(2**31))
         check_information(state, drawn_by)
-        if drawn_by % PICTURE_EVERY == 0:
-            check_picture(state, drawn_by)
-        moves = len(state.history())
-        # Without hidden cards all beginnings are tried, and there are many after many actions.
-        if moves % PAST_EVERY == PAST_EVERY - 1 and (moves < PAST_EVERY or not game.hides_nothing):
+        if len(state.history()) % HISTORY_EVERY == HISTORY_EVERY - 1:
             check_past(state, drawn_by)
         action = int(rng.choice(state.legal_actions()))
         before = copy.deepcopy(state)
         state.apply_action(action)
         twin.apply_action(action)
-        check_events(_require, before, action, state, drawn_by)
-        # Records only: the generators differ, because they count the clones made of a state.
-        same = state.records.tobytes() == twin.records.tobytes()
-        _require(same, "the same actions lead to two different states")
+        check_events(before, action, state, drawn_by)
+        _require(state.serialize() == twin.serialize(), "the same actions lead to two different states")
         _require(state.history() == [*before.history(), action], "history is not the list of actions taken")
         _require(state.round_ended or not any(state.rewards()), "a reward before the end of a round")
         total += state.rewards()
@@ -129,7 +116,7 @@ def check_history(state: GameState, seat: int) -> None:
     history = state.history_observation(seat)
     taken = state.history()
     _require(
-        history.shape == (state.game.history_length, 2) and history.dtype == np.int8,
+        history.shape == (state.game.max_game_length, 2) and history.dtype == np.int8,
         "history is not int8 (T, 2)",
     )
     _require(bool((history[len(taken) :] == UNUSED).all()), f"an unused row of the history is not {UNUSED}")
@@ -159,22 +146,19 @@ def check_copies(state: GameState) -> None:
         _require(twin.serialize() == data, "a copy differs from the state")
         twin.apply_action(twin.legal_actions()[0])
         _require(state.serialize() == data, "a copy shares memory with the state")
-    generators, records = state.generators.copy(), state.records.tobytes()
-    clone = state.clone()
-    _require(clone.records.tobytes() == records, "a clone differs from the state")
-    words = ["a", "b", "c", "counter"]
-    own = [int(generators[0][word]) for word in words]
-    futures = [own, *([int(twin.generators[0][word]) for word in words] for twin in (clone, state.clone()))]
-    different = all(futures[i] != futures[k] for i in range(3) for k in range(i))
-    _require(different, "a clone knows the future deals of the state, or of another clone")
-    _require(own == [int(state.generators[0][word]) for word in words], "cloning changed the future deals")
-    clone.apply_action(clone.legal_actions()[-1])
-    _require(state.records.tobytes() == records, "a clone shares memory with the state")
+    futures = []
+    for clone in (state.clone(), state.clone()):
+        _require(clone._records.tobytes() == state._records.tobytes(), "a clone differs from the state")
+        futures.append(clone._generators.tobytes())
+        clone.apply_action(clone.legal_actions()[-1])
+    own = state._generators[list(WORDS)].tobytes()
+    _require(len({*futures, own}) == 3, "a clone knows the future deals of the state, or of another clone")
+    _require(state.serialize() == data, "cloning changed the state, or a clone shares memory with it")
 
 
 def check_information(state: GameState, seed: int) -> None:
     """Check that a sampled state, which differs only in hidden information, gives the same observation and mask."""
-    told = repr(state)
+    shown = repr(state)
     for seat in range(state.game.num_players):
         seen = state.observation(seat)
         try:
@@ -185,7 +169,8 @@ def check_information(state: GameState, seed: int) -> None:
         _require(bool(seats), "a sampled state does not give the observation it was sampled from")
         if seat in seats:
             _require(
-                repr(other) == told, "repr of a state, the first line of its text, reveals hidden information"
+                repr(other) == shown,
+                "repr of a state, the first line of its text, reveals hidden information",
             )
         if seat == state.current_player:
             unchanged = np.array_equal(other.action_mask(), state.action_mask())
@@ -198,65 +183,86 @@ def _seats_that_see(state: GameState, seen: np.ndarray) -> list[int]:
     return [seat for seat in seats if np.array_equal(state.observation(seat), seen)]
 
 
-def check_picture(state: GameState, seed: int) -> None:
-    """Check that pictures are SVG of one size, with a button for each legal action and no hidden information."""
-    game, mover = state.game, state.current_player
-    rng = np.random.default_rng(seed)
-    size, theme = int(rng.integers(240, 1200)), str(rng.choice(["light", "dark"]))
-    beginning = game.render_svg(game.new_initial_state(seed=0), None, size)
-    legal = {action: game.action_to_string(action) for action in state.legal_actions()}
-    for seat in (None, mover, (mover + 1) % game.num_players):
-        svg = game.render_svg(state, seat, size, theme)
-        root = ElementTree.fromstring(svg)
-        named = all(root.findtext(f"{{{SVG}}}{name}") for name in ("title", "desc"))
-        _require(
-            root.tag == f"{{{SVG}}}svg" and named, "a picture is not an SVG with a title and a description"
-        )
-        buttons = [element for element in root.iter() if "data-action" in element.attrib]
-        found = [(int(button.attrib["data-action"]), button.get("aria-label")) for button in buttons]
-        expected = legal.items() if seat in (None, mover) else []
-        _require(
-            sorted(found) == sorted(expected), f"a picture for seat {seat} has other buttons than actions"
-        )
-        _require(all(button.get("role") == "button" for button in buttons), "an action is not a button")
-        _require(svg == game.render_svg(state, seat, size, theme), "the same state is drawn in two ways")
-        if seat is None:
-            same = svg.partition(" role=")[0] == beginning.partition(" role=")[0]  # width, height, viewBox
-            _require(same and int(root.attrib["height"]) % 2 == 0, "pictures have different, or odd, sizes")
-            _require(
-                state._repr_svg_() == game.render_svg(state), "_repr_svg_ is not the picture of the state"
-            )
-            continue
-        seen = state.observation(seat)
-        worlds = [game.sample_state(seen, seed + i) for i in range(2)]
-        seats = [_seats_that_see(world, seen)[0] for world in worlds]
-        if seats[0] == seats[1]:
-            one, two = (game.render_svg(world, seats[0], size, theme) for world in worlds)
-            _require(one == two, f"a picture for seat {seat} tells what the seat cannot see")
-
-
 def check_past(state: GameState, seed: int) -> None:
-    """Check that a state sampled with any seat's history gives that seat the same history and picture."""
-    for seat in range(state.game.num_players):
+    """Check that a state sampled with any seat's history gives that seat the same view of the round under way."""
+    game = state.game
+    if game.kernels.rewind is None and not game.is_perfect_information:
+        return
+    for seat in range(game.num_players):
         seen, history = state.observation(seat), state.history_observation(seat)
         try:
-            other = state.game.sample_state(seen, seed, history=history)
+            other = game.sample_state(seen, seed, history=history)
         except ValueError as error:
             raise ConformanceError(f"sample_state rejects a history of seat {seat}: {error}") from error
-        seats = [
-            s for s in _seats_that_see(other, seen) if np.array_equal(other.history_observation(s), history)
-        ]
-        _require(bool(seats), "a sampled state does not give the history it was sampled from")
-        _require(len(other.history()) == len(state.history()), "a sampled past has another length")
-        if seat in seats:
-            same = state.game.render_svg(other, seat) == state.game.render_svg(state, seat)
-            _require(same, f"a picture for seat {seat} tells what the seat cannot see")
+        since, moves = len(other.history()), len(state.history())
+        in_round = history[moves - since : moves]
+        found = any(
+            np.array_equal(other.history_observation(s)[:since], in_round)
+            for s in _seats_that_see(other, seen)
+        )
+        _require(found, "a sampled state does not give the history it was sampled from")
+
+
+def check_events(before: GameState, action: int, after: GameState, seed: int) -> None:
+    """Check that an action has well-formed events, which change no state and tell a seat only what it sees."""
+    game = before.game
+    states = before.serialize(), after.serialize()
+    seen = {viewer: game.events(before, action, after, viewer) for viewer in (None, *range(game.num_players))}
+    _require(all(seen.values()), f"action {action} has no event")
+    for event in itertools.chain(*seen.values()):
+        _check_form(event, game.num_players)
+    _require(states == (before.serialize(), after.serialize()), "events change a state")
+    for viewer in range(game.num_players):
+        if after.round_ended:  # its cards are open to everybody now
+            same = seen[viewer][1:] == seen[None][1:]
+            _require(same, f"the end of a round is not the same for seat {viewer}: {seen[viewer]}")
+            continue
+        other = game.sample_state(before.observation(viewer), seed)
+        for like, then in _alike(before, action, after, viewer, other):
+            same = game.events(other, like, then, viewer) == seen[viewer]
+            _require(same, f"an event tells seat {viewer} something that it does not see: {seen[viewer]}")
+
+
+def _check_form(event: Event, num_players: int) -> None:
+    sentence = event.text.strip() and not event.text.endswith(".") and "\n" not in event.text
+    _require(bool(sentence), f"the text of {event} is not one sentence without a full stop")
+    _require(event.kind.isidentifier(), f"the kind of {event} is not an identifier")
+    _require(event.seat is None or event.seat in range(num_players), f"the seat of {event} does not exist")
+    try:
+        plain = json.loads(json.dumps(event.data)) == event.data
+    except TypeError:
+        plain = False
+    _require(plain, f"the data of {event} cannot be serialised as JSON")
+
+
+def _alike(
+    before: GameState, action: int, after: GameState, viewer: int, other: GameState
+) -> list[tuple[int, GameState]]:
+    """Actions in ``other`` that ``viewer`` cannot tell from ``action``, if it cannot tell ``other`` from ``before``.
+
+    Each with the state it leads to.
+    """
+    # If the start player is random, this observation may belong to another seat.
+    same_seats = other.current_player == before.current_player
+    if not same_seats or not np.array_equal(other.observation(viewer), before.observation(viewer)):
+        return []
+    legal = other.legal_actions()
+    candidates = [action] if action_seen(after, viewer) else legal[:MAX_TRIED]
+    found = []
+    for candidate in candidates:
+        if candidate not in legal:
+            continue
+        then = copy.deepcopy(other)
+        then.apply_action(candidate)
+        same_view = np.array_equal(then.observation(viewer), after.observation(viewer))
+        if same_view and action_seen(then, viewer) == action_seen(after, viewer):
+            found.append((candidate, then))
+    return found
 
 
 def check_end(state: GameState) -> None:
     """Check that nobody can move after the end, and that the returns are within their bounds."""
     game = state.game
-    _require_accepted(state)
     _require(
         game.deserialize_state(state.serialize()).serialize() == state.serialize(), "an end is not copied"
     )
@@ -264,17 +270,15 @@ def check_end(state: GameState) -> None:
     _require(not state.action_mask().any(), "a mask after the end is not empty")
     shares = [float(x) for x in state.record.win_shares[: game.num_players]]
     _require(abs(sum(shares) - 1) < TOLERANCE, f"the shares of the win {shares} do not sum to 1")
-    _require(len(state.history()) <= game.history_length, "a game is longer than history_length")
+    _require(len(state.history()) <= game.max_game_length, "a game is longer than max_game_length")
     low, high = game.min_utility, game.max_utility
     _require(
         all(low - TOLERANCE <= x <= high + TOLERANCE for x in state.returns()),
         f"returns {state.returns()} out of bounds",
     )
     for seat in range(game.num_players):
-        ended = ElementTree.fromstring(game.render_svg(state, seat))
-        _require(ended.find(".//*[@data-action]") is None, "a picture of the end has a button")
         _check_vector(state.observation(seat), game.observation_layout, "observation after the end")
-        _require(list(state.info(seat)) == list(game.info_names), "info does not hold info_names")
+        _require(tuple(state.info(seat)) == game.kernels.info_names, "info does not hold info_names")
     try:
         state.apply_action(0)
     except ValueError:
@@ -287,7 +291,7 @@ def check_batch(game: Game, seed: int, num_envs: int = 5) -> None:
     vec = Vec(game, num_envs, seed=seed, history=True, state=True)
     singles = [game.new_initial_state(seed=child) for child in np.random.SeedSequence(seed).spawn(num_envs)]
     rng = np.random.default_rng(seed)
-    for _ in range(game.history_length + 5):
+    for _ in range(game.max_game_length + 5):
         seen = [vec.observe(np.full(num_envs, seat)) for seat in range(game.num_players)]
         for i, single in enumerate(singles):
             mover = single.current_player
@@ -315,35 +319,12 @@ def check_batch(game: Game, seed: int, num_envs: int = 5) -> None:
                 }
             )
             if single.is_terminal():
-                singles[i] = game.initial_state_from(single.generators)
+                singles[i] = game._begin(single._generators)
 
 
 def _require_equal(pairs: dict[str, tuple[object, object]]) -> None:
     for name, (one, other) in pairs.items():
         _require(np.array_equal(one, other), f"{name} differs between the batch and the single game")  # type: ignore[arg-type]
-
-
-def check_features(game: Game, seed: int, num_envs: int = 5) -> None:
-    """Check that features, if any, stay within their layouts, are fully rewritten, and are 0 for illegal actions."""
-    features = game.features
-    if features is None:
-        return
-    vec = Vec(game, num_envs, seed=seed)
-    _require(
-        pickle.loads(pickle.dumps(features)).layout == features.layout, "pickle changes the features' layout"
-    )
-    bounds, action_bounds = features.layout.bounds(), features.action_layout.bounds()
-    out, action_out = features.compute(vec.observation, vec.action_mask)
-    for number in range(game.history_length + 5):
-        for array, (low, high) in ((out, bounds), (action_out, action_bounds)):
-            bounded = bool(((array >= low) & (array <= high)).all())
-            _require(bounded, "a feature leaves the bounds of its layout")
-        _require(not action_out[~vec.action_mask].any(), "an illegal action has features")
-        _step_some(vec, number)
-        features.compute(vec.observation, vec.action_mask, out, action_out)
-        fresh = features.compute(vec.observation, vec.action_mask)
-        written = np.array_equal(fresh[0], out) and np.array_equal(fresh[1], action_out)
-        _require(written, "features depend on what the arrays held before")
 
 
 def check_copies_play_on(
@@ -395,17 +376,11 @@ def _step_some(vec: Vec, number: int) -> None:
     vec.step(order[np.arange(vec.num_envs), (number + np.arange(vec.num_envs)) % counts])
 
 
-def _require_accepted(state: GameState) -> None:
-    refused = state.game.loops.first_refused(state.game.params, state.records) >= 0
-    _require(not refused, f"check_state rejects a state of the game, after {state.history()}")
-
-
 def _check_vector(vector: np.ndarray, layout: Layout, what: str) -> None:
-    low, high = layout.bounds()
-    _require(
-        vector.dtype == np.int8 and vector.shape == low.shape, f"the {what} is not int8 of the layout's size"
-    )
-    _require(bool(((vector >= low) & (vector <= high)).all()), f"the {what} leaves the bounds of its layout")
+    fits = vector.dtype == np.int8 and vector.shape == (layout.size,)
+    _require(fits, f"the {what} is not int8 of the layout's size")
+    bounded = bool(((vector >= layout.low) & (vector <= layout.high)).all())
+    _require(bounded, f"the {what} leaves the bounds of its layout")
 
 
 def _require(holds: bool, broken: str) -> None:

@@ -12,7 +12,7 @@ import json
 import os
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
-from concurrent.futures import Future, ThreadPoolExecutor, wait
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field, fields
 from typing import Any, ClassVar, NamedTuple, Self
 
@@ -313,7 +313,7 @@ class Game(ABC):
 
         Without ``history`` the state's ``history()`` begins empty. With it the round under way is sampled with the
         state, uniformly from all that agree with observation and history, with cards of equal rank distinct; so what
-        only the order of play in this round tells counts. ``history()`` then holds all actions since the beginning of
+        only the order of play in this round reveals counts. ``history()`` then holds all actions since the beginning of
         this round, including hidden ones of other seats. Earlier rounds are over, and everybody has seen their cards.
         In a game of perfect information ``history()`` holds the actions of ``history``.
 
@@ -802,7 +802,7 @@ class GameState:
             self._beginnings.append(copy_records(self._records))
 
     def _num_moves(self) -> int:
-        moves = int(self.record.num_moves)
+        moves = int(self._records["num_moves"][0])
         if moves > len(self._log):
             raise ValueError(
                 "history: this state comes from a batch that keeps none; make it with history=True"
@@ -879,6 +879,7 @@ class Vec:
     """
 
     info: dict[str, np.ndarray]
+    _seeded: bool
 
     def __init__(
         self,
@@ -911,17 +912,19 @@ class Vec:
         """Deal a new game in every row.
 
         Args:
-            seed: a non-negative integer or a numpy ``SeedSequence``, of which game i gets the i-th child; or a list or
-                tuple of N of them, one for each game; ``None`` continues with the current generators (at first:
-                entropy from the operating system).
+            seed: a non-negative integer or a numpy ``SeedSequence``, of which game i gets the i-th child; ``None``
+                continues with the current generators (at first: entropy from the operating system); or a list or tuple
+                of N of these, one for each game.
         """
-        if isinstance(seed, list | tuple):
-            if len(seed) != self.num_envs:
-                raise ValueError(f"seed={brief(seed)}: expected one seed for each of {self.num_envs} games")
-            self._generators[:] = new_generators([seed_sequence(one) for one in seed])
-        elif seed is not None or not self._seeded:
-            self._generators[:] = new_generators(child_seeds(seed_sequence(seed), self.num_envs))
-        self._seeded = True
+        several = isinstance(seed, list | tuple)
+        if several and len(seed) != self.num_envs:
+            raise ValueError(f"seed={brief(seed)}: expected one seed for each of {self.num_envs} games")
+        if not self._seeded or not (several or seed is None):
+            root = seed_sequence(None if several else seed)
+            self._generators[:] = new_generators(child_seeds(root, self.num_envs))
+            self._seeded = True
+        if several:
+            self._seed_rows(self._all, seed)
         self._deal(self._all)
 
     def deal(self, rows: np.ndarray, seeds: Sequence[Any] | None = None) -> None:
@@ -936,9 +939,7 @@ class Vec:
                 raise ValueError(
                     f"seeds={brief(seeds)}: expected a list, one seed for each of {len(rows)} rows"
                 )
-            given = [k for k, seed in enumerate(seeds) if seed is not None]
-            if given:
-                self._generators[rows[given]] = new_generators([seed_sequence(seeds[k]) for k in given])
+            self._seed_rows(rows, seeds)
         self._deal(rows)
 
     def step(self, actions: np.ndarray, rows: np.ndarray | None = None) -> None:
@@ -1044,26 +1045,24 @@ class Vec:
         """
         rows = self._all if rows is None else self._checked_rows(rows)
         if isinstance(states, Vec):
-            given, many = [states], True
-            fits = states.num_envs == len(rows)
+            games, count = {states.game}, states.num_envs
+            records, generators, logs = states._records, states._generators, states._logs
         else:
             given = [states] * len(rows) if isinstance(states, GameState) else states
-            many = False
             listed = isinstance(given, Sequence) and all(isinstance(state, GameState) for state in given)
-            fits = listed and len(given) == len(rows)
-        if not fits:
+            games, count = {state.game for state in given} if listed else set(), len(given) if listed else -1
+        if count != len(rows):
             raise ValueError(
                 f"states={brief(states)}: expected one state, {len(rows)} states, one for each row, or a batch of them"
             )
-        for one in given:
-            check_same_game("states", one.game, self.game)
-        records = np.concatenate([one._records for one in given]) if given else self._records[:0]
-        generators = np.concatenate([one._generators for one in given]) if given else self._generators[:0]
+        for game in games:
+            check_same_game("states", game, self.game)
+        if not isinstance(states, Vec):
+            records = np.array([state._records for state in given], self._records.dtype).reshape(-1)
+            generators = np.array([state._generators for state in given], GENERATOR).reshape(-1)
+            logs = np.array([state._log for state in given], np.int8).reshape(count, -1, 3)
         self._check_running("states", records)
         if self._keeps_history:
-            logs = (
-                given[0]._logs if many else np.stack([one._log for one in given]) if given else self._logs[:0]
-            )
             if logs.shape[1] < records["num_moves"].max(initial=0):
                 raise ValueError(
                     "states: the given games keep no history; take them from a batch with history=True"
@@ -1102,6 +1101,57 @@ class Vec:
         copies._fill(None, self._generators[rows])
         return copies
 
+    def save(self) -> dict[str, np.ndarray]:
+        """Copies of everything that the games' future depends on; ``load`` resumes exactly from there.
+
+        ``header`` (uint8) identifies the game, ``checksum`` (32,) uint8 covers it and every other array.
+        """
+        header = np.frombuffer(_saved_header(self.game), np.uint8)
+        saved = {"header": header.copy(), **{name: array.copy() for name, array in self._saved().items()}}
+        return {**saved, "checksum": _checksum(saved)}
+
+    def load(self, saved: Mapping[str, np.ndarray]) -> None:
+        """Resume from what ``save`` returned.
+
+        Raises ``ValueError``, changing nothing, if it is damaged, or differs in game, rule set, reward, number of
+        games, or in whether it has a history. The games themselves are trusted.
+        """
+        own = self._saved()
+        expected = ["header", *own, "checksum"]
+        if not isinstance(saved, Mapping) or {*saved} != {*expected}:
+            found = brief(sorted(map(str, saved)) if isinstance(saved, Mapping) else saved)
+            raise ValueError(
+                f"saved games: {found}; expected what save() returned, arrays {', '.join(expected)}"
+            )
+        content = {name: saved[name] for name in expected[:-1]}
+        if not np.array_equal(_checksum(content), saved["checksum"]):
+            raise ValueError("saved games: damaged (the checksum does not match); use another copy")
+        if saved["header"].tobytes() != _saved_header(self.game):
+            raise ValueError(
+                f"saved games: of another game, rule set or reward than {self.game!r}; make the same game"
+            )
+        for name, array in own.items():
+            if (saved[name].shape, saved[name].dtype) != (array.shape, array.dtype):
+                raise ValueError(
+                    f"saved games: {name!r} is {saved[name].dtype} {saved[name].shape}, expected {array.dtype} "
+                    f"{array.shape}: make the batch with the same num_envs and history as the one that was saved"
+                )
+        for name, array in own.items():
+            array[:] = saved[name]
+        self._seeded = True
+        self._run(lambda some: self.game.loops.view_games(self._games, some, self._views), self._all)
+
+    def _saved(self) -> dict[str, np.ndarray]:
+        return {
+            "records": self._bytes.reshape(-1),
+            "generators": self._generators.view(np.uint8),
+            "logs": self._logs,
+            "rewards": self.rewards,
+            "terminated": self.terminated,
+            "round_ended": self.round_ended,
+            "win_shares": self.win_shares,
+        }
+
     @classmethod
     def _allocated(
         cls,
@@ -1120,8 +1170,7 @@ class Vec:
     def _allocate(
         self, game: Game, num_envs: int, num_threads: int, history: bool, state: bool, auto_deal: bool
     ) -> None:
-        if not isinstance(game, Game):
-            raise ValueError(f"game={brief(game)}: expected a game, as make_game returns")
+        check_game_object(game)
         n = check_integer("num_envs", num_envs, 1)
         players, actions, dtype = game.num_players, game.num_actions, game.kernels.state
         self.game, self.num_envs = game, n
@@ -1192,6 +1241,11 @@ class Vec:
         self._seeded = True
         self._show_new(self._all)
 
+    def _seed_rows(self, rows: np.ndarray, seeds: Sequence[Any]) -> None:
+        """Give ``rows`` (M,) new generators; a row whose seed is None keeps its own."""
+        given = [k for k, seed in enumerate(seeds) if seed is not None]
+        self._generators[rows[given]] = new_generators([seed_sequence(seeds[k]) for k in given])
+
     def _deal(self, rows: np.ndarray) -> None:
         self.game.loops.deal_games(self.game.params, self._generators, self._records, rows)
         self._show_new(rows)
@@ -1212,14 +1266,15 @@ class Vec:
         if self._pool is None or self._process != os.getpid():  # a forked process has none of the threads
             self._pool = ThreadPoolExecutor(self.num_threads, thread_name_prefix="catbox")
             self._process = os.getpid()
-        futures: list[Future] = []
+        pool = self._pool
         try:
-            for slices in zip(*(np.array_split(array, self.num_threads) for array in arrays), strict=True):
-                futures.append(self._pool.submit(work, *slices))
-            for future in futures:
+            slices = zip(*(np.array_split(array, self.num_threads) for array in arrays), strict=True)
+            for future in [pool.submit(work, *some) for some in slices]:
                 future.result()
-        finally:
-            wait(futures)
+        except BaseException:
+            pool.shutdown()  # also waits for a thread whose future is not known, because Ctrl-C came meanwhile
+            self._pool = None
+            raise
 
     def _clear_outcomes(self, rows: np.ndarray) -> None:
         where = slice(None) if rows is self._all else rows  # much faster than an array of all indices
@@ -1244,8 +1299,32 @@ class Vec:
         return given
 
 
+def check_game_object(value: Any) -> Any:
+    """``value`` itself. Raises ``ValueError`` unless it is a game."""
+    if not isinstance(value, Game):
+        raise ValueError(f"game={brief(value)}: expected a game, as make_game returns")
+    return value
+
+
 def _origin(game: Game) -> dict[str, Any]:
     return {"format": FORMAT, "game": game.id, "options": game.options}
+
+
+def _saved_header(game: Game) -> bytes:
+    """What identifies the game of saved batches."""
+    records = hashlib.sha256(repr(game.kernels.state.descr).encode()).hexdigest()[:16]
+    header = {"format": 2, "game": game.id, "options": game.options, "records": records}
+    return json.dumps(header, sort_keys=True).encode()
+
+
+def _checksum(arrays: Mapping[str, np.ndarray]) -> np.ndarray:
+    """The SHA-256 digest (32,) uint8 of ``arrays``, each with its length."""
+    digest = hashlib.sha256()
+    for array in arrays.values():
+        data = np.ascontiguousarray(array).tobytes()
+        digest.update(len(data).to_bytes(8, "little"))
+        digest.update(data)
+    return np.frombuffer(digest.digest(), np.uint8).copy()
 
 
 def check_own_state(what: str, state: Any, game: Game) -> None:

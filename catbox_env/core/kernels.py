@@ -16,7 +16,7 @@ import numpy as np
 from catbox_env.core.compilation import Record, njit
 from catbox_env.core.layout import Layout
 
-#: How a game's rewards are paid; ``params.reward_mode`` is an index into this tuple.
+#: What a game's rewards are; ``params.reward_mode`` is an index into this tuple.
 REWARDS = ("score", "margin", "win")
 
 #: In a history: an action that the seat cannot see, and a row without an action yet.
@@ -48,7 +48,7 @@ def core_state_fields(max_players: int, num_info: int) -> list[tuple]:
     - ``current_player``: the seat to move, -1 when the game is over.
     - ``terminated``: 1 when the game is over.
     - ``round_ended``: 1 when the last step ended a round.
-    - ``rewards`` (max_players): what the last step paid; the game writes points, ``core`` turns them into rewards.
+    - ``rewards`` (max_players): of the last step; the game writes points, ``core`` turns them into rewards.
     - ``win_shares`` (max_players): set by the game when it is over; they sum to 1.
     - ``info`` (num_info, max_players): statistics of the last finished round, in the order of ``Kernels.info_names``.
 
@@ -150,7 +150,7 @@ class Kernels:
     apply: Callable[..., None]
     write_mask: Callable[..., None]
     write_observation: Callable[..., None]
-    write_state: Callable[..., None] | None = None
+    write_state: Callable[..., None] = None  # type: ignore[assignment]  # `write_observation`, in __post_init__
     public_action: Callable[..., int] = show_action
     sample: Callable[..., int] = sample_none
     rewind: Callable[..., tuple[float, float]] | None = None

@@ -10,7 +10,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.random import SeedSequence
 
-from catbox_env.core.checks import brief, is_integer
+from catbox_env.core.checks import brief
 from catbox_env.core.compilation import Record, cached_njit, njit
 
 #: ``a, b, c``: 32-bit words of the state; ``counter``: 32-bit counter; ``children``: generators split off so far.
@@ -89,7 +89,7 @@ def seed_sequence(seed: int | SeedSequence | None) -> SeedSequence:
         return seed
     if seed is None:
         return SeedSequence()
-    if not is_integer(seed) or seed < 0:
+    if not isinstance(seed, int | np.integer) or isinstance(seed, bool) or seed < 0:
         raise ValueError(
             f"seed={brief(seed)}: expected an integer of 0 or more, a numpy SeedSequence, or None"
         )

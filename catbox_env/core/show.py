@@ -9,7 +9,7 @@ The module that a game names as ``Game.show`` may define any of
   None. The first line summarises it without hidden information, because ``repr(state)`` shows it.
 - ``events(before, action, after, seat)``: see `Game.events`; the arguments have been checked.
 
-The functions of these names here serve a game that does not. They tell a seat no more than its observation and its
+The functions of these names here serve a game that does not. They show a seat no more than its observation and its
 history do.
 """
 

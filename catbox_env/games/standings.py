@@ -16,7 +16,7 @@ def score_part(num_players: int, num_rounds: int, doc: str) -> Part:
 
 
 def exact_score_part(num_players: int, num_rounds: int, lowest: int, highest: int) -> Part:
-    """The scores of all seats as digits, where a total, from ``lowest`` to ``highest``, can be too large for `score_part`."""
+    """The scores of all seats as digits, where totals, from ``lowest`` to ``highest``, may not fit in `score_part`."""
     doc = f"the scores as digits to base {DIGIT_BASE}, the lowest first"
     when = num_rounds > 1 and (lowest < INT8_MIN or highest > INT8_MAX)
     return Part("exact_scores", (num_players, NUM_DIGITS), doc, INT8_MIN, INT8_MAX, when)

@@ -8,9 +8,20 @@ from typing import Any
 import numpy as np
 
 from catbox_env import Game, GameState
-from catbox_env.core.past import sample_past
+from catbox_env.core.rng import new_generators
 
 Position = tuple[GameState, Any]
+
+
+def alike(state: GameState, seat: int, seed: int) -> GameState:
+    """A state in which ``seat`` has seen and done the same: another deal and other hidden actions in this round."""
+    game = state.game
+    seen, history = state.observation(seat)[None], state.history_observation(seat)
+    generators = new_generators([np.random.SeedSequence(seed)])
+    world = game._sample_with_history(seen, history, generators, np.random.default_rng(seed), seat)
+    deals = [game._read_deal(records[0]) for records in state._beginnings]
+    earlier = len(state.history()) - len(world.history())
+    return game.replay([*deals[:-1], game.deal_of(world)], [*state.history()[:earlier], *world.history()])
 
 
 def hidden_pairs(game: Game, seeds: int = 12) -> Iterator[tuple[int, Position, Position]]:
@@ -22,7 +33,7 @@ def hidden_pairs(game: Game, seeds: int = 12) -> Iterator[tuple[int, Position, P
     differ = 0
     for seed in range(seeds):
         state = game.new_initial_state(seed=seed)
-        deal = game.deal_of(state.record)
+        deal = game.deal_of(state)
         for _ in range(int(rng.integers(3, 15))):
             after = state.clone()
             after.apply_action(int(rng.choice(state.legal_actions())))
@@ -30,8 +41,7 @@ def hidden_pairs(game: Game, seeds: int = 12) -> Iterator[tuple[int, Position, P
                 break
             state = after
         seat = state.current_player
-        seen, history = state.observation(seat)[None], state.history_observation(seat)
-        world, (only,) = sample_past(game, seen, seed, history, seat=seat)
-        differ += not np.array_equal(world.state_vector(), state.state_vector())
-        yield seat, (state, deal), (world, only.deal)
+        other = alike(state, seat, seed)
+        differ += not np.array_equal(other.state_vector(), state.state_vector())
+        yield seat, (state, deal), (other, game.deal_of(other))
     assert differ > 2 * seeds / 3

@@ -34,7 +34,7 @@ def test_positions_of_a_round_are_seen_as_in_the_own_game(options: dict[str, Any
     rng = np.random.default_rng(1)
     for seed in range(20):
         state = game.new_initial_state(seed=seed)
-        twin = own.new_initial_state(deal=game.deal_of(state.record))
+        twin = own.new_initial_state(deal=game.deal_of(state))
         while not state.round_ended:
             seat = state.current_player
             seen = adapted.observations(state.observation(seat)[None])

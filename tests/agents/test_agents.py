@@ -207,7 +207,7 @@ def test_the_heuristic_plays_only_legal_actions_under_every_rule_set(rules: Any)
     game = catbox_env.make_game("cat_in_the_box_v0", rules=rules)
     agent = catbox_agents.make("heuristic", game)
     vec = catbox_env.make_vec(game.id, 8, seed=2, rules=rules)
-    for _ in range(min(game.history_length, 60) + 1):
+    for _ in range(min(game.max_game_length, 60) + 1):
         vec.step(agent.act_batch(vec.observation, vec.action_mask))  # raises for an illegal action
 
 

@@ -12,6 +12,7 @@ import catbox_agents
 import catbox_env
 from catbox_agents import Agent, EvaluationInterrupted
 from catbox_agents.arena import evaluation
+from catbox_agents.features import facts
 from tests.small_games import game_for
 
 #: The 97.5 % quantile of Student's t for ten deals, from a printed table.
@@ -151,7 +152,7 @@ def test_only_the_agent_that_asks_for_it_is_given_its_history() -> None:
     bidding = 0
     for seen, past in zip(agents[0].observations, agents[0].histories, strict=True):
         assert past is not None
-        assert past.shape == (len(seen), game.history_length, 2)
+        assert past.shape == (len(seen), game.max_game_length, 2)
         for rows in past:
             moves = int((rows[:, 0] >= 0).sum())
             if moves in (3, 4, 5):  # bidding, in turn from seat 0: seats relative to the one that is asked
@@ -247,7 +248,7 @@ def test_a_bid_is_hit_when_it_is_paid_and_a_paradox_is_told_to_every_seat() -> N
         for name, values in vec.info.items():
             rows[name] += list(values[vec.round_ended].copy())
     info = {name: np.array(values) for name, values in rows.items()}
-    statistics = vec.game.statistics(info)
+    statistics = facts(vec.game).statistics(vec.game, info)
     met = info["bid"] == info["tricks_won"]
     assert (met & (info["paradox"] == 1)).sum() > 10  # won as many tricks as it bid, and caused a paradox
     assert np.array_equal(statistics["bid_hit"] == 1, met & (info["paradox"] == 0))

@@ -36,7 +36,7 @@ class NeedsHistory(FirstLegal):
 
     def act(self, observation, action_mask, history=None):  # type: ignore[no-untyped-def]
         assert history is not None
-        assert history.shape == (self.game.history_length, 2)
+        assert history.shape == (self.game.max_game_length, 2)
         return super().act(observation, action_mask)
 
 
@@ -73,9 +73,9 @@ def test_the_learner_is_paid_all_that_its_seat_wins(
             assert env.games.vec.current_player[0] in (env.games.seats[0], -1)
             paid += reward
             scores += info.get("score", 0)
-            rounds += set(env.game.info_names) < set(info)
+            rounds += set(env.game.kernels.info_names) < set(info)
         assert paid == pytest.approx(float(env.games.vec._records["returns"][0, env.games.seats[0]]))
-        assert scores == paid or "score" not in env.game.info_names
+        assert scores == paid or "score" not in env.game.kernels.info_names
         assert rounds == options.get("rounds", 1)
         assert not info["action_mask"].any()
 

@@ -5,12 +5,15 @@ import subprocess
 import sys
 from typing import Any
 
+import gymnasium
 import numpy as np
 import pytest
+from gymnasium.envs.registration import EnvSpec
 from gymnasium.utils.env_checker import check_env
 
 from catbox_agents.gymnasium import LearnerEnv, LearnerVectorEnv
 from catbox_env import GAMES
+from catbox_env.cat_in_the_box_v0 import Rules
 
 RLLIB = {"observation": "observations", "action_mask": "action_mask"}
 FORMS = [
@@ -69,7 +72,7 @@ def test_constant_info_has_the_same_keys_in_every_step(game_id: str, illegal_act
             own = plain.step(action)[4]
             told += len(own) > 1
     assert told
-    assert keys >= {"action_mask", "skipped_games", "skipped_reward", *constant.game.info_names}
+    assert keys >= {"action_mask", "skipped_games", "skipped_reward", *constant.game.kernels.info_names}
     assert ("illegal_action" in keys) == (illegal_action != "raise")
 
 
@@ -80,7 +83,9 @@ def test_constant_info_of_a_batch_names_everything_in_every_step() -> None:
     for _ in range(30):
         *_, infos = envs.step(infos["action_mask"].argmax(1))
         assert set(infos) - {"final_obs", "_final_obs", "final_info", "_final_info"} == keys
-        assert not infos[f"_{envs.game.info_names[0]}"].any()  # a finished episode's are in final_info
+        assert not infos[
+            f"_{envs.game.kernels.info_names[0]}"
+        ].any()  # a finished episode's are in final_info
     with pytest.raises(ValueError, match="constant_info=1: expected True or False"):
         LearnerVectorEnv(3, "petrify_v0", constant_info=1)  # type: ignore[arg-type]
 
@@ -244,3 +249,12 @@ def test_the_checker_of_stable_baselines_passes() -> None:
     options = {"opponents": "random", "illegal_action": "random_legal"}
     check_for_sb3(LearnerEnv("petrify_v0", **options))
     check_for_sb3(LearnerEnv("petrify_v0", mask_in_observation=True, dtype=np.float32, **options))
+
+
+def test_an_environment_is_made_again_from_its_specification() -> None:
+    """As Minari does: the specification as JSON, in which rules are a mapping."""
+    made = gymnasium.make(
+        "catbox/CatInTheBox-v0", rules=Rules(num_players=3, bids=(1, 3)), opponents="random"
+    )
+    again = gymnasium.make(EnvSpec.from_json(made.spec.to_json()))
+    assert again.unwrapped.games.game == made.unwrapped.games.game

@@ -6,9 +6,10 @@ import numpy as np
 import pytest
 
 import catbox_env
-from catbox_agents.learner_games import LearnerGames
+from catbox_agents.learner_games import LearnerGames, make_random_play
 from catbox_agents.random_agent import RandomAgent
 from catbox_env.core.bits import NONE, legal_at
+from catbox_env.core.rng import new_generators, next_uint64, seed_sequence, unit_interval
 from tests.agents.policies import checkpoint
 
 #: Rule sets with many rounds, with rewards before the learner's first decision, and with games that end before it.
@@ -52,6 +53,38 @@ def test_every_legal_action_has_the_same_share_of_the_numbers_below_one() -> Non
         for point in (place / 3, (place + 0.5) / 3, np.nextafter((place + 1) / 3, 0)):
             assert legal_at(mask, point) == action
     assert legal_at(np.zeros(3, np.bool_), 0.5) == NONE
+
+
+@pytest.mark.nojit
+def test_the_others_play_at_random_until_a_seat_is_to_move() -> None:
+    """As single steps with the same numbers would: where the game stands, and what all the steps paid together."""
+    options = {"num_players": 3, "num_ranks": 3, "copies": 4, "rounds": 2, "auto_deal": False}
+    vec, twin = (catbox_env.make_vec("cat_in_the_box_v0", 5, seed=4, **options) for _ in range(2))
+    seats = np.array([0, 1, 2, 1, -1])  # nobody's seat: the last game is played to its end
+    generators = new_generators([seed_sequence(number) for number in range(5)])
+    numbers, play = generators.copy(), make_random_play(vec.game.loops, vec.game.kernels.write_mask)
+    paid, ended = np.zeros((5, 3)), np.zeros(5, bool)
+    rows = np.array([1, 2, 4])
+    for first in (True, False):
+        vec.play_compiled(lambda *games: play(seats, generators, *games), rows)
+        paid[:], ended[:] = 0.0, False
+        for row in rows:
+            while twin.current_player[row] not in (-1, seats[row]):
+                action = legal_at(twin.action_mask[row], unit_interval(np.uint64(next_uint64(numbers[row]))))
+                twin.step(np.array([action]), np.array([row]))
+                paid += twin.rewards
+                ended |= twin.round_ended
+        assert vec._records.tobytes() == twin._records.tobytes()
+        assert vec.observation.tobytes() == twin.observation.tobytes()
+        assert vec.action_mask.tobytes() == twin.action_mask.tobytes()
+        assert np.array_equal(vec.rewards, paid)
+        assert np.array_equal(vec.round_ended, ended)
+        assert vec.terminated.tolist() == [False] * 4 + [first]
+        assert np.array_equal(generators, numbers)
+        for batch in (vec, twin):
+            moving = np.flatnonzero(batch.current_player >= 0)
+            batch.step(batch.action_mask[moving].argmax(1), moving)
+    assert vec.current_player.tolist()[4] == -1
 
 
 @pytest.mark.parametrize(("game_id", "options"), RULES)

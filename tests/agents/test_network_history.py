@@ -170,7 +170,7 @@ def test_a_checkpoint_records_the_encoder_and_plays_the_same(tmp_path: Path) -> 
         "encoder": "attention",
         "players": game.num_players,
         "actions": game.num_actions,
-        "length": game.history_length,
+        "length": game.max_game_length,
         "heads": HEADS,
         "outputs": OUTPUTS,
     }
@@ -229,7 +229,7 @@ def test_an_encoder_for_another_table_is_refused(tmp_path: Path) -> None:
     game = make_game("cat_in_the_box_v0", num_players=3)
     file = tmp_path / "policy.safetensors"
     save_checkpoint(file, network_of(game), game)
-    shapes = HistorySizes(4, game.num_actions, game.history_length).shapes()
+    shapes = HistorySizes(4, game.num_actions, game.max_game_length).shapes()
     edited(
         file,
         lambda network: network["history"].update(players=4),

@@ -11,7 +11,7 @@ import pytest
 import catbox_agents
 import catbox_env
 from catbox_agents import HEURISTICS, Agent, play_out
-from catbox_env.core.batch import Vec
+from catbox_env.core.game import Vec
 from tests.core.game_cases import CASES
 
 
@@ -31,7 +31,7 @@ class Historian(Highest):
     needs_history = True
 
     def act_batch(self, observations: Any, action_masks: Any, histories: Any = None) -> Any:
-        assert histories.shape == (len(observations), self.game.history_length, 2)
+        assert histories.shape == (len(observations), self.game.max_game_length, 2)
         return super().act_batch(observations, action_masks)
 
 

@@ -53,7 +53,9 @@ def test_it_plays_the_games_of_the_gymnasium_view(game_id: str, features: bool) 
         masks = np.stack(env.env_method("action_masks"))
         assert np.array_equal(masks, infos["action_mask"])
         if features:
-            assert np.array_equal(seen[:, size:], env.game.features.compute(expected, masks)[0])
+            assert np.array_equal(
+                seen[:, size:], catbox_agents.features.of(env.game).compute(expected, masks)[0]
+            )
         actions = random_legal(generator, masks)
         seen, rewards, dones, told = env.step(actions)
         expected, paid, terminated, _, infos = view.step(actions)
@@ -97,7 +99,7 @@ def test_attributes_and_methods_of_single_games() -> None:
         env.set_attr("game", None)
     (mask,) = env.env_method("action_masks", indices=-1)
     assert np.array_equal(mask, env.action_masks()[3])
-    assert env.env_method("render", indices=0)[0] == env.games.vec.render_text(0, 0)
+    assert env.env_method("render", indices=0)[0] == env.game.render_text(env.games.vec.get_state(0), 0)
     with pytest.raises(AttributeError, match="'fly'"):
         env.env_method("fly")
     twin = copy.deepcopy(env)
@@ -190,7 +192,7 @@ def test_a_model_of_normalized_observations_is_given_them() -> None:
     model = maskable(env).learn(256)
     agent = SB3Agent(model)
     seen, masks = positions(env.unwrapped.game)
-    features = env.unwrapped.game.features.compute(seen, masks)[0]
+    features = catbox_agents.features.of(env.unwrapped.game).compute(seen, masks)[0]
     inputs = env.normalize_obs(np.concatenate([seen, features], axis=1))
     actions, _ = model.predict(inputs, action_masks=masks, deterministic=True)
     assert np.array_equal(agent.act_batch(seen, masks), actions)

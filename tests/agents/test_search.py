@@ -178,7 +178,7 @@ def test_rollouts_end_with_the_round_and_for_a_win_with_the_game(reward: str, to
     result = search.search(seen, masks, seed=1)
     for *_, games in search.pieces:
         assert (
-            games.save()["records"].view(game.state_dtype)["rounds_ended"] == (2 if to_the_end else 1)
+            games.save()["records"].view(game.kernels.state)["rounds_ended"] == (2 if to_the_end else 1)
         ).all()
     tried = result.values[result.visits > 0]
     assert (tried >= 0).all() == (reward == "win")

@@ -31,7 +31,7 @@ def test_seats_that_may_play_by_several_policies() -> None:
     game = catbox_env.make_game("cat_in_the_box_v0", num_players=4)
     vec = Vec(game, 6, seed=3, history=True)
     vec.step_random(17, seed=3)
-    worlds = game.sample_states_from(
+    worlds = game.sample_states(
         vec.observation, np.full(6, 8), new_generators([np.random.SeedSequence(i) for i in range(6)])
     )
     rows = np.repeat(np.arange(6), 8)

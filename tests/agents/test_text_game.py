@@ -229,7 +229,7 @@ class Scripted(Agent):
 
 def texts_of(state: GameState, deal: Any, seat: int, form: str, monkeypatch: pytest.MonkeyPatch) -> list[str]:
     """All that ``seat`` is told in the game that led to ``state`` from ``deal``, in which it is to move."""
-    game, movers = state.game, state.log[: int(state.record.num_moves), 0].tolist()
+    game, movers = state.game, state._log[: int(state.record.num_moves), 0].tolist()
     own = {
         other: [action for mover, action in zip(movers, state.history(), strict=True) if mover == other]
         for other in range(game.num_players)

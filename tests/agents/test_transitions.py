@@ -180,7 +180,7 @@ class Reader(Agent):
     needs_history = True
 
     def act(self, observation, action_mask, history=None):  # type: ignore[no-untyped-def]
-        assert history.shape == (self.game.history_length, 2)
+        assert history.shape == (self.game.max_game_length, 2)
         return int(action_mask.argmax())
 
 

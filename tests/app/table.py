@@ -50,7 +50,7 @@ def refused(*arguments: str) -> str:
 def whole_game(players: int, **options: Any) -> str:
     """Lines that end any game: every id in turn, over and over; what is illegal is refused and asked again."""
     game = catbox_env.make_game("cat_in_the_box_v0", num_players=players, **options)
-    return "".join(f"#{action}\n" for action in range(game.num_actions)) * game.history_length
+    return "".join(f"#{action}\n" for action in range(game.num_actions)) * game.max_game_length
 
 
 def at_terminal(arguments: Sequence[str], keys: Sequence[str], seconds: float = 120.0) -> tuple[str, int]:

@@ -10,6 +10,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import numba
 import pytest
 
 import catbox_agents
@@ -105,11 +106,19 @@ def test_on_a_terminal_it_says_when_it_compiles(
     on_a_terminal: bool, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     found: list[Callable[[], None]] = []
-    monkeypatch.setattr(cli, "tell_of_compiling", found.append)
+    monkeypatch.setattr(cli, "on_first_compilation", found.append)
     monkeypatch.setattr(cli, "app", lambda **_: [tell() for tell in found])
     monkeypatch.setattr(sys.stderr, "isatty", lambda: on_a_terminal)
     cli.main()
     assert capsys.readouterr().err == (cli.COMPILING + "\n") * on_a_terminal
+
+
+def test_compile_refuses_a_folder_that_it_cannot_write(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "file").touch()
+    monkeypatch.setattr(numba.config, "CACHE_DIR", str(tmp_path / "file" / "folder"))
+    assert refused("compile").startswith(f"catbox: {tmp_path / 'file' / 'folder'}: ")
 
 
 # info, train -------------------------------------------------------------------------------------------------------

@@ -54,7 +54,7 @@ def test_a_gif_shows_each_position_and_ends_of_rounds_longer(saved: Path, tmp_pa
 
 def test_the_frames_of_a_gif_are_the_pictures_of_that_seat_and_theme(saved: Path, tmp_path: Path) -> None:
     pyvips = pytest.importorskip("pyvips")
-    from catbox_env.adapters.raster import rasterise
+    from catbox_env.pictures.raster import rasterise
 
     out, record, first = tmp_path / "game.gif", read_record(saved), 3
     options = ["--seat", "0", "--theme", "dark", "--move", str(first)]

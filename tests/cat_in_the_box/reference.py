@@ -46,7 +46,7 @@ class Rules:
         return range(1, self.num_ranks + 1)
 
     @property
-    def history_length(self) -> int:
+    def max_game_length(self) -> int:
         actions_of_a_player = 1 + self.num_tricks + (1 if self.bids else 0)
         return self.rounds * self.num_players * actions_of_a_player
 

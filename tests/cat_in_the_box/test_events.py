@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 import catbox_env
 from catbox_env.games.cat_in_the_box.rules import COLORS, Rules
-from catbox_env.games.cat_in_the_box.show.events import a_card
+from catbox_env.games.cat_in_the_box.show import a_card
 from tests.cat_in_the_box.positions import play, start
 from tests.core.events import checked_rounds, laid_open, of_kind, steps, texts, told
 from tests.games.rule_sets import cat_in_the_box_rules

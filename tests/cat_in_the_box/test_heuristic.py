@@ -10,9 +10,9 @@ import pytest
 import catbox_agents
 import catbox_env
 from catbox_agents import Agent
+from catbox_agents.features.cat_in_the_box_view import VIEW, read_table
 from catbox_agents.heuristics import cat_in_the_box_reasons as reasons
 from catbox_env.core.bits import popcount
-from catbox_env.games.cat_in_the_box.observe.view import VIEW, read_table
 from tests.cat_in_the_box.positions import play, start
 
 

@@ -108,7 +108,7 @@ def compare_game(options: dict, reward: str, seed: int, seen: Counter | None = N
     state = game.new_initial_state(seed=seed)
     reference = ReferenceState(rules, read_deal(state, rules), reward)
     assert game.num_actions == len(reference.actions)
-    assert game.history_length == rules.history_length
+    assert game.max_game_length == rules.max_game_length
     assert [game.action_to_string(i).lower() for i in range(game.num_actions)] == list(
         map(action_text, reference.actions)
     )

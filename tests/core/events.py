@@ -9,8 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from catbox_env import Game, GameState
-from catbox_env.core.events import Event
+from catbox_env import Event, Game, GameState
 
 Step = tuple[GameState, int, GameState]
 

@@ -1,81 +1,92 @@
 """Mutated input for everything that reads games from outside: ``python -m tests.core.fuzz --inputs 10000``.
 
-The inputs are a serialised state and a saved batch with mutated bytes and a new, valid checksum; observations, from
-which worlds are drawn; and records. They are refused, or the game is played to its end. The rules are random too.
-`tests/core/test_fuzz.py` runs this in a child process, so that it notices a crash.
+The inputs are serialised states with a new, valid checksum, deals, actions, observations and histories. They are
+refused, or the game is played to its end. The rules are random too. `tests/core/test_fuzz.py` runs this in a child
+process, so that it notices a crash.
 """
 
 import argparse
+import hashlib
+import json
 from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 
 import catbox_env
 from catbox_agents import HEURISTICS, play_out
 from catbox_env import make_game
-from catbox_env.core.batch import Vec
-from catbox_env.core.game import Game
-from catbox_env.core.kernels import REWARDS
-from catbox_env.core.saved import check_records, checksum
-from catbox_env.core.state import GameState
+from catbox_env.core.game import Game, GameState, Vec
+from catbox_env.core.kernels import REWARDS, UNUSED
 from tests.core.game_cases import CASES
 
-MAGIC = 13  # bytes of a serialised state before its checksum
-DIGEST = len(checksum())
+#: What a part of an input may become.
+ODD: list[Any] = [
+    -1,
+    0,
+    1,
+    2,
+    127,
+    128,
+    2**31,
+    2**63,
+    2**64,
+    0.5,
+    float("nan"),
+    True,
+    "",
+    "1.1",
+    [],
+    [1],
+    [[1]],
+    {},
+]
 
 
-def mutate(data: bytes, rng: np.random.Generator) -> bytes:
-    """``data`` with a few bytes changed, many, or some missing."""
-    if not data:
-        return b"\0" * 9
-    spoilt, kind, place = bytearray(data), rng.integers(4), int(rng.integers(len(data)))
+def sealed(data: bytes, body: bytes) -> bytes:
+    """The serialised state ``data`` with another body, and a valid checksum, which anybody can compute."""
+    head, digest = data.partition(b"\n")[0], hashlib.sha256(body).hexdigest().encode()
+    return head[: -len(digest)] + digest + b"\n" + body
+
+
+def mutated_bytes(data: bytes, rng: np.random.Generator) -> bytes:
+    """``data`` with one bit changed, many bytes, or some missing."""
+    spoilt, kind, place = bytearray(data), rng.integers(3), int(rng.integers(len(data)))
     if kind == 0:
         spoilt[place] ^= 1 << int(rng.integers(8))
-    elif kind == 1:  # small numbers, as they stand in records
-        for _ in range(int(rng.integers(1, 12))):
-            spoilt[int(rng.integers(len(data)))] = int(
-                rng.choice([rng.integers(256), 0, 1, 2, 3, 5, 127, 128, 255])
-            )
-    elif kind == 2:
+    elif kind == 1:
         spoilt[place:] = rng.bytes(len(data) - place)
     else:
         del spoilt[place : place + int(rng.integers(1, 9))]
     return bytes(spoilt)
 
 
-def is_valid(state: GameState) -> bool:
-    """Whether a saved record like that of ``state`` is accepted."""
-    try:
-        check_records("state", state.game, state.records, state.generators, state.log[None])
-    except ValueError:
-        return False
-    return True
-
-
-def corrupt(state: GameState, rng: np.random.Generator) -> None:
-    """Change a few bytes of the record, or single elements of its fields."""
-    records = state.records
-    raw = records.view(np.uint8)
-    for _ in range(int(rng.integers(1, 9))):
-        if rng.random() < 0.5:
-            raw[rng.integers(len(raw))] = rng.choice([rng.integers(256), 0, 1, 255])
-        else:
-            values = records[str(rng.choice(records.dtype.names))].reshape(-1)
-            place = int(rng.integers(min(len(values), state.game.num_players + 2)))
-            values[place] = rng.choice([values[place - 1].astype(np.int64), 0, 1, 2, 3, 5])
+def mutated(value: Any, rng: np.random.Generator) -> Any:
+    """A copy of plain data in which one part, at any depth, is another one, is missing, or is there twice."""
+    if not isinstance(value, list | dict) or not value or rng.random() < 0.05:
+        is_number = isinstance(value, int) and rng.random() < 0.5
+        return value + int(rng.choice([-1, 1, 5])) if is_number else ODD[rng.integers(len(ODD))]
+    spoilt: Any = value.copy()
+    key = list(value)[rng.integers(len(value))] if isinstance(value, dict) else int(rng.integers(len(value)))
+    if rng.random() < 0.8:
+        spoilt[key] = mutated(value[key], rng)
+    elif isinstance(value, list) and rng.random() < 0.5:
+        spoilt.insert(key, value[rng.integers(len(value))])
+    else:
+        del spoilt[key]
+    return spoilt
 
 
 def play_to_the_end(state: GameState, rng: np.random.Generator) -> None:
     moves = 0
     while not state.is_terminal():
         state.apply_action(int(rng.choice(state.legal_actions())))
-        assert is_valid(state), f"a legal move led to an impossible state: {state.record}"
         for seat in range(state.game.num_players):
             state.observation(seat)
             state.state_vector(seat)
             state.history_observation(seat)
         moves += 1
-        assert moves <= state.game.history_length, "the game does not end"
+        assert moves <= state.game.max_game_length, "the game does not end"
 
 
 def random_game(game_id: str, rng: np.random.Generator) -> Game:
@@ -91,53 +102,67 @@ def random_game(game_id: str, rng: np.random.Generator) -> Game:
 
 def random_state(game: Game, rng: np.random.Generator) -> GameState:
     state = game.new_initial_state(seed=int(rng.integers(2**32)))
-    for _ in range(int(rng.integers(game.history_length))):
+    for _ in range(int(rng.integers(game.max_game_length))):
         if not state.is_terminal():
             state.apply_action(int(rng.choice(state.legal_actions())))
     return state
 
 
-def check_state_bytes(game: Game, rng: np.random.Generator) -> bool:
+def check_bytes(game: Game, rng: np.random.Generator) -> bool:
     """Whether a mutated serialised state was refused."""
     data = random_state(game, rng).serialize()
-    header, _, body = data[MAGIC + DIGEST :].partition(b"\n\n")
-    body = mutate(body, rng)
+    body = data.partition(b"\n")[2]
+    if rng.random() < 0.3:
+        body = mutated_bytes(body, rng)
+    else:
+        body = json.dumps(mutated(json.loads(body), rng)).encode()
     try:
-        state = game.deserialize_state(data[:MAGIC] + checksum(header, body) + header + b"\n\n" + body)
+        state = game.deserialize_state(sealed(data, body))
     except ValueError:
         return True
     play_to_the_end(state, rng)
     return False
 
 
-def check_batch_bytes(game: Game, rng: np.random.Generator) -> bool:
-    """Whether a mutated saved batch was refused."""
-    vec = Vec(game, 2, seed=int(rng.integers(2**32)), history=True)
-    vec.step_random(int(rng.integers(game.history_length)), seed=0)
-    saved = vec.save()
-    name = str(rng.choice([name for name in saved if name != "checksum"]))
-    spoilt = np.frombuffer(mutate(saved[name].tobytes(), rng), np.uint8)
-    if spoilt.size == saved[name].nbytes:
-        spoilt = spoilt.view(saved[name].dtype).reshape(saved[name].shape)
-    other = {**saved, name: spoilt}
-    other["checksum"] = np.frombuffer(checksum(*(other[key] for key in saved if key != "checksum")), np.uint8)
+def check_deal(game: Game, rng: np.random.Generator) -> bool:
+    """Whether a mutated deal was refused."""
+    deal = mutated(game.deal_of(game.new_initial_state(seed=int(rng.integers(2**32)))), rng)
     try:
-        vec.load(other)
+        state = game.new_initial_state(seed=0, deal=deal)
     except ValueError:
-        assert all(np.array_equal(saved[key], array) for key, array in vec.save().items())
         return True
-    vec.step_random(game.history_length + 1, seed=0)
+    play_to_the_end(state, rng)
+    return False
+
+
+def check_action(game: Game, rng: np.random.Generator) -> bool:
+    """Whether an action was refused, by a state and a batch alike, without changing anything."""
+    state, vec = random_state(game, rng), Vec(game, 2, seed=0, auto_deal=False)
+    vec.set_states(state)
+    before, seen = state.serialize(), vec.observation.copy()
+    action = mutated(int(rng.integers(-2, game.num_actions + 2)), rng)
+    actions = np.full(2, action) if isinstance(action, int) and action < 2**63 else [action] * 2
+    try:
+        state.apply_action(action)
+    except ValueError:
+        assert state.serialize() == before
+        try:
+            vec.step(actions)  # type: ignore[arg-type]
+        except ValueError:
+            assert (vec.observation == seen).all()
+            return True
+        raise AssertionError(f"a batch takes {action}, a state does not") from None
+    vec.step(actions)  # type: ignore[arg-type]
+    assert vec.rewards[1].tolist() == np.float32(state.rewards()).tolist()
     return False
 
 
 def check_vector(game: Game, rng: np.random.Generator) -> bool:
-    """Whether an observation with one to three elements changed was refused; else worlds of it are played out."""
+    """Whether an observation with up to three elements changed was refused; else worlds of it are played out."""
     state = random_state(game, rng)
-    seen = state.observation(int(rng.integers(game.num_players)))
-    low, high = game.observation_layout.bounds()
-    for _ in range(int(rng.integers(4))):
-        place = int(rng.integers(len(seen)))
-        seen[place] = rng.integers(int(low[place]), int(high[place]) + 1)
+    seen, layout = state.observation(int(rng.integers(game.num_players))), game.observation_layout
+    for place in rng.integers(len(seen), size=int(rng.integers(4))):
+        seen[place] = rng.integers(int(layout.low[place]), int(layout.high[place]) + 1)
     try:
         worlds = game.sample_states(seen, 3, seed=int(rng.integers(2**32)))
     except ValueError:
@@ -148,21 +173,32 @@ def check_vector(game: Game, rng: np.random.Generator) -> bool:
     return False
 
 
-def check_record(game: Game, rng: np.random.Generator) -> bool:
-    """Whether ``check_state`` refused a corrupted record."""
+def check_history(game: Game, rng: np.random.Generator) -> bool:
+    """Whether a history with up to three rows changed was refused, or leads to no world."""
     state = random_state(game, rng)
-    corrupt(state, rng)
-    if not is_valid(state):
+    if state.is_terminal():
+        state = game.new_initial_state(seed=0)
+    history = state.history_observation(state.current_player)
+    for _ in range(int(rng.integers(4))):
+        row = int(rng.integers(min(len(state.history()) + 2, len(history))))
+        history[row] = rng.integers(UNUSED, [game.num_players + 1, game.num_actions + 1])
+    try:
+        worlds = game.sample_states(state.observation(state.current_player), 3, seed=0)
+        past = game.rewind(worlds, history)
+    except ValueError:
         return True
-    play_to_the_end(state, rng)
-    return False
+    assert np.isfinite(past.importance_weights).all()
+    assert (past.importance_weights >= 0).all()
+    play_out(past.beginnings, "random", until="end_of_game")
+    return not past.importance_weights.any()
 
 
 CHECKS: dict[str, Callable[[Game, np.random.Generator], bool]] = {
-    "state": check_state_bytes,
-    "batch": check_batch_bytes,
+    "bytes": check_bytes,
+    "deal": check_deal,
+    "action": check_action,
     "vector": check_vector,
-    "record": check_record,
+    "history": check_history,
 }
 
 

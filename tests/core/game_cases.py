@@ -3,14 +3,14 @@
 Fuzzing, the golden playthroughs and the tests of docstrings, of bad input, of sampled states and of agents read it.
 """
 
+import copy
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
 
-from catbox_env import GAMES, Game, GameState
-from catbox_env.adapters.openspiel_parameters import numbers_of_players
+from catbox_env import GAMES, Game, GameState, make_game
 from catbox_env.core.registry import game_class
 from tests.core.bad_values import FLAGS, NONE
 
@@ -64,6 +64,7 @@ CASES: dict[str, GameCases] = {
         other_rules=[
             {"rounds": 2},
             {"bids": (), "num_colors": 3, "num_ranks": 6, "copies": 5, "rounds": "match"},
+            {"rounds": 127},
         ],
         letters={
             "R": lambda rules: rules.num_ranks,
@@ -73,6 +74,7 @@ CASES: dict[str, GameCases] = {
         conditions={
             "(only where cards are revealed)": lambda rules: rules.revealed_cards > 0,
             "(only for more than one round)": lambda rules: rules.num_rounds > 1,
+            "(only where one may be beyond -128..127)": lambda rules: max(rules.score_bounds) > 127,
         },
         deal={"hands": [[1] * 5 + [2] * 5, [3] * 5 + [4] * 5], "revealed": [5, 5, 5]},
         accepted=dict.fromkeys(("num_ranks", "hand_size", "bonus_max_tricks", "revealed_cards"), NONE)
@@ -132,34 +134,33 @@ CASES: dict[str, GameCases] = {
 
 def accepted_players(game_id: str) -> list[int]:
     """Every number of players that a game accepts, with its default rules."""
-    return numbers_of_players(game_class(game_id).rules_class)
+
+    def is_accepted(players: int) -> bool:
+        try:
+            return bool(make_game(game_id, num_players=players))
+        except ValueError:
+            return False
+
+    return list(filter(is_accepted, range(1, 20)))
 
 
 def default_cases(game_id: str) -> GameCases:
     """The entry of a game that has none: every number of players that it accepts, with its default rules."""
-    perfect = game_class(game_id).kernels.rewind is None
+    perfect = game_class(game_id).is_perfect_information
     return GameCases({"num_players": accepted_players(game_id)}, playthroughs={}, perfect_information=perfect)
 
 
 CASES |= {game_id: default_cases(game_id) for game_id in GAMES if game_id not in CASES}
 
 
-def played(game: Game, seed: int, moves: int | None = None) -> tuple[GameState, list[GameState]]:
-    """A state after random moves, before the end; and the beginnings of its rounds."""
+def begun(game: Game, moves: int, seed: int) -> GameState:
+    """A state after so many random moves, or before the last one of the game."""
     rng = np.random.default_rng(seed)
     state = game.new_initial_state(seed=seed)
-    beginnings = [state.clone()]
-    for _ in range(int(rng.integers(game.history_length)) if moves is None else moves):
-        after = state.clone()
+    for _ in range(moves):
+        after = copy.deepcopy(state)
         after.apply_action(int(rng.choice(state.legal_actions())))
         if after.is_terminal():
             break
         state = after
-        if state.round_ended:
-            beginnings.append(state.clone())
-    return state, beginnings
-
-
-def begun(game: Game, moves: int, seed: int) -> GameState:
-    """As `played`, the state alone."""
-    return played(game, seed, moves)[0]
+    return state

@@ -6,7 +6,7 @@ import warnings
 
 import numpy as np
 import pytest
-from pettingzoo.test import api_test, render_test, seed_test
+from pettingzoo.test import api_test, seed_test
 
 import catbox_env
 from catbox_env import cat_in_the_box_v0
@@ -47,11 +47,6 @@ def test_pettingzoo_seed() -> None:
     seed_test(lambda: cat_in_the_box_v0.env(num_players=3), num_cycles=200)
 
 
-def test_pettingzoo_render(capsys: pytest.CaptureFixture) -> None:
-    render_test(lambda render_mode: cat_in_the_box_v0.env(num_players=2, render_mode=render_mode))
-    assert "Cat in the Box" in capsys.readouterr().out
-
-
 @pytest.mark.parametrize("options", OPTIONS, ids=str)
 def test_every_agent_sees_what_its_seat_sees_and_the_one_to_move_has_a_mask(options: dict) -> None:
     env = cat_in_the_box_v0.raw_env(**options)
@@ -89,7 +84,7 @@ def test_the_hidden_parts_of_the_state_are_what_each_seat_sees_of_its_own(game_i
     game, rng = catbox_env.make_game(game_id, num_players=3), np.random.default_rng(0)
     own = game.observation_layout
     hidden = [name for name, part in own.items() if game.state_layout[name].shape != part.shape]
-    assert bool(hidden) != game.hides_nothing
+    assert bool(hidden) != game.is_perfect_information
     state = game.new_initial_state(seed=4)
     while not state.is_terminal():
         seen = [own.unpack(state.observation(seat)) for seat in range(3)]
@@ -169,6 +164,19 @@ def test_an_action_may_be_any_integer(kind: object) -> None:
     env.reset(seed=0)
     env.step(kind(env.game_state.legal_actions()[-1]))
     assert len(env.game_state.history()) == 1
+
+
+def test_a_seat_has_spaces_of_its_own() -> None:
+    env = cat_in_the_box_v0.raw_env(num_players=3, history=True)
+    for spaces in (env.observation_space, env.action_space):
+        own, other = spaces("player_0"), spaces("player_1")
+        assert spaces("player_0") is own
+        samples = []
+        for seed in (1, 2):
+            other.seed(5)
+            own.seed(seed)
+            samples.append(repr([other.sample() for _ in range(5)]))
+        assert samples[0] == samples[1]
 
 
 def test_an_illegal_action_through_env_ends_the_game_with_less_than_any_legal_play_can_bring() -> None:

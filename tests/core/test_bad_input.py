@@ -11,8 +11,7 @@ import catbox_env
 from catbox_env import make_game, make_vec
 from catbox_env.adapters.aec import AECGame
 from catbox_env.core.game import Game
-from catbox_env.core.picture import Sheet
-from catbox_env.core.rng import new_generators, seed_sequence
+from catbox_env.core.show import styled_text
 from tests.core.bad_values import FLAGS, INTEGERS, NONE, check_refusals
 from tests.core.game_cases import CASES
 
@@ -20,7 +19,8 @@ GAME = make_game("cat_in_the_box_v0", num_players=2)
 TE = make_game("cat_te_v0", num_players=2)
 STATE = GAME.new_initial_state(seed=0)
 VEC = make_vec("cat_in_the_box_v0", 2, seed=0, history=True, num_players=2)
-STAYING, LUCK = make_vec("petrify_v0", 2, seed=0, auto_deal=False), new_generators([seed_sequence(1)] * 2)
+DRAWS = GAME.draws
+assert DRAWS is not None
 ENV = AECGame("cat_in_the_box_v0", num_players=2)
 ENV.reset(seed=0)
 
@@ -79,7 +79,7 @@ FUNCTIONS: list[Case] = [
     ("deal start_player", lambda v: GAME.new_initial_state(deal={**deal_of(GAME), "start_player": v}), NONE),
     ("deal upturned", lambda v: TE.new_initial_state(deal={**deal_of(TE), "upturned": v}), NONE),
     ("make_game id", make_game, []),
-    ("make_game rules", lambda v: make_game("petrify_v0", rules=v), NONE),
+    ("make_game rules", lambda v: make_game("petrify_v0", rules=v), [None, {}]),
     ("make_game reward", lambda v: make_game("petrify_v0", reward=v), []),
     ("make_vec id", lambda v: make_vec(v, 1), []),
     ("make_vec num_envs", lambda v: make_vec("petrify_v0", v), [99_999]),
@@ -96,15 +96,10 @@ FUNCTIONS: list[Case] = [
     ("vec.step rows", lambda v: VEC.step(some_actions()[:1], v), NONE),
     ("vec.step_random", VEC.step_random, INTEGERS[:1]),
     ("vec.step_random seed", lambda v: VEC.step_random(1, v), NONE + INTEGERS),
-    ("vec.play_others_at_random", lambda v: STAYING.play_others_at_random(v, LUCK), []),
-    ("vec.play_others_at_random generators", lambda v: STAYING.play_others_at_random(np.zeros(2, int), v), []),
-    ("vec.play_others_at_random rows", lambda v: STAYING.play_others_at_random(np.zeros(2, int), LUCK, v), NONE),
+    ("vec.play_compiled", lambda v: VEC.play_compiled(lambda *games: None, v), []),
     ("vec.observe", VEC.observe, []),
     ("vec.observe rows", lambda v: VEC.observe(np.zeros(1, np.int64), v), NONE),
-    ("vec.render_text row", lambda v: VEC.render_text(v), []),
-    ("vec.render_text seat", lambda v: VEC.render_text(0, v), NONE),
-    ("vec.render_svg row", lambda v: VEC.render_svg(v), []),
-    ("vec.render_svg seat", lambda v: VEC.render_svg(0, v), NONE),
+    ("vec.get_state", VEC.get_state, []),
     ("vec.load", VEC.load, []),
     ("vec.take", VEC.take, []),
     ("vec.set_states", VEC.set_states, []),
@@ -119,43 +114,21 @@ FUNCTIONS: list[Case] = [
     ("game.new_initial_state", GAME.new_initial_state, NONE + INTEGERS),
     ("game.sample_state", GAME.sample_state, []),
     ("game.sample_state seed", lambda v: GAME.sample_state(STATE.observation(0), v), NONE + INTEGERS),
-    (
-        "game.sample_state history",
-        lambda v: GAME.sample_state(STATE.observation(0), 0, history=v),
-        NONE,
-    ),
-    (
-        "game.sample_state beginnings",
-        lambda v: GAME.sample_state(STATE.observation(0), 0, STATE.history_observation(0), v),
-        NONE,
-    ),
-    ("game.draw_outcomes", GAME.draw_outcomes, [[], ()]),
-    ("game.draw_outcomes first_round", lambda v: GAME.draw_outcomes([], v), FLAGS),
+    ("game.sample_state history", lambda v: GAME.sample_state(STATE.observation(0), 0, v), NONE),
+    ("draws.outcomes", DRAWS.outcomes, [[], ()]),
+    ("draws.outcomes first_round", lambda v: DRAWS.outcomes([], v), FLAGS),
     ("game.sample_states count", lambda v: GAME.sample_states(STATE.observation(0), v, 0), INTEGERS[:1]),
     ("game.sample_states seed", lambda v: GAME.sample_states(STATE.observation(0), 2, v), NONE + INTEGERS),
     ("game.string_to_action", GAME.string_to_action, []),
     ("game.action_to_string", GAME.action_to_string, []),
-    ("game.check_action_id", GAME.check_action_id, []),
     ("game.deserialize_state", GAME.deserialize_state, []),
-    *(
-        (f"{game.id} {name}", lambda v, ask=ask, game=game: ask(game, v), [])
-        for game in (make_game(game_id) for game_id in catbox_env.GAMES)
-        for name, ask in (
-            ("why_illegal", lambda game, v: game.why_illegal(v, 0)),
-            ("draw_text", lambda game, v: game.draw_text(v, None)),
-            ("draw_picture", lambda game, v: game.draw_picture(v, None, Sheet(720, "light"))),
-            ("deal_of", lambda game, v: game.deal_of(v)),
-        )
-    ),
+    ("game.replay action", lambda v: GAME.replay([], [v], 0), []),
+    ("game.replay deal", lambda v: GAME.replay([v], [], 0), NONE),
+    ("game.deal_of", GAME.deal_of, []),
+    ("game.events action", lambda v: GAME.events(STATE, v, STATE), []),
     ("game.render_text", GAME.render_text, []),
     ("game.render_text seat", lambda v: GAME.render_text(STATE, v), NONE),
-    ("game.render_svg", GAME.render_svg, []),
-    ("game.render_svg seat", lambda v: GAME.render_svg(STATE, v), NONE),
-    ("game.render_svg size", lambda v: GAME.render_svg(STATE, size=v), []),
-    ("game.render_svg theme", lambda v: GAME.render_svg(STATE, theme=v), []),
-    ("game.render", GAME.render, []),
-    ("game.initial_state_from", GAME.initial_state_from, []),
-    ("game.render seat", lambda v: GAME.render(STATE.record, v), NONE),
+    ("styled_text seat", lambda v: styled_text(STATE, v), NONE),
     ("layout.unpack", GAME.observation_layout.unpack, []),
     ("env id", AECGame, []),
     ("env render_mode", lambda v: AECGame("petrify_v0", render_mode=v), NONE),
@@ -172,11 +145,11 @@ FUNCTIONS: list[Case] = [
 
 def fingerprint() -> bytes:
     assert ENV.game_state is not None
-    arrays = [array.tobytes() for array in vars(VEC).values() if isinstance(array, np.ndarray)]
-    own = VEC._actions.tobytes()  # scratch
-    return b"".join(
-        [STATE.serialize(), ENV.game_state.serialize(), *(part for part in arrays if part != own)]
-    )
+    scratch = ("_actions", "_bad")
+    arrays = [
+        value for name, value in vars(VEC).items() if isinstance(value, np.ndarray) and name not in scratch
+    ]
+    return b"".join([STATE.serialize(), ENV.game_state.serialize(), *(array.tobytes() for array in arrays)])
 
 
 @pytest.mark.parametrize(("name", "function", "taken"), FUNCTIONS, ids=[name for name, *_ in FUNCTIONS])

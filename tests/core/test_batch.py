@@ -5,10 +5,7 @@ from collections.abc import Callable
 import numpy as np
 import pytest
 
-from catbox_env import make_vec
-from catbox_env.core.batch import Vec
-from catbox_env.core.bits import legal_at
-from catbox_env.core.rng import new_generators, next_uint64, seed_sequence, unit_interval
+from catbox_env import Vec, make_vec
 
 
 def random_actions(vec: Vec, rng: np.random.Generator) -> np.ndarray:
@@ -16,10 +13,10 @@ def random_actions(vec: Vec, rng: np.random.Generator) -> np.ndarray:
 
 
 def snapshot(vec: Vec) -> dict[str, bytes]:
-    names = ("observation", "action_mask", "current_player", "rewards", "terminated", "round_ended")
-    return {name: getattr(vec, name).tobytes() for name in names} | {
-        name: array.tobytes() for name, array in vec.save().items()
-    }
+    arrays = {name: array for name, array in vars(vec).items() if isinstance(array, np.ndarray)}
+    return {
+        name: array.tobytes() for name, array in arrays.items() if name not in ("_actions", "_bad")
+    }  # scratch
 
 
 def test_shapes_and_types_are_those_of_the_contract() -> None:
@@ -45,8 +42,6 @@ def test_threads_do_not_change_the_games() -> None:
         one.step(actions)
         many.step(actions)
         assert snapshot(one) == snapshot(many)
-        assert np.array_equal(one.history, many.history)
-        assert np.array_equal(one.state, many.state)
 
 
 def test_step_random_is_a_loop_of_steps() -> None:
@@ -109,10 +104,6 @@ def test_reset_without_a_seed_continues_and_with_one_starts_again() -> None:
     assert not np.array_equal(first, vec.observation)
     vec.reset(seed=5)
     assert np.array_equal(first, vec.observation)
-    sequence = np.random.SeedSequence(5)
-    for _ in range(2):
-        vec.reset(seed=sequence)
-        assert np.array_equal(first, vec.observation)
 
 
 def test_history_and_state_exist_only_where_asked_for() -> None:
@@ -121,44 +112,6 @@ def test_history_and_state_exist_only_where_asked_for() -> None:
         _ = vec.history
     with pytest.raises(ValueError, match="state=True"):
         _ = vec.state
-
-
-@pytest.mark.nojit
-def test_the_others_play_at_random_until_a_seat_is_to_move() -> None:
-    """As single steps with the same numbers would: where the game stands, and what all the steps paid together."""
-    options = {"num_players": 3, "num_ranks": 3, "copies": 4, "rounds": 2, "auto_deal": False}
-    vec, twin = (make_vec("cat_in_the_box_v0", 5, seed=4, **options) for _ in range(2))
-    seats = np.array([0, 1, 2, 1, -1])  # nobody's seat: the last game is played to its end
-    generators = new_generators([seed_sequence(number) for number in range(5)])
-    numbers = generators.copy()
-    paid, ended = np.zeros((5, 3)), np.zeros(5, bool)
-    rows = np.array([1, 2, 4])
-    for first in (True, False):
-        vec.play_others_at_random(seats, generators, rows)
-        paid[:], ended[:] = 0.0, False
-        for row in rows:
-            while twin.current_player[row] not in (-1, seats[row]):
-                action = legal_at(twin.action_mask[row], unit_interval(np.uint64(next_uint64(numbers[row]))))
-                twin.step(np.array([action]), np.array([row]))
-                paid += twin.rewards
-                ended |= twin.round_ended
-        assert vec._records.tobytes() == twin._records.tobytes()
-        assert vec.observation.tobytes() == twin.observation.tobytes()
-        assert vec.action_mask.tobytes() == twin.action_mask.tobytes()
-        assert np.array_equal(vec.rewards, paid)
-        assert np.array_equal(vec.round_ended, ended)
-        assert vec.terminated.tolist() == [False] * 4 + [first]
-        assert np.array_equal(generators, numbers)
-        for batch in (vec, twin):
-            moving = np.flatnonzero(batch.current_player >= 0)
-            batch.step(batch.action_mask[moving].argmax(1), moving)
-    assert vec.current_player.tolist()[4] == -1
-
-
-def test_only_a_batch_whose_games_may_end_lets_the_others_play() -> None:
-    vec = make_vec("petrify_v0", 2, seed=0)
-    with pytest.raises(ValueError, match="needs auto_deal=False"):
-        vec.play_others_at_random(np.zeros(2, int), new_generators([seed_sequence(0)] * 2))
 
 
 def test_games_are_dealt_with_seeds_of_their_own() -> None:

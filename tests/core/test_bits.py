@@ -52,8 +52,13 @@ def test_numbers_are_clipped_to_an_int8(value: int, clipped: int) -> None:
     assert bits.clip_int8(value) == clipped
 
 
-def test_a_layout_tells_where_named_parts_begin_and_minus_one_for_a_part_left_out() -> None:
-    layout = Layout([Part("first", (2, 3), ""), Part("second", (4,), ""), Part("third", (1,), "")])
-    assert layout.offsets(("third", "missing", "first", "second")) == (10, -1, 0, 6)
+def test_a_layout_tells_where_parts_begin_and_minus_one_for_a_part_that_the_rules_do_not_need() -> None:
+    parts = [Part("first", (2, 3), ""), Part("missing", (7,), "", when=False), Part("last", (2,), "", -1, 9)]
+    layout = Layout(parts)
+    assert layout.names == ("first", "missing", "last")
+    assert layout.offsets() == (0, -1, 6)
+    assert (list(layout), layout.size) == (["first", "last"], 8)
+    assert (layout.low.tolist(), layout.high.tolist()) == ([0] * 6 + [-1] * 2, [1] * 6 + [9] * 2)
+    assert layout.unpack(np.arange(8))["last"].tolist() == [6, 7]
     with pytest.raises(ValueError, match="two parts have the name 'hand'"):
         Layout([Part("hand", (2,), ""), Part("hand", (3,), "")])

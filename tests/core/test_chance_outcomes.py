@@ -71,15 +71,44 @@ def test_random_deals_come_up_as_often_as_listed(game: Game) -> None:
     assert chisquare(counts, [p * num_games for p in probabilities.values()]).pvalue > 1e-3
 
 
-def test_a_limit_and_games_that_have_no_deals() -> None:
+def test_more_deals_than_the_limit_are_refused() -> None:
     assert len(TINY.chance_outcomes(55)) == 55
-    with pytest.raises(ValueError, match="more than limit=54 deals"):
+    with pytest.raises(
+        ValueError, match="has 55 deals, more than limit=54; take smaller rules or a larger limit"
+    ):
         TINY.chance_outcomes(54)
-    with pytest.raises(ValueError, match=r"cat_te_v0 with Rules.* has more than limit=1,000 deals"):
-        make_game("cat_te_v0", num_players=2, side_pot=1).chance_outcomes(1000)
     for value in (0, 2.5, "3", None, True):
         with pytest.raises(ValueError, match="limit="):
             TINY.chance_outcomes(value)  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("game_id", catbox_env.GAMES)
+def test_too_many_deals_are_counted_and_not_listed(game_id: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    game = make_game(game_id)
+    monkeypatch.setattr(game.draws, "weights", None)
+    with pytest.raises(
+        ValueError, match=rf"{game_id} with Rules.* has \d.*e\+\d\d deals, more than limit=100,000"
+    ):
+        game.chance_outcomes()
+
+
+@pytest.mark.parametrize(("game_id", "options"), [
+    ("cat_in_the_box_v0", {"rules": Rules.tiny()}),
+    ("cat_in_the_box_v0", {"num_players": 2, "num_ranks": 3, "copies": 3, "hand_size": 3, "revealed_cards": 2}),
+    ("cat_in_the_box_v0", {"num_players": 2, "num_ranks": 2, "hand_size": 3, "start_player": "random"}),
+    ("petrify_v0", {"rules": PetrifyRules.tiny()}),
+    ("petrify_v0", {"size": 3, "zeros": 1, "wildcards": 7}),
+    ("petrify_v0", {"size": 3, "walls": 3, "wildcards": 5, "teleports": 1}),
+])  # fmt: skip
+def test_the_count_of_the_deals_is_that_of_all_draws(game_id: str, options: dict[str, Any]) -> None:
+    draws = make_game(game_id, **options).draws
+    assert draws is not None
+
+    def count(drawn: list[int]) -> int:
+        following = draws.weights(drawn, True)
+        return sum(count([*drawn, draw]) for draw, _ in following) if following else 1
+
+    assert draws.count() == count([]) > 20
 
 
 DRAWN: list[tuple[str, dict[str, Any]]] = [
@@ -97,7 +126,7 @@ DRAWN: list[tuple[str, dict[str, Any]]] = [
 def follow_draws(game: Game, first_round: bool, rng: np.random.Generator) -> tuple[list[int], float]:
     """A random deal, draw by draw, and its probability."""
     drawn, probability = list[int](), 1.0
-    while outcomes := game.draw_outcomes(drawn, first_round):
+    while outcomes := game.draws.outcomes(drawn, first_round):
         draws, probabilities = zip(*outcomes, strict=True)
         assert list(draws) == sorted(set(draws))
         assert 0 <= draws[0] <= draws[-1] < game.draws.num_values
@@ -124,8 +153,8 @@ def test_a_deal_is_drawn_card_by_card_and_its_draws_can_be_told_from_it(game_id:
                 continue
             deal = game.draws.deal(drawn, first_round)
             state = game.new_initial_state(seed=0)
-            game.set_deal(state.record, deal)
-            assert game.draws.drawn(game.deal_of(state.record), first_round) == drawn
+            game._set_deal(state, deal)
+            assert game.draws.drawn(game.deal_of(state), first_round) == drawn
     assert longest == game.draws.length
 
 
@@ -133,10 +162,10 @@ def test_the_draws_lead_to_every_deal_with_its_probability() -> None:
     for game in (TINY, make_game("petrify_v0", rules=PetrifyRules.tiny())):
         for deal, probability in game.chance_outcomes()[::7]:
             state = game.new_initial_state(seed=0, deal=deal)
-            drawn = game.draws.drawn(game.deal_of(state.record), True)
+            drawn = game.draws.drawn(game.deal_of(state), True)
             along = 1.0
             for i, draw in enumerate(drawn):
-                along *= dict(game.draw_outcomes(drawn[:i]))[draw]
+                along *= dict(game.draws.outcomes(drawn[:i]))[draw]
             assert along == pytest.approx(probability)
 
 
@@ -150,10 +179,10 @@ def test_random_deals_of_the_kernels_come_up_as_the_draws_say() -> None:
             expected = np.zeros(game.draws.num_values)
             found = np.zeros(game.draws.num_values)
             for seed in range(600):
-                deal = game.deal_of(game.new_initial_state(seed=seed).record)
+                deal = game.deal_of(game.new_initial_state(seed=seed))
                 drawn = game.draws.drawn(deal, True)
                 # Given all draws before, so that each is a test of its own.
-                for draw, probability in game.draw_outcomes(drawn[:place]):
+                for draw, probability in game.draws.outcomes(drawn[:place]):
                     expected[draw] += probability
                 found[drawn[place]] += 1
             often = expected >= 5
@@ -168,12 +197,12 @@ def test_draws_of_a_deal_that_are_none_are_refused() -> None:
         with pytest.raises(
             ValueError, match=r"drawn=.*: draw \d is \d; after those before it, expected one of"
         ):
-            TINY.draw_outcomes(drawn)
+            TINY.draws.outcomes(drawn)
     with pytest.raises(ValueError, match="drawn="):
-        make_game("petrify_v0", rules=PetrifyRules.tiny()).draw_outcomes([0, 0, 0])
+        make_game("petrify_v0", rules=PetrifyRules.tiny()).draws.outcomes([0, 0, 0])
     for drawn in (None, 3, [-1], [3], ["a"], [0] * 7, [0.5], [True]):
         with pytest.raises(ValueError, match="drawn="):
-            TINY.draw_outcomes(drawn)  # type: ignore[arg-type]
+            TINY.draws.outcomes(drawn)  # type: ignore[arg-type]
 
 
 @pytest.mark.parametrize(("game_id", "options"), DRAWN, ids=str)
@@ -207,7 +236,7 @@ def test_an_information_state_is_the_hand_that_was_dealt_and_what_was_seen_since
             for player in range(2):
                 vector = state.information_state(player)
                 assert vector.dtype == np.int8
-                assert vector.shape == (TINY.observation_layout.size + 2 * TINY.history_length,)
+                assert vector.shape == (TINY.observation_layout.size + 2 * TINY.max_game_length,)
                 taken = state.history()
                 discards = [action if seat == player else -1 for seat, action in enumerate(taken[:2])]
                 everything = (tuple(deal.hands[player]), *discards, *taken[2:])

@@ -1,5 +1,6 @@
-"""Worlds taken back to the beginning of their round: the same deal, and play that leads to them and to the history."""
+"""The round under way of a world: a deal and play that lead to it, and to what a seat has seen of it."""
 
+import dataclasses
 from collections import Counter
 from itertools import permutations
 from math import factorial, prod
@@ -8,10 +9,12 @@ from typing import Any
 import numpy as np
 import pytest
 
-from catbox_env import Game, GameState, make_game, make_vec
+from catbox_env import Game, GameState, Vec, make_game
+from catbox_env.core.game import Past
 from catbox_env.core.kernels import HIDDEN, UNUSED
-from catbox_env.core.past import Past
-from tests.core.game_cases import CASES, played
+from catbox_env.games.cat_in_the_box.game import CatInTheBox
+from tests.core.events import steps
+from tests.core.game_cases import CASES, begun
 
 RULES: list[tuple[str, dict[str, Any]]] = [
     ("cat_in_the_box_v0", {"num_players": 3}),
@@ -21,21 +24,25 @@ RULES: list[tuple[str, dict[str, Any]]] = [
     ("cat_te_v0", {"num_players": 4}),
     ("cat_te_v0", {"num_players": 6, "side_pot": 2, "rounds": 2}),
     ("cat_te_v0", {"num_players": 3, "region": "khmer", "side_pot": 1}),
-    ("cat_te_v0", {"num_players": 2, "offsuit_faceup": False}),
+    ("cat_te_v0", {"num_players": 2, "offsuit_faceup": False, "rounds": 2}),
 ]
 
 
 def some_states(game: Game, count: int, first_seed: int = 0) -> list[GameState]:
     """States under way, after different numbers of random moves."""
-    return [played(game, first_seed + i)[0] for i in range(count)]
+    rng = np.random.default_rng(first_seed)
+    return [begun(game, int(rng.integers(game.max_game_length)), first_seed + i) for i in range(count)]
 
 
-def replayed(past: Past, rows: np.ndarray) -> Any:
+def moves_of_round(state: GameState) -> int:
+    """How many actions the round under way has seen."""
+    return int(state.record.num_moves - state._beginnings[-1][0].num_moves)
+
+
+def replayed(past: Past, rows: np.ndarray) -> Vec:
     """The beginnings of ``rows``, played on by the actions of the past, with histories."""
     beginnings = past.beginnings.take(rows)
-    games = make_vec(
-        beginnings.game.id, len(rows), history=True, auto_deal=False, seed=0, **beginnings.game.options
-    )
+    games = Vec(beginnings.game, len(rows), seed=0, history=True, auto_deal=False)
     games.set_states(beginnings)
     for actions in past.actions[rows].T:
         moving = np.flatnonzero(actions != UNUSED)
@@ -43,51 +50,63 @@ def replayed(past: Past, rows: np.ndarray) -> Any:
     return games
 
 
-@pytest.mark.parametrize(("game_id", "options"), RULES)
+@pytest.mark.parametrize(("game_id", "options"), RULES, ids=str)
 def test_replaying_the_past_of_a_world_leads_to_it_and_to_the_history(
     game_id: str, options: dict[str, Any]
 ) -> None:
     game = make_game(game_id, **options)
     for state in some_states(game, 25):
-        seat = state.current_player
-        history = state.history_observation(seat)
+        seat, used = state.current_player, moves_of_round(state)
+        history, before = state.history_observation(seat), len(state.history()) - used
         worlds = game.sample_states(state.observation(seat), 20, seed=4)
         past = game.rewind(worlds, history)
         possible = np.flatnonzero(past.importance_weights > 0)
         assert len(possible)
         games = replayed(past, possible)
-        assert (games.observation == worlds.observation[possible]).all()
         for other in range(game.num_players):
             seen = [vec.observe(np.full(len(possible), other)) for vec in (games, worlds.take(possible))]
             assert np.array_equal(*seen)
         # The history of this round, as the seat saw it.
-        used = int((games.history[0, :, 0] != UNUSED).sum())
-        before = int((history[:, 0] != UNUSED).sum()) - used
         assert (games.history[:, :used] == history[before : before + used]).all()
+        assert (games.history[:, used:] == UNUSED).all()
 
 
-@pytest.mark.parametrize(("game_id", "options"), RULES)
+@pytest.mark.parametrize(("game_id", "options"), RULES, ids=str)
 def test_the_true_state_is_taken_back_to_its_deal(game_id: str, options: dict[str, Any]) -> None:
-    game = make_game(game_id, **options)
-    rng = np.random.default_rng(2)
-    state = game.new_initial_state(seed=8)
-    dealt, played = state.clone(), list[int]()
-    vec = make_vec(game_id, 1, history=True, auto_deal=False, seed=0, **options)
+    game, rng = make_game(game_id, **options), np.random.default_rng(2)
+    state, vec = game.new_initial_state(seed=8), Vec(game, 1, seed=0, history=True, auto_deal=False)
     while not state.is_terminal():
         vec.set_states([state])
-        past = game.rewind(vec, vec.history)
+        past, used = game.rewind(vec, vec.history), moves_of_round(state)
         assert past.importance_weights[0] > 0
+        assert game.deal_of(past.beginnings.get_state(0)) == game.deal_of(state)
+        known = state.history_observation(state.current_player)[len(state.history()) - used :][:used, 1]
+        taken = np.array(state.history()[len(state.history()) - used :], int)
+        assert np.array_equal(past.actions[0, :used][known != HIDDEN], taken[known != HIDDEN])
+        state.apply_action(int(rng.choice(state.legal_actions())))
+
+
+@pytest.mark.parametrize(("game_id", "options"), [*RULES, ("petrify_v0", {"num_players": 3})], ids=str)
+def test_a_state_sampled_with_a_history_has_a_round_that_looks_the_same(
+    game_id: str, options: dict[str, Any]
+) -> None:
+    game, differ = make_game(game_id, **options), 0
+    for state in some_states(game, 8):
+        used = len(state.history()) if game.is_perfect_information else moves_of_round(state)
         for seat in range(game.num_players):
-            assert np.array_equal(past.beginnings.observe(np.array([seat]))[0], dealt.observation(seat))
-        known = state.history_observation(state.current_player)
-        known = known[known[:, 0] != UNUSED][len(state.history()) - len(played) :, 1]
-        visible = known != HIDDEN
-        assert past.actions[0][: len(played)][visible].tolist() == np.array(played)[visible].tolist()
-        action = int(rng.choice(state.legal_actions()))
-        state.apply_action(action)
-        played.append(action)
-        if state.round_ended:
-            dealt, played = state.clone(), []
+            seen, history = state.observation(seat), state.history_observation(seat)
+            sampled = [game.sample_state(seen, seed, history=history) for seed in (3, 3, 4)]
+            assert sampled[0].record.tobytes() == sampled[1].record.tobytes()
+            assert sampled[0].history() == sampled[1].history()
+            differ += sampled[0].history() != sampled[2].history()
+            for world in sampled:
+                # Which seat it is stays open if the start player is random.
+                own = (seat + world.current_player - state.current_player) % game.num_players
+                assert np.array_equal(world.observation(own), seen)
+                in_round = history[len(state.history()) - used :][:used]
+                assert np.array_equal(world.history_observation(own)[:used], in_round)
+                assert len(world.history()) == used
+    assert bool(differ) != game.is_perfect_information
 
 
 def test_a_world_weighs_as_many_times_as_there_are_orders_in_which_its_cards_can_have_been_folded() -> None:
@@ -111,7 +130,7 @@ def test_a_world_weighs_as_many_times_as_there_are_orders_in_which_its_cards_can
                     continue  # a card of another seat
                 trial = actions.copy()
                 trial[hidden] = actions[hidden[list(order)]]
-                ways += leads_to(game, past, row, trial, worlds)
+                ways += leads_to(past, row, trial, worlds)
             assert past.importance_weights[row] == ways
             of_seats = np.bincount(movers, minlength=3).tolist()
             assert past.acceptance[row] == pytest.approx(ways / prod(map(factorial, of_seats)))
@@ -119,7 +138,7 @@ def test_a_world_weighs_as_many_times_as_there_are_orders_in_which_its_cards_can
     assert counted > 20
 
 
-def leads_to(game: Game, past: Past, row: int, actions: np.ndarray, worlds: Any) -> bool:
+def leads_to(past: Past, row: int, actions: np.ndarray, worlds: Vec) -> bool:
     games = past.beginnings.take(np.array([row]))
     for action in actions[actions != UNUSED]:
         if not games.action_mask[0, action]:
@@ -149,16 +168,22 @@ def test_each_order_of_folded_cards_is_as_likely() -> None:
 
 def test_a_history_that_cannot_be_of_the_world_is_refused() -> None:
     game = make_game("cat_in_the_box_v0", num_players=3)
-    state = some_states(game, 1)[0]
+    state = begun(game, 20, 1)
     seat = state.current_player
-    worlds = game.sample_states(state.observation(seat), 4, seed=0)
-    history = state.history_observation(seat)
-    with pytest.raises(ValueError, match="row 0 is not a history of world 0; give that of the seat"):
-        game.rewind(worlds, np.full_like(history, UNUSED))
-    with pytest.raises(ValueError, match="holds seats or actions that the game does not have"):
-        game.rewind(worlds, np.full_like(history, 100))
-    with pytest.raises(ValueError, match="expected int8 of shape"):
-        game.rewind(worlds, history[:3])
+    seen, history = state.observation(seat), state.history_observation(seat)
+    worlds = game.sample_states(seen, 4, seed=0)
+    wrong: list[tuple[Any, str]] = [
+        (np.full_like(history, UNUSED), "row 0 is not a history of world 0; give that of the seat"),
+        (np.full_like(history, 100), "holds seats or actions that the game does not have"),
+        (history[:3], "expected int8 of shape"),
+        (history.astype(np.int64), "expected int8 of shape"),
+        ("history", "expected int8 of shape"),
+    ]
+    for given, said in wrong:
+        with pytest.raises(ValueError, match=said):
+            game.rewind(worlds, given)
+        with pytest.raises(ValueError, match=said):
+            game.sample_state(seen, 0, history=given)
     with pytest.raises(ValueError, match="3 for 4 worlds; give one for all"):
         game.rewind(worlds, np.stack([history] * 3))
     with pytest.raises(ValueError, match="history_of="):
@@ -171,11 +196,63 @@ def test_a_history_that_cannot_be_of_the_world_is_refused() -> None:
     assert not game.rewind(worlds, other).importance_weights.any()
 
 
+def test_a_history_that_no_sample_agrees_with_is_refused_in_the_end(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("catbox_env.core.sampling.MAX_SAMPLED", 300)
+    game = make_game("cat_in_the_box_v0", num_players=3)
+    state = begun(game, 20, 1)
+    with pytest.raises(ValueError, match="history: none of 341 samples of this round agree with it"):
+        game.sample_state(state.observation(0), 0, history=state.history_observation(1))
+
+
+# Information is declared.
+
+
+class Forgetful(CatInTheBox):
+    """Hides cards, and has no kernel that takes worlds back."""
+
+    id = "forgetful_v0"
+    kernels = dataclasses.replace(CatInTheBox.kernels, rewind=None)
+
+
 @pytest.mark.parametrize("game_id", CASES)
 def test_games_without_hidden_cards_have_nothing_to_take_back(game_id: str) -> None:
     game = make_game(game_id)
-    assert game.hides_nothing == CASES[game_id].perfect_information
-    if game.hides_nothing:
+    assert game.is_perfect_information == CASES[game_id].perfect_information
+    if game.is_perfect_information:
         state = game.new_initial_state(seed=0)
         with pytest.raises(ValueError, match="hides nothing, so there is nothing to rewind"):
             game.rewind(game.sample_states(state.observation(0), 2, seed=0), state.history_observation(0))
+
+
+def test_a_game_that_hides_cards_is_not_one_of_perfect_information_for_want_of_a_kernel() -> None:
+    game = Forgetful(num_players=3)
+    state = begun(game, 5, 0)
+    assert not game.is_perfect_information
+    assert game.sample_state(state.observation(0), 0).history() == []
+    with pytest.raises(ValueError, match="forgetful_v0 has no kernel `rewind`, so worlds cannot be sampled"):
+        game.sample_state(state.observation(0), 0, history=state.history_observation(0))
+
+
+# The end of a round opens its cards to everybody: one model of what is known.
+
+
+@pytest.mark.parametrize(("game_id", "options"), [r for r in RULES if "rounds" in r[1]], ids=str)
+def test_at_the_end_of_a_round_everybody_is_told_its_cards_and_samples_are_about_the_next(
+    game_id: str, options: dict[str, Any]
+) -> None:
+    game, rounds = make_game(game_id, **options), 0
+    for before, action, after in steps(game, seed=5):
+        if not after.round_ended:
+            continue
+        told = [game.events(before, action, after, seat) for seat in (None, *range(game.num_players))]
+        shown = [event.data for event in told[0] if event.kind == "hand"]
+        assert len(shown) == game.num_players
+        assert all(events[-len(shown) :] == told[0][-len(shown) :] for events in told)
+        if after.is_terminal():
+            continue
+        rounds += 1
+        for seat in range(game.num_players):
+            world = game.sample_state(after.observation(seat), 1, history=after.history_observation(seat))
+            assert world.history() == []
+            assert np.array_equal(world.observation(seat), after.observation(seat))
+    assert rounds

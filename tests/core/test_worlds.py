@@ -6,10 +6,18 @@ import numpy as np
 import pytest
 
 import catbox_env
-from catbox_env import make_game, make_vec
+from catbox_env import GameState, Vec, make_game, make_vec
 from catbox_env.core.rng import new_generators
-from catbox_env.core.state import GameState
 from tests.core.game_cases import CASES, begun
+
+
+def records(vec: Vec) -> np.ndarray:
+    """The games as rows of bytes."""
+    return vec._bytes.copy()
+
+
+def contents(vec: Vec) -> dict[str, bytes]:
+    return {name: array.tobytes() for name, array in vars(vec).items() if isinstance(array, np.ndarray)}
 
 
 def middle(game_id: str, moves: int, **options: Any) -> GameState:
@@ -26,12 +34,9 @@ def test_worlds_agree_with_the_observation_and_differ_in_what_is_hidden(game_id:
     assert (worlds.current_player == seat).all()
     assert (worlds.observation == state.observation(seat)).all()
     assert (worlds.action_mask == state.action_mask().astype(bool)).all()
-    records = {record.tobytes() for record in worlds.save()["records"].reshape(50, -1)}
-    assert (len(records) == 1) == CASES[game_id].perfect_information
-    again, other = (
-        game.sample_states(state.observation(seat), count=50, seed=seed).save()["records"] for seed in (3, 4)
-    )
-    assert np.array_equal(again, worlds.save()["records"])
+    assert (len(np.unique(records(worlds), axis=0)) == 1) == CASES[game_id].perfect_information
+    again, other = (records(game.sample_states(state.observation(seat), 50, seed)) for seed in (3, 4))
+    assert np.array_equal(again, records(worlds))
     assert np.array_equal(again, other) == CASES[game_id].perfect_information
 
 
@@ -42,10 +47,9 @@ def test_each_of_many_observations_gets_the_worlds_that_it_gets_alone(game_id: s
     seen = np.stack([state.observation(state.current_player) for state in states])
     many = game.sample_states(seen, 5, seed=3)
     assert many.num_envs == 15
-    records = many.save()["records"].reshape(15, -1)
     for i, child in enumerate(np.random.SeedSequence(3).spawn(3)):
         alone = game.sample_states(seen[i], 5, seed=child)
-        assert np.array_equal(alone.save()["records"].reshape(5, -1), records[5 * i : 5 * i + 5])
+        assert np.array_equal(records(alone), records(many)[5 * i : 5 * i + 5])
         assert (many.observation[5 * i : 5 * i + 5] == seen[i]).all()
 
 
@@ -53,19 +57,17 @@ def test_observations_may_get_different_numbers_of_worlds_by_generators_that_mov
     state = middle("cat_in_the_box_v0", 9)
     game, seen = state.game, np.stack([state.observation(seat) for seat in (0, 1)])
     generators = new_generators(np.random.SeedSequence(2).spawn(2))
-    first = game.sample_states_from(seen, np.array([1, 4]), generators)
-    again = game.sample_states_from(seen, np.array([1, 4]), generators)
+    first, again = (game.sample_states(seen, np.array([1, 4]), generators) for _ in range(2))
     assert [first.num_envs, again.num_envs] == [5, 5]
     for vec in (first, again):
         assert np.array_equal(vec.observe(np.array([0, 1, 1, 1, 1])), seen[[0, 1, 1, 1, 1]])
-    records = np.concatenate([vec.save()["records"].reshape(5, -1) for vec in (first, again)])
-    assert len(np.unique(records, axis=0)) == 10
-    for counts in (np.array([1, 0]), np.array([1]), np.array([1.0, 1.0]), [1, 1], None):
-        with pytest.raises(ValueError, match="counts="):
-            game.sample_states_from(seen, counts, generators)  # type: ignore[arg-type]
-    for wrong in (generators[:1], np.zeros(2, np.int64), None):
-        with pytest.raises(ValueError, match="generators="):
-            game.sample_states_from(seen, np.array([1, 1]), wrong)  # type: ignore[arg-type]
+    assert len(np.unique(np.concatenate([records(first), records(again)]), axis=0)) == 10
+    for counts in (np.array([1, 0]), np.array([1]), np.array([1.0, 1.0]), [1, 1], 0, None):
+        with pytest.raises(ValueError, match="count="):
+            game.sample_states(seen, counts, generators)
+    for wrong in (generators[:1], np.zeros(2, np.int64), "1"):
+        with pytest.raises(ValueError, match="seed="):
+            game.sample_states(seen, np.array([1, 1]), wrong)
 
 
 def test_one_impossible_observation_of_many_is_named() -> None:
@@ -77,7 +79,7 @@ def test_one_impossible_observation_of_many_is_named() -> None:
         with pytest.raises(ValueError, match="observation 1: no state of this game agrees"):
             state.game.sample_states(wrong, 4)
     for shape in (seen[:0], seen[:, :-1], seen[None], seen.astype(np.int16)):
-        with pytest.raises(ValueError, match=r"observation: .* expected int8 of shape"):
+        with pytest.raises(ValueError, match=r"observation: .* expected an int8 array of shape"):
             state.game.sample_states(shape, 4)
 
 
@@ -85,10 +87,10 @@ def test_one_impossible_observation_of_many_is_named() -> None:
 def test_copies_of_games_go_on_as_the_games_do(history: bool) -> None:
     vec = make_vec("cat_in_the_box_v0", num_envs=4, seed=1, history=history, num_players=2, rounds=2)
     vec.step_random(5, seed=0)
-    before = {name: array.tobytes() for name, array in vec.save().items()}
+    before = contents(vec)
     rows = np.array([3, 0, 3])
     vec.take(rows).step_random(3, seed=1)
-    assert {name: array.tobytes() for name, array in vec.save().items()} == before
+    assert contents(vec) == before
     copies = vec.take(rows)
     assert copies.num_envs == 3
     assert copies.auto_deal
@@ -129,6 +131,10 @@ def test_a_row_plays_on_as_the_state_that_was_put_there(game_id: str) -> None:
             assert vec.current_player[row] == mover
             assert np.array_equal(vec.observation[row], state.observation(mover))
             assert np.array_equal(vec.history[row], state.history_observation(mover))
+            taken = vec.get_state(row)
+            assert taken.record.tobytes() == state.record.tobytes()
+            assert taken._generators.tobytes() == state._generators.tobytes()
+            assert taken.history() == state.history()
             state.apply_action(int(vec.action_mask[row].argmax()))
         rows = np.array(list(running))
         vec.step(vec.action_mask[rows].argmax(axis=1), rows)
@@ -157,7 +163,7 @@ def test_one_state_or_a_batch_of_states_fills_rows() -> None:
 def test_states_that_do_not_fit_are_refused_and_nothing_changes() -> None:
     vec = make_vec("cat_in_the_box_v0", num_envs=3, seed=0, history=True)
     state = middle("cat_in_the_box_v0", 2)
-    before = {name: array.tobytes() for name, array in vec.save().items()}
+    before = contents(vec)
     wrong: list[Any] = [
         [state],
         [state] * 4,
@@ -173,12 +179,12 @@ def test_states_that_do_not_fit_are_refused_and_nothing_changes() -> None:
             vec.set_states(states)
     begun = make_vec("cat_in_the_box_v0", 3)
     begun.step_random(2)
-    with pytest.raises(ValueError, match="keeps no history"):
+    with pytest.raises(ValueError, match="keep no history"):
         vec.set_states(begun)
     for rows in ([0, 0, 1], [3, 1, 2], [True, False, True], [0.0, 1.0, 2.0], 1):
         with pytest.raises(ValueError, match="rows="):
             vec.set_states([state] * 3, rows)  # type: ignore[arg-type]
-    assert {name: array.tobytes() for name, array in vec.save().items()} == before
+    assert contents(vec) == before
 
 
 def test_worlds_have_a_history_that_begins_with_them() -> None:

@@ -38,7 +38,7 @@ def assert_same(state: GameState, reference: Any, seats: Sequence[int]) -> None:
 
 def assert_same_history(state: GameState, reference: Any, seat: int) -> None:
     rows = [list(row) for row in reference.history_rows(seat)]
-    unused = [[-2, -2]] * (state.game.history_length - len(rows))
+    unused = [[-2, -2]] * (state.game.max_game_length - len(rows))
     assert state.history_observation(seat).tolist() == rows + unused, f"history of seat {seat}"
 
 

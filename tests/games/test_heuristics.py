@@ -29,7 +29,7 @@ EXAMPLES: list[tuple[str, dict[str, Any]]] = [
 def test_it_plays_every_rule_set_by_the_rules(game_id: str, data: st.DataObject) -> None:
     vec = make_vec(game_id, 8, seed=2, rules=data.draw(RULES[game_id]))
     agent = catbox_agents.make("heuristic", vec.game)
-    for _ in range(min(vec.game.history_length, 70) + 1):
+    for _ in range(min(vec.game.max_game_length, 70) + 1):
         vec.step(agent.act_batch(vec.observation, vec.action_mask))  # raises for an illegal action
 
 

@@ -55,7 +55,7 @@ class Remembering(Agent):
     def act_batch(
         self, observations: NDArray[np.int8], action_masks: NDArray[Any], histories: Any = None
     ) -> NDArray[np.int64]:
-        assert histories.shape == (len(observations), self.game.history_length, 2)
+        assert histories.shape == (len(observations), self.game.max_game_length, 2)
         legal = np.asarray(action_masks, bool)
         place = histories.sum(axis=(1, 2), dtype=np.int64) % legal.sum(axis=1)
         return (legal.cumsum(axis=1) > place[:, None]).argmax(axis=1)

@@ -18,10 +18,10 @@ from pydantic import Field, ValidationInfo, field_validator, model_validator
 import catbox_agents
 from catbox_agents.arena import MIN_DEALS
 from catbox_agents.errors import AgentError
+from catbox_agents.option_text import read_options
 from catbox_agents.specs import asks_server, check_spec, hand_written_agent, imports_module
 from catbox_env import Game, make_game
 from catbox_env.core.checks import brief
-from catbox_env.core.options import read_options
 from catbox_train.algorithm import AlgorithmOptions, options_class
 from catbox_train.settings import (
     MAX_COUNT,

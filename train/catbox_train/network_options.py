@@ -28,7 +28,7 @@ class LayerOptions(AlgorithmOptions):
     activation: Annotated[Activation, OneOf] = Field("relu", description="relu or tanh")
     features: Flag = Field(
         True,
-        description="the networks also see the features that the game computes from the position, if it has any",
+        description="the networks also see the features of the position, if the game has any",
     )
 
 

@@ -1,6 +1,6 @@
 """The building blocks of settings: types that parse text, and a base class whose errors name each wrong setting.
 
-All text is parsed by one grammar, ``catbox_env.core.options``.
+All text is parsed by one grammar, ``catbox_agents.option_text``.
 """
 
 from __future__ import annotations
@@ -13,8 +13,8 @@ from typing import Annotated, Any, Literal, Self, Union, get_args, get_origin
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, Strict, ValidationError
 from pydantic.fields import FieldInfo
 
+from catbox_agents.option_text import QuotedText, parse_text, parse_texts, quoted, read_value
 from catbox_env.core.checks import brief
-from catbox_env.core.options import QuotedText, parse_text, parse_texts, quoted, read_value
 from catbox_train.settings_file import to_yaml
 
 #: Far more than any count reaches; larger ones overflow somewhere.

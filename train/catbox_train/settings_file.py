@@ -1,4 +1,4 @@
-"""Settings as YAML: its lists, mappings and quotes; scalars follow the grammar of ``catbox_env.core.options``."""
+"""Settings as YAML: its lists, mappings and quotes; scalars follow the grammar of ``catbox_agents.option_text``."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import yaml
 from yaml.constructor import ConstructorError
 
 from catbox_agents.files import read_text
-from catbox_env.core.options import QuotedText, parse_value
+from catbox_agents.option_text import QuotedText, parse_value
 
 
 class _Loader(yaml.BaseLoader):

@@ -75,7 +75,7 @@ class GameRecord:
                     if rounds == len(self.deals):
                         raise ValueError(f"no deal of round {rounds + 1}")
                     if self.deals[rounds] is not None:
-                        self.game.set_deal(state.record, self.deals[rounds])
+                        self.game._set_deal(state, self.deals[rounds])
                     rounds += 1
             except ValueError as error:
                 raise ValueError(f"action {number} of {len(self.actions)}: {error}") from None
@@ -125,7 +125,7 @@ class Recorder:
         """Record the deal of every game of ``rows`` in which a round has begun."""
         for row in rows.tolist():
             if not self.actions[row] or (vec.round_ended[row] and not vec.terminated[row]):
-                self.deals[row].append(vec.deal_of(row))
+                self.deals[row].append(vec.game.deal_of(vec.get_state(row)))
 
     def acted(self, rows: NDArray[np.int64], actions: NDArray[np.int64], policies: Sequence[Any]) -> None:
         """Record the actions of ``rows``, each with its policy, pairs (action, probability), or None."""

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from catbox_agents.arena.intervals import mean_and_half_width
 from catbox_agents.arena.referee import Fault
+from catbox_agents.features import facts
 from catbox_env import Vec
 
 #: What is measured for every deal and in every seat.
@@ -102,12 +103,13 @@ class RoundTotals:
         self.rounds += len(ended)
         agents = players[ended].ravel().astype(np.intp)
         info = {name: values[ended] for name, values in vec.info.items()}
-        for name, values in vec.game.statistics(info).items():
+        known = facts(vec.game)
+        for name, values in known.statistics(vec.game, info).items():
             if name != "score":  # `Standing.score` has the game's total
                 sums = self.statistics.setdefault(name, np.zeros(self.num_agents))
                 sums += np.bincount(agents, values.ravel(), self.num_agents)
-        for name, known in vec.game.info_values.items():
-            for value in known:
+        for name, counted in known.counted_values(vec.game).items():
+            for value in counted:
                 made = (info[name] == value).ravel()
                 sums = self.counts.setdefault(name, {}).setdefault(value, np.zeros(self.num_agents))
                 sums += np.bincount(agents[made], minlength=self.num_agents)

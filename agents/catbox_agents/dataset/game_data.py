@@ -138,7 +138,7 @@ def _played_chunk(
 ) -> Chunk:
     rows, seats = np.arange(vec.num_envs), vec.game.num_players
     totals = np.zeros((vec.num_envs, seats))
-    dealt: list[list[Any]] = [[vec.deal_of(row)] for row in rows.tolist()]
+    dealt: list[list[Any]] = [[vec.game.deal_of(vec.get_state(row))] for row in rows.tolist()]
     decisions: list[tuple[NDArray[Any], ...]] = []
 
     def ask(asked: NDArray[np.int64], vec: Vec, rows: NDArray[np.int64]) -> NDArray[np.int64]:
@@ -160,7 +160,7 @@ def _played_chunk(
     for moved in rollout(vec, cast.agents, cast.labels, places, rows, ask=ask):
         totals[moved] += vec.rewards[moved]
         for row in moved[vec.round_ended[moved] & ~vec.terminated[moved]].tolist():
-            dealt[row].append(vec.deal_of(row))
+            dealt[row].append(vec.game.deal_of(vec.get_state(row)))
     columns = [np.concatenate(column) for column in zip(*decisions, strict=True)]
     last = np.stack([vec.observe(np.full(len(rows), seat)) for seat in range(seats)], axis=1)
     agents = [[labels[place] for place in line_up] for line_up in line_ups.tolist()]

@@ -126,7 +126,7 @@ class TabularAgent(SamplingAgent):
     ) -> Floats:
         """The probabilities of the actions: (N, A). Raises ValueError for observations that no seat to move has."""
         seen, _ = check_rows(self.game, observations, action_masks)
-        shape = (len(seen), self.game.history_length, 2)
+        shape = (len(seen), self.game.max_game_length, 2)
         past = as_array("histories", histories)
         if past.shape != shape or past.dtype.kind not in "iu":
             raise ValueError(

@@ -280,9 +280,9 @@ def histories_per_deal(game: Game, deals: Sequence[Any] | None = None, dives: in
             legal = state.legal_actions()
             width *= len(legal)
             total += width
-            before = state.generators.tobytes()
+            before = state._generators.tobytes()
             state.apply_action(int(generator.choice(legal)))
-            if state.generators.tobytes() != before:
+            if state._generators.tobytes() != before:
                 raise ValueError(
                     f"{game.id} with {game.rules}: cards are dealt during the game, but the exact solver needs all "
                     "deals at the beginning; use rules with a single round"

@@ -16,22 +16,21 @@ from typing import Any
 
 import numpy as np
 
-from catbox_agents.heuristics.base import best_action
-from catbox_env.core.bits import popcount
-from catbox_env.core.compilation import cached_njit, njit
-from catbox_env.core.kernels import record_dtype
-from catbox_env.games.cat_in_the_box.observe.view import (
+from catbox_agents.features.cat_in_the_box_view import (
     EXACT,
     FREE,
     LOST,
     VIEW,
     find_groups,
     largest_group_with,
-    neighbours,
     read_table,
 )
-from catbox_env.games.cat_in_the_box.play.state import NONE, RED
+from catbox_agents.heuristics.base import best_action
+from catbox_env.core.bits import neighbours, popcount
+from catbox_env.core.compilation import cached_njit, njit
+from catbox_env.core.kernels import record_dtype
 from catbox_env.games.cat_in_the_box.rules import MAX_COLORS, MAX_PLAYERS, MAX_RANKS
+from catbox_env.games.cat_in_the_box.state import NONE, RED
 
 REASONS = ("tricks", "bid", "group", "paradox", "tokens", "spoil", "hand")
 TRICKS, BID, GROUP, PARADOX, TOKENS, SPOIL, HAND = range(len(REASONS))
@@ -131,7 +130,7 @@ def plan_trick(params: Any, view: Any, weights: Any, plan: Any) -> None:
         for rank in range(ranks):
             if view.open & view.rows[seat] & (view.column << rank):
                 playable += view.unseen[rank]
-        if view.played[seat]:
+        if view.trick_color[seat] != NONE:
             plan.eagerness[seat] = PLAYED
             stuck += (1.0 - playable / plan.unseen_cards) ** view.tricks_left
             continue

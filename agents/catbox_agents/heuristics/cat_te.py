@@ -27,13 +27,13 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 import numpy as np
+from catbox_env.games.cat_te.state import CLAIM, FOLD, SHOW
 
+from catbox_agents.features.cat_te_view import VIEW, above, of_suit, read_view
 from catbox_agents.heuristics.base import ReasonedAgent, best_action
 from catbox_env.core.bits import popcount
 from catbox_env.core.compilation import cached_njit, njit
-from catbox_env.games.cat_te.observe.view import VIEW, above, of_suit, read_view
-from catbox_env.games.cat_te.play.cards import is_blind, suit_of
-from catbox_env.games.cat_te.play.state import CLAIM, FOLD, SHOW
+from catbox_env.games.cat_te.play import is_blind, suit_of
 from catbox_env.games.cat_te.rules import (
     BLIND_TRICK,
     HAND_SIZE,

@@ -1,10 +1,11 @@
-"""The inputs of a network: the observation, and features that the game computes from it."""
+"""The inputs of a network: the observation, and features that are computed from it."""
 
 from __future__ import annotations
 
 import numpy as np
 from numpy.typing import NDArray
 
+import catbox_agents.features
 from catbox_agents.networks.history import HistorySizes
 from catbox_agents.networks.numpy_network import PolicyNetwork
 from catbox_env import Game, Layout
@@ -16,8 +17,7 @@ def input_scale(layout: Layout) -> NDArray[np.float32]:
     Each is the power of two nearest to 1/sqrt(largest magnitude): 1 for one-hot parts, 1/2 for a hand count of up to 5.
     Multiplying small integers by a power of two is exact, even in bfloat16.
     """
-    low, high = layout.bounds()
-    largest = np.maximum(np.maximum(np.abs(low.astype(int)), np.abs(high.astype(int))), 1)
+    largest = np.maximum(np.maximum(np.abs(layout.low.astype(int)), np.abs(layout.high.astype(int))), 1)
     return np.exp2(-np.round(np.log2(largest) / 2)).astype(np.float32)
 
 
@@ -29,20 +29,20 @@ class NetworkInputs:
     history.
 
     Attributes: ``size``, the number of inputs I; ``action_size``, the features K of an action, or 0;
-    ``history_length``, the rows T of a history, or 0; ``history_sizes``, those of the history encoder, or None.
+    ``max_game_length``, the rows T of a history, or 0; ``history_sizes``, those of the history encoder, or None.
     """
 
     def __init__(
         self, game: Game, features: bool = False, action_features: bool = False, history: bool = False
     ) -> None:
         self.game = game
-        self.history_length = game.history_length if history else 0
+        self.max_game_length = game.max_game_length if history else 0
         self.history_sizes = (
-            HistorySizes(game.num_players, game.num_actions, self.history_length)
-            if self.history_length
+            HistorySizes(game.num_players, game.num_actions, self.max_game_length)
+            if self.max_game_length
             else None
         )
-        self._features = given = game.features
+        self._features = given = catbox_agents.features.of(game)
         self.layout = given.layout if given and features else None
         self.action_layout = given.action_layout if given and action_features else None
         self.size = game.observation_layout.size + (self.layout.size if self.layout else 0)
@@ -73,8 +73,7 @@ class NetworkInputs:
     def bounds(self) -> tuple[NDArray[np.int8], NDArray[np.int8]]:
         """The lowest and the highest value of each input, (I,) each."""
         layouts = [self.game.observation_layout, *([self.layout] if self.layout else [])]
-        low, high = zip(*(layout.bounds() for layout in layouts), strict=True)
-        return np.concatenate(low), np.concatenate(high)
+        return np.concatenate([part.low for part in layouts]), np.concatenate([part.high for part in layouts])
 
     def fill(
         self,

@@ -9,12 +9,12 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import cache
-from types import FunctionType
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+import catbox_agents.features
 from catbox_agents.agent import Agent, other_rules
 from catbox_agents.networks.action_head import add_action_scores
 from catbox_agents.networks.layer_kernels import add_layer
@@ -44,11 +44,11 @@ def policy_rewards(
     (N, P). Raises ``ValueError`` if the network gives logits that are not finite.
     """
     paid = np.zeros(games.rewards.shape)
-    network, game, given = agent.network, games.game, agent.game.features
+    network, game, given = agent.network, games.game, catbox_agents.features.of(agent.game)
     assert given is not None  # because the network takes them
     if other := other_rules(agent.game, game):
         raise ValueError(f"the agent was made for {other}: make one for the rules of the games")
-    play = _bound(game.loops.step_games, game.loops.view_games, given.fill)
+    play = _make_play(game.loops.step_games, given.fill)
     weights, biases = zip(*network.layers, strict=True)
     num_features = agent.inputs.size - game.observation_layout.size
     wrong = np.zeros(1, np.bool_)
@@ -67,90 +67,69 @@ def policy_rewards(
 
 
 @cache
-def _bound(step: Any, view: Any, features: Any) -> Callable[..., None]:
-    """`_play` compiled over the functions of a game."""
-    names = {"step_games": step, "view_games": view, "fill": features}
-    bound = FunctionType(_play.__code__, {**globals(), **names}, _play.__name__)
-    bound.__module__ = _play.__module__
-    compiled: Callable[..., None] = cached_njit(bound, nogil=True)
-    return compiled
+def _make_play(step_games: Callable[..., None], fill: Callable[..., None]) -> Callable[..., None]:
+    """What plays games by a network, over the loops and the features of a game."""
 
+    @cached_njit(nogil=True)
+    def play(  # type: ignore[no-untyped-def]
+        games, rows, outcomes, views, offsets, num_features, weights, biases, scale, to_the_end, paid, wrong
+    ):
+        observation, legal, _, _, _, _ = views
+        rewards, terminated, round_ended, _ = outcomes
+        width, num_actions = observation.shape[1], legal.shape[1]
+        left, moving, actions = len(rows), rows.copy(), np.empty(len(rows), np.int64)
+        asked = np.empty(left, np.int64)
+        seen, masks = np.empty((left, width), np.int8), np.empty((left, num_actions), np.bool_)
+        features = np.empty((left, num_features), np.int8)
+        of_actions = np.empty((left, num_actions, len(scale)), np.int8)
+        vectors = np.empty((left, width + num_features), np.int8)
+        last = len(weights) - 1
+        while left > 0:
+            count = 0
+            for k in range(left):
+                i, number, first = moving[k], 0, 0
+                for action in range(num_actions - 1, -1, -1):
+                    if legal[i, action]:
+                        number += 1
+                        first = action
+                actions[k] = first
+                if number > 1:
+                    asked[count] = k
+                    seen[count] = observation[i]
+                    masks[count] = legal[i]
+                    count += 1
+            if count > 0:
+                fill(games[0], offsets, seen[:count], masks[:count], features[:count], of_actions[:count])
+                vectors[:count, :width] = seen[:count]
+                vectors[:count, width:] = features[:count]
+                outputs = np.empty((count, len(biases[0])), np.float32)
+                outputs[:] = biases[0]
+                add_layer(vectors[:count], weights[0], outputs, last > 0)
+                for layer in range(1, last + 1):
+                    inputs, outputs = outputs, np.empty((count, len(biases[layer])), np.float32)
+                    outputs[:] = biases[layer]
+                    add_layer(inputs, weights[layer], outputs, layer < last)
+                add_action_scores(outputs, masks[:count], of_actions[:count], scale)
+                for n in range(count):
+                    best, choice = -np.inf, -1
+                    for action in range(num_actions):
+                        if masks[n, action]:
+                            logit = outputs[n, action]
+                            if not np.isfinite(logit):
+                                wrong[0] = True
+                            elif logit > best:
+                                best, choice = logit, action
+                    if choice >= 0:
+                        actions[asked[n]] = choice
+            step_games(games, moving[:left], actions[:left], False, outcomes, views)
+            still = 0
+            for k in range(left):
+                i = moving[k]
+                for seat in range(paid.shape[1]):
+                    paid[i, seat] += rewards[i, seat]
+                if not (terminated[i] or (round_ended[i] and not to_the_end)):
+                    moving[still] = i
+                    still += 1
+            left = still
 
-# The functions of a game that `_play` calls: `_bound` supplies them.
-step_games: Any
-view_games: Any
-fill: Any
-
-
-def _play(
-    games: Any,
-    rows: Any,
-    outcomes: Any,
-    views: Any,
-    offsets: Any,
-    num_features: int,
-    weights: Any,
-    biases: Any,
-    scale: Any,
-    to_the_end: bool,
-    paid: Any,
-    wrong: Any,
-) -> None:
-    observation, legal, _, _, _ = views
-    rewards, terminated, round_ended, _ = outcomes
-    width, num_actions = observation.shape[1], legal.shape[1]
-    left, moving, actions = len(rows), rows.copy(), np.empty(len(rows), np.int64)
-    asked = np.empty(left, np.int64)
-    seen, masks = np.empty((left, width), np.int8), np.empty((left, num_actions), np.bool_)
-    features = np.empty((left, num_features), np.int8)
-    of_actions = np.empty((left, num_actions, len(scale)), np.int8)
-    vectors = np.empty((left, width + num_features), np.int8)
-    last = len(weights) - 1
-    while left > 0:
-        count = 0
-        for k in range(left):
-            i, number, first = moving[k], 0, 0
-            for action in range(num_actions - 1, -1, -1):
-                if legal[i, action]:
-                    number += 1
-                    first = action
-            actions[k] = first
-            if number > 1:
-                asked[count] = k
-                seen[count] = observation[i]
-                masks[count] = legal[i]
-                count += 1
-        if count > 0:
-            fill(games[0], offsets, seen[:count], masks[:count], features[:count], of_actions[:count])
-            vectors[:count, :width] = seen[:count]
-            vectors[:count, width:] = features[:count]
-            outputs = np.empty((count, len(biases[0])), np.float32)
-            outputs[:] = biases[0]
-            add_layer(vectors[:count], weights[0], outputs, last > 0)
-            for layer in range(1, last + 1):
-                inputs, outputs = outputs, np.empty((count, len(biases[layer])), np.float32)
-                outputs[:] = biases[layer]
-                add_layer(inputs, weights[layer], outputs, layer < last)
-            add_action_scores(outputs, masks[:count], of_actions[:count], scale)
-            for n in range(count):
-                best, choice = -np.inf, -1
-                for action in range(num_actions):
-                    if masks[n, action]:
-                        logit = outputs[n, action]
-                        if not np.isfinite(logit):
-                            wrong[0] = True
-                        elif logit > best:
-                            best, choice = logit, action
-                if choice >= 0:
-                    actions[asked[n]] = choice
-        step_games(games, moving[:left], actions[:left], False, outcomes)
-        view_games(games, moving[:left], views)
-        still = 0
-        for k in range(left):
-            i = moving[k]
-            for seat in range(paid.shape[1]):
-                paid[i, seat] += rewards[i, seat]
-            if not (terminated[i] or (round_ended[i] and not to_the_end)):
-                moving[still] = i
-                still += 1
-        left = still
+    return play

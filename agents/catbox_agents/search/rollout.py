@@ -36,8 +36,7 @@ from catbox_agents.settings import LARGEST
 from catbox_agents.specs import AgentSpec
 from catbox_env import Game, Vec
 from catbox_env.core.checks import brief, check_flag, check_integer, check_number
-from catbox_env.core.game import check_game_object
-from catbox_env.core.storage import MAX_THREADS
+from catbox_env.core.game import MAX_THREADS, check_game_object
 
 #: Most games that are played side by side. Larger batches cost memory and save no time.
 MAX_GAMES = 2**14
@@ -155,7 +154,7 @@ class RolloutSearch:
                 "which beta=0 ignores; give a beta above 0, or no opponents"
             )
         self.caution = check_number("caution", caution, "a finite number of 0 or more")
-        if opponents is not None and game.hides_nothing:
+        if opponents is not None and game.is_perfect_information:
             raise ValueError(
                 f"opponents={brief(opponents)}: which policy a seat follows is inferred only with weighted worlds, and "
                 f"{game.id} hides nothing; leave opponents out"
@@ -163,11 +162,11 @@ class RolloutSearch:
         #: Whether the policy's own action is preferred.
         self.is_cautious = (
             self.caution > 0
-            and not game.hides_nothing
+            and not game.is_perfect_information
             and not getattr(self.players[0].agent, "draws_actions", False)
         )
         #: Whether a search needs histories.
-        self.needs_history = self.beta > 0 and not game.hides_nothing
+        self.needs_history = self.beta > 0 and not game.is_perfect_information
 
     def search(
         self,

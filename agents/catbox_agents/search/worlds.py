@@ -10,7 +10,8 @@ from numpy.typing import NDArray
 
 from catbox_agents.agent import Seed
 from catbox_env import Game, Vec
-from catbox_env.core.rng import new_generators, seed_sequence, split_generators
+from catbox_env.core.rng import SEARCHES, new_generators, seed_for, split_generators
+from catbox_env.core.show import explain_refusal
 
 
 def sample_worlds(
@@ -28,7 +29,7 @@ def sample_worlds(
     action.
     """
     try:
-        worlds = game.sample_states_from(seen[rows], counts, generators, num_threads)
+        worlds = game.sample_states(seen[rows], counts, generators, num_threads)
     except ValueError:
         for row in rows.tolist():  # find the row
             try:
@@ -48,9 +49,8 @@ def sample_worlds(
         row = rows[illegal.argmax()]
         world = int(first[illegal.argmax()])
         action = int((left[row] & ~worlds.action_mask[world]).argmax())
-        raise ValueError(
-            f"row {row}: the mask allows the illegal action {action} ({worlds.explain_refusal(world, action)})"
-        )
+        why = explain_refusal(worlds.get_state(world), action)
+        raise ValueError(f"row {row}: the mask allows the illegal action {action} ({why})")
     return worlds
 
 
@@ -72,13 +72,13 @@ def row_generators(seed: Seed | Sequence[Seed], rows: int) -> NDArray[Any]:
     if isinstance(seed, list):
         if len(seed) != rows:
             raise ValueError(f"seed: a list of {len(seed)}; expected one for each of {rows} observations")
-        return new_generators([seed_sequence(one) for one in seed])
-    return split_generators(new_generators([seed_sequence(seed)]), np.array([rows]))  # type: ignore[arg-type]  # one seed
+        return new_generators([seed_for(SEARCHES, one) for one in seed])
+    return split_generators(new_generators([seed_for(SEARCHES, seed)]), np.array([rows]))  # type: ignore[arg-type]  # one seed
 
 
 def check_histories(game: Game, histories: Any, rows: int) -> NDArray[np.int8]:
     """``histories`` as an array (``rows``, T, 2) int8. Raises ``ValueError`` for anything else, None included."""
-    shape = (rows, game.history_length, 2)
+    shape = (rows, game.max_game_length, 2)
     given = None if histories is None else np.asarray(histories)
     if given is None or given.shape != shape or given.dtype != np.int8:
         what = "None" if given is None else f"{given.dtype} of shape {given.shape}"

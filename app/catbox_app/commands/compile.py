@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import time
 from collections.abc import Sequence
 from pathlib import Path
@@ -52,6 +53,9 @@ def compile_code(
         typer.echo(folder)
         return
     require("catbox compile", NEEDED, "train")
+    os.makedirs(folder, exist_ok=True)
+    if not os.access(folder, os.W_OK):
+        raise ValueError(f"catbox compile cannot write to {folder}: set NUMBA_CACHE_DIR to a writable folder")
     compile_games(game or list(catbox_env.GAMES), Console())
 
 
@@ -69,13 +73,12 @@ def compile_games(game_ids: Sequence[str], console: Console) -> None:
     with TemporaryDirectory() as folder:
         _train(games[0].id, Path(folder) / "run")
     console.print(f"training: {time.monotonic() - begun:.1f} s")
-    if games[0].loops.deal_games.stats.cache_path:  # empty if it cannot be written, which was reported
-        console.print(f"Compiled code is cached in {cache_folder()}", soft_wrap=True)
+    console.print(f"Compiled code is cached in {cache_folder()}", soft_wrap=True)
 
 
 def _play(game: Game) -> None:
     check_game(game, num_games=1)
-    evaluate(game, [hand_written_agent(game.id), "random"], num_deals=10, names=["first", "second"])
+    evaluate(game, [hand_written_agent(game.id), "best"], num_deals=10, names=["first", "second"])
     evaluate(game, ["search:worlds=1,policy=best", "ismcts:simulations=1"], num_deals=10)
     for opponents in ("random", {"any_of": ["random", hand_written_agent(game.id)]}):
         games = LearnerGames(game, 16, opponents, "random", illegal_action=RANDOM_LEGAL)

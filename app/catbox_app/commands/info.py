@@ -6,9 +6,9 @@ from rich.console import Console
 from rich.table import Table
 
 import catbox_env
+from catbox_agents.option_text import read_options
 from catbox_app.chosen_game import GameOptions
 from catbox_app.rules import DEFAULT_GAME
-from catbox_env.core.options import read_options
 
 
 def info(game: GameOptions) -> None:

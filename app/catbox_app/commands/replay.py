@@ -20,7 +20,7 @@ from catbox_app.preconditions import check_writable, require
 from catbox_app.recorded import SECONDS, WIDTH, game_gif
 from catbox_app.terminal.replay import replay as replay_at_terminal
 from catbox_env.core.checks import check_choice, check_seat
-from catbox_env.core.picture import LEAST_WIDTH, MOST_WIDTH, THEMES
+from catbox_env.pictures.sheet import MAX_WIDTH, MIN_WIDTH, THEMES
 
 _HOST = "127.0.0.1"
 WEB_PANEL, GIF_PANEL = "In the browser", "As an animation"
@@ -89,8 +89,8 @@ def replay(
         int | None,
         typer.Option(
             "--width",
-            min=LEAST_WIDTH,
-            max=MOST_WIDTH,
+            min=MIN_WIDTH,
+            max=MAX_WIDTH,
             help="Width of the GIF in pixels; below 560, everything is in one column.",
             show_default=str(WIDTH),
             rich_help_panel=GIF_PANEL,

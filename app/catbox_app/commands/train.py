@@ -11,11 +11,11 @@ import typer
 from rich.console import Console
 from rich.table import Table
 
+from catbox_agents.option_text import QuotedText
 from catbox_app.chosen_game import GameOptions, add_pairs
 from catbox_app.options import ALGORITHMS, PRESETS, TRACKERS, RayAddress, complete_words
 from catbox_app.preconditions import require
 from catbox_app.rules import DEFAULT_GAME
-from catbox_env.core.options import QuotedText
 
 #: What training needs beyond the command line, by import name.
 NEEDED = ("filelock", "matplotlib", "psutil", "pydantic", "tensorboard", "torch", "yaml")

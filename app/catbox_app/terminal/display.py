@@ -12,7 +12,7 @@ from catbox_agents import Agent, AgentError
 from catbox_agents.match import with_names
 from catbox_app.estimates import WORLDS, estimates
 from catbox_env import Event, Game, GameState
-from catbox_env.core.events import last_position
+from catbox_env.core.show import last_position, styled_text
 
 #: The most actions whose reasons are shown.
 MOST_REASONS = 5
@@ -45,7 +45,7 @@ class Display:
 
     def position(self, state: GameState) -> Text:
         """The position, with the hand of the viewer or all hands."""
-        return Text.assemble(*self.game.render(state.record, self.viewer))
+        return Text.assemble(*styled_text(state, self.viewer))
 
     def show(self, state: GameState) -> None:
         """Print the position below an empty line."""
@@ -68,7 +68,7 @@ class Display:
         if after.round_ended:
             ends = [place for place, event in enumerate(events) if event.kind in ("round_end", "game_end")]
             last = last_position(before, action, after)
-            drawn = Text.assemble("\n", *self.game.render(last.record, None))
+            drawn = Text.assemble("\n", *styled_text(last, None))
             told.insert(min([*ends, len(events)]), drawn)
         for line in told:
             self.console.print(line, soft_wrap=not self.console.is_terminal)

@@ -6,7 +6,8 @@ import re
 from collections.abc import Sequence
 
 from catbox_env import Game, GameState
-from catbox_env.core.checks import brief
+from catbox_env.core.checks import brief, check_action
+from catbox_env.core.show import explain_refusal
 
 #: The most actions to name in the answer to a text that is not one legal action.
 MOST_SUGGESTED = 8
@@ -23,7 +24,7 @@ def parse_action(state: GameState, text: str) -> int:
     game, legal = state.game, state.legal_actions()
     wanted = text.strip().lower()
     if match := re.fullmatch(r"(?:#|id\s*)(\d+)", wanted):
-        fitting = [game.check_action_id(int(match[1]))]
+        fitting = [check_action(int(match[1]), game.num_actions)]
     else:
         every = range(game.num_actions)
         fitting = [action for action in every if _fits(wanted, game.action_to_string(action).lower())]
@@ -47,7 +48,7 @@ def _refusals(state: GameState, actions: Sequence[int]) -> list[str]:
     # Actions of another phase, such as a discard among plays, are left out if something else fits.
     verbs = {_verb(game, action) for action in state.legal_actions()}
     meant = [action for action in actions if _verb(game, action) in verbs] or actions
-    reasons = [game.explain_refusal(state.record, action) for action in meant[:MOST_SUGGESTED]]
+    reasons = [explain_refusal(state, action) for action in meant[:MOST_SUGGESTED]]
     if len(meant) > MOST_SUGGESTED:
         reasons.append(f"and {len(meant) - MOST_SUGGESTED} more")
     return ["not legal now:", *reasons] if len(reasons) > 1 else [f"not legal now: {reasons[0]}"]

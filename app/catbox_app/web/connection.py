@@ -30,7 +30,7 @@ from catbox_app.web.table import LONGEST_PAUSE, PERSON, Table, new_match
 from catbox_app.web.tables import Tables
 from catbox_env.core import compilation
 from catbox_env.core.checks import brief, check_seat, closest
-from catbox_env.core.picture import LEAST_WIDTH, MOST_WIDTH, THEMES
+from catbox_env.pictures.sheet import MAX_WIDTH, MIN_WIDTH, THEMES
 
 #: The longest file of records that is accepted, in characters.
 LONGEST_FILE = 4 << 20
@@ -166,7 +166,7 @@ class Connection:
 
     def _view(self, message: Message) -> None:
         theme = choice_of(message, "theme", list(THEMES))
-        self._viewer.size = integer_of(message, "size", LEAST_WIDTH, MOST_WIDTH)
+        self._viewer.size = integer_of(message, "size", MIN_WIDTH, MAX_WIDTH)
         self._viewer.theme = theme
         self._show()
 

@@ -20,7 +20,7 @@ from catbox_agents.arena.records import GameRecord
 from catbox_app.web.pages import STATIC
 from catbox_app.web.recording import Recording
 from catbox_env.core.checks import check_seat
-from catbox_env.core.picture import THEMES
+from catbox_env.pictures.sheet import THEMES
 
 #: Widths of pictures that the page requests (static/picture.js).
 SIZES = (720, 360)

@@ -16,6 +16,7 @@ import numpy as np
 
 import catbox_env
 from catbox_agents import known_agents
+from catbox_agents.option_text import read_options
 from catbox_agents.settings import CONFIGURED, is_configured, read_settings, specs_within
 from catbox_agents.specs import LEVELS, asks_server
 from catbox_agents.zoo import zoo_agents
@@ -25,8 +26,7 @@ from catbox_app.web.reading import Message, integer_of, text_of
 from catbox_env import Game
 from catbox_env.core import compilation
 from catbox_env.core.checks import brief, closest
-from catbox_env.core.defaults import game_title
-from catbox_env.core.options import read_options
+from catbox_env.core.show import game_title
 
 #: The rounds to choose from; a match has as many as players.
 ROUNDS = [1, 2, 3, 4, 5, 6, 8, 10, "match"]
@@ -89,9 +89,9 @@ def game_of(message: Message) -> Game:
         game = catbox_env.make_game(game_id, **read_options(game_id, given))
     except TypeError as error:  # a value of a type that no rule has
         raise ValueError(f"rules={brief(rules)}: {error}") from None
-    if game.history_length > MOST_ACTIONS:
+    if game.max_game_length > MOST_ACTIONS:
         raise ValueError(
-            f"this game may take {game.history_length} actions; a table in the browser allows at most {MOST_ACTIONS}: "
+            f"this game may take {game.max_game_length} actions; a table in the browser allows at most {MOST_ACTIONS}: "
             "choose fewer rounds"
         )
     return game
@@ -169,7 +169,7 @@ def _choices(rule: RuleField) -> list[Any] | None:
 def _middle(game: Game, theme: str) -> str:
     """A picture of a game halfway through, all hands open."""
     state, rng = game.new_initial_state(seed=0), np.random.default_rng(0)
-    for _ in range(game.history_length // 2):
+    for _ in range(game.max_game_length // 2):
         if not state.is_terminal():
             before, state = state, state.clone()
             state.apply_action(int(rng.choice(state.legal_actions())))

@@ -10,7 +10,7 @@ from catbox_agents.match import with_names
 from catbox_app.web.coach import Coach, named
 from catbox_app.web.reading import LARGEST, Message
 from catbox_env import Event, Game, GameState
-from catbox_env.core.defaults import game_title
+from catbox_env.core.show import game_title
 
 #: The files of the page.
 STATIC = Path(__file__).parent / "static"

@@ -25,9 +25,9 @@ class Recording(RecordedGame):
     """
 
     def __init__(self, record: GameRecord, games: int = 1, game_number: int = 1) -> None:
-        if record.game.history_length > MOST_ACTIONS:
+        if record.game.max_game_length > MOST_ACTIONS:
             raise ValueError(
-                f"this game may take {record.game.history_length} actions; at most {MOST_ACTIONS} can be shown here: "
+                f"this game may take {record.game.max_game_length} actions; at most {MOST_ACTIONS} can be shown here: "
                 "catbox replay FILE shows it in the terminal"
             )
         super().__init__(record)

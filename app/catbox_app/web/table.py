@@ -13,6 +13,7 @@ from catbox_app.web.jobs import Job
 from catbox_app.web.pages import Viewer, events, joined, position, told_seed
 from catbox_app.web.reading import Failed, Message, Refused
 from catbox_env import Game
+from catbox_env.core.show import explain_refusal
 
 #: What stands for a person among the specs of the seats.
 PERSON = "person"
@@ -127,7 +128,7 @@ class Table:
             raise Refused("The game has moved on; look at it and choose again.")
         state = self.match.state
         if state.current_player == seat and action not in state.legal_actions():
-            raise Refused(f"Not possible: {self.game.explain_refusal(state.record, action)}.")
+            raise Refused(f"Not possible: {explain_refusal(state, action)}.")
         try:
             self.match.play(seat, action)
         except ValueError as error:

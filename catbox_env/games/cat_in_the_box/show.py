@@ -21,6 +21,7 @@ import numpy as np
 
 from catbox_env.core.game import Event, Game, GameState
 from catbox_env.core.show import Piece, action_seen, counted, last_position, winners_event
+from catbox_env.games.cat_in_the_box.play import largest_group_of
 from catbox_env.games.cat_in_the_box.rules import COLORS, MAX_COLORS, PHASES, Rules
 from catbox_env.games.cat_in_the_box.state import BID, DISCARD, NEUTRAL, NONE, PLAY, RED
 
@@ -166,20 +167,20 @@ def describe_rules(game: Game) -> list[str]:
     """A summary of the rules."""
     rules = game.rules
     ranks, tricks, players = rules.num_ranks, rules.num_tricks, rules.num_players
-    told = [
+    paragraphs = [
         f"Cards: ranks 1 to {ranks}, {rules.copies} of each; each of {players} players gets {rules.hand_size}. A card "
         f"has no colour until it is played: whoever plays it says one of {', '.join(COLORS[: rules.num_colors])}.",
         "Discard: first everybody puts one card aside, face down.",
     ]
     if rules.revealed_cards:
-        told.append(
+        paragraphs.append(
             f"Neutral tokens: {rules.revealed_cards} cards that were not dealt are shown, and each blocks a cell of "
             "the research board with its rank."
         )
     if rules.bids:
         bids = ", ".join(map(str, rules.bids))
-        told.append(f"Bid: then everybody says how many tricks it will win: {bids}.")
-    told += [
+        paragraphs.append(f"Bid: then everybody says how many tricks it will win: {bids}.")
+    paragraphs += [
         "Playing a card: its cell on the research board, of that colour and rank, has to be empty, and you need your "
         "X-token of the colour. Your token goes on the cell. You need not follow the led colour, but whoever does "
         "not loses its X-token of the led colour for the rest of the round.",
@@ -190,11 +191,11 @@ def describe_rules(game: Game) -> list[str]:
         f"Otherwise the round ends after {counted(tricks, 'trick')}, when everybody has one card left.",
     ]
     condition = "won exactly its bid" if rules.bids else f"won at most {rules.bonus_max_tricks}"
-    told.append(
+    paragraphs.append(
         f"Points: 1 for each trick. Whoever {condition}, and caused no paradox, adds the size of its largest group "
         "of own tokens that touch, side by side or one above the other."
     )
-    return [*told, _length(rules)]
+    return [*paragraphs, _length(rules)]
 
 
 def _length(rules: Rules) -> str:
@@ -414,6 +415,14 @@ def _sum(rules: Rules, info: dict[str, int]) -> tuple[str, dict[str, Any]]:
     group = f", group of {bonus}" if bonus else ", no token on the board"
     words = f"{tricks} + {bonus} ({condition}{group})" if hit else f"{tricks} ({condition})"
     return f"{words} = {score}", {**data, "hit": bool(hit)}
+
+
+def largest_group(state: GameState, seat: int) -> list[Cell]:
+    """The cells of the largest connected group of tokens of ``seat``; the first of equally large ones."""
+    rules: Rules = state.game.rules
+    group = largest_group_of(state.game.params[0], state.record, seat)
+    cells = ((color, rank) for color in range(rules.num_colors) for rank in range(rules.num_ranks))
+    return [(color, rank) for color, rank in cells if group >> (color * (rules.num_ranks + 1) + rank) & 1]
 
 
 def card_to_string(color: int, rank: int) -> str:

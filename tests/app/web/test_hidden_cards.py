@@ -17,7 +17,7 @@ import catbox_env
 from catbox_agents.match import Match
 from catbox_app.web.table import PERSON, Table
 from catbox_app.web.tables import Tables
-from catbox_env.core.past import sample_past
+from tests.agents.hidden_pairs import alike
 from tests.app.web.page import Page
 
 GAMES: list[tuple[str, dict[str, Any]]] = [
@@ -54,11 +54,10 @@ def test_worlds_that_a_seat_cannot_tell_apart_give_it_the_same_messages(
     while not match.is_over:
         for seat in range(game.num_players):
             state = match.state
-            seen, history = state.observation(seat)[None], state.history_observation(seat)
             told = told_to(match, seat, coach=True)
             for seed in range(2):
-                world, (only,) = sample_past(game, seen, seed, history, seat=seat)
-                same = Match(game, people, seed=2, deal=only.deal)
+                world = alike(state, seat, seed)
+                same = Match(game, people, seed=2, deal=game.deal_of(world))
                 same.play_on(world.history(), [None] * len(match.actions))
                 assert told_to(same, seat, coach=True) == told
                 others += not np.array_equal(same.state.state_vector(), state.state_vector())

@@ -166,7 +166,7 @@ class SelfPlay(Algorithm):
         with torch.device("meta"):  # takes no memory
             networks = nn.ModuleDict(cls.make_networks(config, game))
         weights = sum(parameter.numel() for parameter in networks.parameters())
-        row = inputs.size + 2 * inputs.history_length + game.num_actions * (1 + inputs.action_size)
+        row = inputs.size + 2 * inputs.max_game_length + game.num_actions * (1 + inputs.action_size)
         row += game.state_layout.size if cls.needs_state(config) else 0
         rows = config.batch_size + cls.carried_rows(config, game) * config.num_envs
         return rows * row + 4 * weights * (5 + options.pool_size())

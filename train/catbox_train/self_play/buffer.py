@@ -39,7 +39,7 @@ class Buffer:
         self._arrays: dict[str, torch.Tensor] = {}
         self.observations = self.add("observations", np.int8, inputs.size)
         self.action_features = self.add("action_features", np.int8, game.num_actions, inputs.action_size)
-        self.histories = self.add("histories", np.int8, inputs.history_length, 2)
+        self.histories = self.add("histories", np.int8, inputs.max_game_length, 2)
         self.masks = self.add("masks", np.bool_, game.num_actions)
         self.states = self.add("states", np.int8, game.state_layout.size if state else 0)
         self.seats = np.full(self.shape, -1, np.int8)

@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 
 from catbox_agents.agent import Agent
+from catbox_agents.features import facts
 from catbox_agents.networks.inputs import NetworkInputs
 from catbox_env import Game, Vec
 from catbox_train.config import TrainConfig
@@ -41,7 +42,7 @@ class Worker:
             game,
             columns.stop - columns.start,
             seed=deals,
-            history=inputs.history_length > 0 or history_needed(options, game),
+            history=inputs.max_game_length > 0 or history_needed(options, game),
             state=buffer.states.shape[2] > 0,
         )
         self.tables = (
@@ -72,7 +73,7 @@ class Worker:
         self.inputs.fill(
             vec.observation, masks, buffer.observations[row, columns], buffer.action_features[row, columns]
         )
-        if self.inputs.history_length:
+        if self.inputs.max_game_length:
             buffer.histories[row, columns] = vec.history
         if self.buffer.states.shape[2]:
             buffer.states[row, columns] = vec.state
@@ -103,7 +104,9 @@ class Worker:
             info = {name: np.concatenate([rows[name] for rows in ended]) for name in vec.info}
             learner = np.concatenate(self._learner_in_ended)
             self.rounds = len(learner)
-            self.statistics = {name: values[learner] for name, values in vec.game.statistics(info).items()}
+            self.statistics = {
+                name: values[learner] for name, values in facts(vec.game).statistics(vec.game, info).items()
+            }
 
     def save(self) -> dict[str, np.ndarray]:
         """What the worker's future depends on, besides the buffer."""

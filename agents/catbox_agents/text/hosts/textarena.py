@@ -17,6 +17,7 @@ Make a new environment for each game: TextArena's wrapper shows a player the tex
 from __future__ import annotations
 
 import copy
+import itertools
 from typing import Any
 
 import textarena
@@ -26,7 +27,7 @@ from catbox_agents.text.answers import parse_action
 from catbox_agents.text.observation import LONG, SHORT, call_to_act, text_observation
 from catbox_agents.text.text_game import reward_of
 from catbox_env import GAMES, make_game
-from catbox_env.core.rng import seed_sequence
+from catbox_env.core.rng import child_seed, seed_sequence
 
 __all__ = ["CatboxEnv"]
 
@@ -54,10 +55,9 @@ class CatboxEnv(textarena.Env):
     def reset(self, num_players: int, seed: int | None = None) -> None:
         """Deal a game. The same seed gives the same deal; a deal that leaves nothing to decide is dealt again."""
         game = make_game(self.game_id, num_players=num_players, **self.options)
-        deals = seed_sequence(seed)
-        self.position = game.new_initial_state(seed=deals.spawn(1)[0])
-        while self.position.is_terminal():
-            self.position = game.new_initial_state(seed=deals.spawn(1)[0])
+        root = seed_sequence(seed)
+        deals = (game.new_initial_state(child_seed(root, number)) for number in itertools.count())
+        self.position = next(state for state in deals if not state.is_terminal())
         # Without the seed, from which it would seed the global generator of Python.
         self.state = textarena.MinimalMultiPlayerState(num_players, error_allowance=self.retries)
         self.state.reset(player_prompt_function=lambda player_id, game_state: self._prompt(player_id, LONG))

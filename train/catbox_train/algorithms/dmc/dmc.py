@@ -50,7 +50,7 @@ class DMC(SelfPlay):
     @classmethod
     def carried_rows(cls, config: TrainConfig, game: Game) -> int:
         """All decisions of a game that is not over."""
-        return game.history_length
+        return game.max_game_length
 
     def past_agent(self, network: PolicyNetwork, seed: np.random.SeedSequence) -> PolicyAgent:
         """Values are not logits: earlier networks also play the action of the highest value."""
@@ -148,7 +148,7 @@ class DMC(SelfPlay):
 
     def _waiting(self) -> dict[str, np.ndarray]:
         """What a waiting decision consists of: arrays over rows and games by name."""
-        names = [*WAITING, *(["histories"] if self.inputs.history_length else [])]
+        names = [*WAITING, *(["histories"] if self.inputs.max_game_length else [])]
         return {name: getattr(self.buffer, name) for name in names} | {"returns": self.returns}
 
     def state(self) -> TrainingState:

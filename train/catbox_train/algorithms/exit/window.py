@@ -23,7 +23,7 @@ class Window:
         rows, actions = length * size, game.num_actions
         self.arrays = {
             "observations": np.zeros((rows, inputs.size), np.int8),
-            "histories": np.zeros((rows, inputs.history_length, 2), np.int8),
+            "histories": np.zeros((rows, inputs.max_game_length, 2), np.int8),
             "action_features": np.zeros((rows, actions, inputs.action_size), np.int8),
             "masks": np.zeros((rows, actions), np.bool_),
             "targets": np.zeros((rows, actions), np.float32),
@@ -49,4 +49,4 @@ class Window:
 def window_bytes(game: Game, inputs: NetworkInputs, rows: int) -> int:
     """Bytes of ``rows`` rows of a window."""
     of_actions = game.num_actions * (inputs.action_size + 1 + np.dtype(np.float32).itemsize)
-    return rows * (inputs.size + 2 * inputs.history_length + of_actions)
+    return rows * (inputs.size + 2 * inputs.max_game_length + of_actions)

@@ -262,7 +262,7 @@ class PPO(SelfPlay):
             "log_probabilities": self.log_probabilities,
             "values": self.values,
         }
-        if self.inputs.history_length:
+        if self.inputs.max_game_length:
             found["histories"] = buffer.histories
         if self.options.privileged_critic:
             found["states"] = buffer.states

@@ -24,6 +24,7 @@ from stable_baselines3.common.utils import FloatSchedule
 
 import catbox_agents
 from catbox_agents.agent import Agent
+from catbox_agents.features import facts
 from catbox_agents.learner_games import LearnerGames
 from catbox_agents.networks.inputs import NetworkInputs, part_sizes
 from catbox_agents.networks.numpy_network import PolicyNetwork
@@ -286,7 +287,7 @@ class _GamesPlayed(BaseCallback):
         if rows := [row for row, info in enumerate(self.locals["infos"]) if self._statistic in info]:
             info = {name: values[rows] for name, values in self._of.vec.info.items()}
             seats = self._seats[rows]
-            found = self._of.game.statistics(info)
+            found = facts(self._of.game).statistics(self._of.game, info)
             self._rounds.append({name: values[np.arange(len(rows)), seats] for name, values in found.items()})
         self._seats[:] = self._of.seats
         return True

@@ -1,0 +1,253 @@
+"""Features of Petrify: how much room each pawn has, computed from one observation and its action mask; `FACTS`.
+
+Free cells are the open ones without a pawn. The room of a pawn is the number of free cells connected to it by steps
+over free cells: all that it could ever reach on foot. The features of an action describe the position before the
+landing takes effect; those that look further ahead alternate moves of the next seat and the observer, while the others
+stand still, and ignore landing effects.
+"""
+
+from __future__ import annotations
+
+from collections import namedtuple
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+
+from catbox_agents.features import Features, GameFacts, part_offsets
+from catbox_env.core.bits import popcount
+from catbox_env.core.compilation import cached_njit, njit
+from catbox_env.core.game import Game
+from catbox_env.core.layout import Layout, Part
+from catbox_env.games.petrify.observe import MAX_COUNTED, read_position
+from catbox_env.games.petrify.play import (
+    EMPTY,
+    free_cells,
+    holds,
+    kind_of,
+    set_of,
+    symbol_of,
+    walk_ends,
+)
+from catbox_env.games.petrify.rules import NUM_SYMBOLS, Rules
+from catbox_env.games.petrify.state import NONE, STATE, TELEPORT, WILDCARD_TILE, ZERO_TILE
+
+
+def statistics(game: Game, info: Mapping[str, np.ndarray]) -> dict[str, np.ndarray]:
+    """Those of `GameFacts`."""
+    return {"place": info["place"].astype(np.float64), "win": (info["place"] == 0).astype(np.float64)}
+
+
+FACTS = GameFacts(statistics=statistics, binary_statistics=("win",))
+
+#: `outlook` looks four moves ahead, alternating the next seat and the observer, on boards of up to this many cells; two
+#: on larger ones, which have more moves.
+SMALL = 16
+
+
+def feature_layout(rules: Rules) -> Layout:
+    """The features of a position under ``rules``. Those of a petrified seat are 0."""
+    players, cells = rules.num_players, rules.num_cells
+    return Layout(
+        [
+            Part("free_cells", (1,), "open cells without a pawn", 0, cells),
+            Part("energy", (players,), "steps of each seat's tile; a wildcard: 4", 0, NUM_SYMBOLS),
+            Part("end_cells", (players,), "where each seat could go if it were to move", 0, cells),
+            Part("free_beside", (players,), "free cells beside the pawn", 0, 4),
+            Part("room", (players,), "free cells connected to the pawn", 0, cells),
+            Part(
+                "distance", (players,), "rows plus columns between it and the own pawn", 0, 2 * rules.size - 2
+            ),
+        ]
+    )
+
+
+def action_feature_layout(rules: Rules) -> Layout:
+    """The features of one action: of the position with the pawn on the action's cell."""
+    players, cells = rules.num_players, rules.num_cells
+    moves = 4 if cells <= SMALL else 2
+    return Layout(
+        [
+            Part("energy", (1,), "steps of the tile; a wildcard: 4", 0, NUM_SYMBOLS),
+            Part("teleport", (1,), "1: the tile is a teleport"),
+            Part("zero", (1,), "1: the tile is a zero"),
+            Part("own_end_cells", (1,), f"own end cells, at most {MAX_COUNTED}", 0, MAX_COUNTED),
+            Part("next_end_cells", (1,), "those of the next seat in the game", 0, MAX_COUNTED),
+            Part("fewest_end_cells", (1,), "the fewest of another seat in the game", 0, MAX_COUNTED),
+            Part("stuck", (1,), "other seats in the game without an end cell", 0, players - 1),
+            Part("free_beside", (1,), "free cells beside the pawn", 0, 4),
+            Part("room", (1,), "free cells connected to the pawn", 0, cells),
+            Part("next_room", (1,), "the same for the next seat in the game", 0, cells),
+            Part("next_distance", (1,), "rows plus columns to that seat's pawn", 0, 2 * rules.size - 2),
+            Part("fewest_answers", (1,), "own end cells after the worst reply of that seat", 0, MAX_COUNTED),
+            Part("losing_replies", (1,), "its replies that leave no own end cell", 0, MAX_COUNTED),
+            Part("outlook", (1,), f"1: wins by force within {moves} more moves, -1: loses", -1),
+        ]
+    )
+
+
+ACTION_PARTS = action_feature_layout(Rules()).names
+#: The index of each feature of an action.
+ACTION_AT: Any = namedtuple("ACTION_AT", ACTION_PARTS)(*range(len(ACTION_PARTS)))
+
+
+def make_features(game: Game) -> Features:
+    """The features of Petrify under the rules of ``game``."""
+    layout = feature_layout(game.rules)
+    return Features(game, layout, action_feature_layout(game.rules), part_offsets(layout), fill)
+
+
+@njit
+def energy_of(tile):
+    """The most steps that ``tile`` allows."""
+    return NUM_SYMBOLS if tile == WILDCARD_TILE else symbol_of(tile)
+
+
+@njit
+def outlook_now(params, state, mover, other, free):
+    """-1 if the pawn on ``mover``, to move over the ``free`` cells, is petrified, else 0."""
+    return -1 if walk_ends(params, int(state.tile[mover]), mover, free) == EMPTY else 0
+
+
+def one_move_deeper(outlook):
+    """``outlook`` one more move ahead: 1 if the pawn on ``mover`` petrifies that on ``other`` by force, -1 if it is
+    petrified, else 0.
+
+    Each depth is a separate function: a recursive one crashed when loaded from a disk cache.
+    """
+
+    @njit
+    def deeper(params, state, mover, other, free):
+        ends = walk_ends(params, int(state.tile[mover]), mover, free)
+        best = -1
+        for cell in range(params.num_cells):
+            if holds(ends, cell):
+                best = max(best, -outlook(params, state, other, cell, free & ~set_of(cell)))
+                if best == 1:
+                    break
+        return best
+
+    return deeper
+
+
+outlook_in_two = one_move_deeper(one_move_deeper(outlook_now))
+outlook_in_four = one_move_deeper(one_move_deeper(outlook_in_two))
+
+
+@njit
+def spread(params, cells):
+    """The neighbours of a set of cells, on the board or below its last row."""
+    width = int(params.width)
+    across = ((cells << 1) & params.not_first_column) | ((cells >> 1) & params.not_last_column)
+    return across | (cells << width) | (cells >> width)
+
+
+@njit
+def room_of(params, cell, free):
+    """The number of ``free`` cells connected to ``cell``."""
+    room = spread(params, set_of(cell)) & free
+    while True:
+        wider = room | (spread(params, room) & free)
+        if wider == room:
+            return popcount(room)
+        room = wider
+
+
+@njit
+def distance_of(params, one, other):
+    """Rows plus columns between two cells."""
+    width = int(params.width)
+    return abs(one // width - other // width) + abs(one % width - other % width)
+
+
+@njit
+def write_position(params, at, seen, state, out):
+    """Write the features of the position ``state``, read from the observation ``seen``, with relative seats."""
+    cells, free = params.num_cells, free_cells(params, state)
+    out[at.free_cells] = popcount(free)
+    for seat in range(params.num_players):
+        if state.place[seat] > 0:
+            continue
+        position = int(state.position[seat])
+        start = params.at.end_cells + seat * cells
+        ends = 0
+        for cell in range(cells):
+            ends += 1 if seen[start + cell] else 0
+        out[at.energy + seat] = energy_of(int(state.tile[position]))
+        out[at.end_cells + seat] = ends
+        out[at.free_beside + seat] = popcount(spread(params, set_of(position)) & free)
+        out[at.room + seat] = room_of(params, position, free)
+        out[at.distance + seat] = distance_of(params, position, int(state.position[0]))
+
+
+@njit
+def end_cells_then(params, seen, seat, cell):
+    """End cells of ``seat`` with the pawn to move on ``cell``, at most `MAX_COUNTED`."""
+    shown = int(seen[params.at.end_cells_after + seat * params.num_cells + cell])
+    return min(MAX_COUNTED, max(0, shown - 1))
+
+
+@njit
+def write_action(params, seen, state, cell, out):
+    """Write the features of moving to ``cell``."""
+    own, tile = int(state.position[0]), int(state.tile[cell])
+    free = free_cells(params, state) & ~set_of(cell)
+    if state.teleporting and holds(state.open, own):  # a teleport stays open
+        free |= set_of(own)
+    fewest, stuck, following = MAX_COUNTED, 0, NONE
+    for seat in range(1, params.num_players):
+        if state.place[seat] == NONE:
+            following = seat if following == NONE else following
+            left = end_cells_then(params, seen, seat, cell)
+            fewest = min(fewest, left)
+            stuck += 1 if left == 0 else 0
+    out[ACTION_AT.energy] = energy_of(tile)
+    out[ACTION_AT.teleport] = 1 if kind_of(tile) == TELEPORT else 0
+    out[ACTION_AT.zero] = 1 if tile == ZERO_TILE else 0
+    out[ACTION_AT.own_end_cells] = end_cells_then(params, seen, 0, cell)
+    out[ACTION_AT.fewest_end_cells] = fewest
+    out[ACTION_AT.stuck] = stuck
+    out[ACTION_AT.free_beside] = popcount(spread(params, set_of(cell)) & free)
+    out[ACTION_AT.room] = room_of(params, cell, free)
+    if following != NONE:
+        other = int(state.position[following])
+        out[ACTION_AT.next_end_cells] = end_cells_then(params, seen, following, cell)
+        out[ACTION_AT.next_room] = room_of(params, other, free)
+        out[ACTION_AT.next_distance] = distance_of(params, cell, other)
+        write_replies(params, state, cell, other, free, out)
+
+
+@njit
+def write_replies(params, state, cell, other, free, out):
+    """Write the features of the next seat's replies, from its pawn on ``other``, to the own pawn on ``cell``."""
+    fewest, losing = MAX_COUNTED, 0
+    replies = walk_ends(params, int(state.tile[other]), other, free)
+    for reply in range(params.num_cells):
+        if not holds(replies, reply):
+            continue
+        answers = popcount(walk_ends(params, int(state.tile[cell]), cell, free & ~set_of(reply)))
+        fewest = min(fewest, answers)
+        losing += 1 if answers == 0 else 0
+    out[ACTION_AT.fewest_answers] = fewest
+    out[ACTION_AT.losing_replies] = min(MAX_COUNTED, losing)
+    if params.num_cells <= SMALL:
+        out[ACTION_AT.outlook] = -outlook_in_four(params, state, other, cell, free)
+    else:
+        out[ACTION_AT.outlook] = -outlook_in_two(params, state, other, cell, free)
+
+
+@cached_njit(nogil=True)
+def fill(params, offsets, observations, masks, out, action_out):
+    """Write every element of ``out`` (n, F) and ``action_out`` (n, A, K); see `Features`."""
+    # Keep the array: compiled code that holds only its record frees it. And the functions above take the record,
+    # never an array in it, whose memory a call would count as its own.
+    states = np.zeros(1, STATE)
+    rules, at = params[0], offsets[0]
+    for row in range(len(observations)):
+        out[row] = 0
+        action_out[row] = 0
+        read_position(rules, observations[row], 0, states[0])
+        write_position(rules, at, observations[row], states[0], out[row])
+        for cell in range(rules.num_cells):
+            if masks[row, cell]:
+                write_action(rules, observations[row], states[0], cell, action_out[row, cell])

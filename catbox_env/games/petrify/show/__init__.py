@@ -1,1 +1,0 @@
-"""Petrify in words and pictures."""

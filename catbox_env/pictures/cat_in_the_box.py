@@ -1,0 +1,217 @@
+"""A position of Cat in the Box as a picture: research board and hand, trick or results, players, all hands."""
+
+from __future__ import annotations
+
+from catbox_env.core.game import GameState
+from catbox_env.core.kernels import HIDDEN
+from catbox_env.games.cat_in_the_box.play import trick_winner
+from catbox_env.games.cat_in_the_box.rules import COLORS, Rules
+from catbox_env.games.cat_in_the_box.show import View, card_to_string, largest_group
+from catbox_env.games.cat_in_the_box.state import BID, DISCARD, PLAY
+from catbox_env.pictures import svg
+from catbox_env.pictures.cat_in_the_box_board import Board, hand_in_words
+from catbox_env.pictures.sheet import LETTERS, PADDING, PANEL, TITLE, Sheet, Theme
+
+#: Heights of the cards of a trick with the tokens below, of a row of the players, and of a row of a hand.
+TRICK, ROW, HAND_ROW = 118, 44, 34
+#: The middle of the first card of a trick, and the maximum spacing of cards.
+FIRST_CARD, MAX_SPACING = 38, 64
+#: Columns of the players: X-tokens, tricks won, group, score.
+X_TOKENS, WON, GROUP, SCORE = 126, 211, 283, 322
+#: The start of the cards of a hand, and the width of all ranks.
+CARDS, ROOM = 40, 262
+
+
+def draw(sheet: Sheet) -> str:
+    """The picture as the viewer of ``sheet`` sees it."""
+    state = sheet.state
+    rules: Rules = state.game.rules
+    view = View.of(rules, state.record, sheet.seat)
+    completed = [] if view.plays else _last_trick(rules, state)
+    plays = view.plays or completed
+    Board(view, sheet, plays[-1] if plays else None).put()
+    if state.record.rounds_ended and (view.mover < 0 or view.phase != PLAY):
+        _put_results(view, sheet)
+    else:
+        _put_trick(view, completed, sheet)
+    _put_players(view, sheet)
+    if sheet.seat is None:
+        _put_hands(view, sheet)
+
+    def describe(mover: int, action: int) -> str:
+        if action == HIDDEN:
+            return f"player_{mover} put a card aside"
+        if action < rules.num_ranks:
+            return f"player_{mover} put {action + 1} aside"
+        if action < rules.first_play:
+            return f"player_{mover} bid {rules.bids[action - rules.num_ranks]}"
+        if action == rules.paradox:
+            return f"player_{mover} caused a paradox"
+        return f"player_{mover} played {card_to_string(*divmod(action - rules.first_play, rules.num_ranks))}"
+
+    return sheet.picture(_note(view), _line(view, sheet.legal), describe)
+
+
+def _note(view: View) -> str:
+    """The progress of the game."""
+    rules, parts = view.rules, []
+    if rules.num_rounds > 1:
+        parts.append(f"round {view.round} of {rules.num_rounds}")
+    if view.phase == PLAY and view.mover >= 0:
+        parts.append(f"trick {view.trick} of {rules.num_tricks}")
+    return " · ".join(parts) or f"{rules.num_players} players"
+
+
+def _line(view: View, legal: list[int]) -> str:
+    """Who is to move, and what to do."""
+    if view.phase in (DISCARD, BID):
+        bids = "bids: how many tricks?" if legal else "bids"
+        what = {DISCARD: "puts a card aside", BID: bids}[view.phase]
+    elif legal == [view.rules.paradox]:
+        what = "has to cause a paradox"
+    else:
+        what = "plays a card" if view.plays else "leads"
+    return f"player_{view.mover} {what}"
+
+
+def _last_trick(rules: Rules, state: GameState) -> list[tuple[int, int, int]]:
+    """The cards (seat, colour, rank) of the trick just completed; none before the first one."""
+    record, players = state.record, rules.num_players
+    moves = int(record.num_moves)
+    any_completed = record.phase == PLAY and record.tricks_left < rules.num_tricks
+    if not any_completed or not players <= moves <= len(state._log):
+        return []
+    actions = state._log[moves - players : moves].tolist()
+    if not all(rules.first_play <= action < rules.paradox for _, action, _ in actions):
+        return []
+    return [(seat, *divmod(action - rules.first_play, rules.num_ranks)) for seat, action, _ in actions]
+
+
+def _places(view: View) -> list[float]:
+    """The middles of one place per seat."""
+    spacing = min(MAX_SPACING, (PANEL - 2 * PADDING) / view.rules.num_players)
+    return [FIRST_CARD + k * spacing for k in range(view.rules.num_players)]
+
+
+def _put_trick(view: View, completed: list[tuple[int, int, int]], sheet: Sheet) -> None:
+    """The current trick; before its first card the one just ``completed``: (seat, colour, rank), as played."""
+    theme, plays = sheet.theme, view.plays or completed
+    state = sheet.state
+    # Whoever won the completed trick leads the next one.
+    winner = trick_winner(state.game.params[0], state.record) if view.plays else view.leader
+    if completed:
+        head, note = "Last trick", f"player_{winner} won"
+    else:
+        head = f"Trick {view.trick}" if view.phase == PLAY else "Trick"
+        note = f"{COLORS[view.led]} led" if plays else f"player_{view.leader} leads"
+    drawn = sheet.heading(head, note)
+    first, y = plays[0][0] if plays else view.leader, TITLE + 8
+    for turn, x in enumerate(_places(view)):
+        seat = (first + turn) % view.rules.num_players
+        if turn < len(plays):
+            _, color, rank = plays[turn]
+            on = theme.on_colors[color]
+            drawn += svg.box(x - 26, y - 4, 52, 74, theme.ink, radius=9) if seat == winner else ""
+            drawn += svg.box(x - 22, y, 44, 66, theme.colors[color])
+            drawn += svg.text(x - 16, y + 13, LETTERS[color], 13, on, bold=True)
+            drawn += svg.centred(x, y + 40, rank + 1, 28, on, bold=True)
+            drawn += sheet.crown(x + 20, y) if seat == winner else ""
+        else:
+            drawn += svg.box(x - 22, y, 44, 66, "none", line=theme.soft, weight=1.5, dashed=True)
+        drawn += sheet.token(seat, x, TITLE + 94, 11)
+    cards = ", ".join(f"player_{seat} {card_to_string(color, rank)}" for seat, color, rank in plays)
+    wins = f"; player_{winner} {'won' if completed else 'wins so far'}" if cards else ""
+    label = f"{head.lower()}, {note}: {cards or 'no card yet'}{wins}"
+    sheet.panel(1, TITLE + TRICK, svg.figure(drawn, label))
+
+
+def _put_results(view: View, sheet: Sheet) -> None:
+    """Between two rounds, and at the end: each seat's score as a sum; at the end of a match, in large the total."""
+    theme, infos = sheet.theme, [sheet.state.info(seat) for seat in range(view.rules.num_players)]
+    head = "Result" if view.mover < 0 else "Last round"
+    by = [seat for seat, info in enumerate(infos) if info["paradox"]]
+    is_match_over = view.rules.num_rounds > 1 and view.mover < 0
+    note = f"paradox of player_{by[0]}" if by else "no paradox"
+    drawn, words = sheet.heading(head, "in all, last round" if is_match_over else note), []
+    for seat, (x, info) in enumerate(zip(_places(view), infos, strict=True)):
+        score, tricks, bonus = info["score"], info["tricks_won"], info["bonus"]
+        counted = svg.signed(-tricks if seat in by else tricks) + (f" + {bonus}" if bonus else "")
+        shown = score
+        if is_match_over:
+            shown, counted = view.scores[seat], f"{score:+d}"
+        drawn += svg.centred(x, TITLE + 28, svg.signed(shown), 26, bold=True)
+        drawn += svg.centred(x, TITLE + 58, counted, 13, theme.soft) if counted != svg.signed(shown) else ""
+        drawn += sheet.token(seat, x, TITLE + 94, 11)
+        total = f"{shown} points in all, in the last round " if is_match_over else ""
+        words.append(f"player_{seat} {total}{score} points, {tricks} tricks, bonus {bonus}")
+    sheet.panel(1, TITLE + TRICK, svg.figure(drawn, f"{head.lower()}, {note}: {'; '.join(words)}"))
+
+
+def _put_players(view: View, sheet: Sheet) -> None:
+    """The public information about each seat."""
+    soft, scored = sheet.theme.soft, view.rules.num_rounds > 1 or view.mover < 0
+    drawn = svg.text(X_TOKENS, 19, "X-tokens", 12, soft)
+    drawn += svg.text(WON, 19, "won/bid" if view.rules.bids else "won", 12, soft)
+    drawn += svg.centred(GROUP, 19, "group", 12, soft)
+    drawn += svg.centred(SCORE, 19, "score", 12, soft) if scored else ""
+    drawn += "".join(_player(view, sheet, seat, scored) for seat in range(view.rules.num_players))
+    sheet.panel(1, TITLE + ROW * view.rules.num_players + 4, drawn, "players")
+
+
+def _player(view: View, sheet: Sheet, seat: int, scored: bool) -> str:
+    top = TITLE + seat * ROW
+    y, notes = top + ROW / 2, ["starts"] * (seat == view.start_player)
+    drawn, who = sheet.seat_row(seat, top, ROW, notes)
+    kept, size = view.x_tokens[seat], len(largest_group(sheet.state, seat))
+    for color in range(view.rules.num_colors):
+        drawn += _x_token(sheet.theme, X_TOKENS + 20 * color, y - 9, color, held=color in kept)
+    drawn += _won_and_bid(view, sheet.theme, seat, y) + svg.centred(GROUP, y, size, 15)
+    drawn += svg.centred(SCORE, y, svg.signed(view.scores[seat]), 15, bold=True) if scored else ""
+    words = [who, f"{view.tricks_won[seat]} tricks won"]
+    words += [f"bid {view.bids[seat]}"] if view.bids[seat] is not None else []
+    words += [f"largest group {size}"] + [f"score {view.scores[seat]}"] * scored
+    may = " ".join(COLORS[color] for color in kept)
+    return svg.figure(drawn, f"{', '.join(words)}, may declare {may or 'nothing'}")
+
+
+def _x_token(theme: Theme, x: float, y: float, color: int, held: bool) -> str:
+    """The right to declare a colour; crossed out when it is lost."""
+    if held:
+        chip = svg.box(x, y, 18, 18, theme.colors[color], radius=4)
+        return chip + svg.centred(x + 9, y + 9, LETTERS[color], 12, theme.on_colors[color], bold=True)
+    lost = svg.path(svg.cross(x + 5, y + 5, 8), "none", line=theme.soft, weight=1.5)
+    return svg.box(x, y, 18, 18, "none", radius=4, line=theme.soft) + lost
+
+
+def _won_and_bid(view: View, theme: Theme, seat: int, y: float) -> str:
+    """Tricks won against the bid, in words and as discs: full ones are won, hollow ones still to be won."""
+    won, bid = view.tricks_won[seat], view.bids[seat]
+    words = won if bid is None else f"{won} of {bid}"
+    total = max(won, bid or 0)
+    drawn = svg.text(WON, y - 8 if total else y, words, 15, bold=bid == won)
+    spacing = min(9.0, 54 / max(total, 1))
+    places = [WON + 4 + spacing * k for k in range(total)]
+    drawn += svg.path("".join(svg.disc(x, y + 11, 3.5) for x in places[:won]), theme.ink) if won else ""
+    hollow = "".join(svg.disc(x, y + 11, 3) for x in places[won:])
+    return drawn + (svg.path(hollow, "none", line=theme.ink, weight=1.2) if hollow else "")
+
+
+def _put_hands(view: View, sheet: Sheet) -> None:
+    """The hands and discards of all seats."""
+    theme, drawn = sheet.theme, sheet.heading("Hands", "aside")
+    spacing = min(30.0, ROOM / view.rules.num_ranks)
+    for seat, hand in view.hands.items():
+        y = TITLE + seat * HAND_ROW
+        row = sheet.token(seat, 21, y + 15, 11)
+        for rank, count in enumerate(hand):
+            if count:
+                x, middle = CARDS + rank * spacing, CARDS + rank * spacing + (spacing - 3) / 2
+                row += svg.box(x, y, spacing - 3, 30, theme.face, radius=4, line=theme.line, weight=1.5)
+                row += svg.centred(middle, y + (15 if count == 1 else 10), rank + 1, 15, bold=True)
+                row += svg.centred(middle, y + 22, f"\u00d7{count}", 12, theme.soft) if count > 1 else ""
+        words = hand_in_words(view, seat)
+        if seat in view.discards:
+            row += svg.centred(PANEL - PADDING - 10, y + 15, view.discards[seat] + 1, 15, theme.soft)
+            words += f"; put aside {view.discards[seat] + 1}"
+        drawn += svg.figure(row, f"hand of player_{seat}: {words}")
+    sheet.panel(sheet.shorter_column(), TITLE + HAND_ROW * view.rules.num_players + 8, drawn, "hands")

@@ -1,0 +1,195 @@
+"""The research board in a picture of Cat in the Box, and below it a hand.
+
+A card of the hand is below the column of its rank, and is declared by choosing a framed cell above it. A cell that
+costs the X-token of the led colour shows that token.
+"""
+
+from __future__ import annotations
+
+from catbox_env.games.cat_in_the_box.rules import COLORS
+from catbox_env.games.cat_in_the_box.show import Cell, View, largest_group
+from catbox_env.games.cat_in_the_box.state import DISCARD, NEUTRAL, NONE, PLAY, RED
+from catbox_env.pictures import svg
+from catbox_env.pictures.sheet import LETTERS, PADDING, PANEL, Sheet
+
+#: The corner of the first cell, the width of all columns, the height of a cell, the gap between cells.
+LEFT, TOP, ROOM, CELL, SPACE = 40, 34, 296, 36, 4
+#: The widest column and the widest card.
+WIDEST, WIDEST_CARD = 64, 44
+#: Heights of the hand, of a card in it, and of the line below it.
+HAND, CARD, FOOT = 80, 46, 50
+
+
+def hand_in_words(view: View, seat: int) -> str:
+    """The ranks of a visible hand, such as ``"1 1 4"``."""
+    return " ".join(str(rank + 1) for rank in view.cards(seat)) or "no card"
+
+
+class Board:
+    """Draws the board and the hand of one view on a sheet; ``last`` is the card just played."""
+
+    def __init__(self, view: View, sheet: Sheet, last: tuple[int, int, int] | None) -> None:
+        self.view, self.sheet, self.last = view, sheet, last
+        self.rules, self.theme, self.legal = view.rules, sheet.theme, sheet.legal
+        self.pitch = min(WIDEST, 2 * ROOM // self.rules.num_ranks / 2)  # in halves of a unit
+        self.width = self.pitch - SPACE
+        #: The middle of each column.
+        self.columns = [LEFT + rank * self.pitch + self.width / 2 for rank in range(self.rules.num_ranks)]
+
+    def put(self) -> None:
+        """Put the panel on the sheet."""
+        below = TOP + self.rules.num_colors * (CELL + SPACE)
+        ranks = "".join(str(rank + 1) for rank in range(self.rules.num_ranks))
+        heads = svg.letters(self.columns, 19, ranks, 14, self.theme.soft)
+        drawn = f'<g aria-hidden="true">{heads}{self._outlines()}</g>'
+        drawn += "".join(self._row(color) for color in range(self.rules.num_colors))
+        below_board = self.view.mover if self.view.seat is None else self.view.seat
+        if below_board >= 0:
+            drawn += self._hand(below_board, below) + self._foot(below_board, below + HAND)
+        self.sheet.panel(0, below + HAND + FOOT, drawn, "research board")
+
+    def _outlines(self) -> str:
+        """The largest group of the viewer, and at the end those of the winners; in the view of None, all of them."""
+        viewer = self.view.seat
+        seats = range(self.rules.num_players) if viewer is None else {viewer, *self.sheet.winners}
+        groups = {seat: largest_group(self.sheet.state, seat) for seat in seats}
+        return "".join(
+            svg.path(self._ground(cells), self.theme.seats[seat])
+            for seat, cells in groups.items()
+            if len(cells) > 1
+        )
+
+    def _ground(self, cells: list[Cell]) -> str:
+        """The background of a group: it shows around its cells and between them."""
+        edge, held, parts = SPACE / 2 + 0.5, set(cells), []
+        width, height = self.width + 2 * edge, CELL + 2 * edge
+        for color, rank in cells:
+            x, y = LEFT + rank * self.pitch - edge, TOP + color * (CELL + SPACE) - edge
+            parts.append(svg.round_box(x, y, width, height, 8))
+            if (color, rank + 1) in held:
+                parts.append(svg.round_box(x + width - 8, y, 16, height, 0))
+            if (color + 1, rank) in held:
+                parts.append(svg.round_box(x, y + height - 8, width, 16, 0))
+        return "".join(parts)
+
+    def _row(self, color: int) -> str:
+        """The cells of a colour: free ones with their rank, owned ones with a token, legal ones with a frame."""
+        view, theme, rules = self.view, self.theme, self.rules
+        y = TOP + color * (CELL + SPACE)
+        middle, first = y + CELL / 2, rules.first_play + color * rules.num_ranks
+        asks = view.seat is not None and view.mover >= 0  # whether a page may ask why a cell is illegal
+        free, ground, tokens, owners, choices, others = [], "", "", [], "", ""
+        for rank, owner in enumerate(view.board[color]):
+            x, column, action = LEFT + rank * self.pitch, self.columns[rank], first + rank
+            ground += svg.round_box(x, y, self.width, CELL, 6)
+            if action in self.legal:
+                tokens += svg.centred(column, middle, rank + 1, 17, bold=True)
+                note = ""
+                if view.costs_token(color):
+                    tokens += self._x_token(x + self.width - 8, y + 8)
+                    note = f"gives up the X-token of {COLORS[view.led]}"
+                choices += self.sheet.choice(action, x, y, self.width, CELL, note=note)
+                continue
+            others += svg.forbidden(action, x, y, self.width, CELL) if asks else ""
+            if owner == NONE:
+                free.append(rank)
+            elif owner == NEUTRAL:
+                tokens += svg.path(svg.cross(column - 6, y + 12, 12), "none", line=theme.soft, weight=3)
+                owners.append(f"{rank + 1} neutral")
+            else:
+                is_last = (owner, color, rank) == self.last
+                tokens += self.sheet.token(owner, column, middle, 13.5, ringed=is_last)
+                owners.append(f"{rank + 1} player_{owner}")
+        drawn = self._chip(color, y) + svg.path(ground, theme.tints[color])
+        ranks = "".join(str(rank + 1) for rank in free)
+        drawn += svg.letters([self.columns[rank] for rank in free], middle, ranks, 14, theme.words[color])
+        trump = "" if color != RED else ", trump, broken" if view.trump_broken else ", trump, not broken"
+        label = f"{COLORS[color]}{trump}: {', '.join(owners) or 'nothing declared'}"
+        return svg.group(f'<g aria-hidden="true">{drawn}{tokens}</g>{choices}{others}', label)
+
+    def _x_token(self, x: float, y: float) -> str:
+        """The X-token of the led colour, crossed out."""
+        led, on = self.theme.colors[self.view.led], self.theme.on_colors[self.view.led]
+        token = svg.path(svg.disc(x, y, 6.5), led, line=self.theme.panel)
+        return token + svg.path(svg.cross(x - 3, y - 3, 6), "none", line=on, weight=1.8)
+
+    def _chip(self, color: int, y: float) -> str:
+        """The name of a row, hollow without an X-token for it; the red one has a lock until trump is broken."""
+        theme, seat = self.theme, self.view.seat
+        if seat is None or color in self.view.x_tokens[seat]:
+            chip = svg.box(8, y + 4, 26, 28, theme.colors[color])
+            chip += svg.centred(21, y + 18, LETTERS[color], 16, theme.on_colors[color], bold=True)
+        else:
+            chip = svg.box(9, y + 5, 24, 26, "none", line=theme.colors[color], weight=2)
+            chip += svg.centred(21, y + 18, LETTERS[color], 16, theme.soft)
+        if color == RED and not self.view.trump_broken:
+            chip += svg.path(svg.disc(33.5, y + 5.5, 8.5), theme.panel)
+            chip += svg.path(f"M30.5 {y + 5}v-2.5a3 3 0 0 1 6 0v2.5", "none", line=theme.ink, weight=1.8)
+            chip += svg.box(29, y + 4.5, 9, 6.5, theme.ink, radius=1.5)
+        return chip
+
+    def _hand(self, seat: int, top: float) -> str:
+        """The cards of ``seat``; playable ones are raised."""
+        rules, playable = self.rules, set(self.legal)
+        if self.view.phase != DISCARD:
+            plays = playable & set(range(rules.first_play, rules.paradox))
+            playable = {(action - rules.first_play) % rules.num_ranks for action in plays}
+        drawn = self.sheet.token(seat, 21, top + 50, 12)
+        for rank, count in enumerate(self.view.hands[seat]):
+            if count:
+                raised, dimmed = rank in playable, bool(playable - {rank})
+                drawn += self._stack(rank, count, top, raised, dimmed)
+        return svg.group(drawn, f"hand of player_{seat}: {hand_in_words(self.view, seat)}")
+
+    def _stack(self, rank: int, count: int, top: float, raised: bool, dimmed: bool) -> str:
+        """The cards of one rank, one behind the other, and what choosing them does."""
+        theme, rules, middle = self.theme, self.rules, self.columns[rank]
+        width = min(self.width, WIDEST_CARD)
+        x, y = middle - width / 2, top + HAND - CARD - (10 if raised else 4)
+        drawn = ""
+        for k in range(count - 1, -1, -1):
+            drawn += svg.box(x, y - 3 * k, width, CARD, theme.face, line=theme.line, weight=1.5)
+        fill, up = theme.soft if dimmed and not raised else theme.ink, 6 if count > 1 else 0
+        drawn += svg.centred(middle, y + CARD / 2 - up, rank + 1, 22, fill, bold=True)
+        drawn += svg.centred(middle, y + CARD - 10, f"\u00d7{count}", 12, theme.soft) if count > 1 else ""
+        if self.view.phase == DISCARD and raised:
+            return drawn + self.sheet.choice(rank, x, y, width, CARD)
+        if self.view.seat is None:
+            return drawn
+        if self.view.phase != PLAY:
+            return drawn + svg.forbidden(rank, x, y, width, CARD)
+        # An area that lists the cells where the card can be declared, for a page.
+        columns = range(rules.first_play + rank, rules.paradox, rules.num_ranks)
+        cells = " ".join(str(action) for action in columns if action in self.legal)
+        return drawn + svg.area(f'data-leads="{cells}"', x, y, width, CARD)
+
+    def _foot(self, seat: int, top: float) -> str:
+        """What to do, and the discard of ``seat``."""
+        view, theme, rules, sheet = self.view, self.theme, self.rules, self.sheet
+        middle, drawn = top + 24, ""
+        bids = [action for action in self.legal if rules.num_ranks <= action < rules.first_play]
+        if bids:
+            room = (PANEL - 2 * PADDING - 84) / len(bids)
+            for k, action in enumerate(bids):
+                words = rules.bids[action - rules.num_ranks]
+                drawn += sheet.button(action, PADDING + k * room, top + 4, min(room - 6, 56), words)
+        elif rules.paradox in self.legal:
+            drawn += sheet.button(rules.paradox, PADDING, top + 4, 160, "Paradox")
+        elif self.legal and view.phase == DISCARD:
+            drawn += svg.prompt(PADDING, middle, "Put a card aside. You will not play it.")
+        elif self.legal:
+            colors = {(action - rules.first_play) // rules.num_ranks for action in self.legal}
+            costs = any(view.costs_token(color) for color in colors)
+            drawn += svg.prompt(PADDING, middle - 9 * costs, "Choose a framed cell.")
+            if costs:
+                what = "A crossed token is what the cell costs."
+                drawn += svg.prompt(PADDING, middle + 10, what, 12, theme.soft)
+        elif view.mover >= 0:
+            drawn += sheet.waiting(middle)
+        if seat in view.discards:
+            rank, right = view.discards[seat] + 1, PANEL - PADDING
+            card = svg.box(right - 28, top + 6, 28, 36, theme.face, line=theme.line, weight=1.5)
+            card += svg.centred(right - 14, middle, rank, 16, theme.soft)
+            card += svg.text(right - 36, middle, "aside", 13, theme.soft, anchor="end")
+            drawn += svg.figure(card, f"put aside: {rank}")
+        return drawn

@@ -1,0 +1,269 @@
+"""What the pictures of all games share: their colours, and the sheet that a game's file draws on.
+
+A picture is laid out in its own units and scaled to the requested width. Panels are `PANEL` units wide, in two columns
+if the picture is wide, in one if it is narrow. Text has a size of at least 12 units.
+
+Colour alone conveys nothing: a colour has a letter, a seat has a shape and a number. No element has an id, so that a
+page can contain many pictures.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import cache
+from html import escape
+
+from catbox_env.core.checks import check_choice, check_integer
+from catbox_env.core.game import GameState
+from catbox_env.core.show import game_title, last_action, winners_of, won_by
+from catbox_env.pictures import svg
+from catbox_env.pictures.svg import number
+
+#: Widths of a picture, in pixels: the minimum, the maximum, and the smallest with two columns.
+MIN_WIDTH, MAX_WIDTH, WIDE_FROM = 240, 4096, 560
+#: Width of a panel, and the gaps around it, in units.
+PANEL, GAP = 344, 10
+#: Padding at the sides of a panel, and the height of its title.
+PADDING, TITLE = 12, 34
+#: Height of the head of a narrow and of a wide picture.
+HEADS = (88, 66)
+#: Letters of the colours red, blue, yellow, green.
+LETTERS = "RBYG"
+#: The number of seats that have their own token.
+MAX_SEATS = 6
+#: A viewer uses the first of these that is installed.
+FONTS = "Inter, system-ui, -apple-system, 'Segoe UI', Roboto, 'Helvetica Neue', Arial, sans-serif"
+
+
+@dataclass(frozen=True)
+class Theme:
+    """Colours. Text has a contrast ratio of at least 4.5 to its background, outlines and tokens 3 (WCAG 2, AA).
+
+    Attributes:
+        page, panel: backgrounds; line: borders of panels.
+        ink, soft: text, and less prominent text; also the frame of what can be chosen.
+        face: cards without a colour; back: hidden cards; turn: the row of the seat to move.
+        colors: red, blue, yellow, green; on_colors: text on them; tints: pale ones, for empty cells; words: text in
+            these colours on a panel or a face.
+        seats: six colours, none easily confused with one of ``colors``; on_seats: text on them.
+    """
+
+    page: str
+    panel: str
+    line: str
+    ink: str
+    soft: str
+    face: str
+    back: str
+    turn: str
+    colors: tuple[str, ...]
+    on_colors: tuple[str, ...]
+    tints: tuple[str, ...]
+    words: tuple[str, ...]
+    seats: tuple[str, ...]
+    on_seats: str
+
+
+THEMES = {
+    "light": Theme(
+        page="#ece7dc", panel="#fbf9f4", line="#d5cebf", ink="#1d2230", soft="#555b69", face="#ffffff",
+        back="#c9c2b2", turn="#ebe4d3",
+        colors=("#c42f38", "#1f5fb0", "#f2bd1d", "#26774a"), on_colors=("#ffffff", "#ffffff", "#1d2230", "#ffffff"),
+        tints=("#f7dcda", "#d9e6f6", "#fbedbd", "#d5ebdc"), words=("#b3242e", "#1f5fb0", "#7a5900", "#1f6b41"),
+        seats=("#4d586b", "#7637b5", "#006a73", "#964300", "#ab1a6c", "#565c00"), on_seats="#ffffff",
+    ),
+    "dark": Theme(
+        page="#12151b", panel="#1c212a", line="#3a4250", ink="#f2f4f7", soft="#b1b8c4", face="#2f3744",
+        back="#4b5566", turn="#2b3340",
+        colors=("#cd3f46", "#2c70c9", "#f0be2a", "#2b8050"), on_colors=("#ffffff", "#ffffff", "#12151b", "#ffffff"),
+        tints=("#4a2429", "#203a5f", "#4a3d14", "#1d422d"), words=("#ff9a98", "#8dbcfb", "#f4cc55", "#7fd6a0"),
+        seats=("#aeb9ca", "#cdaef8", "#74d4da", "#f5ad67", "#f896ca", "#ccd267"), on_seats="#12151b",
+    ),
+}  # fmt: skip
+
+
+@cache
+def _shape(seat: int, radius: float) -> str:
+    """The outline of a seat's tokens, around the origin: disc, square, hexagon, diamond, triangle, octagon."""
+    if seat == 0:
+        return svg.disc(0, 0, radius)
+    if seat == 1:
+        side = 0.9 * radius
+        return svg.round_box(-side, -side, 2 * side, 2 * side, 0.2 * radius)
+    corners, turned, size = {2: (6, 0.0, 1.08), 3: (4, 0.0, 1.2), 4: (3, -90.0, 1.3), 5: (8, 22.5, 1.06)}[
+        seat
+    ]
+    angles = [math.radians(turned + 360 * k / corners) for k in range(corners)]
+    down = 0.18 * radius if corners == 3 else 0  # so that the number is in the middle of the triangle
+    points = [
+        f"{number(size * radius * math.cos(a))} {number(size * radius * math.sin(a) + down)}" for a in angles
+    ]
+    return f"M{'L'.join(points)}z"
+
+
+class Sheet:
+    """A picture under construction: a head, and panels in two columns (one if the picture is narrow).
+
+    Attributes:
+        state, seat: the position, and the seat that sees it; None: everything.
+        legal: the actions that can be chosen: the legal ones for the seat to move and for None, none for another seat.
+        winners: the seats that won the game or share the win; none before its end.
+        theme: the colours.
+
+    Raises ``ValueError`` unless ``size``, the width in pixels, is an integer from 240 to 4096; for an unknown theme.
+    """
+
+    def __init__(self, state: GameState, seat: int | None, size: int, theme: str) -> None:
+        self._size = check_integer("size", size, MIN_WIDTH, MAX_WIDTH, " (the width in pixels)")
+        self.theme = THEMES[check_choice("theme", theme, tuple(THEMES))]
+        self.state, self.seat = state, seat
+        self.legal = state.legal_actions() if seat in (None, state.current_player) else []
+        self.winners = winners_of(state)
+        self._columns: tuple[list[tuple[float, str, str]], ...] = ([], [])
+
+    # Parts of a panel.
+
+    def heading(self, words: str, note: str = "") -> str:
+        """The title of a panel, and a right-aligned note."""
+        title = svg.text(PADDING, 19, words, 15, bold=True)
+        return title + (
+            svg.text(PANEL - PADDING, 19, note, 13, self.theme.soft, anchor="end") if note else ""
+        )
+
+    def choice(
+        self, action: int, x: float, y: float, width: float, height: float, *, radius: float = 6, note: str = ""
+    ) -> str:  # fmt: skip
+        """A legal action as a frame around what it chooses, which is drawn first.
+
+        ``note``: what a screen reader says besides the action's name.
+        """
+        frame = svg.box(x, y, width, height, "none", radius=radius, line=self.theme.ink, weight=2.5)
+        return self._action(action, frame, note)
+
+    def button(
+        self, action: int, x: float, y: float, width: float, words: object, *, small: bool = False
+    ) -> str:
+        """A legal action as a filled button with ``words`` on it, which are part of the action's name."""
+        theme = self.theme
+        height, ground, fill = (28, theme.back, theme.ink) if small else (40, theme.ink, theme.panel)
+        face = svg.box(x, y, width, height, ground, radius=8)
+        size = 14 if small else 16
+        return self._action(
+            action, face + svg.centred(x + width / 2, y + height / 2, words, size, fill, bold=not small)
+        )
+
+    def _action(self, action: int, drawn: str, note: str = "") -> str:
+        name = escape(self.state.game.action_to_string(action))
+        described = f' aria-description="{escape(note)}"' if note else ""
+        return (
+            f'<g role="button" data-action="{action}" aria-label="{name}"{described} cursor="pointer" '
+            f'pointer-events="all">{drawn}</g>'
+        )
+
+    def token(
+        self, seat: int, x: float, y: float, radius: float, *, ringed: bool = False, faded: bool = False
+    ) -> str:
+        """A seat's token: its shape, colour, number. ``ringed``: the latest one; ``faded``: of a seat that is out."""
+        theme = self.theme
+        fill, on = (theme.back, theme.ink) if faded else (theme.seats[seat], theme.on_seats)
+        size = max(12.0, round(1.15 * radius, 1))
+        ring = f' stroke="{theme.ink}" stroke-width="2.5"' if ringed else ""
+        return (
+            f'<g transform="translate({number(x)} {number(y)})"><path d="{_shape(seat, radius)}" fill="{fill}"{ring}/>'
+            f"{svg.centred(0, 0, seat, size, on, bold=True)}</g>"
+        )
+
+    def seat_row(
+        self, seat: int, top: float, height: float, notes: list[str], *,
+        width: float = PANEL - 12, faded: bool = False,
+    ) -> tuple[str, str]:  # fmt: skip
+        """The row of a seat in a panel: its token, its name, and ``notes`` below; and the same in words.
+
+        The viewer's row has the note "you", and that of the seat to move a background ``width`` units wide.
+        """
+        y, turn, you = top + height / 2, seat == self.state.current_player, seat == self.seat
+        notes = ["you"] * you + notes
+        drawn = svg.box(6, top + 2, width, height - 4, self.theme.turn, radius=8) if turn else ""
+        drawn += self.token(seat, 26, y, 13, faded=faded)
+        fill = self.theme.soft if faded else ""
+        drawn += svg.text(46, y - (8 if notes else 0), f"player_{seat}", 15, fill, bold=turn or you)
+        drawn += svg.text(46, y + 11, " · ".join(notes), 12, self.theme.soft) if notes else ""
+        return drawn, ", ".join([f"player_{seat}", *notes] + ["to move"] * turn)
+
+    def waiting(self, y: float) -> str:
+        """Whom the viewer is waiting for."""
+        return svg.text(PADDING, y, f"Waiting for player_{self.state.current_player}.", fill=self.theme.soft)
+
+    def crown(self, x: float, y: float, radius: float = 10) -> str:
+        """The mark of the winning card, centred."""
+        k = radius / 10
+        points = f"M{number(x - 5.5 * k)} {number(y + 4.5 * k)}" + "".join(
+            f"l{number(right * k)} {number(down * k)}"
+            for right, down in ((-1, -8), (4, 3), (2.5, -5), (2.5, 5), (4, -3), (-1, 8))
+        )
+        return svg.path(svg.disc(x, y, radius), self.theme.ink) + svg.path(points + "z", self.theme.panel)
+
+    # Panels, and the whole picture.
+
+    def panel(self, column: int, height: float, content: str, label: str = "") -> None:
+        """Add a panel at the bottom of ``column``, 0 or 1. ``content`` has its origin in the panel's corner."""
+        self._columns[column].append((height, content, label))
+
+    def shorter_column(self) -> int:
+        """The shorter column."""
+        heights = [sum(height + GAP for height, _, _ in panels) for panels in self._columns]
+        return heights.index(min(heights))
+
+    def picture(self, note: str, line: str, describe: Callable[[int, int], str]) -> str:
+        """The whole picture.
+
+        Args:
+            note: the progress of the game.
+            line: who is to move and what to do; at the end the winners stand there instead.
+            describe: a sentence without a full stop for the last action: called with its seat, and its id or HIDDEN.
+        """
+        wide = self._size >= WIDE_FROM
+        columns = self._columns if wide else ([panel for column in self._columns for panel in column],)
+        width = GAP + len(columns) * (PANEL + GAP)
+        bottom = HEADS[wide] + max(sum(height + GAP for height, _, _ in panels) for panels in columns)
+        placed = []
+        for i, panels in enumerate(columns):
+            y = float(HEADS[wide])
+            for k, (height, content, label) in enumerate(panels):
+                if k == len(panels) - 1:
+                    height = bottom - GAP - y  # the last one extends to the bottom of the other column
+                ground = svg.box(0, 0, PANEL, height, self.theme.panel, radius=10, line=self.theme.line)
+                x = GAP + i * (PANEL + GAP)
+                placed.append(
+                    f'<g transform="translate({x} {number(y)})">{svg.group(ground + content, label)}</g>'
+                )
+                y += height + GAP
+        height = 2 * round(self._size * bottom / width / 2)  # even, as video formats need it
+        line, last = won_by(self.winners) if self.winners else line, self._last_words(describe)
+        title = game_title(self.state.game.id)
+        description = " ".join(words for words in (note + ".", line + ".", last) if words)
+        return (
+            f'<svg xmlns="http://www.w3.org/2000/svg" width="{self._size}" height="{height}" '
+            f'viewBox="0 0 {width} {number(bottom)}" role="group" aria-label="{escape(title)}" '
+            f'font-family="{escape(FONTS)}" fill="{self.theme.ink}">'
+            f"<title>{escape(title)}</title><desc>{escape(description)}</desc>"
+            f'<rect x="-2" y="-2" width="{width + 4}" height="{number(bottom + 4)}" fill="{self.theme.page}"/>'
+            f"{self._head(wide, width, title, note, line, last)}{''.join(placed)}</svg>"
+        )
+
+    def _last_words(self, describe: Callable[[int, int], str]) -> str:
+        """The last action, as the viewer saw it; nothing at the beginning, and if the state has no past."""
+        last = last_action(self.state, self.seat)
+        return "" if last is None else f"{describe(*last)}."
+
+    def _head(self, wide: bool, width: float, title: str, note: str, line: str, last: str) -> str:
+        soft, left, right = self.theme.soft, GAP + 4, width - GAP - 4
+        words = svg.text(left, 20, title, 18, bold=True) + svg.text(right, 20, note, 13, soft, anchor="end")
+        has_token = self.state.current_player in range(MAX_SEATS)
+        words += self.token(self.state.current_player, left + 11, 47, 11) if has_token else ""
+        words += svg.text(left + (30 if has_token else 0), 47, line, 15, bold=True)
+        return words + (
+            svg.text(right, 47, last, 13, soft, anchor="end") if wide else svg.text(left, 73, last, 13, soft)
+        )

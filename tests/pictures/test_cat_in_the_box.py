@@ -1,0 +1,79 @@
+"""What a picture of Cat in the Box tells: by its labels, which say what is drawn."""
+
+import numpy as np
+
+from catbox_env import GameState
+from catbox_env.pictures.sheet import THEMES
+from tests.cat_in_the_box.positions import play, start
+from tests.pictures.checks import labels
+
+HANDS = [[1, 2, 3, 4, 5], [1, 2, 3, 4, 5], [1, 2, 3, 4, 5]]
+TRICK = ("discard 5", "discard 5", "discard 5", "bid 1", "bid 0", "bid 2", "blue 3", "green 2", "red 1")
+
+
+def table() -> GameState:
+    return start(HANDS, num_ranks=6, bids=(0, 1, 2, 3))
+
+
+def test_the_trick_says_which_card_wins_so_far_and_then_who_won_it() -> None:
+    state = play(table(), *TRICK[:-1])
+    assert "trick 1, blue led: player_0 blue 3, player_1 green 2; player_0 wins so far" in labels(state, 0)
+    play(state, TRICK[-1])
+    seen = "last trick, player_2 won: player_0 blue 3, player_1 green 2, player_2 red 1; player_2 won"
+    assert seen in labels(state, 0)
+    assert seen in labels(state)
+
+
+def test_the_board_says_who_declared_what_and_whether_trump_is_broken() -> None:
+    state = table()
+    assert "red, trump, not broken: nothing declared" in labels(state, 1)
+    play(state, *TRICK)
+    assert {"red, trump, broken: 1 player_2", "blue: 3 player_0", "green: 2 player_1"} <= set(
+        labels(state, 1)
+    )
+
+
+def test_the_players_say_tricks_bid_group_and_lost_x_tokens() -> None:
+    state = play(table(), *TRICK)
+    assert "player_1, you, 0 tricks won, bid 0, largest group 1, may declare red yellow green" in labels(
+        state, 1
+    )
+    assert "player_2, to move, 1 tricks won, bid 2, largest group 1, may declare red yellow green" in labels(
+        state, 1
+    )
+    assert (
+        "player_0, starts, 0 tricks won, bid 1, largest group 1, may declare red blue yellow green"
+        in labels(state, 1)
+    )
+
+
+def test_own_largest_group_is_outlined_and_only_the_own_one() -> None:
+    """Seat 0 has blue 3 and blue 4, side by side, seat 2 red 1 and red 2."""
+    state = play(table(), *TRICK, "red 2, blue 4, yellow 1")
+    seats = THEMES["light"].seats
+    for seat in (0, 2):
+        svg = state.game.render_svg(state, seat)
+        grounds = [
+            color
+            for color in seats
+            if f'z" fill="{color}"/>' in svg.split("<g role", 1)[1].split("red, trump")[0]
+        ]
+        assert grounds == [seats[seat]]
+    svg = state.game.render_svg(state).split("red, trump")[0]
+    assert seats[0] in svg
+    assert seats[2] in svg
+
+
+def test_the_result_is_the_sum_of_tricks_and_bonus_and_names_the_paradox() -> None:
+    state = table()
+    rng = np.random.default_rng(5)
+    while not state.is_terminal():
+        state.apply_action(int(rng.choice(state.legal_actions())))
+    found = [label for label in labels(state) if label.startswith("result")]
+    infos = [state.info(seat) for seat in range(3)]
+    assert len(found) == 1
+    for seat, info in enumerate(infos):
+        points = f"player_{seat} {info['score']} points, {info['tricks_won']} tricks, bonus {info['bonus']}"
+        assert points in found[0]
+    culprit = [f"paradox of player_{seat}" for seat, info in enumerate(infos) if info["paradox"]]
+    assert (culprit or ["no paradox"])[0] in found[0]

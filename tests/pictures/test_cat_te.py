@@ -1,0 +1,75 @@
+"""What a picture of Cat Te tells: by its labels, which say what is drawn."""
+
+from tests.cat_te.positions import play, start
+from tests.pictures.checks import labels, texts
+
+HANDS = ["AS KS 2S 3C 4D 5H", "QS 9S 6C 7C 8D 9D", "JS 10S JC QC KC AC"]
+
+
+def test_each_trick_says_who_played_what_who_folded_and_who_wins_it() -> None:
+    state = play(start(HANDS), "KS, QS, fold JC", "AS, 9S")
+    seen = labels(state, 1)
+    assert "player_0: KS wins, AS wins" in seen
+    assert "player_1, you: QS, 9S" in seen
+    assert "player_2, dealer, to move: folded" in seen
+
+
+def test_a_seat_sees_its_own_folds_and_nobody_elses() -> None:
+    state = play(start(HANDS), "KS, fold 6C, fold JC")
+    assert "player_1 holds 7C 8D 9D 9S QS" not in labels(state, 0)
+    assert "player_2 holds QC KC AC 10S JS" in labels(state, 2)
+    assert "folded" in texts(state, 2)
+    assert "player_2 holds QC KC AC 10S JS, folded JC" in labels(state)
+    assert not any("JC" in label for label in labels(state, 0))
+
+
+def test_cards_to_play_and_to_fold_are_buttons_of_the_seat_to_move() -> None:
+    state = play(start(HANDS), "KS")
+    names = {state.game.action_to_string(action) for action in state.legal_actions()}
+    assert {"play QS", "fold QS", "fold 6C"} <= names
+    assert names <= set(labels(state, 1))
+    assert not names & set(labels(state, 0))
+    assert "player_1 follows spades or folds" in texts(state, 0)
+
+
+def test_whoever_has_no_card_of_the_led_suit_is_told_so_and_nobody_else_is() -> None:
+    state = play(start(HANDS), "4D, 8D")
+    assert "play JS" in {state.game.action_to_string(action) for action in state.legal_actions()}
+    assert {"player_2 plays or folds", "No diamonds: your card cannot win."} <= set(texts(state, 2))
+    assert "player_2 follows diamonds or folds" in texts(state, 0)
+    assert not any("No diamonds" in text for text in texts(state, 0))
+
+
+def test_the_hand_says_that_a_trick_is_needed_until_one_is_won() -> None:
+    needed = "win one of tricks 1\u20134"
+    state = play(start(HANDS), "KS, QS, fold JC")
+    assert needed not in texts(state, 0)
+    assert needed in texts(state, 1)
+
+
+def test_a_card_that_is_chosen_blind_is_shown_to_its_owner_alone() -> None:
+    hands = ["AS 2C 3C 4D 5D 6H", "KS AC 7D 8D 9D 10H", "QS KC AD QD JD KH"]
+    state = play(start(hands), "AS, KS, QS", "2C, AC, KC", "7D, AD, 4D", "QD, 5D, 8D", "JD, 6H")
+    assert "player_0, you: AS wins, 2C, 4D, 5D, face down" in labels(state, 0)
+    assert "player_0: AS wins, 2C, 4D, 5D, face down" in labels(state, 1)
+    assert "chosen" in texts(state, 0)
+    assert "player_0 holds 3C, chose 6H" in labels(state)
+    assert not any("6H" in label for label in labels(state, 1) + labels(state, 2))
+    assert "player_1 chooses, diamonds led" in texts(state, 2)
+
+
+def test_the_side_pot_and_the_scores_are_told() -> None:
+    state = start(["AS KS QS JS 2C 3D", "4S 5S 6S AD 9C 3C"], upturned="KD", side_pot=3, rounds=2)
+    assert "Side pot 6, not claimed; upturned KD" in labels(state, 0)
+    play(state, "AS, claim")
+    assert "Side pot 6, claimed by player_1; upturned KD" in labels(state, 0)
+    assert "player_1 claimed the side pot." in texts(state, 0)
+    assert "antes won: player_0 0, player_1 0" in labels(state, 0)
+
+
+def test_a_shown_hand_wins_and_the_winner_is_named() -> None:
+    state = start(["AS KS QS JS 10S 9S", "4S 5H 6S AD 9C 3C"])
+    assert "show" in labels(state, 0)
+    play(state, "show")
+    assert {"player_0 wins", "player_0 showed an instant win."} <= set(texts(state, 1))
+    assert "antes won: player_0 1, player_1 -1" in labels(state, 1)

@@ -1,0 +1,72 @@
+"""What a picture of Petrify tells: by its labels, which say what is drawn."""
+
+import numpy as np
+import pytest
+
+from catbox_env import make_game
+from catbox_env.games.petrify.show import View
+from tests.petrify.positions import play, start
+from tests.pictures.checks import labels, texts
+
+
+def test_each_cell_says_its_tile_and_the_pawn_on_it() -> None:
+    state = start(["1.2 * W", "2.3 T0 0", "1 1 1"], [(0, 0), (2, 2)], move_rule="up_to")
+    assert {"a1 1.2, player_0", "b1 *", "c1 W", "a2 2.3", "b2 T0", "c2 0", "c3 1.1, player_1"} <= set(
+        labels(state)
+    )
+    play(state, (1, 0))
+    assert "a1 closed" in labels(state)
+    assert "a2 2.3, player_0" in labels(state)
+
+
+def test_where_the_seat_to_move_may_go_are_buttons_for_it_alone() -> None:
+    state = start(["1 1 1", "1 1 1", "1 1 1"], [(0, 0), (2, 2)])
+    assert {"move to b1", "move to a2"} <= set(labels(state, 0))
+    assert not any(label.startswith("move to") for label in labels(state, 1))
+    assert "player_0 walks 1 step" in texts(state, 1)
+
+
+def test_the_players_say_where_they_stand_how_far_they_walk_and_who_is_petrified() -> None:
+    state = start(["1 1 1", "1 4 *", "1 1 1"], [(0, 0), (1, 2)])
+    seen = labels(state, 1)
+    assert "player_0, to move: on a1: 1 step" in seen
+    assert "player_1, you: on c2: 1\u20134 steps" in seen
+    while not state.is_terminal():
+        state.apply_action(state.legal_actions()[0])
+    loser = state.returns().index(-1.0)
+    assert f"player_{loser}: petrified, place 2" in labels(state)
+    assert f"player_{1 - loser} wins" in texts(state)
+
+
+def test_a_player_on_a_teleport_is_told_where_it_may_come_out() -> None:
+    state = play(start(["1 T1 1.2", "1 1 1", "1 T0 1"], [(0, 0), (2, 2)]), (0, 1))
+    assert "player_0 comes out on colour 1" in texts(state)
+    assert "move to a3" in labels(state, 0)
+    assert "move to c1" not in labels(state, 0)
+
+
+def test_only_tiles_that_the_rules_have_are_explained() -> None:
+    plain = texts(start(["1 1 1", "1 1 1", "1 1 1"], [(0, 0), (2, 2)]))
+    assert "closed: nobody can go here" in plain
+    assert "a wall: nobody can go here" not in plain
+    assert "a wall: nobody can go here" in texts(start(["1 1 1", "1 W 1", "1 1 1"], [(0, 0), (2, 2)]))
+
+
+@pytest.mark.parametrize("move_rule", ["exact", "up_to"])
+def test_every_legal_walk_has_a_way(move_rule: str) -> None:
+    tiles = {"walls": 2, "wildcards": 3, "teleports": 2, "zeros": 1}
+    game = make_game("petrify_v0", num_players=3, size=5, move_rule=move_rule, **tiles)
+    rng = np.random.default_rng(5)
+    for seed in range(20):
+        state = game.new_initial_state(seed=seed)
+        while not state.is_terminal():
+            view = View.of(game.rules, state.record)
+            if not view.teleporting:
+                walks = view.walks()
+                assert sorted(walks) == state.legal_actions()
+                for end, way in walks.items():
+                    assert (way[0], way[-1]) == (view.positions[view.mover], end)
+                    assert len(set(way)) == len(way)
+                drawn = game.render_svg(state, state.current_player)
+                assert drawn.count("data-walk") == len(walks)
+            state.apply_action(int(rng.choice(state.legal_actions())))

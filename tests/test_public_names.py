@@ -6,6 +6,7 @@ import ast
 import importlib
 import json
 import re
+from collections.abc import Callable
 from importlib.util import find_spec
 from pathlib import Path
 
@@ -60,6 +61,23 @@ def test_the_list_has_the_names_of_the_hosts_of_language_models(name: str) -> No
     source = ROOT.joinpath("agents", *name.split(".")).with_suffix(".py").read_text(encoding="utf-8")
     (declared,) = re.findall(r"^__all__ = (\[.*?\])", source, re.DOTALL | re.MULTILINE)
     assert set(public_names()[name]) == set(ast.literal_eval(declared))
+
+
+@pytest.mark.parametrize(("section", "shown", "most"), [
+    ("Games and states", lambda game: game, 36),
+    ("Games and states", lambda game: game.new_initial_state(seed=0), 18),
+    ("Many games", lambda game: catbox_env.Vec(game, 1), 26),
+])  # fmt: skip
+def test_games_states_and_batches_show_few_names_and_the_docs_list_them_all(
+    section: str, shown: Callable[[catbox_env.Game], object], most: int
+) -> None:
+    thing = shown(catbox_env.make_game("cat_in_the_box_v0"))
+    names = {name for name in dir(thing) if not name.startswith("_")}
+    assert len(names) <= most, sorted(names)
+    page = (ROOT / "docs" / "api.md").read_text(encoding="utf-8")
+    _, described = page.split(f"\n## {section}")
+    listed = set(re.findall(r"`(\w+)[`(]", described.partition("\n## ")[0]))
+    assert names <= listed, sorted(names - listed)
 
 
 def test_an_unknown_name_is_an_attribute_error() -> None:

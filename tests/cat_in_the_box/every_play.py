@@ -38,7 +38,7 @@ def every_world(rules: Rules) -> dict[bytes, set[World]]:
     while True:
         for seat in range(rules.num_players):
             seen = vec.observe(np.full(vec.num_envs, seat))
-            for vector, record in zip(seen, vec._copied(0)[0], strict=True):
+            for vector, record in zip(seen, vec._records, strict=True):
                 worlds[vector.tobytes()].add(world_of(record, rules, seat))
         following = one_move_later(vec)
         if following is None:

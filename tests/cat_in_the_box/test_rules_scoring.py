@@ -173,7 +173,7 @@ def test_the_three_kinds_of_reward(reward, expected):
 
 def test_info_is_plain_ints_under_the_promised_names():
     state = one_trick_of_three("score")
-    assert tuple(state.game.info_names) == INFO_NAMES
+    assert tuple(state.game.kernels.info_names) == INFO_NAMES
     for seat in range(3):
         assert tuple(state.info(seat)) == INFO_NAMES
         assert {type(value) for value in state.info(seat).values()} == {int}

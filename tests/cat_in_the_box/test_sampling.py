@@ -7,8 +7,7 @@ import numpy as np
 import pytest
 from scipy.stats import chi2, chisquare
 
-from catbox_env import GameState, make_game
-from catbox_env.core.game import Vec
+from catbox_env import GameState, Vec, make_game
 from catbox_env.games.cat_in_the_box.rules import Rules
 from tests.cat_in_the_box.every_play import World, every_world, number_of_ways, world_of
 from tests.cat_in_the_box.positions import play, start, view
@@ -47,7 +46,7 @@ def worlds(vec: Vec, observation: np.ndarray) -> list[World]:
     to_move = int(np.argmax(vec.game.observation_layout.unpack(observation)["to_move"]))
     return [
         world_of(record, rules, (int(record["current_player"]) - to_move) % players)
-        for record in vec._copied(0)[0]
+        for record in vec._records
     ]
 
 

@@ -1,15 +1,22 @@
 """What the games refuse, and that it is said by name, value and bound; and what lies on the bound."""
 
 import dataclasses
+import json
 from typing import Any
 
 import numba
 import numpy as np
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
-from catbox_env import make_game
+from catbox_env import GameState, make_game
+from catbox_env.games.cat_te.rules import Rules as CatTeRules
 from catbox_env.games.petrify.rules import Deal as Board
 from catbox_env.games.petrify.rules import Rules as PetrifyRules
+from tests.cat_te import positions as cat_te
+from tests.games.rule_sets import RULES
+from tests.petrify import positions as petrify
 
 CAT_IN_THE_BOX, CAT_TE, PETRIFY = "cat_in_the_box_v0", "cat_te_v0", "petrify_v0"
 
@@ -56,13 +63,15 @@ REFUSED_RULES: list[tuple[str, dict[str, Any], str]] = [
     (PETRIFY, {"size": 9}, "size=9: expected an integer from 3 to 8"),
     (PETRIFY, {"move_rule": "at_most"}, "move_rule='at_most': expected one of 'exact', 'up_to'"),
     (PETRIFY, {"walls": 5}, r"walls=5: expected an integer from 0 to 4 \(the size, 4\)"),
-    (PETRIFY, {"wildcards": 17}, "17 special tiles, but a board of size 4 has 16 cells; give fewer"),
-    (PETRIFY, {"wildcards": 10, "zeros": 7}, "17 special tiles, but a board of size 4 has 16 cells"),
-    (PETRIFY, {"teleports": 8, "zeros": 7}, "num_players=2: with 8 teleports, .* only 1 of 16 cells hold"),
-    (PETRIFY, {"num_players": 4, "size": 3, "walls": 3, "teleports": 3}, "num_players=4: .* only 3 of 9 cells hold"),
+    (PETRIFY, {"wildcards": 17}, "leave 16 of 16 cells for wildcards=17 and number cards.*; give fewer"),
+    (PETRIFY, {"wildcards": 10, "zeros": 7}, "zeros=7: they leave 9 of 16 cells for wildcards=10"),
+    (PETRIFY, {"teleports": 8, "zeros": 7}, "teleports=8, .* leave 1 of 16 cells .* num_players=2 begin"),
+    (PETRIFY, {"num_players": 4, "size": 3, "walls": 3, "teleports": 3}, "leave 3 of 9 cells .* num_players=4 begin"),
     (PETRIFY, {"num_player": 3}, "unknown option 'num_player' of petrify_v0.*did you mean 'num_players'"),
     (PETRIFY, {"reward": "points"}, "reward='points': expected one of 'score', 'margin', 'win'"),
-    (PETRIFY, {"rules": {"size": 4}}, "petrify_v0 expected a catbox_env.games.petrify.rules.Rules"),
+    (PETRIFY, {"rules": CatTeRules()}, "petrify_v0 expected a catbox_env.games.petrify.rules.Rules"),
+    (PETRIFY, {"rules": {"sise": 4}}, "unknown option 'sise' of petrify_v0.*did you mean 'size'"),
+    (PETRIFY, {"rules": {"size": 9}}, "size=9: expected an integer from 3 to 8"),
     (PETRIFY, {"rules": PetrifyRules.full(), "size": 4}, "rules and size were both given"),
 ]  # fmt: skip
 
@@ -71,6 +80,17 @@ REFUSED_RULES: list[tuple[str, dict[str, Any], str]] = [
 def test_rules_that_cannot_be_played_are_refused(game_id: str, options: dict[str, Any], said: str) -> None:
     with pytest.raises(ValueError, match=said):
         make_game(game_id, **options)
+
+
+@pytest.mark.parametrize("game_id", RULES)
+@settings(max_examples=20)
+@given(data=st.data())
+def test_rules_as_a_mapping_make_the_same_game(game_id: str, data: st.DataObject) -> None:
+    """What the specification of a Gymnasium environment makes of them, by way of JSON too."""
+    rules = data.draw(RULES[game_id])
+    for fields in (dataclasses.asdict(rules), json.loads(json.dumps(dataclasses.asdict(rules)))):
+        game = make_game(game_id, rules=fields, reward="win")
+        assert game == make_game(game_id, rules=rules, reward="win") == make_game(game_id, **game.options)
 
 
 def test_rules_are_frozen_and_replaced_ones_are_checked_again() -> None:
@@ -156,11 +176,12 @@ REFUSED_DEALS: list[tuple[str, Any, str]] = [
     (PETRIFY, board(4, "T5"), "tile 'T5'.*'T0' .. 'T4'"),
     (PETRIFY, board(4, 0), "tile 0; expected"),
     (PETRIFY, board(4, "W"), r"special tiles \['W'\]; the rules have \[\]: change the tiles, or"),
-    (PETRIFY, board(places=[0]), "1 positions; expected one for each of 2 players"),
-    (PETRIFY, board(places=[0, 1, 2]), "3 positions; expected one for each of 2 players"),
-    (PETRIFY, board(places=[0, 9]), "position 9; expected a cell from 0 to 8"),
-    (PETRIFY, board(places=[-1, 8]), "position -1; expected a cell from 0 to 8"),
-    (PETRIFY, board(places=[4, 4]), r"positions \[4, 4\]; players begin on different cells"),
+    (PETRIFY, board(places=[0]), r"positions \[0\]; expected 2 different cells"),
+    (PETRIFY, board(places=[0, 1, 2]), r"positions \[0, 1, 2\]; expected 2 different cells"),
+    (PETRIFY, board(places=[0, 9]), r"positions \[0, 9\]; expected .* \[0, 1, 2, 3, 4, 5, 6, 7, 8\]"),
+    (PETRIFY, board(places=[-1, 8]), r"positions \[-1, 8\]; expected"),
+    (PETRIFY, board(places=[4, 4]), r"positions \[4, 4\]; expected 2 different cells"),
+    (PETRIFY, board(places=[[4], 4]), r"positions \[\[4\], 4\]; expected"),
     (PETRIFY, {"tiles": TILES}, r"expected Deal\(tiles, positions\) or a dict with these keys"),
     (PETRIFY, {"tiles": TILES, "positions": [0, 8], "seat": 0}, "expected Deal"),
 ]  # fmt: skip
@@ -182,7 +203,7 @@ def test_a_deal_that_cannot_come_up_is_refused(game_id: str, deal: Any, said: st
 @pytest.mark.parametrize(
     ("options", "tiles", "places", "said"),
     [
-        ({"teleports": 1, "wildcards": 1}, "T0 2.2 * 1.4 2.3 3.2 1.3 2.4 1.2", [0, 8], "position 0 is on tile 'T0'"),
+        ({"teleports": 1, "wildcards": 1}, "T0 2.2 * 1.4 2.3 3.2 1.3 2.4 1.2", [0, 8], r"expected .* \[1, 2, 3,"),
         ({"walls": 2}, "1.1 W 3.3 W 2.3 3.2 1.3 2.4 1.2", [8, 0], "player_1 has no legal end cell"),
     ],
 )  # fmt: skip
@@ -206,6 +227,100 @@ def test_what_is_seen_after_the_end_gives_no_state(game_id: str) -> None:
         game.sample_state(state.observation(0))
 
 
+def cat_in_the_box(phase: int, moves: int) -> GameState:
+    """The first round of a match of four, so many moves into a phase: 0 discard, 1 bid, 2 play."""
+    state = make_game(CAT_IN_THE_BOX, rounds="match", start_player=1).new_initial_state(seed=3)
+    rng = np.random.default_rng(3)
+    while state.record.phase < phase:
+        state.apply_action(int(rng.choice(state.legal_actions())))
+    for _ in range(moves):
+        state.apply_action(int(rng.choice(state.legal_actions())))
+    return state
+
+
+def cat_te_position() -> GameState:
+    """In the third trick, before the turn of seat 3; seat 1 has claimed in the second trick and folded three cards."""
+    hands = ["AS KS QS JS 9H 8H", "5S 2C 3C 4C 5C 10H", "2D 3D 4D 5D 6D 7H", "2S 3S 9C 10C 9D 6H"]
+    options: dict[str, Any] = {"upturned": "4S", "side_pot": 2, "rounds": 3, "instant_wins": False}
+    tricks = "AS, fold 2C, 2D, 2S", "KS, claim, fold 3C, fold 3D, 3S", "QS, fold 4C, fold 4D"
+    return cat_te.play(cat_te.start(hands, **options), *tricks)
+
+
+def petrify_position() -> GameState:
+    board = ["2.1 W 1.3 1.1", "T1 4.2 2.1 T0", "1.2 1.4 1.3 4.4", "3.1 3.1 3.1 3.1"]
+    return petrify.start(board, [(0, 0), (3, 3), (2, 1)])
+
+
+#: Positions, and what their seat to move cannot see there: elements of a part, and what they become.
+UNSEEN: list[tuple[GameState, list[tuple[str, Any, Any]]]] = [
+    (
+        cat_in_the_box(0, 2),
+        [
+            ("phase", ..., 0), ("phase", ..., [0, 1, 0]), ("hand", 0, 5), ("discarded", 0, 1), ("to_move", ..., 0),
+            ("tricks_left", 0, 7), ("leader", ..., [1, 0, 0, 0]), ("bids", (0, 1), 1), ("scores", 1, 41),
+        ],
+    ),
+    (cat_in_the_box(1, 2), [("phase", ..., [0, 0, 1]), ("bids", (0, 1), 1), ("discarded", ..., 0), ("bids", 2, 0)]),
+    (
+        cat_in_the_box(2, 0),
+        [
+            ("led", 1, 1), ("discarded", ..., 0), ("bids", 2, 0), ("tricks_won", 1, 1), ("trick", (0, 1, 0), 1),
+            ("scores", 1, 1), ("scores", 1, -1), ("may_hold", 0, 0), ("may_hold", (slice(1, 3), 0), 0),
+        ],
+    ),
+    (cat_in_the_box(2, 1), [("led", ..., 0), ("led", ..., 1), ("trick", ..., 0), ("led", ..., [1, 0, 0, 0])]),
+    (
+        cat_in_the_box(2, 6),
+        [
+            ("phase", ..., [1, 0, 0]), ("tricks_left", 0, 8), ("tricks_left", 0, 0), ("hand", 0, 5),
+            ("board", (0, slice(0, 3), 0), 1), ("to_move", ..., [0, 1, 0, 0]), ("start_player", ..., 0),
+            ("leader", ..., 0), ("board", ..., 0),
+        ],
+    ),
+    (
+        cat_te_position(),
+        [
+            ("hand", ..., 0), ("hand", slice(20), 1), ("folded", 0, 1), ("faceup", ..., 0), ("faceup", (0, 4, 3), 1),
+            ("num_folded", 1, 5), ("num_folded", ..., 0), ("chosen", 30, 1), ("led_suit", ..., 0), ("led_suit", ..., 1),
+            ("led_suit", ..., [1, 0, 0, 0]), ("leader", ..., [1, 0, 0, 0]), ("trick", ..., [0, 0, 0, 1, 0, 0]),
+            ("trick", ..., [0, 0, 0, 0, 0, 1]), ("to_move", ..., [0, 1, 0, 0]), ("in_round", 1, 0),
+            ("early_tricks", 2, 1), ("tricks_won", 2, 1), ("claim_trick", ..., 0), ("claimed", ..., 0),
+            ("side_pot", 0, 9), ("scores", 0, -1), ("upturned", ..., 0), ("dealer", ..., 0), ("seat", ..., 0),
+        ],
+    ),
+    (
+        petrify_position(),
+        [
+            ("symbols", (0, 0, 0), 1), ("colors", (0, 0, 0), 1), ("kinds", ..., 0), ("kinds", (1, 0, 0), 1),
+            ("open", (0, 0), 0), ("open", ..., 0), ("positions", ..., 0), ("positions", (1, 0, 1), 1),
+            ("to_move", ..., 0), ("teleporting", 0, 1), ("in_game", 1, 0), ("seat", ..., 0), ("place", (1, 2), 1),
+            ("end_cells", ..., 0), ("end_cells_after", (0, 0, 0), 7),
+        ],
+    ),
+]  # fmt: skip
+
+
+@pytest.mark.nojit
+@pytest.mark.parametrize(("state", "part", "place", "value"), [
+    pytest.param(state, *change, id=f"{state.game.id} {' '.join(map(str, change))}")
+    for state, changes in UNSEEN for change in changes
+])  # fmt: skip
+def test_a_vector_that_no_seat_can_see_gives_no_state(
+    state: GameState, part: str, place: Any, value: Any
+) -> None:
+    game, seen = state.game, state.observation(state.current_player)
+    assert game.sample_state(seen, 0).current_player == state.current_player
+    before = seen.copy()
+    game.observation_layout.unpack(seen)[part][place] = value
+    assert not np.array_equal(seen, before)
+    for sample in (
+        lambda: game.sample_state(seen, 0),
+        lambda: game.sample_states(np.stack([before, seen]), 2, 0),
+    ):
+        with pytest.raises(ValueError, match="no state of this game agrees with it"):
+            sample()
+
+
 @pytest.mark.nojit
 @pytest.mark.parametrize(
     ("game_id", "options"),
@@ -223,7 +338,7 @@ def test_a_changed_vector_is_refused_or_seen_again_in_a_world_that_can_be_played
     game_id: str, options: dict[str, Any]
 ) -> None:
     game, rng, refused, accepted = make_game(game_id, **options), np.random.default_rng(3), 0, 0
-    low, high = (bounds.astype(int) for bounds in game.observation_layout.bounds())
+    low, high = (bounds.astype(int) for bounds in (game.observation_layout.low, game.observation_layout.high))
     for seed in range(1 if numba.config.DISABLE_JIT else 4):  # type: ignore[attr-defined]
         state = game.new_initial_state(seed=seed)
         while not state.is_terminal():

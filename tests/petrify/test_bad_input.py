@@ -1,12 +1,11 @@
 """What Petrify refuses, and that it says why and what to do."""
 
-from typing import Any
-
-import numpy as np
 import pytest
 
-from catbox_env import GameState, make_game
+from catbox_env import make_game
+from catbox_env.games.petrify.rules import TILES
 from catbox_env.petrify_v0 import Deal
+from tests.core.record_changes import set_field
 
 BOARD = [["2.1", "W", "1.3", "1.1"], ["T1", "4.2", "2.1", "T0"], ["1.2", "1.4", "1.3", "4.4"], ["3.1"] * 4]
 
@@ -39,26 +38,18 @@ def test_an_illegal_move_says_which_rule_forbids_it_and_changes_nothing(
     assert state.serialize() == data
 
 
-#: What is wrong with a position, and the fields of its record that make it so; a tuple: (element, value).
-UNPLAYABLE: dict[str, dict[str, Any]] = {
-    "nobody to move": {"current_player": -1},
-    "two pawns on a cell": {"position": (0, 15)},
-    "a pawn on a closed cell": {"position": (0, 1)},
-    "nowhere to go": {"open": 1 << 0 | 1 << 9 | 1 << 15},
-    "a mover that is out": {"place": (0, 2)},
-    "nobody left but the mover": {"place": (slice(1, 3), [1, 2])},
-    "a place that is not the last": {"place": (2, 1)},
-    "the same place twice": {"place": (slice(1, 3), [2, 2])},
-    "more turns than a game can have: an open wall": {"open": (1 << 16) - 1},
+#: What is wrong with a position, and the change of its record that makes it so.
+UNPLAYABLE = {
+    "nobody to move": set_field("current_player", -1),
+    "two pawns on a cell": set_field("position", 15, 0),
+    "a pawn on a closed cell": set_field("position", 1, 0),
+    "nowhere to go": set_field("open", 1 << 0 | 1 << 9 | 1 << 15),
+    "a mover that is out": set_field("place", 2, 0),
+    "nobody left but the mover": set_field("place", [-1, 1, 2, 0]),
+    "a place that is not the last": set_field("place", 1, 2),
+    "the same place twice": set_field("place", [-1, 2, 2, 0]),
+    "more turns than a game can have: an open wall": set_field("open", (1 << 16) - 1),
 }
-
-
-def change(state: GameState, **fields: Any) -> None:
-    for name, value in fields.items():
-        if isinstance(value, tuple):
-            state.record[name][value[0]] = value[1]
-        else:
-            state.record[name] = value
 
 
 @pytest.mark.nojit
@@ -67,15 +58,15 @@ def test_a_position_that_cannot_be_played_to_its_end_is_not_sampled(what: str) -
     game = make_game("petrify_v0", num_players=3, teleports=2, walls=1)
     state = game.new_initial_state(deal=Deal(BOARD, [0, 15, 9]))
     assert game.sample_state(state.observation(1), seed=0).legal_actions() == state.legal_actions()
-    change(state, **UNPLAYABLE[what])
+    UNPLAYABLE[what](state.record)
     for seat in range(3):
-        with pytest.raises(ValueError, match="observation"):
+        with pytest.raises(ValueError, match="no state of this game agrees with it"):
             game.sample_state(state.observation(seat), seed=0)
 
 
-def test_a_teleport_that_the_rules_do_not_have_makes_a_game_too_long() -> None:
-    """With teleports a turn can take two actions, so a game of more turns than half its actions may not end in time."""
+def test_a_teleport_that_the_rules_do_not_have_is_not_sampled() -> None:
+    """With it a turn could take two actions, and the game more than ``max_game_length``."""
     state = make_game("petrify_v0").new_initial_state(seed=0)
-    change(state, tile=(int(np.flatnonzero(state.action_mask())[0]), 16))
-    with pytest.raises(ValueError, match="observation"):
+    set_field("tile", TILES.index("T0"), state.legal_actions()[0])(state.record)
+    with pytest.raises(ValueError, match="no state of this game agrees with it"):
         state.game.sample_state(state.observation(0), seed=0)

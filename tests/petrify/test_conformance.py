@@ -7,8 +7,8 @@ import pytest
 
 from catbox_env import make_game, petrify_v0
 from catbox_env.core.game import GameState
-from catbox_env.games.petrify.state import STATE
 from catbox_env.games.petrify.rules import Rules
+from catbox_env.games.petrify.state import STATE
 from tests.games.test_conformance import VARIANTS
 
 #: The fields of ``core`` that an observation does not show: what was paid, and how long the game has lasted.

@@ -1,10 +1,11 @@
 """The places of Cat Te that cannot hold every hidden card, and the number of ways to fill them.
 
-A place is the hand of a seat, its blind choice included, or its folded cards. The hidden cards of a suit are
-interchangeable, except for the claimed card if it is hidden: it is a kind of its own, which only its claimer can have.
-So it suffices to know how many cards of each kind a place takes: its counts. The places are filled one after another,
-and the number of ways to fill the rest depends only on how many cards of each kind are left. Places that can hold every
-hidden card are left out, because they can always be filled in the same number of ways.
+A place is the hand of a seat, its blind choice included, or its folded cards. Hidden cards of one kind are
+interchangeable: each suit that somebody has run out of is a kind, all other suits together are one, and so is the
+claimed card, if it is hidden, which only its claimer can have. So it suffices to know how many cards of each kind a
+place takes: its counts. The places are filled one after another, and the number of ways to fill the rest depends only
+on how many cards of each kind are left. Places that can hold every hidden card are left out, because they can always be
+filled in the same number of ways.
 
 The numbers reach 10 ** 28 and are 64-bit floats. They are sums of products of non-negative numbers, so every operation
 adds a relative error of at most 2 ** -53, and a few thousand of them 10 ** -12: no feasible number of samples can
@@ -23,18 +24,18 @@ from catbox_env.core.compilation import njit
 from catbox_env.core.kernels import record_dtype
 from catbox_env.core.rng import next_uint64, unit_interval
 from catbox_env.games.cat_te.play import claiming_card, suit_of
-from catbox_env.games.cat_te.rules import HAND_SIZE, MAX_PLAYERS, NUM_RANKS, NUM_SUITS, NUM_TRICKS
-from catbox_env.games.cat_te.state import NEVER, NONE
+from catbox_env.games.cat_te.rules import HAND_SIZE, MAX_PLAYERS, NUM_CARDS, NUM_SUITS, NUM_TRICKS
+from catbox_env.games.cat_te.state import NEVER, NONE, ONE_SUIT
 
-#: Kinds of hidden cards: each suit, and the claimed card.
+#: Kinds of hidden cards: by suit, and the claimed card. Suits of which nobody has run out are counted with one of them.
 CLAIMED = NUM_SUITS
 NUM_KINDS = NUM_SUITS + 1
 #: The hand and the folded cards of each other seat.
 MAX_PLACES = 2 * (MAX_PLAYERS - 1)
 #: Ways to split six cards among four suits, and five cards besides the claimed one.
 MAX_COUNTS = comb(HAND_SIZE + NUM_SUITS - 1, NUM_SUITS - 1) + comb(HAND_SIZE + NUM_SUITS - 2, NUM_SUITS - 1)
-#: BINOMIALS[n, k]: sets of k among n cards of a kind.
-BINOMIALS = np.array([[comb(n, k) for k in range(HAND_SIZE + 1)] for n in range(NUM_RANKS + 1)], np.float64)
+#: BINOMIALS[n, k]: sets of k among n cards.
+BINOMIALS = np.array([[comb(n, k) for k in range(HAND_SIZE + 1)] for n in range(NUM_CARDS + 1)], np.float64)
 
 PLACE = record_dtype(
     [
@@ -48,55 +49,69 @@ PLACE = record_dtype(
 class Places(NamedTuple):
     """The places to fill, in order; N of them.
 
-    What is left before a place is numbered: the last of L numbers means all hidden cards, and placing a card takes off
-    the same whatever else is left. The number leaves out the first suit, which follows from the others.
+    What is left before a place is numbered: the last of L numbers means all hidden cards, and placing cards takes off
+    the same whatever else is left. The number leaves out one kind, which follows from the others.
     """
 
+    hidden: np.ndarray  #: (NUM_KINDS,): the sets of the hidden cards of each kind
     rows: np.ndarray  #: (N,) of PLACE
     counts: np.ndarray  #: (N, MAX_COUNTS, NUM_KINDS) int8: the cards of each kind that each place may hold
     taken: np.ndarray  #: (N, MAX_COUNTS): what they take off the number of what is left
     left: (
         np.ndarray
-    )  #: (N + 1, L, NUM_KINDS) int8: the cards of each kind left before each place, and after all
+    )  #: (N + 1, L, NUM_KINDS) int8: the cards of each kind left before each place, and at the end
     ways: np.ndarray  #: (N + 1, L): the number of ways to fill a place and all after it with these
 
 
 @njit
-def find_places(params, state, observer, claimer, hidden):
-    """The places of which ``observer`` knows something, with their ways; memory for all worlds of a sample.
+def find_places(params, state, observer, unseen):
+    """The places of which ``observer`` knows something, with their ways; ``unseen``: the set of the hidden cards.
 
-    ``hidden``: the sets of the hidden cards of each kind (NUM_KINDS,); ``claimer``: who has the claimed card if that is
-    one of them, else NONE.
+    It allocates the memory for all worlds of a sample.
     """
+    claimer, hidden = NONE, np.zeros(NUM_KINDS, np.int64)
+    if state.claimed != NONE and state.claimed != observer:
+        hidden[CLAIMED] = unseen & (1 << claiming_card(state))
+        claimer = int(state.claimed) if hidden[CLAIMED] != 0 else NONE
+    run_out, common = 0, 0  # the set of the suits that are kinds of their own, and the kind of all others
+    for seat in range(params.num_players):
+        for suit in range(NUM_SUITS):
+            if seat != observer and state.void_since[seat, suit] != NEVER:
+                run_out |= 1 << suit
+    for suit in range(NUM_SUITS):
+        common = common if (run_out >> suit) & 1 else suit
+    for suit in range(NUM_SUITS):
+        kind = suit if (run_out >> suit) & 1 else common
+        hidden[kind] |= unseen & ~hidden[CLAIMED] & (ONE_SUIT << suit)
+
     rows = np.zeros(MAX_PLACES, PLACE)
     counts = np.empty((MAX_PLACES, MAX_COUNTS, NUM_KINDS), np.int8)
     number, first = 0, max(claimer, 0)  # the places with the most counts come where they multiply nothing
     for turn in range(params.num_players):
         seat = (first + turn) % params.num_players
-        if seat == observer:
-            continue
-        for is_folded in range(2):
+        for is_folded in range(2 if seat != observer else 0):
             row = rows[number]
             row.seat, row.is_folded, row.num_counts = seat, is_folded, 0
             tricks = int(state.fold_tricks[seat]) if is_folded else 0
             num_cards = popcount(tricks) if is_folded else num_held(state, seat)
-            holds_any = add_counts(state, row, counts[number], tricks, num_cards, 0)
+            holds_any = add_counts(state, hidden, row, counts[number], tricks, num_cards, 0)
             if seat == claimer:
-                add_counts_with_claimed(state, row, counts[number], tricks, num_cards)
+                add_counts_with_claimed(state, hidden, row, counts[number], tricks, num_cards)
             elif holds_any:
                 continue
             number += 1
-    taken = np.zeros((number, MAX_COUNTS), np.int64)
-    size = 1
-    for kind in range(1, NUM_KINDS):
-        for place in range(number):
-            for k in range(rows[place].num_counts):
-                taken[place, k] += size * counts[place, k, kind]
-        size *= popcount(hidden[kind]) + 1
+
+    taken, size = np.zeros((number, MAX_COUNTS), np.int64), 1
+    for kind in range(NUM_KINDS):
+        if kind != common:
+            for place in range(number):
+                for k in range(rows[place].num_counts):
+                    taken[place, k] += size * counts[place, k, kind]
+            size *= popcount(hidden[kind]) + 1
     left = np.empty((number + 1, size, NUM_KINDS), np.int8)
     for kind in range(NUM_KINDS):
         left[0, size - 1, kind] = popcount(hidden[kind])
-    places = Places(rows[:number], counts, taken, left, np.zeros((number + 1, size), np.float64))
+    places = Places(hidden, rows[:number], counts, taken, left, np.zeros((number + 1, size), np.float64))
     count_ways(places)
     return places
 
@@ -111,32 +126,29 @@ def num_held(state, seat):
 
 
 @njit
-def add_counts(state, row, counts, tricks, num_cards, num_claimed):
+def add_counts(state, hidden, row, counts, tricks, num_cards, num_claimed):
     """Add the counts of a place that holds ``num_cards`` of any suit, and besides ``num_claimed``, 0 or 1.
 
-    ``tricks``: those in which the cards were folded, none for a hand. Returns whether the cards can be of all suits.
+    ``tricks``: those in which the cards were folded, none for a hand. Returns whether any cards can be there.
     """
     holds_any = True
-    for clubs in range(num_cards + 1):
-        for diamonds in range(num_cards - clubs + 1):
-            for hearts in range(num_cards - clubs - diamonds + 1):
-                new = counts[row.num_counts]
-                new[0], new[1], new[2], new[3] = (
-                    clubs,
-                    diamonds,
-                    hearts,
-                    num_cards - clubs - diamonds - hearts,
-                )
-                new[CLAIMED] = num_claimed
-                if agrees_with_voids(state, row.seat, tricks, new):
-                    row.num_counts += 1
-                else:
-                    holds_any = False
+    for clubs in range(min(num_cards, popcount(hidden[0])) + 1):
+        for diamonds in range(min(num_cards - clubs, popcount(hidden[1])) + 1):
+            for hearts in range(min(num_cards - clubs - diamonds, popcount(hidden[2])) + 1):
+                spades = num_cards - clubs - diamonds - hearts
+                if spades <= popcount(hidden[3]):
+                    new = counts[row.num_counts]
+                    split = (clubs, diamonds, hearts, spades, num_claimed)
+                    for kind in range(NUM_KINDS):
+                        new[kind] = split[kind]
+                    agrees = agrees_with_voids(state, row.seat, tricks, new)
+                    row.num_counts += 1 if agrees else 0
+                    holds_any = holds_any and agrees
     return holds_any
 
 
 @njit
-def add_counts_with_claimed(state, row, counts, tricks, num_cards):
+def add_counts_with_claimed(state, hidden, row, counts, tricks, num_cards):
     """Add the counts of a place of the claimer that holds ``num_cards``, the claimed card among them.
 
     That was in hand when it was claimed, and was folded before its suit ran out. The last fold between is its own: the
@@ -147,9 +159,9 @@ def add_counts_with_claimed(state, row, counts, tricks, num_cards):
         possible = (tricks & ((1 << void_since) - 1)) >> state.claim_trick << state.claim_trick
         fold = nth_bit(possible, popcount(possible) - 1)
         if fold != 0:
-            add_counts(state, row, counts, tricks & ~fold, num_cards - 1, 1)
+            add_counts(state, hidden, row, counts, tricks & ~fold, num_cards - 1, 1)
     elif void_since == NEVER:
-        add_counts(state, row, counts, 0, num_cards - 1, 1)
+        add_counts(state, hidden, row, counts, 0, num_cards - 1, 1)
 
 
 @njit
@@ -196,7 +208,7 @@ def count_ways(places):
 
 @njit
 def choices_of(places, place, index, k):
-    """The number of ways to choose the cards of the ``k``-th counts of ``place`` from what is left, number ``index``."""
+    """The number of ways to choose the cards of the ``k``-th counts of ``place`` from what is left, by its number."""
     number = 1.0
     for kind in range(NUM_KINDS):
         number *= BINOMIALS[places.left[place, index, kind], places.counts[place, k, kind]]

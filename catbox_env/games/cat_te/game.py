@@ -16,7 +16,7 @@ from catbox_env.games.cat_te.observe import (
     write_observation,
     write_state,
 )
-from catbox_env.games.cat_te.play import apply, clear_round, deal, public_action, write_mask
+from catbox_env.games.cat_te.play import apply, deal, public_action, write_mask
 from catbox_env.games.cat_te.rules import NUM_CARDS, NUM_TRICKS, Deal, Rules
 from catbox_env.games.cat_te.state import INFO, NUM_ACTIONS, STATE
 
@@ -86,7 +86,6 @@ class CatTe(Game):
     def _write_deal(self, record: np.record, deal: Deal | Mapping[str, Any]) -> None:
         deal = Deal.of(deal)
         deal.check(self.rules)
-        clear_round(self.params[0], record)
         for seat, hand in enumerate(deal.hands):
             record.hand[seat] = sum(1 << int(card) for card in hand)
         if deal.upturned is not None:

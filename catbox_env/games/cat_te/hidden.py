@@ -13,7 +13,7 @@ seat's folded cards does; the order of the folds is not part of a world.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from math import comb, prod
+from math import comb, factorial
 from typing import Any
 
 import numpy as np
@@ -30,26 +30,19 @@ from catbox_env.core.compilation import njit
 from catbox_env.core.draws import Draws
 from catbox_env.core.kernels import HIDDEN, history_rows
 from catbox_env.core.rng import random_below
-from catbox_env.games.cat_te.counting import (
-    CLAIMED,
-    NUM_KINDS,
-    find_places,
-    num_held,
-    sample_counts,
-)
+from catbox_env.games.cat_te.counting import NUM_KINDS, find_places, num_held, sample_counts
 from catbox_env.games.cat_te.observe import read_public, read_set
 from catbox_env.games.cat_te.play import claiming_card, clear_table, is_blind, suit_of
 from catbox_env.games.cat_te.rules import (
     DOUBLE,
     HAND_SIZE,
     NUM_CARDS,
-    NUM_SUITS,
     NUM_TRICKS,
     Deal,
     Rules,
     card_to_string,
 )
-from catbox_env.games.cat_te.state import ALL_CARDS, FOLD, NONE, ONE_SUIT
+from catbox_env.games.cat_te.state import ALL_CARDS, FOLD, NONE
 
 # Deals.
 
@@ -64,10 +57,9 @@ class CardDraws(Draws):
         self.length = HAND_SIZE * rules.num_players + bool(rules.side_pot)
 
     def count(self) -> float:
-        hands = [HAND_SIZE] * self.rules.num_players
-        left = NUM_CARDS - sum(hands)
-        ways = prod(comb(NUM_CARDS - HAND_SIZE * seat, size) for seat, size in enumerate(hands))
-        return float(ways * left if self.rules.side_pot else ways)
+        left = NUM_CARDS - HAND_SIZE * self.rules.num_players
+        hands = factorial(NUM_CARDS) // factorial(HAND_SIZE) ** self.rules.num_players // factorial(left)
+        return float(hands * left if self.rules.side_pot else hands)
 
     def weights(self, drawn: Sequence[int], first_round: bool) -> list[tuple[int, int]]:
         if len(drawn) == self.length:
@@ -104,30 +96,19 @@ class CardDraws(Draws):
 @njit
 def sample(params, observation, generators, states):
     """Fill ``states``, all zeros, with worlds that agree with ``observation``; 1, and no world, if none does."""
-    if len(states) == 0:
-        return 0
-    state = states[0]
-    observer = observing_seat(params, observation)
-    if observer == NONE or not read_position(params, observation, observer, state):
+    state, observer = states[0], observing_seat(params, observation)
+    unseen = read_position(params, observation, observer, state) if observer != NONE else NONE
+    if unseen == NONE:
         return 1
-    unseen = ALL_CARDS & ~cards_in(params, state)
-    claimer, claimed = NONE, 0
-    if state.claimed != NONE and state.claimed != observer:
-        claimed = unseen & (1 << claiming_card(state))
-        claimer = int(state.claimed) if claimed != 0 else NONE
-    hidden = np.empty(NUM_KINDS, np.int64)  # the set of the hidden cards of each kind
-    for suit in range(NUM_SUITS):
-        hidden[suit] = unseen & (ONE_SUIT << suit) & ~claimed
-    hidden[CLAIMED] = claimed
     # The places that cannot hold every card are filled first, all others from the rest.
-    places = find_places(params, state, observer, claimer, hidden)
+    places = find_places(params, state, observer, unseen)
     if places.ways[0, -1] == 0.0:
         return 1
     deck = np.empty(NUM_CARDS, np.int8)
     for i in range(1, len(states)):
         states[i] = state
     for i in range(len(states)):
-        rest = fill_places(generators[i], states[i], places, hidden)
+        rest = fill_places(generators[i], states[i], places, unseen)
         deal_rest(params, generators[i], states[i], observer, rest, deck)
     return 0
 
@@ -143,36 +124,37 @@ def observing_seat(params, observation):
 
 @njit
 def read_position(params, observation, observer, state):
-    """Read what ``observer`` sees into ``state``; returns whether the round can be played to its end from there.
+    """Read what ``observer`` sees into ``state``; returns the set of the cards that it does not see.
 
-    It does not check whether the position is reachable.
+    NONE if the round cannot be played to its end from there. It does not check whether the position is reachable.
     """
     if not read_public(params, observation, observer, state):
-        return False
+        return NONE
     if params.side_pot > 0 and state.upturned == NONE:
-        return False
+        return NONE
     if state.claimed == NONE:
         if state.claim_trick != NONE:
-            return False
+            return NONE
     elif not 0 <= state.claim_trick <= state.trick or claiming_card(state) == NONE:
-        return False
+        return NONE
     finished = params.num_rounds - 1 - int(state.rounds_left)
     stakes = params.num_players * params.side_pot  # of a round
     if not stakes <= state.pot <= stakes * (1 + finished):
-        return False
+        return NONE
     for seat in range(params.num_players):
         if state.scores[seat] < -finished * (DOUBLE + params.side_pot):
-            return False
+            return NONE
     state.hand[observer] = read_set(observation, params.at.hand)
     state.folded[observer] = read_set(observation, params.at.folded)
     state.chosen[observer] = one_hot_index(observation, params.at.chosen, NUM_CARDS)
-    choices = 1 if has_chosen(params, state, observer) else 0
-    return (
-        popcount(state.hand[observer]) == num_held(state, observer) - choices
-        and popcount(state.folded[observer]) == popcount(state.fold_tricks[observer])
-        and (state.chosen[observer] != NONE) == (choices > 0)
-        and cards_in(params, state) != NONE
-    )
+    chosen = 1 if has_chosen(params, state, observer) else 0
+    if (
+        popcount(state.hand[observer]) != num_held(state, observer) - chosen
+        or popcount(state.folded[observer]) != popcount(state.fold_tricks[observer])
+        or (state.chosen[observer] != NONE) != (chosen > 0)
+    ):
+        return NONE
+    return unseen_cards(params, state)
 
 
 @njit
@@ -184,28 +166,25 @@ def has_chosen(params, state, seat):
 
 
 @njit
-def cards_in(params, state):
-    """The set of all cards in ``state``; NONE if a card occurs twice."""
-    cards, number = 0, 0
+def unseen_cards(params, state):
+    """The set of the cards that are not in ``state``; NONE if a card occurs twice."""
+    seen, number = 0, 0
     if state.upturned != NONE:
-        cards, number = 1 << int(state.upturned), 1
+        seen, number = 1 << int(state.upturned), 1
     for seat in range(params.num_players):
-        cards |= state.hand[seat] | state.folded[seat]
+        seen |= state.hand[seat] | state.folded[seat]
         number += popcount(state.hand[seat]) + popcount(state.folded[seat])
         for place in range(NUM_TRICKS + 1):
             card = int(state.faceup[seat, place]) if place < NUM_TRICKS else int(state.chosen[seat])
             if card != NONE:
-                cards |= 1 << card
+                seen |= 1 << card
                 number += 1
-    return cards if popcount(cards) == number else NONE
+    return ALL_CARDS & ~seen if popcount(seen) == number else NONE
 
 
 @njit
-def fill_places(generator, state, places, hidden):
-    """Deal cards of each kind from the sets ``hidden`` (NUM_KINDS,) to ``places``; returns the set of all others."""
-    rest = 0
-    for kind in range(NUM_KINDS):
-        rest |= hidden[kind]
+def fill_places(generator, state, places, rest):
+    """Deal cards from the set ``rest`` to ``places``; returns the set of those left."""
     index = places.ways.shape[1] - 1
     for place in range(len(places.rows)):
         row = places.rows[place]
@@ -214,7 +193,7 @@ def fill_places(generator, state, places, hidden):
         for kind in range(NUM_KINDS):
             for i in range(places.counts[place, k, kind]):
                 number = int(places.left[place, index, kind]) - i
-                card = nth_bit(hidden[kind] & rest, random_below(generator, number))
+                card = nth_bit(places.hidden[kind] & rest, random_below(generator, number))
                 rest &= ~card
                 cards |= card
         index -= places.taken[place, k]
@@ -271,7 +250,9 @@ def rewind(params, generator, state, observer, history, actions):
     with the seat's voids and its claim. The weight is the number of these orders, for all seats together; the
     acceptance probability is that number divided by the number of all orders.
     """
-    num_moves = moves_in_round(params, state)
+    num_moves = 1 if state.claimed != NONE else 0
+    for seat in range(params.num_players):
+        num_moves += HAND_SIZE - num_held(state, seat) + (1 if state.chosen[seat] != NONE else 0)
     first = history_rows(history) - num_moves
     if first < 0:
         return -1.0, 0.0
@@ -280,10 +261,9 @@ def rewind(params, generator, state, observer, history, actions):
     weight, orders = 1.0, 1.0
     for seat in range(params.num_players):
         if seat != observer:
-            order, possible = sample_order(generator, state, seat)
+            order, possible, all_orders = sample_order(generator, state, seat)
             weight *= possible
-            for k in range(popcount(state.folded[seat])):
-                orders *= k + 1
+            orders *= all_orders
             mover = relative_seat(seat, observer, params.num_players)
             if not reveal_actions(state, seat, order, mover, history[first : first + num_moves], actions):
                 return -1.0, 0.0
@@ -302,17 +282,11 @@ def rewind(params, generator, state, observer, history, actions):
 
 
 @njit
-def moves_in_round(params, state):
-    """Actions taken in this round."""
-    moves = 1 if state.claimed != NONE else 0
-    for seat in range(params.num_players):
-        moves += HAND_SIZE - num_held(state, seat) + (1 if state.chosen[seat] != NONE else 0)
-    return moves
-
-
-@njit
 def sample_order(generator, state, seat):
-    """The number of a permutation in which ``seat`` can have folded its cards, drawn uniformly; and how many can be."""
+    """The number of a permutation in which ``seat`` can have folded its cards, drawn uniformly.
+
+    Also returns how many such permutations there are, and how many in all.
+    """
     orders = 1
     for k in range(popcount(state.folded[seat])):
         orders *= k + 1
@@ -322,7 +296,7 @@ def sample_order(generator, state, seat):
             possible += 1
             if random_below(generator, possible) == 0:
                 drawn = order
-    return drawn, possible
+    return drawn, possible, orders
 
 
 @njit

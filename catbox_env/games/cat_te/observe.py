@@ -20,7 +20,7 @@ from catbox_env.core.layout import Layout, Part
 from catbox_env.games.cat_te.play import (
     award_trick,
     card_at,
-    clear_round,
+    clear_table,
     has_swept,
     is_blind,
     pass_turn,
@@ -196,40 +196,17 @@ def read_card(vector, start):
 def read_public(params, observation, seat, state):
     """Set the public fields of ``state``, all zeros, from an observation of ``seat``; the inverse of ``write_public``.
 
-    Returns False, with ``state`` undefined, for a vector without a dealer, a trick or a seat to move, or without cards
-    that lead to them.
-    """
-    players, at = params.num_players, params.at
-    state.dealer = absolute_seat(one_hot_index(observation, at.dealer, players), seat, players)
-    if state.dealer == NONE:
-        return False
-    clear_round(params, state)
-    if not replay_tricks(params, observation, seat, state):
-        return False
-    if params.side_pot > 0:
-        state.claim_trick = one_hot_index(observation, at.claim_trick, BLIND_TRICK + 1)
-        state.upturned = one_hot_index(observation, at.upturned, NUM_CARDS)
-        state.claimed = absolute_seat(one_hot_index(observation, at.claimed, players), seat, players)
-    state.rounds_left = observation[at.rounds_left] if params.num_rounds > 1 else 0
-    state.pot = players * params.side_pot  # plus earlier rounds' stakes, which the scores lack
-    for i in range(players):
-        other = absolute_seat(i, seat, players)
-        state.scores[other] = read_score(at, observation, i)
-        state.pot -= state.scores[other]
-    return True
-
-
-@njit
-def replay_tricks(params, observation, seat, state):
-    """Play the tricks that ``observation`` of ``seat`` shows, from the beginning of the round until the seat to move.
-
-    Returns False for a vector without a trick or a seat to move, or without cards that lead to them.
+    The tricks are played again from the beginning of the round until the seat to move: what follows from them by the
+    rules is not read. Returns False, with ``state`` undefined, for a vector without a dealer, a trick or a seat to
+    move, or without cards that lead there.
     """
     players, at = params.num_players, params.at
     last = one_hot_index(observation, at.trick, BLIND_TRICK + 1)
     mover = absolute_seat(one_hot_index(observation, at.to_move, players), seat, players)
-    if last == NONE or mover == NONE:
+    state.dealer = absolute_seat(one_hot_index(observation, at.dealer, players), seat, players)
+    if min(last, mover, int(state.dealer)) == NONE:
         return False
+    clear_table(params, state)
     while state.trick < last or state.current_player != mover:
         current, trick = int(state.current_player), int(state.trick)
         place = relative_seat(current, seat, players) * NUM_TRICKS + trick
@@ -244,4 +221,15 @@ def replay_tricks(params, observation, seat, state):
             if trick == last or has_swept(params, state, award_trick(params, state)):
                 return False
             state.trick += 1
+    state.upturned = NONE
+    if params.side_pot > 0:
+        state.claim_trick = one_hot_index(observation, at.claim_trick, BLIND_TRICK + 1)
+        state.upturned = one_hot_index(observation, at.upturned, NUM_CARDS)
+        state.claimed = absolute_seat(one_hot_index(observation, at.claimed, players), seat, players)
+    state.rounds_left = observation[at.rounds_left] if params.num_rounds > 1 else 0
+    state.pot = players * params.side_pot  # plus earlier rounds' stakes, which the scores lack
+    for i in range(players):
+        score = read_score(at, observation, i)
+        state.scores[absolute_seat(i, seat, players)] = score
+        state.pot -= score
     return True

@@ -82,7 +82,7 @@ def deal(params, generator, state):
 @njit
 def deal_round(params, generator, state):
     """Collect stakes, deal hands and the upturned card, given ``dealer``, ``rounds_left``, ``scores`` and ``pot``."""
-    clear_round(params, state)
+    clear_table(params, state)
     state.pot += params.num_players * params.side_pot
     undealt = ALL_CARDS
     left = NUM_CARDS
@@ -93,22 +93,14 @@ def deal_round(params, generator, state):
             left -= 1
         state.hand[seat] = hand
         undealt &= ~hand
+    state.upturned = NONE
     if params.side_pot > 0:
         state.upturned = bit_index(nth_bit(undealt, random_below(generator, left)))
 
 
-@cached_njit
-def clear_round(params, state):
-    """Remove all cards, with everybody in and the seat after the dealer to lead."""
-    clear_table(params, state)
-    state.upturned = NONE
-    for seat in range(params.num_players):
-        state.hand[seat] = 0
-
-
 @njit
 def clear_table(params, state):
-    """Begin a round except for the hands: nothing played or claimed, everybody in, the first seat to lead."""
+    """Begin a round with the cards dealt: nothing played or claimed, everybody in, the first seat to lead."""
     first = next_seat(int(state.dealer), params.num_players)
     state.leader = first
     state.current_player = first
@@ -142,31 +134,30 @@ def write_mask(params, state, mask):
         for action in range(len(mask)):
             mask[action] = False
         return
-    faceup, folds = playable(params, state, seat)
+    hand = state.hand[seat]
+    faceup, folds = (
+        hand,
+        hand,
+    )  # the cards that may be played face up (or chosen), and those that may be folded
+    if seat == state.leader or is_blind(params, state.trick):
+        folds = 0
+    elif hand & (ONE_SUIT << int(state.led)):
+        faceup = hand & (ONE_SUIT << int(state.led))
+    elif not params.offsuit_faceup:
+        faceup = 0
     for card in range(NUM_CARDS):
         mask[card] = ((faceup >> card) & 1) != 0
     for card in range(NUM_CARDS):
         mask[FOLD + card] = ((folds >> card) & 1) != 0
     wanted = claiming_card(state)
-    mask[CLAIM] = wanted != NONE and state.claimed == NONE and ((state.hand[seat] >> wanted) & 1) != 0
-    mask[SHOW] = params.instant_wins != 0 and state.trick == 0 and wins_instantly(state.hand[seat])
+    mask[CLAIM] = wanted != NONE and state.claimed == NONE and ((hand >> wanted) & 1) != 0
+    mask[SHOW] = params.instant_wins != 0 and state.trick == 0 and wins_instantly(hand)
 
 
 @njit
 def is_blind(params, trick):
     """Whether the followers of ``trick`` choose cards face down, which are shown together."""
     return params.eliminates != 0 and trick == BLIND_TRICK
-
-
-@njit
-def playable(params, state, seat):
-    """Two sets: the cards that ``seat``, the seat to move, may play face up (or choose), and those it may fold."""
-    hand = state.hand[seat]
-    if seat == state.leader or is_blind(params, state.trick):
-        return hand, 0
-    suited = hand & (ONE_SUIT << int(state.led))
-    others = hand if params.offsuit_faceup else 0
-    return (suited if suited != 0 else others), hand
 
 
 @cached_njit

@@ -29,7 +29,6 @@ from catbox_env.games.cat_te.rules import (
     NUM_SUITS,
     NUM_TRICKS,
     SUITS,
-    Rules,
     card_to_string,
 )
 from catbox_env.games.cat_te.state import CLAIM, FOLD, NONE, ONE_SUIT, SHOW
@@ -68,11 +67,23 @@ def describe_actions(game: Game) -> list[tuple[int, int, str]]:
 
 def why_illegal(game: Game, record: np.record, action: int) -> str:
     """The rule that forbids an illegal ``action`` in ``record``."""
-    seat, hand, led = record.current_player, int(record.hand[record.current_player]), int(record.led)
+    rules, seat, led = game.rules, record.current_player, int(record.led)
+    hand = int(record.hand[seat])
     if action == SHOW:
-        return _why_no_show(game.rules, record)
+        if not rules.instant_wins:
+            return "these rules have no instant wins (instant_wins=False)"
+        if record.trick > 0:
+            return "a hand can only be shown on the first turn of a round"
+        return "the hand is no instant win: four of a kind, six of one suit, or six from A, 2, 3, 4, 5"
     if action == CLAIM:
-        return _why_no_claim(game.rules, record)
+        if not rules.side_pot:
+            return "these rules have no side pot (side_pot=0)"
+        if record.claimed != NONE:
+            return f"seat {record.claimed} has claimed the side pot of this round"
+        wanted, upturned = claiming_card(record), card_to_string(record.upturned)
+        if wanted == NONE:
+            return f"the upturned card is {upturned}, and no card is above an ace"
+        return f"that takes {card_to_string(wanted)}, next above the upturned {upturned}"
     card = action % NUM_CARDS
     if not hand >> card & 1:
         return f"there is no {card_to_string(card)} in the hand: {cards_to_string(cards_in(hand))}"
@@ -84,27 +95,8 @@ def why_illegal(game: Game, record: np.record, action: int) -> str:
     if hand & (ONE_SUIT << led):
         suit = SUITS[led]
         return f"a card played face up has to follow suit while the hand holds {suit}; play {suit} or fold"
-    assert not game.rules.offsuit_faceup, "every other card is legal"
+    assert not rules.offsuit_faceup, "every other card is legal"
     return f"without {SUITS[led]} a card can only be folded (offsuit_faceup=False)"
-
-
-def _why_no_show(rules: Rules, record: np.record) -> str:
-    if not rules.instant_wins:
-        return "these rules have no instant wins (instant_wins=False)"
-    if record.trick > 0:
-        return "a hand can only be shown on the first turn of a round"
-    return "the hand is no instant win: four of a kind, six of one suit, or six from A, 2, 3, 4, 5"
-
-
-def _why_no_claim(rules: Rules, record: np.record) -> str:
-    if not rules.side_pot:
-        return "these rules have no side pot (side_pot=0)"
-    if record.claimed != NONE:
-        return f"seat {record.claimed} has claimed the side pot of this round"
-    wanted, upturned = claiming_card(record), card_to_string(record.upturned)
-    if wanted == NONE:
-        return f"the upturned card is {upturned}, and no card is above an ace"
-    return f"that takes {card_to_string(wanted)}, next above the upturned {upturned}"
 
 
 def describe_rules(game: Game) -> list[str]:
@@ -219,7 +211,10 @@ def events(before: GameState, action: int, after: GameState, seat: int | None) -
     game = before.game
     old = View.of(game, before.record, None)
     if action == CLAIM:
-        return [_claim(old, card_to_string(claiming_card(before.record)))]
+        card, upturned = card_to_string(claiming_card(before.record)), card_to_string(old.upturned)
+        pot = counted(old.pot, "ante")
+        text = f"player_{old.mover} shows {card}, next above {upturned}, and claims the side pot of {pot}"
+        return [Event("claim", old.mover, text, {"card": card, "pot": old.pot})]
     # Still in the same round, even if it has ended.
     new = View.of(game, last_position(before, action, after).record, None)
     if action == SHOW:
@@ -229,12 +224,6 @@ def events(before: GameState, action: int, after: GameState, seat: int | None) -
     if after.round_ended:
         found += _round_end(old, new, after, action == SHOW)
     return found
-
-
-def _claim(view: View, card: str) -> Event:
-    upturned, pot = card_to_string(view.upturned), counted(view.pot, "ante")
-    text = f"player_{view.mover} shows {card}, next above {upturned}, and claims the side pot of {pot}"
-    return Event("claim", view.mover, text, {"card": card, "pot": view.pot})
 
 
 def _show(view: View) -> Event:
@@ -269,23 +258,21 @@ def _tricks_won(before: View, after: View) -> list[Event]:
     """The tricks that were completed: none, one, or the fifth and the last, which plays itself."""
     found = []
     for trick in range(sum(before.tricks_won), sum(after.tricks_won)):
-        shown = after.shown(trick)
+        shown, what = after.shown(trick), None
         if trick == BLIND_TRICK and after.rules.eliminates:
             del shown[before.leader]  # it was face up
-            found.append(_cards_shown(shown, "the chosen cards are shown"))
+            what = "the chosen cards are shown"
         elif trick == LAST_TRICK:
-            found.append(_cards_shown(shown, "the last cards are shown"))
+            what = "the last cards are shown"
+        if what is not None:
+            told = ", ".join(f"player_{seat} {card_to_string(card)}" for seat, card in shown.items())
+            found.append(Event("cards_shown", None, f"{what}: {told}", {"cards": _by_seat(shown)}))
         found.append(_trick_won(before, after, trick))
     out = [seat for seat, held in enumerate(before.in_round) if held and not after.in_round[seat]]
     if out:
         text = f"{names(out)} won none of the first four tricks, and {'is' if len(out) == 1 else 'are'} out"
         found.append(Event("eliminated", None, text, {"seats": out}))
     return found
-
-
-def _cards_shown(shown: dict[int, int], what: str) -> Event:
-    told = ", ".join(f"player_{seat} {card_to_string(card)}" for seat, card in shown.items())
-    return Event("cards_shown", None, f"{what}: {told}", {"cards": _by_seat(shown)})
 
 
 def _by_seat(shown: dict[int, int]) -> list[dict[str, Any]]:
@@ -320,8 +307,12 @@ def _round_end(before: View, ended: View, after: GameState, is_shown: bool) -> l
     totals = [int(after.record.scores[seat]) for seat in players]
     is_claimed = any(info["claimed"] for info in infos)
     given_back = after.is_terminal() and not is_claimed
+    each = counted(factor, "ante")
     for seat in players:
-        parts = [_stakes(rules, seat, winner, factor)]
+        parts = [(-factor, f"{each} to player_{winner}")]
+        if seat == winner:
+            others = rules.num_players - 1
+            parts = [(factor * others, f"{each} from {'each of the others' if others > 1 else 'the other'}")]
         if rules.side_pot:
             parts.append((-rules.side_pot, "into the side pot"))
         if infos[seat]["claimed"]:
@@ -348,15 +339,6 @@ def _round_end(before: View, ended: View, after: GameState, is_shown: bool) -> l
         )
         found.append(Event("round_begin", leader, text, {"round": number + 1, "dealer": winner}))
     return found
-
-
-def _stakes(rules: Rules, seat: int, winner: int, factor: int) -> tuple[int, str]:
-    """What ``seat`` wins or loses in antes, and why."""
-    each = counted(factor, "ante")
-    if seat != winner:
-        return -factor, f"{each} to player_{winner}"
-    others = rules.num_players - 1
-    return factor * others, f"{each} from {'each of the others' if others > 1 else 'the other'}"
 
 
 def _hidden_cards(view: View, seat: int) -> list[Event]:

@@ -28,6 +28,7 @@ class View:
         trick: the current trick, from 0; after the end the last one played.
         led: the suit led in it, or NONE.
         round: the current round, from 1.
+        claim: whether the side pot has been claimed, in words.
     """
 
     rules: Rules
@@ -48,14 +49,14 @@ class View:
     round: int
     pot: int
     upturned: int
-    claimed: int
+    claim: str
 
     @classmethod
     def of(cls, game: Game, record: np.record, seat: int | None) -> View:
         """What ``seat`` sees of the state ``record`` of ``game``."""
         rules, players = game.rules, game.num_players
         seen = range(players) if seat is None else (seat,)
-        trick, led = int(record.trick), int(record.led)
+        trick, led, claimer = int(record.trick), int(record.led), int(record.claimed)
         wins = {trick: winner for trick, winner in enumerate(record.winners.tolist()) if winner != NONE}
         if led != NONE:
             wins[trick] = trick_winner(game.params[0], record, trick, led)
@@ -78,13 +79,8 @@ class View:
             round=rules.num_rounds - int(record.rounds_left),
             pot=int(record.pot),
             upturned=int(record.upturned),
-            claimed=int(record.claimed),
+            claim="not claimed" if claimer == NONE else f"claimed by player_{claimer}",
         )
-
-    @property
-    def claim(self) -> str:
-        """Whether the side pot has been claimed, in words."""
-        return "not claimed" if self.claimed == NONE else f"claimed by player_{self.claimed}"
 
     def shown(self, trick: int) -> dict[int, int]:
         """The face-up cards of a trick, by seat."""

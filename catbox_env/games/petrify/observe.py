@@ -25,7 +25,6 @@ from catbox_env.games.petrify.state import FIRST_TELEPORT, NONE, NUMBER, TELEPOR
 
 #: End cells after an action are counted up to here: the difference between none, one or two matters, not nine or ten.
 MAX_COUNTED = 6
-NUM_KINDS = len(KINDS)
 
 
 def observation_layout(rules: Rules) -> Layout:
@@ -37,7 +36,7 @@ def observation_layout(rules: Rules) -> Layout:
                 "symbols", (NUM_SYMBOLS, *board), "symbol 1-4 of each cell, one-hot; zeros: not a number card"
             ),
             Part("colors", (NUM_COLORS, *board), "colour 0-4 of each cell, one-hot; 0: colourless"),
-            Part("kinds", (NUM_KINDS, *board), f"{', '.join(KINDS)}: kind of each tile, one-hot"),
+            Part("kinds", (len(KINDS), *board), f"{', '.join(KINDS)}: kind of each tile, one-hot"),
             Part("open", board, "1: the cell is not closed"),
             Part("positions", (players, *board), "cell of each pawn, one-hot, petrified ones included"),
             Part("to_move", (players,), "who is to move, one-hot; zeros: the game is over"),
@@ -116,7 +115,7 @@ def read_position(params, observation, observer, state):
     """Set the game's own fields and the mover of ``state`` to what ``observation`` (O,) of seat ``observer`` shows.
 
     With 0 for any ``observer`` the seats of ``state`` are relative. The last two parts are not read. Any vector gives
-    fields within their ranges: a cell without a tile becomes a wall, and a missing pawn is put on cell 0.
+    fields within their ranges; a missing pawn is put on cell 0.
     """
     players, cells, at = params.num_players, params.num_cells, params.at
     state.open = EMPTY
@@ -134,21 +133,22 @@ def read_position(params, observation, observer, state):
 
 @njit
 def read_tile(params, observation, cell):
-    """The tile that ``observation`` (O,) shows on ``cell``."""
-    kind = plane_of(params, observation, params.at.kinds, NUM_KINDS, cell)
-    color = max(0, plane_of(params, observation, params.at.colors, NUM_COLORS, cell))
+    """The tile that ``observation`` (O,) shows on ``cell``; a wall if it shows none."""
+    at, cells = params.at, params.num_cells
+    kind = plane_of(observation, at.kinds + cell, len(KINDS), cells)
     if kind == NUMBER:
-        symbol = max(0, plane_of(params, observation, params.at.symbols, NUM_SYMBOLS, cell))
-        return symbol * NUM_NUMBER_COLORS + max(0, color - 1)
+        symbol = plane_of(observation, at.symbols + cell, NUM_SYMBOLS, cells)
+        color = plane_of(observation, at.colors + cells + cell, NUM_NUMBER_COLORS, cells)
+        return max(0, symbol) * NUM_NUMBER_COLORS + max(0, color)
     if kind == TELEPORT:
-        return FIRST_TELEPORT + color
+        return FIRST_TELEPORT + max(0, plane_of(observation, at.colors + cell, NUM_COLORS, cells))
     return WALL_TILE if kind == NONE else WALL_TILE + kind - WALL
 
 
 @njit
-def plane_of(params, observation, start, planes, cell):
-    """The index of the first of ``planes`` planes from ``start`` on that contains ``cell``; NONE if none does."""
+def plane_of(observation, start, planes, cells):
+    """The first of ``planes`` planes of ``cells`` elements whose element at ``start``, counted in the first, is set."""
     for i in range(planes):
-        if observation[start + i * params.num_cells + cell]:
+        if observation[start + i * cells]:
             return i
     return NONE

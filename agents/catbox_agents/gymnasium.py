@@ -61,6 +61,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
+from catbox_env.core.checks import check_action
 from catbox_env.core.extras import missing_package
 
 try:
@@ -98,7 +99,8 @@ PICTURES = ["rgb_array"] if can_rasterise() else []
 
 def _frame(games: LearnerGames, row: int) -> NDArray[np.uint8]:
     """Game ``row`` as its learner sees it."""
-    return rasterise(games.vec.render_svg(row, int(games.seats[row]), FRAME_WIDTH))
+    state = games.vec.get_state(row)
+    return rasterise(games.game.render_svg(state, int(games.seats[row]), FRAME_WIDTH))
 
 
 class LearnerEnv(gymnasium.Env[Observation, np.int64]):
@@ -150,7 +152,7 @@ class LearnerEnv(gymnasium.Env[Observation, np.int64]):
         after the end, and ``ResetNeeded`` before the first ``reset`` and after an opponent's error.
         """
         games = self.games
-        chosen = self.game.check_action_id(action)
+        chosen = check_action(action, self.game.num_actions)
         if games.ready and games.over[0]:
             raise ValueError(f"action {chosen}: the game is over; call reset()")
         paid = games.step(np.array([chosen]))

@@ -121,7 +121,7 @@ class Match:
     @property
     def rounds(self) -> list[list[int]]:
         """Each seat's points in each finished round; empty for a game whose rounds tell no ``score``."""
-        if "score" not in self.game.info_names:
+        if "score" not in self.game.kernels.info_names:
             return []
         ended = [state for state in self.states[1:] if state.round_ended]
         return [[state.info(seat)["score"] for seat in range(self.game.num_players)] for state in ended]

@@ -19,7 +19,7 @@ import copy
 import re
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import fields
+from dataclasses import MISSING, fields
 from fractions import Fraction
 from functools import cache, lru_cache, wraps
 from types import NoneType, UnionType
@@ -139,28 +139,26 @@ def options_of(rules_class: type, parameters: Mapping[str, Any]) -> dict[str, An
             value = None
         elif tuple in types:
             items = value.strip("[]").replace(",", " ").split()
-            value = [int(item) if re.fullmatch(r"-?\d+", item) else item for item in items]
+            value = tuple(int(item) if re.fullmatch(r"-?\d+", item) else item for item in items)
         options[rule] = value
     return options
 
 
 def default_parameters(rules_class: type) -> dict[str, Any]:
     """The parameters of a game with their default values. Errors as in `rule_types`."""
-    defaults = {field.name: field.default for field in fields(rules_class)}
+    standard = rules_class()
+    defaults = {
+        field.name: getattr(standard, field.name) if field.default is MISSING else field.default
+        for field in fields(rules_class)
+    }
     return parameters_of(rules_class, {**defaults, "reward": REWARDS[0]})
 
 
-def numbers_of_players(rules_class: type) -> list[int]:
-    """The numbers of players, at most 10, that a game accepts with all other rules at their defaults."""
-    accepted = []
+def _game_type(game: Game, parameters: Mapping[str, Any]) -> pyspiel.GameType:
+    kinds, players = pyspiel.GameType, [game.num_players]
     for number in range(1, 11):
         with suppress(ValueError):
-            accepted.append(rules_class(num_players=number).num_players)
-    return accepted
-
-
-def _game_type(game: Game, parameters: Mapping[str, Any]) -> pyspiel.GameType:
-    kinds, players = pyspiel.GameType, numbers_of_players(game.rules_class)
+            players.append(game.rules_class(num_players=number).num_players)
     information, utility = kinds.Information.IMPERFECT_INFORMATION, kinds.Utility.GENERAL_SUM
     if game.is_perfect_information:
         information = kinds.Information.PERFECT_INFORMATION
@@ -176,8 +174,8 @@ def _game_type(game: Game, parameters: Mapping[str, Any]) -> pyspiel.GameType:
         information=information,
         utility=utility,
         reward_model=kinds.RewardModel.TERMINAL if pays_at_end else kinds.RewardModel.REWARDS,
-        max_num_players=max(players, default=game.num_players),
-        min_num_players=min(players, default=game.num_players),
+        max_num_players=max(players),
+        min_num_players=min(players),
         provides_information_state_string=True,
         provides_information_state_tensor=True,
         provides_observation_string=True,
@@ -191,11 +189,11 @@ def _register_games() -> None:
     """Register all games that are not; one with an option that OpenSpiel cannot take says so when it is loaded."""
     for game_id in GAMES:
         if short_name(game_id) not in pyspiel.registered_names():
-            game, parameters = make_game(game_id), {}
-            with suppress(
-                ValueError, NameError
-            ):  # NameError: a type hint that is known to type checkers only
+            game = make_game(game_id)
+            try:
                 parameters = default_parameters(game.rules_class)
+            except (ValueError, NameError):  # NameError: a type that only type checkers import
+                parameters = {}
             class_ = type("SpielGame", (SpielGame,), {"game_id": game_id})
             pyspiel.register_game(_game_type(game, parameters), class_)
 

@@ -1064,7 +1064,9 @@ class Vec:
         self._check_running("states", records)
         if self._keeps_history:
             if logs.shape[1] < records["num_moves"].max(initial=0):
-                raise ValueError("states: the given games keep no history; take them from a batch with history=True")
+                raise ValueError(
+                    "states: the given games keep no history; take them from a batch with history=True"
+                )
             self._logs[rows, : logs.shape[1]] = logs
         self._records[rows], self._generators[rows] = records, generators
         self._seeded = True

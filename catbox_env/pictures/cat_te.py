@@ -12,8 +12,8 @@ from catbox_env.games.cat_te.rules import (
     SUITS,
     card_to_string,
 )
-from catbox_env.games.cat_te.show import CHOSEN, EMPTY, View, cards_to_string
 from catbox_env.games.cat_te.state import CLAIM, FOLD, INFO_SCORE, NONE, SHOW
+from catbox_env.games.cat_te.view import CHOSEN, EMPTY, View, cards_to_string
 from catbox_env.pictures import svg
 from catbox_env.pictures.sheet import PADDING, PANEL, TITLE, Sheet, Theme
 from catbox_env.pictures.svg import number

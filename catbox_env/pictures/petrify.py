@@ -2,15 +2,8 @@
 
 from __future__ import annotations
 
-from catbox_env.games.petrify.rules import COLUMN_LETTERS, NUM_SYMBOLS, Rules
-from catbox_env.games.petrify.show import (
-    WALL_NAME,
-    WILDCARD_NAME,
-    View,
-    color_of_tile,
-    colors_matter,
-    steps_of,
-)
+from catbox_env.games.petrify.rules import COLUMN_LETTERS, NUM_SYMBOLS, WALL_NAME, WILDCARD_NAME, Rules
+from catbox_env.games.petrify.show import View, color_of_tile, colors_matter, steps_of
 from catbox_env.games.petrify.state import NONE
 from catbox_env.pictures import svg
 from catbox_env.pictures.sheet import GAP, PADDING, PANEL, TITLE, Sheet, Theme

@@ -60,7 +60,7 @@ class AgentPolicy(policies.Policy):
         self.agent = agent
 
     def action_probabilities(self, state: Any, player_id: int | None = None) -> dict[int, float]:
-        core = state.play.state
+        core = state.game_state
         player = core.current_player
         return {self.agent.act(core.observation(player), core.action_mask()): 1.0}
 
@@ -106,12 +106,26 @@ def test_is_mcts_of_openspiel_plays_with_our_resampling(name: str) -> None:
         assert bot.step(state) in state.legal_actions()
 
 
+def test_an_import_changes_nothing_in_openspiel() -> None:
+    code = """
+        import pyspiel
+        classes = [each for each in vars(pyspiel).values() if isinstance(each, type)]
+        before = [dict(vars(each)) for each in (pyspiel, *classes)]
+        from catbox_env.adapters import openspiel
+        assert before == [dict(vars(each)) for each in (pyspiel, *classes)]
+        openspiel.guard_bots()
+        assert before != [dict(vars(each)) for each in (pyspiel, *classes)]
+    """
+    subprocess.run([sys.executable, "-c", textwrap.dedent(code)], check=True, env=os.environ)
+
+
 @pytest.mark.faults
 def test_bots_in_cpp_never_kill_the_process() -> None:
     """In a process of its own, because a mistake here would end this one."""
     code = """
         import numpy as np, pyspiel
         from catbox_env.adapters import openspiel
+        openspiel.guard_bots()
         evaluator = pyspiel.RandomRolloutEvaluator(1, 42)
         for name in ("python_cat_in_the_box(players=3)", "python_petrify"):
             game, rng = pyspiel.load_game(name), np.random.default_rng(0)

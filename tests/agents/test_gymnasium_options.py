@@ -253,6 +253,8 @@ def test_the_checker_of_stable_baselines_passes() -> None:
 
 def test_an_environment_is_made_again_from_its_specification() -> None:
     """As Minari does: the specification as JSON, in which rules are a mapping."""
-    made = gymnasium.make("catbox/CatInTheBox-v0", rules=Rules(num_players=3, bids=(1, 3)), opponents="random")
+    made = gymnasium.make(
+        "catbox/CatInTheBox-v0", rules=Rules(num_players=3, bids=(1, 3)), opponents="random"
+    )
     again = gymnasium.make(EnvSpec.from_json(made.spec.to_json()))
     assert again.unwrapped.games.game == made.unwrapped.games.game

@@ -43,7 +43,7 @@ def test_a_whole_game_of_legal_answers(game_id: str, options: dict[str, Any]) ->
         moves = get_legal_moves(observation)
         assert list(moves) == state.legal_actions()
         prompt = generate_prompt(observation, [])
-        seat, position = state.current_player(), state.play.state
+        seat, position = state.current_player(), state.game_state
         assert prompt == text_observation(position, seat, history=position.history_observation(seat))
         action = rng.choice(list(moves))
         answer = f"I think.\n{json.dumps({'action': moves[action].upper()})}"

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-import safetensors
+import safetensors.torch
 import torch
 
 import catbox_agents

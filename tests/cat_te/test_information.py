@@ -7,11 +7,11 @@ from typing import Any
 
 import numpy as np
 import pytest
+from catbox_env.games.cat_te.show.view import cards_in, cards_to_string
 from scipy.stats import chisquare
 
 from catbox_env import cat_te_v0, make_vec
 from catbox_env.games.cat_te.rules import card_in_deal, card_to_string
-from catbox_env.games.cat_te.show import cards_in, cards_to_string
 from tests.cat_te.positions import play, start
 
 CLUBS, DIAMONDS, HEARTS, SPADES = range(4)

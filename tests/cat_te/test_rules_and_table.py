@@ -22,7 +22,7 @@ def test_what_one_wins_others_lose(rules: Rules, seed: int) -> None:
     vec = make_vec("cat_te_v0", 8, seed=seed, rules=rules)
     totals = np.zeros((8, rules.num_players))
     rng = np.random.default_rng(seed)
-    for _ in range(vec.game.max_game_length):
+    for _ in range(vec.game.history_length):
         vec.step(np.array([rng.choice(np.flatnonzero(mask)) for mask in vec.action_mask]))
         totals += vec.rewards
         assert np.array_equal(vec.rewards[vec.round_ended], vec.info["score"][vec.round_ended])

@@ -7,8 +7,8 @@ import pytest
 
 from catbox_env import make_game, petrify_v0
 from catbox_env.core.game import GameState
-from catbox_env.games.petrify.state import STATE
 from catbox_env.games.petrify.rules import Rules
+from catbox_env.games.petrify.state import STATE
 from tests.games.test_conformance import VARIANTS
 
 #: The fields of ``core`` that an observation does not show: what was paid, and how long the game has lasted.
@@ -54,7 +54,7 @@ def test_the_sampled_state_is_the_state_itself_from_every_seat_and_plays_on_as_i
             assert other.returns() == one.returns()
 
 
-def test_a_game_can_last_as_long_as_history_length_says() -> None:
+def test_a_game_can_last_as_long_as_max_game_length_says() -> None:
     """On a board of wildcards two players can fill all but two of the cells."""
     game = make_game("petrify_v0", size=3, wildcards=9, move_rule="up_to")
     assert game.max_game_length == 7

@@ -1,6 +1,7 @@
 """The rules page of Petrify, sentence by sentence: the deck, special tiles, places; all of them equally likely."""
 
 from collections import Counter
+from math import factorial, perm
 
 import numpy as np
 import pytest
@@ -83,6 +84,23 @@ def test_the_tiny_rules_are_a_small_board_of_walls_and_wildcards():
     deals = catbox_env.make_game("petrify_v0", rules=rules).chance_outcomes()
     assert len(deals) == 1896
     assert {tile for deal, _ in deals for row in deal.tiles for tile in row} == {"W", "*"}
+
+
+@pytest.mark.parametrize(
+    ("options", "boards", "starts"),
+    [
+        ({"size": 3, "walls": 3, "wildcards": 6}, factorial(9) // (factorial(3) * factorial(6)), 6),
+        # Any of the nine cards of the deck is left.
+        ({"size": 3, "walls": 3, "wildcards": 5}, 9 * factorial(9) // (factorial(3) * factorial(5)), 6),
+        # Nine cards of the deck are there twice; the zero replaces any card.
+        ({"size": 5}, factorial(25) // 2**9, 25),
+        ({"size": 5, "zeros": 1}, 25 * factorial(25) // 2**9, 24),
+    ],
+)
+def test_deals_are_counted_with_those_that_are_drawn_again(options: dict, boards: int, starts: int) -> None:
+    for players in (2, 3):
+        draws = catbox_env.make_game("petrify_v0", num_players=players, **options).draws
+        assert draws.count() == float(boards * perm(starts, players))
 
 
 def test_special_tiles_and_pawns_come_to_every_cell_equally_often() -> None:

@@ -108,8 +108,8 @@ class RoundTotals:
             if name != "score":  # `Standing.score` has the game's total
                 sums = self.statistics.setdefault(name, np.zeros(self.num_agents))
                 sums += np.bincount(agents, values.ravel(), self.num_agents)
-        for name, values in known.counted_values(vec.game).items():
-            for value in values:
+        for name, counted in known.counted_values(vec.game).items():
+            for value in counted:
                 made = (info[name] == value).ravel()
                 sums = self.counts.setdefault(name, {}).setdefault(value, np.zeros(self.num_agents))
                 sums += np.bincount(agents[made], minlength=self.num_agents)

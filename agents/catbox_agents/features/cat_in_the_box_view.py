@@ -43,11 +43,8 @@ VIEW = record_dtype(
         ("largest_size", np.int64, (MAX_PLAYERS,)),
         # unseen cards of this rank or higher whose cell of the colour is open
         ("above", np.int64, (MAX_COLORS, MAX_RANKS + 1)),
-        (
-            "kept_rows",
-            np.int64,
-            (2,),
-        ),  # set of the cells of the own colours: all (0), all except the led one (1)
+        # set of the cells of the own colours: all (0), all except the led one (1)
+        ("kept_rows", np.int64, (2,)),
         ("placeable", np.int64, (2,)),  # own cards that can be placed in these colours
         ("plays", np.int64),  # own cards still to be played in a full round
         ("tricks_left", np.int64),

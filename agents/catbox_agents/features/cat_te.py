@@ -10,15 +10,14 @@ from collections import namedtuple
 from typing import Any
 
 import numpy as np
-from catbox_env.games.cat_te.state import CLAIM, FOLD, NONE, SHOW
 
 from catbox_agents.features import Features, GameFacts, part_offsets
 from catbox_agents.features.cat_te_view import VIEW, above, below, of_suit, read_view
-from catbox_env.core.bits import popcount
+from catbox_env.core.bits import next_seat, popcount
 from catbox_env.core.compilation import cached_njit, njit
 from catbox_env.core.game import Game
 from catbox_env.core.layout import Layout, Part
-from catbox_env.games.cat_te.play import card_at, is_blind, leaders_of, packed, rank_of, suit_of
+from catbox_env.games.cat_te.play import card_at, is_blind, rank_of, suit_of, trick_winner
 from catbox_env.games.cat_te.rules import (
     HAND_SIZE,
     LAST_TRICK,
@@ -28,6 +27,7 @@ from catbox_env.games.cat_te.rules import (
     NUM_SUITS,
     Rules,
 )
+from catbox_env.games.cat_te.state import CLAIM, FOLD, NONE, SHOW
 
 FACTS = GameFacts(
     transferable_options=("rounds", "dealer"),
@@ -131,18 +131,18 @@ def write_position(params, at, view, out):
 @njit
 def write_voids(params, at, view, out):
     """Write each seat's voids: a card of another suit, shown voluntarily, proves a void in the led suit."""
-    leaders = leaders_of(params, view)
-    if leaders == NONE:  # no seat can see this
-        return
+    leader = next_seat(view.dealer, params.num_players)
     for trick in range(min(view.trick + 1, LAST_TRICK)):
-        lead = view.faceup[packed(leaders, trick), trick]
-        if lead == NONE or is_blind(params, trick):
-            continue
+        lead = view.faceup[leader, trick]
+        if lead == NONE:
+            return
         led = suit_of(lead)
-        for seat in range(params.num_players):
-            card = view.faceup[seat, trick]
-            # without branches, which would be unpredictable
-            out[at.voids + seat * NUM_SUITS + led] |= (card != NONE) & (suit_of(card) != led)
+        if not is_blind(params, trick):
+            for seat in range(params.num_players):
+                card = view.faceup[seat, trick]
+                # without branches, which would be unpredictable
+                out[at.voids + seat * NUM_SUITS + led] |= (card != NONE) & (suit_of(card) != led)
+        leader = trick_winner(params, view, trick, led)
 
 
 @njit

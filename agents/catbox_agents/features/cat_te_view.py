@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import numpy as np
-from catbox_env.games.cat_te.state import ALL_CARDS, NONE, ONE_SUIT
 
 from catbox_env.core.bits import one_hot_index, popcount
 from catbox_env.core.compilation import njit
@@ -11,6 +10,7 @@ from catbox_env.core.kernels import record_dtype
 from catbox_env.games.cat_te.observe import CARD_WIDTH, read_card, read_set
 from catbox_env.games.cat_te.play import is_blind, suit_of, trick_winner
 from catbox_env.games.cat_te.rules import MAX_PLAYERS, NUM_SUITS, NUM_TRICKS
+from catbox_env.games.cat_te.state import ALL_CARDS, NONE, ONE_SUIT
 
 #: What one observation says; seats are relative to the observer.
 VIEW = record_dtype(

@@ -13,14 +13,13 @@ from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
-from catbox_env.games.petrify.state import NONE, STATE, TELEPORT, WILDCARD_TILE, ZERO_TILE
 
 from catbox_agents.features import Features, GameFacts, part_offsets
 from catbox_env.core.bits import popcount
 from catbox_env.core.compilation import cached_njit, njit
 from catbox_env.core.game import Game
 from catbox_env.core.layout import Layout, Part
-from catbox_env.games.petrify.observe import MOST_COUNTED, read_position
+from catbox_env.games.petrify.observe import MAX_COUNTED, read_position
 from catbox_env.games.petrify.play import (
     EMPTY,
     free_cells,
@@ -31,6 +30,7 @@ from catbox_env.games.petrify.play import (
     walk_ends,
 )
 from catbox_env.games.petrify.rules import NUM_SYMBOLS, Rules
+from catbox_env.games.petrify.state import NONE, STATE, TELEPORT, WILDCARD_TILE, ZERO_TILE
 
 
 def statistics(game: Game, info: Mapping[str, np.ndarray]) -> dict[str, np.ndarray]:
@@ -71,16 +71,16 @@ def action_feature_layout(rules: Rules) -> Layout:
             Part("energy", (1,), "steps of the tile; a wildcard: 4", 0, NUM_SYMBOLS),
             Part("teleport", (1,), "1: the tile is a teleport"),
             Part("zero", (1,), "1: the tile is a zero"),
-            Part("own_end_cells", (1,), f"own end cells, at most {MOST_COUNTED}", 0, MOST_COUNTED),
-            Part("next_end_cells", (1,), "those of the next seat in the game", 0, MOST_COUNTED),
-            Part("fewest_end_cells", (1,), "the fewest of another seat in the game", 0, MOST_COUNTED),
+            Part("own_end_cells", (1,), f"own end cells, at most {MAX_COUNTED}", 0, MAX_COUNTED),
+            Part("next_end_cells", (1,), "those of the next seat in the game", 0, MAX_COUNTED),
+            Part("fewest_end_cells", (1,), "the fewest of another seat in the game", 0, MAX_COUNTED),
             Part("stuck", (1,), "other seats in the game without an end cell", 0, players - 1),
             Part("free_beside", (1,), "free cells beside the pawn", 0, 4),
             Part("room", (1,), "free cells connected to the pawn", 0, cells),
             Part("next_room", (1,), "the same for the next seat in the game", 0, cells),
             Part("next_distance", (1,), "rows plus columns to that seat's pawn", 0, 2 * rules.size - 2),
-            Part("fewest_answers", (1,), "own end cells after the worst reply of that seat", 0, MOST_COUNTED),
-            Part("losing_replies", (1,), "its replies that leave no own end cell", 0, MOST_COUNTED),
+            Part("fewest_answers", (1,), "own end cells after the worst reply of that seat", 0, MAX_COUNTED),
+            Part("losing_replies", (1,), "its replies that leave no own end cell", 0, MAX_COUNTED),
             Part("outlook", (1,), f"1: wins by force within {moves} more moves, -1: loses", -1),
         ]
     )
@@ -182,9 +182,9 @@ def write_position(params, at, seen, state, out):
 
 @njit
 def end_cells_then(params, seen, seat, cell):
-    """End cells of ``seat`` with the pawn to move on ``cell``, at most `MOST_COUNTED`."""
+    """End cells of ``seat`` with the pawn to move on ``cell``, at most `MAX_COUNTED`."""
     shown = int(seen[params.at.end_cells_after + seat * params.num_cells + cell])
-    return min(MOST_COUNTED, max(0, shown - 1))
+    return min(MAX_COUNTED, max(0, shown - 1))
 
 
 @njit
@@ -194,7 +194,7 @@ def write_action(params, seen, state, cell, out):
     free = free_cells(params, state) & ~set_of(cell)
     if state.teleporting and holds(state.open, own):  # a teleport stays open
         free |= set_of(own)
-    fewest, stuck, following = MOST_COUNTED, 0, NONE
+    fewest, stuck, following = MAX_COUNTED, 0, NONE
     for seat in range(1, params.num_players):
         if state.place[seat] == NONE:
             following = seat if following == NONE else following
@@ -220,7 +220,7 @@ def write_action(params, seen, state, cell, out):
 @njit
 def write_replies(params, state, cell, other, free, out):
     """Write the features of the next seat's replies, from its pawn on ``other``, to the own pawn on ``cell``."""
-    fewest, losing = MOST_COUNTED, 0
+    fewest, losing = MAX_COUNTED, 0
     replies = walk_ends(params, int(state.tile[other]), other, free)
     for reply in range(params.num_cells):
         if not holds(replies, reply):
@@ -229,7 +229,7 @@ def write_replies(params, state, cell, other, free, out):
         fewest = min(fewest, answers)
         losing += 1 if answers == 0 else 0
     out[ACTION_AT.fewest_answers] = fewest
-    out[ACTION_AT.losing_replies] = min(MOST_COUNTED, losing)
+    out[ACTION_AT.losing_replies] = min(MAX_COUNTED, losing)
     if params.num_cells <= SMALL:
         out[ACTION_AT.outlook] = -outlook_in_four(params, state, other, cell, free)
     else:

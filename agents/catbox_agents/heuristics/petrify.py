@@ -21,13 +21,13 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from catbox_env.games.petrify.state import NONE, STATE
 
 from catbox_agents.heuristics.base import ReasonedAgent, best_action
 from catbox_env.core.bits import popcount
 from catbox_env.core.compilation import cached_njit, njit
 from catbox_env.games.petrify.hidden import sample
-from catbox_env.games.petrify.play import apply, check_state, end_cells, holds, legal_cells
+from catbox_env.games.petrify.play import apply, end_cells, holds, legal_cells
+from catbox_env.games.petrify.state import NONE, STATE
 
 REASONS = ("finish", "others", "answer", "onward")
 FINISH, OTHERS, ANSWER, ONWARD = range(len(REASONS))
@@ -117,9 +117,7 @@ def choose_rows(params: Any, weights: Any, observations: Any, masks: Any, points
     boards, scratch = np.zeros(4, STATE), np.zeros(len(REASONS))
     for row in range(len(observations)):
         actions[row] = -1
-        if sample(params[0], observations[row], NO_GENERATOR, boards[:1]) or not check_state(
-            params[0], boards[0]
-        ):
+        if sample(params[0], observations[row], NO_GENERATOR, boards[:1]):
             continue
         for action in range(masks.shape[1]):
             if masks[row, action]:

@@ -6,7 +6,7 @@ import re
 from collections.abc import Sequence
 
 from catbox_env import Game, GameState
-from catbox_env.core.checks import brief
+from catbox_env.core.checks import brief, check_action
 from catbox_env.core.show import explain_refusal
 
 #: The most actions to name in the answer to a text that is not one legal action.
@@ -24,7 +24,7 @@ def parse_action(state: GameState, text: str) -> int:
     game, legal = state.game, state.legal_actions()
     wanted = text.strip().lower()
     if match := re.fullmatch(r"(?:#|id\s*)(\d+)", wanted):
-        fitting = [game.check_action_id(int(match[1]))]
+        fitting = [check_action(int(match[1]), game.num_actions)]
     else:
         every = range(game.num_actions)
         fitting = [action for action in every if _fits(wanted, game.action_to_string(action).lower())]

@@ -1,35 +1,35 @@
-"""Petrify as a ``Game``: its rules, layouts, action names, and fixed deals."""
+"""Petrify as a ``Game``: its rules, sizes, parameters and deals."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
 
-from catbox_env.core.events import Event
 from catbox_env.core.game import Game
-from catbox_env.core.kernels import Kernels
-from catbox_env.core.state import GameState
+from catbox_env.core.kernels import CORE_PARAMS, Kernels, new_params, offset_dtype, record_dtype
 from catbox_env.games.petrify.hidden import BoardDraws, sample
-from catbox_env.games.petrify.observe.layout import observation_layout
-from catbox_env.games.petrify.observe.observation import write_observation
-from catbox_env.games.petrify.play.board import end_cells
-from catbox_env.games.petrify.play.kernels import (
-    apply,
-    begin_play,
-    check_state,
-    deal,
-    public_action,
-    write_mask,
-)
-from catbox_env.games.petrify.play.state import INFO, STATE, make_params, state_bounds
-from catbox_env.games.petrify.rules import Deal, Rules
-from catbox_env.games.petrify.show import events, refusals, text
-from catbox_env.games.petrify.show.view import View
+from catbox_env.games.petrify.observe import observation_layout, write_observation
+from catbox_env.games.petrify.play import apply, deal, write_mask
+from catbox_env.games.petrify.rules import TILES, Deal, Rules
+from catbox_env.games.petrify.state import INFO, MAX_CELLS, NONE, STATE
 
-KERNELS = Kernels(
-    deal, apply, write_mask, write_observation, write_observation, public_action, sample, check_state
+PARAMS = record_dtype(
+    [
+        *CORE_PARAMS,
+        ("width", np.int64),  # rows and columns
+        ("num_cells", np.int64),
+        ("max_moves", np.int64),  # most actions in a game
+        ("fewest_steps", np.int64, (len(TILES),)),  # of a walk, by the tile that it begins on
+        ("most_steps", np.int64, (len(TILES),)),
+        ("deck", np.int8, (MAX_CELLS,)),  # the number cards of a board without special tiles
+        ("num_specials", np.int64),
+        ("specials", np.int8, (MAX_CELLS,)),  # the special tiles, in any order
+        ("not_first_column", np.uint64),  # set of the cells that a step to the right can end on
+        ("not_last_column", np.uint64),  # set of the cells that a step to the left can end on
+        ("at", offset_dtype(observation_layout(Rules()))),
+    ]
 )
 
 
@@ -37,73 +37,61 @@ class Petrify(Game):
     """Petrify under one ``Rules``; see ``catbox_env.petrify_v0`` for actions and observation."""
 
     id = "petrify_v0"
-    kernels = KERNELS
     rules_class = Rules
-    state_dtype = STATE
-    info_names = INFO
+    kernels = Kernels(STATE, INFO, deal, apply, write_mask, write_observation, sample=sample)
+    is_perfect_information = True
+    show = "catbox_env.games.petrify.show"
 
     rules: Rules
     draws: BoardDraws
 
-    def set_up(self) -> None:
-        rules = self.rules
-        self.num_players = players = rules.num_players
-        self.num_actions = rules.num_cells
-        self.observation_layout = self.state_layout = observation_layout(rules)
-        self.history_length = rules.max_moves
+    def _set_up(self) -> None:
+        rules, players, cells = self.rules, self.rules.num_players, self.rules.num_cells
+        self.num_players, self.num_actions = players, cells
+        self.observation_layout = observation_layout(rules)
+        self.max_game_length = rules.max_moves
         # The rewards of all seats sum to 0, so that the mean of the others is -own / (players - 1).
-        margin = players / (players - 1)
+        self._score_sum, margin = 0.0, players / (players - 1)
         self.min_utility, self.max_utility = {
             "score": (-1.0, 1.0),
             "margin": (-margin, margin),
             "win": (0.0, 1.0),
         }[self.reward]
-        self.params, self.state_bounds = make_params(rules, self.reward), state_bounds(rules)
+        fewest_steps, most_steps = zip(*map(rules.steps, TILES), strict=True)
+        self.params = new_params(
+            PARAMS,
+            num_players=players,
+            num_actions=cells,
+            reward=self.reward,
+            width=rules.size,
+            num_cells=cells,
+            max_moves=rules.max_moves,
+            fewest_steps=fewest_steps,
+            most_steps=most_steps,
+            deck=_as_tiles(rules.deck),
+            num_specials=len(rules.specials),
+            specials=_as_tiles(rules.specials),
+            not_first_column=sum(1 << cell for cell in range(cells) if cell % rules.size > 0),
+            not_last_column=sum(1 << cell for cell in range(cells) if (cell + 1) % rules.size > 0),
+            at=self.observation_layout.offsets(),
+        )
         self.draws = BoardDraws(rules, self.params)
-        self.score_sum = 0.0
 
-    def action_to_string(self, action: int) -> str:
-        return f"move to {self.rules.cell_name(self.check_action_id(action))}"
-
-    def describe_actions(self) -> list[tuple[int, int, str]]:
-        return text.describe_actions(self.rules)
-
-    def why_illegal(self, state: np.record, action: int) -> str:
-        self.check_record(state)
-        return refusals.why_illegal(View.of(self.rules, state), action)
-
-    def describe_rules(self) -> list[str]:
-        return text.describe_rules(self.rules)
-
-    def draw_text(self, state: np.record, seat: int | None) -> list[tuple[str, str]]:
-        self.check_record(state)
-        return text.render(View.of(self.rules, state))
-
-    def tell_events(self, before: GameState, action: int, after: GameState, seat: int | None) -> list[Event]:
-        return events.tell_events(self.rules, before, action, after)
-
-    def set_deal(self, state: np.record, deal: Deal | Mapping[str, Any]) -> None:
+    def _write_deal(self, record: np.record, deal: Deal | Mapping[str, Any]) -> None:
         deal = Deal.of(deal)
         deal.check(self.rules)
-        drawn = self.draws.drawn(vars(deal), True)
-        state.tile[: self.num_actions] = drawn[: self.num_actions]
-        state.position[: self.num_players] = drawn[self.num_actions :]
-        begin_play(self.params[0], state)
-        for seat in range(self.num_players):
-            if not end_cells(self.params[0], state, seat):
-                raise ValueError(
-                    f"deal: player_{seat} has no legal end cell; a game begins only where every player would have "
-                    f"one if it were to move first"
-                )
+        stuck = self.draws.begin(record, self.draws.drawn(vars(deal), True))
+        if stuck != NONE:
+            raise ValueError(
+                f"deal: player_{stuck} has no legal end cell; a game begins only where every player would have one if "
+                f"it were to move first"
+            )
 
-    def deals_before(self, state: np.record, actions: Sequence[int]) -> Iterator[Deal]:
-        return self.draws.deals_before(state, actions)
+    def _read_deal(self, record: np.record) -> dict[str, Any]:
+        tiles, positions = record.tile[: self.num_actions], record.position[: self.num_players]
+        return vars(self.draws.deal([*tiles.tolist(), *positions.tolist()], True))
 
-    def deal_of(self, state: np.record) -> dict[str, Any]:
-        self.check_record(state)
-        tiles, positions = state.tile[: self.num_actions], state.position[: self.num_players]
-        return vars(self.draws.deal([*tiles.tolist(), *positions.tolist()], True)).copy()
 
-    def statistics(self, info: Mapping[str, np.ndarray]) -> dict[str, np.ndarray]:
-        place = info["place"]
-        return {"place": place.astype(np.float64), "win": (place == 0).astype(np.float64)}
+def _as_tiles(names: list[str]) -> list[int]:
+    """The tiles of these names, filled up to the largest board."""
+    return [TILES.index(name) for name in names] + [0] * (MAX_CELLS - len(names))

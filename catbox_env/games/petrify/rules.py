@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -27,6 +26,11 @@ MOVE_RULES = ("exact", "up_to")
 
 #: Names of the kinds of tiles; a kind is an index into this tuple.
 KINDS = ("number", "wall", "wildcard", "zero", "teleport")
+#: The names of tiles in a ``Deal``; a tile is an index into ``TILES``.
+NUMBER_TILES = tuple(f"{s}.{c}" for s in range(1, NUM_SYMBOLS + 1) for c in range(1, NUM_NUMBER_COLORS + 1))
+TELEPORT_TILES = tuple(f"T{color}" for color in range(NUM_COLORS))
+WALL_NAME, WILDCARD_NAME, ZERO_NAME = "W", "*", "0"
+TILES = (*NUMBER_TILES, *TELEPORT_TILES, WALL_NAME, WILDCARD_NAME, ZERO_NAME)
 
 
 @dataclass(frozen=True)
@@ -63,19 +67,11 @@ class Rules:
         check_integer_field(self, "walls", 0, size, f" (the size, {size})")
         for name in ("teleports", "wildcards", "zeros"):
             check_integer_field(self, name, 0)
-        given = (
-            f"{self.teleports} teleports, {self.walls} walls, {self.wildcards} wildcards, {self.zeros} zeros"
-        )
-        if self.num_specials > self.num_cells:
+        if self.num_start_cells < max(self.num_players, self.wildcards):
             raise ValueError(
-                f"{given}: {self.num_specials} special tiles, but a board of size {size} has {self.num_cells} "
-                f"cells; give fewer, or a larger size"
-            )
-        if self.num_valid < self.num_players:
-            raise ValueError(
-                f"num_players={self.num_players}: with {given} only {self.num_valid} of {self.num_cells} cells hold "
-                f"a number or wildcard, and each player begins on one of its own; give fewer of the others, or a "
-                f"larger size"
+                f"teleports={self.teleports}, walls={self.walls}, zeros={self.zeros}: they leave "
+                f"{self.num_start_cells} of {self.num_cells} cells for wildcards={self.wildcards} and number cards, on "
+                f"which num_players={self.num_players} begin; give fewer special tiles, or a larger size"
             )
 
     @classmethod
@@ -93,18 +89,36 @@ class Rules:
         row, column = divmod(cell, self.size)
         return f"{COLUMN_LETTERS[column]}{row + 1}"
 
+    def steps(self, tile: str) -> tuple[int, int]:
+        """The fewest and the most steps of a walk from ``tile``, by name. (0, 0): none, and nobody begins there."""
+        if tile == WILDCARD_NAME:
+            return 1, NUM_SYMBOLS
+        if tile not in NUMBER_TILES:
+            return 0, 0
+        symbol = int(tile[0])
+        return (1 if self.move_rule == "up_to" else symbol), symbol
+
+    @property
+    def deck(self) -> list[str]:
+        """The number cards of a board without special tiles, by name."""
+        return [
+            f"{i % NUM_SYMBOLS + 1}.{i // NUM_SYMBOLS % NUM_NUMBER_COLORS + 1}" for i in range(self.num_cells)
+        ]
+
+    @property
+    def specials(self) -> list[str]:
+        """The special tiles, by name, which replace random cards of the deck; the k-th teleport has colour k % 5."""
+        teleports = [TELEPORT_TILES[k % NUM_COLORS] for k in range(self.teleports)]
+        others = [WALL_NAME] * self.walls + [WILDCARD_NAME] * self.wildcards + [ZERO_NAME] * self.zeros
+        return teleports + others
+
     @property
     def num_cells(self) -> int:
         """Cells of the board."""
         return self.size * self.size
 
     @property
-    def num_specials(self) -> int:
-        """Tiles that are not number cards."""
-        return self.teleports + self.walls + self.wildcards + self.zeros
-
-    @property
-    def num_valid(self) -> int:
+    def num_start_cells(self) -> int:
         """Cells that a player can begin on: numbers and wildcards."""
         return self.num_cells - self.teleports - self.walls - self.zeros
 
@@ -116,17 +130,6 @@ class Rules:
         turn may take a second action.
         """
         return (self.num_cells - self.walls - self.num_players) * (2 if self.teleports else 1)
-
-
-def special_tiles(rules: Rules) -> list[str]:
-    """The special tiles of ``rules``, as a ``Deal`` names them; the k-th teleport (from 0) has colour ``k % 5``."""
-    teleports = [f"T{k % NUM_COLORS}" for k in range(rules.teleports)]
-    return teleports + ["W"] * rules.walls + ["*"] * rules.wildcards + ["0"] * rules.zeros
-
-
-#: The names of number and teleport tiles in a ``Deal``.
-NUMBER_TILES = [f"{s}.{c}" for s in range(1, NUM_SYMBOLS + 1) for c in range(1, NUM_NUMBER_COLORS + 1)]
-TELEPORT_TILES = [f"T{color}" for color in range(NUM_COLORS)]
 
 
 @dataclass(frozen=True)
@@ -161,35 +164,26 @@ class Deal:
         if widths != [rules.size] * rules.size:
             raise ValueError(f"deal: rows of {widths} tiles; expected {rules.size} rows of {rules.size}")
         names = [name for row in self.tiles for name in row]
-        known = {*NUMBER_TILES, *TELEPORT_TILES, "W", "*", "0"}
         for name in names:
-            if not isinstance(name, str) or name not in known:
+            if not isinstance(name, str) or name not in TILES:
                 raise ValueError(
                     f"deal: tile {brief(name)}; expected a number card such as '2.3' (symbol 1-4, colour 1-4), 'W' "
                     f"wall, '*' wildcard, '0' zero, or 'T0' .. 'T4' teleport of that colour"
                 )
-        found = Counter(name for name in names if name not in NUMBER_TILES)
-        expected = Counter(special_tiles(rules))
-        if found != expected:
+        specials = sorted(name for name in names if name not in NUMBER_TILES)
+        if specials != sorted(rules.specials):
             raise ValueError(
-                f"deal: special tiles {sorted(found.elements())}; the rules have {sorted(expected.elements())}: "
-                f"change the tiles, or teleports, walls, wildcards and zeros of the rules"
+                f"deal: special tiles {specials}; the rules have {sorted(rules.specials)}: change the tiles, or "
+                f"teleports, walls, wildcards and zeros of the rules"
             )
-        self._check_positions(rules, names)
-
-    def _check_positions(self, rules: Rules, names: list[str]) -> None:
-        if len(self.positions) != rules.num_players:
+        starts = [cell for cell, name in enumerate(names) if rules.steps(name) != (0, 0)]
+        is_start = all(is_integer(cell) and cell in starts for cell in self.positions)
+        if (
+            len(self.positions) != rules.num_players
+            or not is_start
+            or len(set(self.positions)) < len(self.positions)
+        ):
             raise ValueError(
-                f"deal: {len(self.positions)} positions; expected one for each of {rules.num_players} players"
+                f"deal: positions {brief(self.positions)}; expected {rules.num_players} different cells with number "
+                f"cards or wildcards, one for each player: {starts}"
             )
-        for cell in self.positions:
-            if not is_integer(cell) or not 0 <= cell < rules.num_cells:
-                raise ValueError(
-                    f"deal: position {brief(cell)}; expected a cell from 0 to {rules.num_cells - 1}"
-                )
-            if names[cell] not in NUMBER_TILES and names[cell] != "*":
-                raise ValueError(
-                    f"deal: position {cell} is on tile {names[cell]!r}; players begin on number cards or wildcards"
-                )
-        if len(set(self.positions)) < len(self.positions):
-            raise ValueError(f"deal: positions {list(self.positions)}; players begin on different cells")

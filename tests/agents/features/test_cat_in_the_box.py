@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 
 from catbox_env import GameState, make_game
 from catbox_env.games.cat_in_the_box.rules import Rules
-from tests.agents.features.cat_in_the_box_reference import Position, largest_matching
+from tests.agents.features.cat_in_the_box_reference import Position
 from tests.agents.features.comparing import check_features, features_of
 from tests.cat_in_the_box.positions import play, start
 from tests.games.rule_sets import cat_in_the_box_rules
@@ -24,25 +24,15 @@ def test_every_rule_set_agrees_with_the_reference(rules: Rules, seed: int) -> No
 
 
 @pytest.mark.parametrize("players", [2, 3, 4, 5])
-@pytest.mark.parametrize("seed", range(3))
-def test_the_standard_games_agree_with_the_reference(players: int, seed: int) -> None:
-    check_game(Rules(num_players=players), seed)
+def test_the_standard_games_agree_with_the_reference(players: int) -> None:
+    for seed in range(3):
+        check_game(Rules(num_players=players), seed)
 
 
 @pytest.mark.nojit
 def test_the_functions_without_compilation_agree_with_the_reference() -> None:
     check_game(Rules(num_players=3, hand_size=5, rounds=2), seed=0)
     check_game(Rules(num_players=2, hand_size=5), seed=1)
-
-
-@settings(max_examples=200)
-@given(
-    hand=st.lists(st.integers(1, 4), max_size=6),
-    cells=st.sets(st.tuples(st.integers(0, 3), st.integers(1, 4))),
-)
-def test_the_largest_matching_is_a_sum_over_the_ranks(hand: list[int], cells: set[tuple[int, int]]) -> None:
-    by_rank = sum(min(hand.count(rank), sum(r == rank for _, r in cells)) for rank in range(1, 5))
-    assert largest_matching(hand, cells) == by_rank
 
 
 #: Seat 0 leads after these discards and bids. Seat 1 keeps 3 3 3 3 5, seat 2 1 2 4 4 6.

@@ -52,8 +52,8 @@ def generate_prompt(
     _, spiel_state = pyspiel.deserialize_game_and_state(observation["serializedGameAndState"])
     if not isinstance(spiel_state, openspiel.SpielState):
         raise ValueError(f"expected a state of a catbox game, got one of {spiel_state.get_game()}")
-    state, seat = spiel_state.play.state, observation["playerId"]
-    if state is None:
+    state, seat = spiel_state.game_state, observation["playerId"]
+    if spiel_state.is_chance_node():
         raise ValueError("expected a state in which a player is to move; the cards are being dealt")
     prompt = text_observation(state, seat, history=state.history_observation(seat))
     if previous_response is None:

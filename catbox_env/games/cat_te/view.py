@@ -1,13 +1,16 @@
-"""A view of a position of Cat Te, for text, events and pictures: all that one seat sees, or all seats together."""
+"""A view of a position of Cat Te, for text, events and pictures: all that one seat sees, or all seats together see."""
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 
 import numpy as np
 
-from catbox_env.games.cat_te.play.state import NONE
-from catbox_env.games.cat_te.rules import NUM_CARDS, NUM_SUITS, NUM_TRICKS, Rules, card_to_string
+from catbox_env.core.game import Game
+from catbox_env.games.cat_te.play import trick_winner
+from catbox_env.games.cat_te.rules import NUM_CARDS, NUM_SUITS, Rules, card_to_string
+from catbox_env.games.cat_te.state import NONE
 
 #: A place in the table of tricks without a face-up card: nothing yet, a folded card, a blind choice.
 EMPTY, FOLDED, CHOSEN = -1, -2, -3
@@ -25,6 +28,7 @@ class View:
         trick: the current trick, from 0; after the end the last one played.
         led: the suit led in it, or NONE.
         round: the current round, from 1.
+        claim: whether the side pot has been claimed, in words.
     """
 
     rules: Rules
@@ -45,14 +49,17 @@ class View:
     round: int
     pot: int
     upturned: int
-    claimed: int
+    claim: str
 
     @classmethod
-    def of(cls, rules: Rules, record: np.record, seat: int | None) -> View:
-        """What ``seat`` sees of the state ``record``."""
-        players = rules.num_players
+    def of(cls, game: Game, record: np.record, seat: int | None) -> View:
+        """What ``seat`` sees of the state ``record`` of ``game``."""
+        rules, players = game.rules, game.num_players
         seen = range(players) if seat is None else (seat,)
-        table = _table(record, players)
+        trick, led, claimer = int(record.trick), int(record.led), int(record.claimed)
+        wins = {trick: winner for trick, winner in enumerate(record.winners.tolist()) if winner != NONE}
+        if led != NONE:
+            wins[trick] = trick_winner(game.params[0], record, trick, led)
         return cls(
             rules=rules,
             seat=seat,
@@ -60,10 +67,10 @@ class View:
             hands={other: cards_in(record.hand[other]) for other in seen},
             folded={other: cards_in(record.folded[other]) for other in seen},
             chosen={other: int(record.chosen[other]) for other in seen if record.chosen[other] != NONE},
-            table=table,
-            wins=_wins(table, (int(record.dealer) + 1) % players),
-            trick=int(record.trick),
-            led=int(record.led),
+            table=[_row(record, other) for other in range(players)],
+            wins=wins,
+            trick=trick,
+            led=led,
             leader=int(record.leader),
             dealer=int(record.dealer),
             in_round=[bool(held) for held in record.in_round[:players]],
@@ -72,17 +79,23 @@ class View:
             round=rules.num_rounds - int(record.rounds_left),
             pot=int(record.pot),
             upturned=int(record.upturned),
-            claimed=int(record.claimed),
+            claim="not claimed" if claimer == NONE else f"claimed by player_{claimer}",
         )
-
-    @property
-    def claim(self) -> str:
-        """Whether the side pot has been claimed, in words."""
-        return "not claimed" if self.claimed == NONE else f"claimed by player_{self.claimed}"
 
     def shown(self, trick: int) -> dict[int, int]:
         """The face-up cards of a trick, by seat."""
         return {seat: row[trick] for seat, row in enumerate(self.table) if row[trick] >= 0}
+
+
+def _row(record: np.record, seat: int) -> list[int]:
+    """A row of the table of tricks."""
+    row = record.faceup[seat].tolist()
+    for trick, card in enumerate(row):
+        if int(record.fold_tricks[seat]) >> trick & 1:
+            row[trick] = FOLDED
+        elif card == NONE and record.chosen[seat] != NONE and trick == record.trick:
+            row[trick] = CHOSEN
+    return row
 
 
 def cards_in(cards: int) -> list[int]:
@@ -91,37 +104,6 @@ def cards_in(cards: int) -> list[int]:
     return sorted(held, key=lambda card: (card % NUM_SUITS, card))
 
 
-def cards_to_string(cards: list[int]) -> str:
+def cards_to_string(cards: Iterable[int]) -> str:
     """``"5C QC 10H"``."""
     return " ".join(map(card_to_string, cards))
-
-
-def _table(record: np.record, players: int) -> list[list[int]]:
-    """The cards of each trick. A seat's folds are its first tricks without a face-up card."""
-    table = []
-    for faceup, folds, chosen in zip(
-        record.faceup[:players].tolist(), record.num_folded.tolist(), record.chosen.tolist(), strict=False
-    ):
-        row = []
-        for trick, card in enumerate(faceup):
-            if card != NONE:
-                row.append(card)
-            elif folds > 0:
-                row.append(FOLDED)
-                folds -= 1
-            else:
-                row.append(CHOSEN if chosen != NONE and trick == record.trick else EMPTY)
-        table.append(row)
-    return table
-
-
-def _wins(table: list[list[int]], leader: int) -> dict[int, int]:
-    """Who won each trick, and who is winning the current one; ``leader`` led the first."""
-    wins: dict[int, int] = {}
-    for trick in range(NUM_TRICKS):
-        led = table[leader][trick]
-        if led < 0:
-            break
-        suited = {row[trick]: seat for seat, row in enumerate(table) if row[trick] >= 0}
-        leader = wins[trick] = suited[max(card for card in suited if card % NUM_SUITS == led % NUM_SUITS)]
-    return wins

@@ -1,1 +1,0 @@
-"""What a seat of Cat Te cannot see: how cards are dealt, and how worlds and their pasts are sampled."""

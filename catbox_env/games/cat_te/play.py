@@ -1,0 +1,328 @@
+"""The rules of Cat Te as kernels: dealing, legal actions, actions, tricks, settlement.
+
+Action ids, with card = rank * 4 + suit:
+
+    0 .. 51      play card id face up (in the blind trick: choose it)
+    52 .. 103    fold card id - 52
+    104          CLAIM the side pot
+    105          SHOW an instant win
+"""
+
+from __future__ import annotations
+
+from catbox_env.core.bits import bit_index, next_seat, nth_bit
+from catbox_env.core.compilation import cached_njit, njit
+from catbox_env.core.kernels import HIDDEN
+from catbox_env.core.rng import random_below
+from catbox_env.games.cat_te.rules import (
+    BLIND_TRICK,
+    HAND_SIZE,
+    LAST_TRICK,
+    NUM_CARDS,
+    NUM_EARLY_TRICKS,
+    NUM_SUITS,
+    NUM_TRICKS,
+)
+from catbox_env.games.cat_te.state import (
+    ALL_CARDS,
+    CLAIM,
+    FOLD,
+    INFO_CLAIMED,
+    INFO_ELIMINATED,
+    INFO_SCORE,
+    INFO_SHOWED,
+    INFO_TRICKS,
+    INFO_WON,
+    LOW_CARDS,
+    NEVER,
+    NONE,
+    ONE_SUIT,
+    SHOW,
+)
+from catbox_env.games.standings import share_win
+
+#: Low bits of a card that hold its suit; the higher ones hold its rank.
+SUIT_BITS = 2
+
+# Cards.
+
+
+@njit
+def suit_of(card):
+    """The suit of a card."""
+    return card & (NUM_SUITS - 1)
+
+
+@njit
+def rank_of(card):
+    """The rank of a card."""
+    return card >> SUIT_BITS
+
+
+@njit
+def card_at(rank, suit):
+    """The card of that rank and suit."""
+    return rank * NUM_SUITS + suit
+
+
+# A round.
+
+
+@njit
+def deal(params, generator, state):
+    """Begin a new game: scores at zero, an empty side pot, the first round dealt."""
+    for seat in range(params.num_players):
+        state.scores[seat] = 0
+    state.pot = 0
+    state.rounds_left = params.num_rounds - 1
+    state.dealer = params.dealer
+    deal_round(params, generator, state)
+
+
+@njit
+def deal_round(params, generator, state):
+    """Collect stakes, deal hands and the upturned card, given ``dealer``, ``rounds_left``, ``scores`` and ``pot``."""
+    clear_table(params, state)
+    state.pot += params.num_players * params.side_pot
+    undealt = ALL_CARDS
+    left = NUM_CARDS
+    for seat in range(params.num_players):
+        hand = 0
+        for _ in range(HAND_SIZE):
+            hand |= nth_bit(undealt & ~hand, random_below(generator, left))
+            left -= 1
+        state.hand[seat] = hand
+        undealt &= ~hand
+    state.upturned = NONE
+    if params.side_pot > 0:
+        state.upturned = bit_index(nth_bit(undealt, random_below(generator, left)))
+
+
+@njit
+def clear_table(params, state):
+    """Begin a round with the cards dealt: nothing played or claimed, everybody in, the first seat to lead."""
+    first = next_seat(int(state.dealer), params.num_players)
+    state.leader = first
+    state.current_player = first
+    state.led = NONE
+    state.trick = 0
+    state.claimed = NONE
+    state.claim_trick = NONE
+    for trick in range(NUM_TRICKS):
+        state.winners[trick] = NONE
+    for seat in range(params.num_players):
+        state.folded[seat] = 0
+        state.fold_tricks[seat] = 0
+        state.chosen[seat] = NONE
+        state.early_tricks[seat] = 0
+        state.tricks_won[seat] = 0
+        state.in_round[seat] = 1
+        for trick in range(NUM_TRICKS):
+            state.faceup[seat, trick] = NONE
+        for suit in range(NUM_SUITS):
+            state.void_since[seat, suit] = NEVER
+
+
+# Actions.
+
+
+@njit
+def write_mask(params, state, mask):
+    """Write the legal actions of the seat to move into ``mask`` (A,)."""
+    seat = int(state.current_player)
+    if seat < 0:
+        for action in range(len(mask)):
+            mask[action] = False
+        return
+    hand = state.hand[seat]
+    faceup, folds = (
+        hand,
+        hand,
+    )  # the cards that may be played face up (or chosen), and those that may be folded
+    if seat == state.leader or is_blind(params, state.trick):
+        folds = 0
+    elif hand & (ONE_SUIT << int(state.led)):
+        faceup = hand & (ONE_SUIT << int(state.led))
+    elif not params.offsuit_faceup:
+        faceup = 0
+    for card in range(NUM_CARDS):
+        mask[card] = ((faceup >> card) & 1) != 0
+    for card in range(NUM_CARDS):
+        mask[FOLD + card] = ((folds >> card) & 1) != 0
+    wanted = claiming_card(state)
+    mask[CLAIM] = wanted != NONE and state.claimed == NONE and ((hand >> wanted) & 1) != 0
+    mask[SHOW] = params.instant_wins != 0 and state.trick == 0 and wins_instantly(hand)
+
+
+@njit
+def is_blind(params, trick):
+    """Whether the followers of ``trick`` choose cards face down, which are shown together."""
+    return params.eliminates != 0 and trick == BLIND_TRICK
+
+
+@cached_njit
+def claiming_card(state):
+    """The card with which the side pot can be claimed, next above the upturned one.
+
+    NONE without a side pot, and if an ace is turned up.
+    """
+    card = int(state.upturned) + NUM_SUITS
+    return card if state.upturned != NONE and card < NUM_CARDS else NONE
+
+
+@njit
+def wins_instantly(hand):
+    """Whether six cards include four of a kind, or are all of one suit, or all from A, 2, 3, 4, 5."""
+    if hand & (hand >> 1) & (hand >> 2) & (hand >> 3) & ONE_SUIT:
+        return True
+    for suit in range(NUM_SUITS):
+        if hand & ~(ONE_SUIT << suit) == 0:
+            return True
+    return hand & ~LOW_CARDS == 0
+
+
+@njit
+def public_action(params, state, action):
+    """What the other seats see of an action: everything except which card is folded or chosen blind."""
+    folds = FOLD <= action < CLAIM
+    chooses = action < FOLD and is_blind(params, state.trick) and state.current_player != state.leader
+    return HIDDEN if folds or chooses else action
+
+
+@njit
+def apply(params, generator, state, action):
+    """Take a legal action of the seat to move."""
+    seat = int(state.current_player)
+    if action == CLAIM:
+        state.claimed = seat
+        state.claim_trick = state.trick
+        return
+    if action == SHOW:
+        end_round(params, generator, state, seat, params.show_factor, seat)
+        return
+    card = int(action) if action < FOLD else int(action) - FOLD
+    state.hand[seat] &= ~(1 << card)
+    if action >= FOLD:
+        state.folded[seat] |= 1 << card
+        state.fold_tricks[seat] |= 1 << int(state.trick)
+    elif seat != state.leader and is_blind(params, state.trick):
+        state.chosen[seat] = card
+    else:
+        play_face_up(state, seat, card)
+    if pass_turn(params, state):
+        end_trick(params, generator, state)
+
+
+@njit
+def play_face_up(state, seat, card):
+    """``seat`` leads ``card``, or adds it to the trick; not to follow suit shows that it has none of the led suit."""
+    state.faceup[seat, state.trick] = card
+    if seat == state.leader:
+        state.led = suit_of(card)
+    elif suit_of(card) != state.led and state.void_since[seat, state.led] == NEVER:
+        state.void_since[seat, state.led] = state.trick
+
+
+@njit
+def pass_turn(params, state):
+    """Give the turn to the next seat clockwise that is not eliminated; returns whether the trick is complete."""
+    following = next_seat(int(state.current_player), params.num_players)
+    while not state.in_round[following]:
+        following = next_seat(following, params.num_players)
+    state.current_player = following
+    return following == state.leader
+
+
+# Tricks and settlement.
+
+
+@cached_njit
+def trick_winner(params, state, trick, led):
+    """The seat with the highest face-up card of suit ``led`` in ``trick``; NONE if there is none."""
+    winner, best = NONE, NONE
+    for seat in range(params.num_players):
+        card = int(state.faceup[seat, trick])
+        if card > best and suit_of(card) == led:
+            winner, best = seat, card
+    return winner
+
+
+@njit
+def award_trick(params, state):
+    """Give the trick to its winner, who leads next, and return it; after the fourth, seats without a trick are out."""
+    winner = trick_winner(params, state, int(state.trick), int(state.led))
+    state.winners[state.trick] = winner
+    state.tricks_won[winner] += 1
+    if state.trick < NUM_EARLY_TRICKS:
+        state.early_tricks[winner] += 1
+    if state.trick == NUM_EARLY_TRICKS - 1 and params.eliminates:
+        for seat in range(params.num_players):
+            state.in_round[seat] = 1 if state.early_tricks[seat] > 0 else 0
+    state.leader = winner
+    state.current_player = winner
+    state.led = NONE
+    return winner
+
+
+@njit
+def has_swept(params, state, seat):
+    """Whether ``seat`` has won the round with all four early tricks."""
+    return params.eliminates != 0 and state.early_tricks[seat] == NUM_EARLY_TRICKS
+
+
+@njit
+def end_trick(params, generator, state):
+    """Show blind choices and award the trick; after the fifth, the sixth plays itself."""
+    if is_blind(params, state.trick):
+        for seat in range(params.num_players):
+            if state.chosen[seat] >= 0:
+                state.faceup[seat, BLIND_TRICK] = state.chosen[seat]
+                state.chosen[seat] = NONE
+    winner = award_trick(params, state)
+    if has_swept(params, state, winner):
+        end_round(params, generator, state, winner, params.sweep_factor, NONE)
+        return
+    state.trick += 1
+    if state.trick == LAST_TRICK:
+        for seat in range(params.num_players):
+            if state.in_round[seat]:
+                state.faceup[seat, LAST_TRICK] = bit_index(state.hand[seat])
+                state.hand[seat] = 0
+        state.led = suit_of(state.faceup[winner, LAST_TRICK])
+        end_round(params, generator, state, award_trick(params, state), 1, NONE)
+
+
+@njit
+def end_round(params, generator, state, winner, factor, shower):
+    """Pay ``factor`` antes to ``winner`` from each other seat, and the side pot; deal the next round or end the game.
+
+    ``shower`` is the seat that showed an instant win, or NONE.
+    """
+    players = params.num_players
+    for seat in range(players):
+        antes = factor * (players - 1) if seat == winner else -factor
+        state.info[INFO_SCORE, seat] = antes - params.side_pot
+        state.info[INFO_WON, seat] = 1 if seat == winner else 0
+        state.info[INFO_TRICKS, seat] = state.tricks_won[seat]
+        state.info[INFO_ELIMINATED, seat] = 1 - state.in_round[seat]
+        state.info[INFO_SHOWED, seat] = 1 if seat == shower else 0
+        state.info[INFO_CLAIMED, seat] = 1 if seat == state.claimed else 0
+    if state.claimed != NONE:
+        state.info[INFO_SCORE, state.claimed] += state.pot
+        state.pot = 0
+    elif state.rounds_left == 0:
+        for seat in range(players):
+            state.info[INFO_SCORE, seat] += state.pot // players
+        state.pot = 0
+    for seat in range(players):
+        state.rewards[seat] = state.info[INFO_SCORE, seat]
+        state.scores[seat] += state.info[INFO_SCORE, seat]
+    state.round_ended = 1
+    if state.rounds_left > 0:
+        state.rounds_left -= 1
+        state.dealer = winner
+        deal_round(params, generator, state)
+    else:
+        state.terminated = 1
+        state.current_player = NONE
+        share_win(params.num_players, state.scores, state.info[INFO_SCORE], state.win_shares)

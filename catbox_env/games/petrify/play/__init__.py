@@ -1,1 +1,0 @@
-"""Play of Petrify: state, board, and the rules as kernels."""

@@ -1,1 +1,0 @@
-"""Petrify in words, and the views that its words and pictures show."""

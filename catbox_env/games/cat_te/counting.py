@@ -184,54 +184,52 @@ def agrees_with_voids(state, seat, tricks, counts):
 @njit
 def count_ways(places):
     """Find what can be left before each place, then fill in the ways, from the last place on."""
-    number, size = len(places.rows), places.ways.shape[1]
-    places.ways[0, size - 1] = 1.0
+    _, rows, counts, taken, left, ways = places
+    number, size = len(rows), ways.shape[1]
+    ways[0, size - 1] = 1.0
     for place in range(number):
         for index in range(size):
-            if places.ways[place, index] > 0.0:
-                for k in range(places.rows[place].num_counts):
-                    if choices_of(places, place, index, k) > 0.0:
-                        following = index - places.taken[place, k]
-                        left = places.left[place + 1, following]
+            if ways[place, index] > 0.0:
+                for k in range(rows[place].num_counts):
+                    if choices_of(left, counts, place, index, k) > 0.0:
+                        following = index - taken[place, k]
                         for kind in range(NUM_KINDS):
-                            left[kind] = places.left[place, index, kind] - places.counts[place, k, kind]
-                        is_left = place == number - 1 and left[CLAIMED] > 0
-                        places.ways[place + 1, following] = 0.0 if is_left else 1.0
+                            left[place + 1, following, kind] = (
+                                left[place, index, kind] - counts[place, k, kind]
+                            )
+                        remains = place == number - 1 and left[place + 1, following, CLAIMED] > 0
+                        ways[place + 1, following] = 0.0 if remains else 1.0
     for place in range(number - 1, -1, -1):
         for index in range(size):
-            if places.ways[place, index] > 0.0:
+            if ways[place, index] > 0.0:
                 total = 0.0
-                for k in range(places.rows[place].num_counts):
-                    total += ways_with(places, place, index, k)
-                places.ways[place, index] = total
+                for k in range(rows[place].num_counts):
+                    choices = choices_of(left, counts, place, index, k)
+                    if choices > 0.0:
+                        total += choices * ways[place + 1, index - taken[place, k]]
+                ways[place, index] = total
 
 
-@njit
-def choices_of(places, place, index, k):
+@njit(inline="always")  # a call with array arguments counts references to them
+def choices_of(left, counts, place, index, k):
     """The number of ways to choose the cards of the ``k``-th counts of ``place`` from what is left, by its number."""
     number = 1.0
     for kind in range(NUM_KINDS):
-        number *= BINOMIALS[places.left[place, index, kind], places.counts[place, k, kind]]
+        number *= BINOMIALS[left[place, index, kind], counts[place, k, kind]]
     return number
-
-
-@njit
-def ways_with(places, place, index, k):
-    """The number of ways to fill ``place`` with its ``k``-th counts, and all after it, from what is left."""
-    choices = choices_of(places, place, index, k)
-    return choices * places.ways[place + 1, index - places.taken[place, k]] if choices > 0.0 else 0.0
 
 
 @njit
 def sample_counts(generator, places, place, index):
     """The index of counts for ``place``, sampled in proportion to the ways with each; at least one is possible."""
-    rest = unit_interval(next_uint64(generator)) * places.ways[place, index]
+    _, rows, counts, taken, left, ways = places
+    rest = unit_interval(next_uint64(generator)) * ways[place, index]
     drawn = NONE
-    for k in range(places.rows[place].num_counts):
-        number = ways_with(places, place, index, k)
-        if number > 0.0:
+    for k in range(rows[place].num_counts):
+        choices = choices_of(left, counts, place, index, k)
+        if choices > 0.0 and ways[place + 1, index - taken[place, k]] > 0.0:
             drawn = k
-            rest -= number
+            rest -= choices * ways[place + 1, index - taken[place, k]]
             if rest < 0.0:
                 break
     return drawn

@@ -10,6 +10,8 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
+from tests.games.compare import digits
+
 COLOURS = ("red", "blue", "yellow", "green")
 PHASES = ("discard", "bid", "play")
 PARADOX = ("paradox",)
@@ -389,6 +391,11 @@ class ReferenceState:
             if player != observer:
                 row = [int(rank in self.may_hold[player]) for rank in rules.ranks]
                 parts["may_hold"][self.relative(player, observer)] = row
+        if (
+            rules.rounds * rules.num_tricks * 2 > 127
+        ):  # a point for each trick, and one for its token in a group
+            exact = {self.relative(player, observer): digits(self.totals[player]) for player in self.players}
+            parts["exact_scores"] = np.array([exact[seat] for seat in range(P)], np.int8)
         return parts
 
     def state_parts(self, observer: int) -> dict[str, np.ndarray]:

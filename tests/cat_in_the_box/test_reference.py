@@ -27,7 +27,7 @@ RULE_SETS: dict[int, list[dict]] = {
         {"bids": (0, 1, 2, 3, 4)},
         {"num_ranks": 3, "num_colors": 2, "hand_size": 5, "rounds": "match"},
         {"num_ranks": 3, "num_colors": 2, "hand_size": 5, "revealed_cards": 0, "bids": (0, 1, 2)},
-        {"num_ranks": 2, "hand_size": 3, "revealed_cards": 4, "start_player": "random", "rounds": 5},
+        {"num_ranks": 2, "hand_size": 3, "revealed_cards": 4, "start_player": "random", "rounds": 64},
         {"num_ranks": 4, "num_colors": 3, "bonus_max_tricks": 1, "start_player": 1, "rounds": 2},
         {"num_ranks": 9, "revealed_cards": 5},
     ],

@@ -5,6 +5,7 @@ import pytest
 
 import catbox_env
 from tests.cat_in_the_box.positions import legal, play, statistics, view
+from tests.games.compare import digits
 
 pytestmark = pytest.mark.nojit
 
@@ -98,13 +99,23 @@ def test_scores_add_up():
     assert list(state.rewards()) == [0, 0, 2], "the reward is that of the last step alone"
 
 
-def test_totals_in_the_observation_stop_at_127():
-    state = one_trick_rounds(2, 127, reward="score")
-    for _ in range(127):
-        play_round(state, winner=0, hits=[True, False])
-    assert state.is_terminal()
-    assert totals(state) == [127, 0]
-    assert list(state.returns()) == [254, 0]
+def test_totals_beyond_127_are_seen_exactly_and_decide_the_match():
+    state = one_trick_rounds(2, 127, reward="win")
+    for number in range(126):
+        play_round(state, winner=int(number >= 100), hits=[True, True])
+    assert totals(state) == [127, 127], "clipped to what an element of the observation can hold"
+    assert state.record.scores[:2].tolist() == [226, 152]
+    assert view(state, 1)["exact_scores"].tolist() == [digits(152), digits(226)], "relative to the observer"
+    world = state.game.sample_state(state.observation(1), seed=0)
+    for one in (state, world):
+        assert one.record.scores[:2].tolist() == [226, 152]
+        play_round(one, winner=1, hits=[False, True])
+        assert list(one.rewards()) == [1, 0], "seat 1 was better in the last round, but its total is lower"
+
+
+def test_totals_that_always_fit_have_one_part():
+    assert "exact_scores" not in one_trick_rounds(2, 63).game.observation_layout
+    assert list(one_trick_rounds(2, 64).game.observation_layout)[-1] == "exact_scores"
 
 
 # ---------------------------------------------------------------- who wins

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from catbox_env.games.petrify.game import KERNELS, Petrify
+from catbox_env.games.petrify.game import Petrify
 
 ROOT = Path(__file__).resolve().parents[2]
 EVERYTHING = """
@@ -63,44 +63,48 @@ class Renamed(Petrify):
 
 
 class PlayedByOtherKernels(Petrify):
-    kernels = dataclasses.replace(KERNELS, write_mask=KERNELS.apply)
+    kernels = dataclasses.replace(Petrify.kernels, write_mask=Petrify.kernels.apply)
 
 
 def test_games_share_their_compiled_code_if_their_kernels_are_the_same() -> None:
     loops = Petrify(size=3).loops
     assert Renamed(size=4).loops is loops
-    assert PlayedByOtherKernels(size=3).loops.apply_if_legal is not loops.apply_if_legal
+    assert PlayedByOtherKernels(size=3).loops.step_if_legal is not loops.step_if_legal
 
 
 MAKES_RECORDS = re.compile(r"np\.(empty|zeros|ones|full|array)\(.*, (dtype=)?(?!np\.|dtype=np\.)[\w.]+\)$")
 
 
 def records_without_their_array(source: str) -> list[str]:
-    """What compiled functions take out of an array of records that they made, and keep: Numba frees the array after
-    its last use, also where a record of it is still used."""
-    found = []
-    for function in ast.walk(ast.parse(source)):
-        if isinstance(function, ast.FunctionDef) and "njit" in " ".join(
-            map(ast.unparse, function.decorator_list)
-        ):
-            steps = [
-                step
-                for step in ast.walk(function)
-                if isinstance(step, ast.Assign | ast.Return) and step.value
-            ]
-            made = {
-                ast.unparse(step.targets[0])
-                for step in steps
-                if isinstance(step, ast.Assign) and MAKES_RECORDS.match(ast.unparse(step.value))
-            }
-            taken = [step for step in steps if isinstance(step.value, ast.Subscript)]
-            arrays = [ast.unparse(step.value.value) for step in taken]
-            found += [
-                ast.unparse(step)
-                for step, array in zip(taken, arrays, strict=True)
-                if array in made or MAKES_RECORDS.match(array)
-            ]
-    return found
+    """Where a compiled function uses a record longer than the array of records that it made, and took it from: Numba
+    frees the array after its last use, also where a record of it is still used."""
+    functions = [node for node in ast.walk(ast.parse(source)) if isinstance(node, ast.FunctionDef)]
+    return [
+        ast.unparse(step)
+        for function in functions
+        if "njit" in " ".join(map(ast.unparse, function.decorator_list))
+        for step in ast.walk(function)
+        if isinstance(step, ast.Assign | ast.Return) and isinstance(step.value, ast.Subscript)
+        if outlives_its_array(step, step.value.value, function)
+    ]
+
+
+def outlives_its_array(step: ast.Assign | ast.Return, array: ast.expr, function: ast.FunctionDef) -> bool:
+    """Whether what ``step`` takes from ``array`` is records, and used when that array of this function is not."""
+    names = sorted(
+        (node for node in ast.walk(function) if isinstance(node, ast.Name)), key=lambda n: n.lineno
+    )
+    last_use = {name.id: name.lineno for name in names}
+    assigned = [node for node in ast.walk(function) if isinstance(node, ast.Assign)]
+    made = {ast.unparse(node.targets[0]) for node in assigned if MAKES_RECORDS.match(ast.unparse(node.value))}
+    if MAKES_RECORDS.match(ast.unparse(array)) or (
+        isinstance(step, ast.Return) and ast.unparse(array) in made
+    ):
+        return True
+    kept = ast.unparse(step.targets[0]) if isinstance(step, ast.Assign) else ""
+    return ast.unparse(array) in made and last_use[ast.unparse(array)] < last_use.get(
+        kept, function.end_lineno
+    )
 
 
 @pytest.mark.parametrize("kept", ["np.zeros(1, VIEW)[0]", "views[0]"])

@@ -55,3 +55,8 @@ def same_numbers(actual: Sequence[float], expected: Sequence[float]) -> bool:
     """Equal to what float32, in which the engine keeps them, can tell."""
     pairs = zip(actual, expected, strict=True)
     return all(abs(number - other) <= 1e-5 + 1e-6 * abs(other) for number, other in pairs)
+
+
+def digits(number: int) -> list[int]:
+    """Three digits to base 256, from -128 to 127, the lowest first."""
+    return [byte - 128 for byte in (number + 0x808080).to_bytes(3, "little")]

@@ -18,8 +18,8 @@ def test_it_shows_the_parts_that_a_seat_sees_and_what_it_may_do() -> None:
     assert len(lines) > 10
     assert [line for line in lines if line not in texts(state, 0)] == []
     legal = [state.game.action_to_string(action) for action in state.legal_actions()]
-    assert [label for label in labels(state, 0) if label.startswith("move")] == legal
-    assert not [label for label in labels(state, 1) if label.startswith("move")]
+    assert [label for label in labels(state, 0) if label.startswith("action")] == legal
+    assert not [label for label in labels(state, 1) if label.startswith("action")]
 
 
 def test_the_last_action_is_told_by_its_name_and_a_hidden_one_to_nobody_else() -> None:

@@ -39,7 +39,7 @@ SUIT_COLORS = (3, 1, 0)
 
 def draw(sheet: Sheet) -> str:
     """The picture as the viewer of ``sheet`` sees it."""
-    view = View.of(sheet.state.game.rules, sheet.state.record, sheet.seat)
+    view = View.of(sheet.state.game, sheet.state.record, sheet.seat)
     _put_tricks(view, sheet)
     _put_hand(view, sheet)
     _put_scores(view, sheet)

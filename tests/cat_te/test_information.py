@@ -7,11 +7,11 @@ from typing import Any
 
 import numpy as np
 import pytest
-from catbox_env.games.cat_te.show.view import cards_in, cards_to_string
 from scipy.stats import chisquare
 
 from catbox_env import cat_te_v0, make_vec
 from catbox_env.games.cat_te.rules import card_in_deal, card_to_string
+from catbox_env.games.cat_te.view import cards_in, cards_to_string
 from tests.cat_te.positions import play, start
 
 CLUBS, DIAMONDS, HEARTS, SPADES = range(4)
@@ -109,7 +109,7 @@ def test_a_blind_choice_is_seen_by_its_owner_alone() -> None:
         assert np.array_equal(one.history_observation(seat), two.history_observation(seat))
         assert one.game.render_text(one, seat) == two.game.render_text(two, seat)
         samples = [
-            [each.game.sample_state(each.observation(seat), s).records.tobytes() for s in range(20)]
+            [each.game.sample_state(each.observation(seat), s).record.tobytes() for s in range(20)]
             for each in (one, two)
         ]
         assert samples[0] == samples[1]

@@ -11,7 +11,6 @@ from hypothesis import strategies as st
 from catbox_env import make_game, make_vec
 from catbox_env.games.cat_te.rules import Rules
 from tests.cat_te.positions import play, start
-from tests.core.fuzz import is_valid
 from tests.games.rule_sets import cat_te_rules
 
 
@@ -22,7 +21,7 @@ def test_what_one_wins_others_lose(rules: Rules, seed: int) -> None:
     vec = make_vec("cat_te_v0", 8, seed=seed, rules=rules)
     totals = np.zeros((8, rules.num_players))
     rng = np.random.default_rng(seed)
-    for _ in range(vec.game.history_length):
+    for _ in range(vec.game.max_game_length):
         vec.step(np.array([rng.choice(np.flatnonzero(mask)) for mask in vec.action_mask]))
         totals += vec.rewards
         assert np.array_equal(vec.rewards[vec.round_ended], vec.info["score"][vec.round_ended])
@@ -42,7 +41,6 @@ def test_a_side_pot_that_grows_for_a_whole_match_is_paid_exactly() -> None:
         claims = state.record.rounds_left == 0 and 104 in state.legal_actions()
         state.apply_action(104 if claims else legal[0])
         most = max(most, int(state.record.pot))
-        assert not state.round_ended or is_valid(state)
     assert most == 127 * 600
     assert sum(state.returns()) == 0
     assert [state.info(seat)["score"] for seat in range(6)] == state.rewards()
@@ -132,3 +130,17 @@ def test_a_blind_choice_stands_face_down_on_the_table() -> None:
     assert (
         state.game.render_text(state, 0).splitlines()[-1] == "hand of player_0: 5C   folded: 3C 4C   chose KS"
     )
+
+
+@pytest.mark.parametrize("side_pot", [0, 1])
+@pytest.mark.parametrize("players", [2, 3, 6])
+def test_all_deals_are_equally_likely_and_counted(players: int, side_pot: int) -> None:
+    """The chance of any sequence of draws is 1 / the number of deals."""
+    draws = make_game("cat_te_v0", num_players=players, side_pot=side_pot).draws
+    rng, drawn, chance = np.random.default_rng(players), [], 1.0
+    while outcomes := draws.outcomes(drawn):
+        draw, probability = outcomes[int(rng.choice(len(outcomes), p=[p for _, p in outcomes]))]
+        drawn.append(draw)
+        chance *= probability
+    assert len(drawn) == draws.length == 6 * players + side_pot
+    assert chance * draws.count() == pytest.approx(1.0)

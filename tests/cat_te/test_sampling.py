@@ -24,6 +24,13 @@ RULES: list[dict[str, Any]] = [
     {"num_players": 4, "region": "khmer"},
 ]
 
+#: What everybody knows of a state; by seat.
+PUBLIC = (
+    "current_player", "dealer", "leader", "led", "trick", "upturned", "claimed", "claim_trick", "rounds_left", "pot",
+    "winners",
+)  # fmt: skip
+BY_SEAT = ("fold_tricks", "faceup", "void_since", "early_tricks", "tricks_won", "in_round", "scores")
+
 
 def revealing_state(options: dict[str, Any], seed: int) -> GameState:
     """Late in a round of players who like to show cards off suit, to fold, and to claim at some time."""
@@ -136,6 +143,22 @@ def test_a_position_that_tells_much_is_drawn_with_every_seed(observer: int) -> N
             assert {card[-1] for card in cards_in(drawn.record.hand[seat])} == {"S"}
 
 
+@pytest.mark.parametrize("options", [*RULES, {"num_players": 5, "side_pot": 1, "rounds": 2}], ids=str)
+def test_a_world_is_the_state_except_for_what_is_hidden(options: dict[str, Any]) -> None:
+    """The tricks are played again from what is seen: who won and led, who is out, who has run out of which suit."""
+    for seed in range(20):
+        state = revealing_state(options, seed)
+        known, players = state.record, state.game.num_players
+        for seat in range(players):
+            (world,) = draw(state.game, state.observation(seat), 1, seed)
+            for name in PUBLIC:
+                assert np.array_equal(world[name], known[name]), name
+            for name in BY_SEAT:
+                assert np.array_equal(world[name][:players], known[name][:players]), name
+            assert all(world[name][seat] == known[name][seat] for name in ("hand", "folded", "chosen"))
+            assert np.array_equal(world["chosen"] != -1, known["chosen"] != -1)
+
+
 # What the current trick, the claim and a match tell ---------------------------------------------------------------
 
 
@@ -219,6 +242,32 @@ def test_scores_and_side_pot_of_a_long_match_are_drawn_as_they_are() -> None:
 
 
 # Vectors that no seat can see, and pasts --------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("part", "place", "value"),
+    [
+        ("scores", 0, 1),  # the scores of all seats sum to zero
+        ("claim_trick", 2, 1),  # claimed in a trick to come
+        ("faceup", 6 * 17, 1),  # a rank without a suit
+        ("faceup", 12, 0),  # the card that was led is missing
+        ("hand", 8, 1),  # seven cards
+        ("folded", 8, 1),
+        ("chosen", 8, 1),  # before the blind trick
+        ("in_round", 1, 0),  # out before the fifth trick
+        ("leader", 1, 1),
+        ("upturned", 11, 0),
+    ],
+)
+def test_what_no_seat_can_see_is_refused(part: str, place: int, value: int) -> None:
+    hands = ["AS KS QS JS 9H 8H", "5S 2C 3C 4C 5C 10H", "2D 3D 4D 5D 6D 7H"]
+    state = start(hands, upturned="4S", side_pot=1, instant_wins=False, rounds=2)
+    play(state, "AS, claim, fold 2C, fold 2D", "KS")
+    seen = state.observation(0)
+    state.game.sample_state(seen, 0)
+    state.game.observation_layout.unpack(seen)[part].reshape(-1)[place] = value
+    with pytest.raises(ValueError, match="no state of this game agrees"):
+        state.game.sample_state(seen, 0)
 
 
 def check_past(state: GameState, world: np.record, seed: int) -> list[float]:

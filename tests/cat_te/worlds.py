@@ -13,7 +13,6 @@ from typing import Any
 import numpy as np
 
 from catbox_env.core.game import Game
-from catbox_env.core.rng import new_generators
 from tests.cat_te.positions import cards
 from tests.cat_te.reference import DECK, RANKS, SUITS, next_higher, rank_of
 
@@ -174,8 +173,21 @@ def hidden(record: Any, seat: int) -> tuple[list[str], list[str], str]:
 
 def draw(game: Game, observation: np.ndarray, count: int, seed: int = 0) -> np.ndarray:
     """That many states (records) that agree with ``observation``, all of them sound."""
-    states = np.zeros(count, game.state_dtype)
-    generators = new_generators(np.random.SeedSequence(seed).spawn(count))
-    assert game.loops.sample_games(game.params, observation, generators, states) == 0
-    assert game.loops.first_refused(game.params, states) == -1
+    states = game.sample_states(observation, count, seed)._records
+    seen, rows = np.empty((game.num_players, count, len(observation)), np.int8), np.arange(count)
+    for seat in range(game.num_players):
+        game.loops.write_observations(game.params, states, rows, np.full(count, seat), seen[seat])
+    assert (seen == observation).all(axis=(1, 2)).any(), "a seat sees the same in all of them"
+    shown = np.concatenate([states["faceup"], states["chosen"][..., None]], axis=2)[:, : game.num_players]
+    sets = np.concatenate([states["hand"], states["folded"], one_by_one(shown)], axis=1)
+    assert (np.bitwise_count(sets).sum(1, dtype=int) == 6 * game.num_players).all(), "six cards for each seat"
+    assert (np.bitwise_count(np.bitwise_or.reduce(sets, axis=1)) == 6 * game.num_players).all(), (
+        "no card twice"
+    )
     return states
+
+
+def one_by_one(cards: np.ndarray) -> np.ndarray:
+    """Cards (count, ...), -1 for none, as sets of one each (count, places)."""
+    flat = cards.reshape(len(cards), -1).astype(np.int64)
+    return np.where(flat >= 0, 1 << np.maximum(flat, 0), 0)

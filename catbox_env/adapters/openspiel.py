@@ -17,21 +17,19 @@ from __future__ import annotations
 
 import copy
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from contextlib import suppress
-from dataclasses import MISSING, fields
 from fractions import Fraction
 from functools import cache, lru_cache, wraps
-from types import NoneType, UnionType
-from typing import Any, Literal, Union, get_args, get_origin, get_type_hints
+from typing import Any
 
 import numpy as np
 
 from catbox_env.adapters.openspiel_observer import Observer
+from catbox_env.adapters.openspiel_parameters import default_parameters, options_of, parameters_of
 from catbox_env.core.checks import brief, check_seat
 from catbox_env.core.extras import missing_extra
 from catbox_env.core.game import Game
-from catbox_env.core.kernels import REWARDS
 from catbox_env.core.registry import GAMES, game_class, make_game
 from catbox_env.core.rng import WORLDS, new_generators, seed_for
 
@@ -46,9 +44,6 @@ __all__ = ["SpielGame", "SpielState", "guard_bots", "load"]
 MAX_REDRAWN = 100
 #: The largest denominator of rewards, which are fractions: means over the other seats, shares of a win.
 LARGEST_DENOMINATOR = 1000
-#: Parameter values that stand for None, and for "no word".
-OPEN_NUMBER, OPEN_LIST, NO_WORD = -1, "open", "none"
-WORD = "_word"
 #: How many chance nodes of a game to keep the outcomes of.
 MAX_KEPT = 10_000
 
@@ -78,80 +73,6 @@ def load(game: Game | str, **options: Any) -> SpielGame:
 def short_name(game_id: str) -> str:
     """The name of a game in OpenSpiel: ``"python_some_game"`` for ``"some_game_v0"``."""
     return f"python_{game_id.rpartition('_v')[0]}"
-
-
-# Options of ``make_game`` as parameters, which have one type each.
-
-
-def rule_types(rules_class: type) -> dict[str, set[type]]:
-    """The types of each rule: of bool, float, int, str, tuple for a list of integers, and None if it can be open.
-
-    Raises ``ValueError`` for a rule of a type that OpenSpiel's parameters do not have.
-    """
-    hints, found = get_type_hints(rules_class), {}
-    for field in fields(rules_class):
-        types = _types(hints[field.name]) | ({NoneType} if field.default is None else set())
-        if types not in ({bool}, {float}) and types - {NoneType} not in ({int}, {str}, {int, str}, {tuple}):
-            raise ValueError(
-                f"option {field.name} of {rules_class.__module__}: OpenSpiel has no parameter of type "
-                f"{hints[field.name]}; expected bool, float, int, str, int | str or a list of integers, and None only "
-                "with the last four"
-            )
-        found[field.name] = types
-    return found
-
-
-def _types(hint: Any) -> set[type]:
-    origin, arguments = get_origin(hint), get_args(hint)
-    if origin in (Union, UnionType):
-        return set().union(*map(_types, arguments))
-    if origin is Literal:
-        return {type(value) for value in arguments}
-    return {tuple} if origin in (tuple, list, Sequence) and {*arguments} <= {int, Ellipsis} else {hint}
-
-
-def parameters_of(rules_class: type, options: Mapping[str, Any]) -> dict[str, Any]:
-    """The parameters for all ``options`` of a game. Errors as in `rule_types`."""
-    parameters = {"reward": options["reward"]}
-    for rule, types in rule_types(rules_class).items():
-        name, value = "players" if rule == "num_players" else rule, options[rule]
-        if types >= {int, str}:
-            is_word = isinstance(value, str)
-            parameters[name + WORD], value = (value, None) if is_word else (NO_WORD, value)
-        if value is None:
-            value = OPEN_LIST if tuple in types else OPEN_NUMBER if int in types else NO_WORD
-        elif tuple in types:
-            text = " ".join(map(str, value))
-            value = text if len(value) > 1 else f"[{text}]"
-        parameters[name] = value
-    return parameters
-
-
-def options_of(rules_class: type, parameters: Mapping[str, Any]) -> dict[str, Any]:
-    """The options for all ``parameters``; what is no integer in a list stays text, which the rules refuse."""
-    options = {"reward": parameters["reward"]}
-    for rule, types in rule_types(rules_class).items():
-        name = "players" if rule == "num_players" else rule
-        value = parameters[name]
-        if types >= {int, str} and parameters[name + WORD] != NO_WORD:
-            value = parameters[name + WORD]
-        elif NoneType in types and value in (OPEN_NUMBER, OPEN_LIST, NO_WORD):
-            value = None
-        elif tuple in types:
-            items = value.strip("[]").replace(",", " ").split()
-            value = tuple(int(item) if re.fullmatch(r"-?\d+", item) else item for item in items)
-        options[rule] = value
-    return options
-
-
-def default_parameters(rules_class: type) -> dict[str, Any]:
-    """The parameters of a game with their default values. Errors as in `rule_types`."""
-    standard = rules_class()
-    defaults = {
-        field.name: getattr(standard, field.name) if field.default is MISSING else field.default
-        for field in fields(rules_class)
-    }
-    return parameters_of(rules_class, {**defaults, "reward": REWARDS[0]})
 
 
 def _game_type(game: Game, parameters: Mapping[str, Any]) -> pyspiel.GameType:
@@ -214,6 +135,7 @@ class SpielGame(pyspiel.Game):
         parameters = {**default_parameters(rules_class), **(params or {})}
         self.game = game = make_game(self.game_id, **options_of(rules_class, parameters))
         self.action_names = [game.action_to_string(action) for action in range(game.num_actions)]
+        # What can be drawn next: two calls for each draw, and searches come back to the same chance nodes.
         self.outcomes = lru_cache(MAX_KEPT)(game.draws._outcomes) if game.draws is not None else None
         self.undealt = game.new_initial_state(seed=0)
         info = pyspiel.GameInfo(

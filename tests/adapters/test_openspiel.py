@@ -136,16 +136,19 @@ def test_chance_deals_card_by_card_in_every_round_with_these_probabilities(name:
         assert len(state.history()) <= game.max_history_length()
 
 
-def test_an_environment_of_openspiel_pays_every_reward_of_every_round() -> None:
-    environment = rl_environment.Environment(pyspiel.load_game("python_cat_in_the_box(players=2,rounds=3)"))
+def test_an_environment_of_openspiel_pays_every_reward_of_every_round_in_exact_thirds() -> None:
+    game = pyspiel.load_game("python_cat_in_the_box(players=4,rounds=3,reward=margin)")
+    environment = rl_environment.Environment(game)
     rng, step = np.random.default_rng(0), environment.reset()
-    paid = np.zeros(2)
+    paid = np.zeros(4)
     while not step.last():
         legal = step.observations["legal_actions"][step.observations["current_player"]]
         step = environment.step([int(rng.choice(legal))])
         paid += step.rewards
-    assert paid.tolist() == environment.get_state.returns()
-    assert paid.any()
+    returns = np.array(environment.get_state.returns())
+    assert returns == pytest.approx(paid, abs=1e-12)
+    assert 3 * returns == pytest.approx(np.round(3 * returns), abs=1e-12)
+    assert (returns != np.round(returns)).any()
 
 
 # Copies and bad input.

@@ -14,7 +14,7 @@ pyspiel = pytest.importorskip("pyspiel")
 from open_spiel.python.algorithms import minimax  # noqa: E402  # after the check that it is there
 
 import catbox_env  # noqa: E402
-from catbox_env.adapters import openspiel  # noqa: E402
+from catbox_env.adapters import openspiel, openspiel_parameters  # noqa: E402
 from catbox_env.games.cat_in_the_box.game import CatInTheBox  # noqa: E402
 from tests.adapters.openspiel_games import advance  # noqa: E402
 from tests.core.test_new_game import nim  # noqa: E402, F401  # a fixture
@@ -95,18 +95,21 @@ def test_options_of_every_type_are_parameters(
     type_: Any, default: Any, parameters: dict[str, Any], others: list[tuple[Any, dict[str, Any]]]
 ) -> None:
     rules = make_dataclass("Rules", [("x", type_, default)])
-    assert openspiel.default_parameters(rules) == {"reward": "score", **parameters}
-    assert openspiel.options_of(rules, {"reward": "score", **parameters}) == {"reward": "score", "x": default}
+    assert openspiel_parameters.default_parameters(rules) == {"reward": "score", **parameters}
+    assert openspiel_parameters.options_of(rules, {"reward": "score", **parameters}) == {
+        "reward": "score",
+        "x": default,
+    }
     for value, given in others:
         chosen = {"reward": "win", **parameters, **given}
-        assert openspiel.options_of(rules, chosen) == {"reward": "win", "x": value}
-        written = openspiel.parameters_of(rules, {"reward": "win", "x": value})
-        assert openspiel.options_of(rules, {**chosen, **written}) == {"reward": "win", "x": value}
+        assert openspiel_parameters.options_of(rules, chosen) == {"reward": "win", "x": value}
+        written = openspiel_parameters.parameters_of(rules, {"reward": "win", "x": value})
+        assert openspiel_parameters.options_of(rules, {**chosen, **written}) == {"reward": "win", "x": value}
 
 
 def test_a_default_can_be_made_anew() -> None:
     rules = make_dataclass("Rules", [("x", list[int], field(default_factory=lambda: [2, 3]))])
-    assert openspiel.default_parameters(rules)["x"] == "2 3"
+    assert openspiel_parameters.default_parameters(rules)["x"] == "2 3"
 
 
 @pytest.mark.parametrize(
@@ -115,4 +118,4 @@ def test_a_default_can_be_made_anew() -> None:
 def test_other_types_are_refused(type_: Any) -> None:
     rules = make_dataclass("Rules", [("x", type_, 0)])
     with pytest.raises(ValueError, match=r"option x of .*OpenSpiel has no parameter of type"):
-        openspiel.rule_types(rules)
+        openspiel_parameters.rule_types(rules)

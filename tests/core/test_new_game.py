@@ -18,7 +18,7 @@ from catbox_agents.arena import evaluate
 from catbox_agents.gymnasium import LearnerEnv
 from catbox_app.cli import app
 from catbox_app.rules import rule_help
-from tests.core import fuzz, test_bad_input, test_saved, test_worlds
+from tests.core import fuzz, test_bad_input, test_serialize, test_worlds
 from tests.core.bad_values import check_refusals
 from tests.core.game_cases import CASES, accepted_players, default_cases
 from tests.core.playthrough import playthrough
@@ -86,7 +86,7 @@ def test_the_example_of_the_page_passes_its_own_test(nim: Path, monkeypatch: pyt
 def test_the_example_of_the_page_passes_the_tests_of_every_game(nim: Path) -> None:
     for name, function, accepted in test_bad_input.rules_of("nim_v0") + test_bad_input.deals_of("nim_v0"):
         check_refusals(name, function, accepted, bytes)
-    test_saved.test_no_byte_of_a_serialised_state_can_change("nim_v0")
+    test_serialize.test_no_byte_of_a_serialised_state_can_change("nim_v0")
     test_worlds.test_worlds_agree_with_the_observation_and_differ_in_what_is_hidden("nim_v0")
     test_worlds.test_a_row_plays_on_as_the_state_that_was_put_there("nim_v0")
     assert rule_help(catbox_env.nim_v0.Rules).keys() == {"num_players", "heap"}

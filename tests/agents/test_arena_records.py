@@ -79,11 +79,11 @@ def test_a_deal_that_is_read_from_a_game_gives_the_same_game() -> None:
         game = catbox_env.make_game(game_id, **options)
         vec = catbox_env.make_vec(game_id, 20, seed=4, **options)
         for row in range(20):
-            deal = json.loads(json.dumps(vec.deal_of(row)))
+            deal = json.loads(json.dumps(vec.game.deal_of(vec.get_state(row))))
             again = game.new_initial_state(seed=99, deal=deal)
             assert np.array_equal(again.state_vector(), state_vector(game, vec, row))
     with pytest.raises(ValueError, match="row=20: expected an integer from 0 to 19"):
-        vec.deal_of(20)
+        vec.get_state(20)
 
 
 def test_policies_are_recorded_where_the_agent_tells_them(tmp_path: Path) -> None:

@@ -41,8 +41,7 @@ def check_pictures(game: Game, num_games: int = 1, seed: int = 0) -> None:
             moves = len(state.history())
             if rng.integers(EVERY) == 0:
                 check_picture(state, moves)
-            # Without hidden cards all beginnings are tried, and there are many after many actions.
-            if moves % PAST_EVERY == PAST_EVERY - 1 and (moves < PAST_EVERY or not game.hides_nothing):
+            if moves % PAST_EVERY == PAST_EVERY - 1:
                 check_picture_of_past(state, moves)
             state.apply_action(int(rng.choice(state.legal_actions())))
         for seat in range(game.num_players):

@@ -6,7 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from catbox_env import GameState, make_game
-from catbox_env.games.petrify.observe import MOST_COUNTED
+from catbox_env.games.petrify.observe import MAX_COUNTED
 from catbox_env.games.petrify.rules import Rules
 from tests.agents.features.comparing import check_features
 from tests.games.rule_sets import petrify_rules
@@ -107,8 +107,8 @@ class Position:
             "room": len(connected(cell, free) - {cell}),
             "next_room": len(connected(following, free) - {following}),
             "next_distance": self.distance(cell, following),
-            "fewest_answers": min([MOST_COUNTED, *answers]),
-            "losing_replies": min(MOST_COUNTED, answers.count(0)),
+            "fewest_answers": min([MAX_COUNTED, *answers]),
+            "losing_replies": min(MAX_COUNTED, answers.count(0)),
             "outlook": -self.outlook(following, cell, free - {cell}, 4 if self.size <= 4 else 2),
         }
         return {name: int(number) for name, number in found.items() if number}

@@ -167,7 +167,9 @@ def check_vector(game: Game, rng: np.random.Generator) -> bool:
         worlds = game.sample_states(seen, 3, seed=int(rng.integers(2**32)))
     except ValueError:
         return True
-    play_to_the_end(game.sample_state(seen, seed=0), rng)
+    world = game.sample_state(seen, seed=0)
+    assert any((world.observation(seat) == seen).all() for seat in range(game.num_players))
+    play_to_the_end(world, rng)
     play_out(worlds, "heuristic" if game.id in HEURISTICS else "random", until="end_of_game")
     assert (worlds.current_player == -1).all()
     return False

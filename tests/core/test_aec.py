@@ -8,7 +8,6 @@ import numpy as np
 import pytest
 from pettingzoo.test import api_test, seed_test
 
-import catbox_env
 from catbox_env import cat_in_the_box_v0
 
 OPTIONS = [
@@ -76,31 +75,6 @@ def test_every_agent_sees_what_its_seat_sees_and_the_one_to_move_has_a_mask(opti
         taken.append((state.current_player, int(rng.choice(state.legal_actions()))))
         env.step(taken[-1][1])
         assert list(env.rewards.values()) == state.rewards()
-
-
-@pytest.mark.parametrize("game_id", catbox_env.GAMES)
-def test_the_hidden_parts_of_the_state_are_what_each_seat_sees_of_its_own(game_id: str) -> None:
-    """A part with a row for each seat holds, at relative seat k, what the k-th seat sees in its part of that name."""
-    game, rng = catbox_env.make_game(game_id, num_players=3), np.random.default_rng(0)
-    own = game.observation_layout
-    hidden = [name for name, part in own.items() if game.state_layout[name].shape != part.shape]
-    assert bool(hidden) != game.is_perfect_information
-    state = game.new_initial_state(seed=4)
-    while not state.is_terminal():
-        seen = [own.unpack(state.observation(seat)) for seat in range(3)]
-        for seat in range(3):
-            parts = game.state_layout.unpack(state.state_vector(seat))
-            assert set(parts) >= set(own)
-            for name in own:
-                for k in range(3) if name in hidden else [None]:
-                    row, other = (
-                        parts[name] if k is None else parts[name][k],
-                        seen[(seat + (k or 0)) % 3][name],
-                    )
-                    if name == "may_hold":  # its own row tells the observer nothing, and is all ones
-                        row, other = row[1:], other[1:]
-                    assert np.array_equal(row, other), name
-        state.apply_action(int(rng.choice(state.legal_actions())))
 
 
 @pytest.mark.parametrize("options", OPTIONS, ids=str)

@@ -8,7 +8,6 @@ import numpy as np
 import pytest
 
 import catbox_env
-from tests.core.events import steps
 
 
 def test_events_of_states_that_do_not_follow_one_another_are_refused() -> None:
@@ -37,13 +36,3 @@ def test_events_of_states_that_do_not_follow_one_another_are_refused() -> None:
     larger = catbox_env.make_game("cat_in_the_box_v0", num_players=4)
     with pytest.raises(ValueError, match="before: other rules or reward"):
         larger.events(before, action, after)
-
-
-def test_a_state_that_was_sampled_has_events() -> None:
-    game = catbox_env.make_game("cat_in_the_box_v0", num_players=3, rounds=2)
-    for number, (before, _, _) in enumerate(steps(game, seed=3)):
-        if number % 5 == 0:
-            world = game.sample_state(before.observation(before.current_player), seed=number)
-            after = copy.deepcopy(world)
-            after.apply_action(world.legal_actions()[0])
-            assert game.events(world, world.legal_actions()[0], after)

@@ -15,6 +15,7 @@ from catbox_env.core.kernels import HIDDEN, UNUSED
 from catbox_env.games.cat_in_the_box.game import CatInTheBox
 from tests.core.events import steps
 from tests.core.game_cases import CASES, begun
+from tests.core.test_uniform_pasts import multiplicity
 
 RULES: list[tuple[str, dict[str, Any]]] = [
     ("cat_in_the_box_v0", {"num_players": 3}),
@@ -145,6 +146,22 @@ def leads_to(past: Past, row: int, actions: np.ndarray, worlds: Vec) -> bool:
             return False
         games.step(np.array([action]))
     return np.array_equal(games.observation[0], worlds.observation[row])
+
+
+def test_a_world_weighs_less_for_every_other_card_with_which_an_action_could_have_been_taken() -> None:
+    """In Cat in the Box: by 1 / c where an action takes one of c equal cards."""
+    game, tested = make_game("cat_in_the_box_v0", num_players=3), 0
+    for state in some_states(game, 12):
+        worlds = game.sample_states(state.observation(state.current_player), 5, seed=1)
+        past = game.rewind(worlds, state.history_observation(state.current_player))
+        for row in range(5):
+            one, weight = past.beginnings.get_state(row), 1.0
+            for action in past.actions[row][past.actions[row] != UNUSED]:
+                weight /= multiplicity(one, int(action))
+                one.apply_action(int(action))
+            assert past.importance_weights[row] == pytest.approx(weight)
+            tested += weight < 0.1
+    assert tested > 20
 
 
 def test_each_order_of_folded_cards_is_as_likely() -> None:

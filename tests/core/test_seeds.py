@@ -54,16 +54,6 @@ def test_one_seed_gives_each_purpose_generators_of_its_own(monkeypatch: pytest.M
     assert len({*made}) == len(made) == 1 + 3 + 3 + 1 + 2
 
 
-def test_the_same_game_is_dealt_through_every_interface() -> None:
-    env = AECGame("cat_in_the_box_v0", num_players=2, rounds=2)
-    vec = Vec(GAME, 2, seed=[9, 10], state=True)
-    for row, seed in enumerate((9, 10)):
-        env.reset(seed=seed)
-        dealt = GAME.new_initial_state(seed=seed).state_vector()
-        assert np.array_equal(env.state(), dealt)
-        assert np.array_equal(vec.state[row], dealt)
-
-
 def test_a_batch_takes_a_seed_for_each_game_as_a_list_or_a_tuple() -> None:
     one, two = Vec(GAME, 2, seed=[1, 2]), Vec(GAME, 2)
     two.reset(seed=(1, 2))

@@ -106,7 +106,7 @@ def find_places(params, state, observer, unseen):
         if kind != common:
             for place in range(number):
                 for k in range(rows[place].num_counts):
-                    taken[place, k] += size * counts[place, k, kind]
+                    taken[place, k] += size * int(counts[place, k, kind])
             size *= popcount(hidden[kind]) + 1
     left = np.empty((number + 1, size, NUM_KINDS), np.int8)
     for kind in range(NUM_KINDS):

@@ -12,9 +12,9 @@ import pytest
 from catbox_agents.networks.layer_kernels import _add_matrix_product, add_layer
 from catbox_env.core.compilation import _PlainRecord
 from catbox_env.core.kernels import record_dtype
-from tests.core.whole_games import play_all
+from tests.whole_games import play_all
 
-ROOT = Path(__file__).parents[2]
+ROOT = Path(__file__).parents[1]
 
 #: What Python in a browser does not have.
 IN_A_BROWSER = ("numba", "gymnasium", "pettingzoo", "psutil", "filelock", "_multiprocessing", "_posixshmem")
@@ -34,7 +34,7 @@ def test_whole_games_without_numba_are_those_of_compiled_code_after_one_warning(
         import json, warnings
         with warnings.catch_warnings(record=True) as caught:
             warnings.simplefilter("always")
-            from tests.core.whole_games import play_all
+            from tests.whole_games import play_all
             played = play_all()
         print(json.dumps([[str(warning.message) for warning in caught], played]))
     """

@@ -15,7 +15,8 @@ def features_of(state: GameState, seat: int) -> tuple[dict, dict]:
     Every element is written and within the bounds of its layout; those of an illegal action are 0.
     """
     features, mask = catbox_agents.features.of(state.game), state.action_mask(seat).astype(bool)
-    (low, high), (action_low, action_high) = features.layout.bounds(), features.action_layout.bounds()
+    low, high = features.layout.low, features.layout.high
+    action_low, action_high = features.action_layout.low, features.action_layout.high
     out, action_out = (
         np.full((1, len(low)), 99, np.int8),
         np.full((1, len(mask), len(action_low)), 99, np.int8),

@@ -94,7 +94,9 @@ def test_a_batch_draws_its_games() -> None:
     state = vec.game.new_initial_state(seed=np.random.SeedSequence(0).spawn(3)[1])
     for action in vec._logs[1, :4, 1]:
         state.apply_action(int(action))
-    assert vec.game.render_svg(vec.get_state(1), 2, 500, "dark") == state.game.render_svg(state, 2, 500, "dark")
+    assert vec.game.render_svg(vec.get_state(1), 2, 500, "dark") == state.game.render_svg(
+        state, 2, 500, "dark"
+    )
     with pytest.raises(ValueError, match="row=3: expected an integer from 0 to 2"):
         vec.get_state(3)
 

@@ -127,7 +127,9 @@ def test_a_learner_is_shown_its_own_view_alone_and_in_a_batch(game_id: str) -> N
     assert isinstance(frames, tuple)
     assert np.array_equal(frames[1], env.render())
     assert not np.array_equal(*frames)
-    assert np.array_equal(frames[1], raster.rasterise(env.games.game.render_svg(env.games.vec.get_state(0), 1, 640)))
+    assert np.array_equal(
+        frames[1], raster.rasterise(env.games.game.render_svg(env.games.vec.get_state(0), 1, 640))
+    )
     assert LearnerVectorEnv(2, game_id).render() is None
 
 

@@ -23,7 +23,7 @@ from catbox_env.core.bits import nth_bit, popcount
 from catbox_env.core.compilation import njit
 from catbox_env.core.kernels import record_dtype
 from catbox_env.core.rng import next_uint64, unit_interval
-from catbox_env.games.cat_te.play import claiming_card, suit_of
+from catbox_env.games.cat_te.play import claiming_card, fold_tricks, suit_of
 from catbox_env.games.cat_te.rules import HAND_SIZE, MAX_PLAYERS, NUM_CARDS, NUM_SUITS, NUM_TRICKS
 from catbox_env.games.cat_te.state import NEVER, NONE, ONE_SUIT
 
@@ -92,8 +92,8 @@ def find_places(params, state, observer, unseen):
         for is_folded in range(2 if seat != observer else 0):
             row = rows[number]
             row.seat, row.is_folded, row.num_counts = seat, is_folded, 0
-            tricks = int(state.fold_tricks[seat]) if is_folded else 0
-            num_cards = popcount(tricks) if is_folded else num_held(state, seat)
+            tricks = fold_tricks(state, seat) if is_folded else 0
+            num_cards = int(state.num_folded[seat]) if is_folded else num_held(state, seat)
             holds_any = add_counts(state, hidden, row, counts[number], tricks, num_cards, 0)
             if seat == claimer:
                 add_counts_with_claimed(state, hidden, row, counts[number], tricks, num_cards)
@@ -119,7 +119,7 @@ def find_places(params, state, observer, unseen):
 @njit
 def num_held(state, seat):
     """The number of cards in the hand of ``seat``, its blind choice included, from public information."""
-    held = HAND_SIZE - popcount(state.fold_tricks[seat])
+    held = HAND_SIZE - int(state.num_folded[seat])
     for trick in range(NUM_TRICKS):
         held -= 1 if state.faceup[seat, trick] >= 0 else 0
     return held

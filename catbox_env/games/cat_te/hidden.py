@@ -32,7 +32,7 @@ from catbox_env.core.kernels import HIDDEN, history_rows
 from catbox_env.core.rng import random_below
 from catbox_env.games.cat_te.counting import NUM_KINDS, find_places, num_held, sample_counts
 from catbox_env.games.cat_te.observe import read_public, read_set
-from catbox_env.games.cat_te.play import claiming_card, clear_table, is_blind, suit_of
+from catbox_env.games.cat_te.play import claiming_card, clear_table, fold_tricks, is_blind, suit_of
 from catbox_env.games.cat_te.rules import (
     DOUBLE,
     HAND_SIZE,
@@ -150,7 +150,7 @@ def read_position(params, observation, observer, state):
     chosen = 1 if has_chosen(params, state, observer) else 0
     if (
         popcount(state.hand[observer]) != num_held(state, observer) - chosen
-        or popcount(state.folded[observer]) != popcount(state.fold_tricks[observer])
+        or popcount(state.folded[observer]) != state.num_folded[observer]
         or (state.chosen[observer] != NONE) != (chosen > 0)
     ):
         return NONE
@@ -221,7 +221,7 @@ def deal_rest(params, generator, state, observer, rest, deck):
         for _ in range(held - popcount(state.hand[seat])):
             state.hand[seat] |= take_card(generator, deck, number)
             number -= 1
-        for _ in range(popcount(state.fold_tricks[seat]) - popcount(state.folded[seat])):
+        for _ in range(int(state.num_folded[seat]) - popcount(state.folded[seat])):
             state.folded[seat] |= take_card(generator, deck, number)
             number -= 1
         if has_chosen(params, state, seat):
@@ -302,7 +302,7 @@ def sample_order(generator, state, seat):
 @njit
 def can_be_order(state, seat, order):
     """Whether ``seat`` can have folded its cards in permutation number ``order``."""
-    left, folds = int(state.folded[seat]), int(state.fold_tricks[seat])
+    left, folds = int(state.folded[seat]), fold_tricks(state, seat)
     while left != 0:
         card, order = next_in_order(left, order)
         trick = bit_index(lowest_bit(folds))

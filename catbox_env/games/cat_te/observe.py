@@ -12,7 +12,6 @@ from catbox_env.core.bits import (
     clear,
     next_seat,
     one_hot_index,
-    popcount,
     relative_seat,
 )
 from catbox_env.core.compilation import njit
@@ -123,7 +122,7 @@ def write_public(params, at, state, seat, out):
             out[start + rank_of(card)] = shown
             out[start + NUM_RANKS + suit_of(card)] = shown
             start += CARD_WIDTH
-        out[at_folded + i] = popcount(state.fold_tricks[other])
+        out[at_folded + i] = state.num_folded[other]
         out[at_early + i] = state.early_tricks[other]
         out[at_tricks + i] = state.tricks_won[other]
         out[at_in_round + i] = state.in_round[other]
@@ -216,7 +215,7 @@ def read_public(params, observation, seat, state):
         elif current == state.leader:
             return False
         elif not is_blind(params, trick):
-            state.fold_tricks[current] |= 1 << trick
+            state.num_folded[current] += 1
         if pass_turn(params, state):
             if trick == last or has_swept(params, state, award_trick(params, state)):
                 return False

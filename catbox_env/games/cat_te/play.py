@@ -112,7 +112,7 @@ def clear_table(params, state):
         state.winners[trick] = NONE
     for seat in range(params.num_players):
         state.folded[seat] = 0
-        state.fold_tricks[seat] = 0
+        state.num_folded[seat] = 0
         state.chosen[seat] = NONE
         state.early_tricks[seat] = 0
         state.tricks_won[seat] = 0
@@ -204,7 +204,7 @@ def apply(params, generator, state, action):
     state.hand[seat] &= ~(1 << card)
     if action >= FOLD:
         state.folded[seat] |= 1 << card
-        state.fold_tricks[seat] |= 1 << int(state.trick)
+        state.num_folded[seat] += 1
     elif seat != state.leader and is_blind(params, state.trick):
         state.chosen[seat] = card
     else:
@@ -231,6 +231,17 @@ def pass_turn(params, state):
         following = next_seat(following, params.num_players)
     state.current_player = following
     return following == state.leader
+
+
+@cached_njit
+def fold_tricks(state, seat):
+    """The set of the tricks in which ``seat`` folded: its first ones without a face-up card."""
+    tricks, left = 0, int(state.num_folded[seat])
+    for trick in range(NUM_TRICKS):
+        if state.faceup[seat, trick] == NONE and left > 0:
+            tricks |= 1 << trick
+            left -= 1
+    return tricks
 
 
 # Tricks and settlement.

@@ -47,7 +47,7 @@ STATE = record_dtype(
         ("winners", np.int8, (NUM_TRICKS,)),  # seat that won each trick of this round, or NONE
         ("hand", np.int64, (MAX_PLAYERS,)),  # set of the cards held, by seat
         ("folded", np.int64, (MAX_PLAYERS,)),  # set of the cards folded
-        ("fold_tricks", np.int8, (MAX_PLAYERS,)),  # set of the tricks in which the seat folded
+        ("num_folded", np.int8, (MAX_PLAYERS,)),  # cards folded
         ("chosen", np.int8, (MAX_PLAYERS,)),  # card chosen blind and not shown yet, or NONE
         ("faceup", np.int8, (MAX_PLAYERS, NUM_TRICKS)),  # card shown by each seat in each trick, or NONE
         # the first trick in which the seat did not follow the suit with a face-up card, or NEVER: it has had none since

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from catbox_env.core.game import Game
-from catbox_env.games.cat_te.play import trick_winner
+from catbox_env.games.cat_te.play import fold_tricks, trick_winner
 from catbox_env.games.cat_te.rules import NUM_CARDS, NUM_SUITS, Rules, card_to_string
 from catbox_env.games.cat_te.state import NONE
 
@@ -89,9 +89,9 @@ class View:
 
 def _row(record: np.record, seat: int) -> list[int]:
     """A row of the table of tricks."""
-    row = record.faceup[seat].tolist()
+    row, folds = record.faceup[seat].tolist(), fold_tricks(record, seat)
     for trick, card in enumerate(row):
-        if int(record.fold_tricks[seat]) >> trick & 1:
+        if folds >> trick & 1:
             row[trick] = FOLDED
         elif card == NONE and record.chosen[seat] != NONE and trick == record.trick:
             row[trick] = CHOSEN

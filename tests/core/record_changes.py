@@ -1,4 +1,4 @@
-"""Changes to a state's record, for the tests of `check_state`."""
+"""Changes to the record of a state, for the tests of positions that cannot be played."""
 
 from __future__ import annotations
 

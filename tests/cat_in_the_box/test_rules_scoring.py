@@ -6,8 +6,6 @@ from tests.cat_in_the_box.positions import play, start, statistics, tricks
 
 pytestmark = pytest.mark.nojit
 
-INFO_NAMES = ("score", "tricks_won", "bid", "bonus", "paradox")
-
 
 def example(seat_0_bids, seat_1_bids, **options):
     """The example of the rules page: seat 0 ends with red 1, yellow 1, red 2, blue 2, blue 3 and one trick."""
@@ -169,11 +167,3 @@ def test_the_three_kinds_of_reward(reward, expected):
     assert statistics(state, "score") == [2, 0, 1], (
         "the statistics are those of the round, whatever is rewarded"
     )
-
-
-def test_info_is_plain_ints_under_the_promised_names():
-    state = one_trick_of_three("score")
-    assert tuple(state.game.kernels.info_names) == INFO_NAMES
-    for seat in range(3):
-        assert tuple(state.info(seat)) == INFO_NAMES
-        assert {type(value) for value in state.info(seat).values()} == {int}

@@ -27,7 +27,6 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 import numpy as np
-from catbox_env.games.cat_te.state import CLAIM, FOLD, SHOW
 
 from catbox_agents.features.cat_te_view import VIEW, above, of_suit, read_view
 from catbox_agents.heuristics.base import ReasonedAgent, best_action
@@ -43,6 +42,7 @@ from catbox_env.games.cat_te.rules import (
     NUM_SUITS,
     NUM_TRICKS,
 )
+from catbox_env.games.cat_te.state import CLAIM, FOLD, SHOW
 
 REASONS = ("win", "wait", "stop", "hide", "show")
 WIN, WAIT, STOP, HIDE, CERTAIN = range(len(REASONS))

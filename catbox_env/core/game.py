@@ -46,12 +46,7 @@ from catbox_env.core.rng import (
     seed_sequence,
     split_generators,
 )
-from catbox_env.core.sampling import (
-    checked_observations,
-    rewind_records,
-    sample_records,
-    sample_round,
-)
+from catbox_env.core.sampling import make_samplers
 
 #: The format of a serialised state; increment it when the format changes.
 FORMAT = 3
@@ -62,8 +57,12 @@ MAX_THREADS = 1024
 ACTIONS_AT_ONCE = 200_000
 #: Illegal actions that one error message explains.
 MAX_EXPLAINED = 3
+#: Worlds to try after which a history counts as impossible, and the most to sample at a time.
+MAX_SAMPLED, MAX_AT_ONCE = 1_000_000, 4096
 
 _MAGIC = b"catbox-state "
+#: As the seed of a `Vec`: begin no games, because ``_fill`` follows.
+_UNDEALT = object()
 _ROW = np.zeros(1, np.int64)
 
 
@@ -320,17 +319,17 @@ class Game(ABC):
         Raises ``ValueError`` for a vector that no seat of this game can see or that was made after the end, and for a
         history that contradicts it, which may take a million samples to detect.
         """
-        given = checked_observations(self.observation_layout, observation, 1)
+        given = self._checked_observations(observation, 1)
         root = seed_for(WORLDS, seed)
         generators = new_generators([root])
         if history is None or self.is_perfect_information:
             records = self._sample(given, np.ones(1, np.int64), generators)
             log = self._empty_log()
             if history is not None:
-                self._log_public_history(records, log, given[0], _checked_histories(self, history)[0])
+                self._log_public_history(records, log, given[0], self._checked_histories(history)[0])
             return GameState(self, records, generators, log)
         self._require_rewind()
-        checked = _checked_histories(self, history)
+        checked = self._checked_histories(history)
         return self._sample_with_history(given, checked[0], generators, np.random.default_rng(root))
 
     def sample_states(
@@ -350,9 +349,7 @@ class Game(ABC):
         The batch has ``auto_deal`` off and keeps no history: each of its games begins here. Errors as in
         ``sample_state``; they name the row.
         """
-        given = checked_observations(
-            self.observation_layout, observation, 2 if np.ndim(observation) == 2 else 1
-        )
+        given = self._checked_observations(observation, 2 if np.ndim(observation) == 2 else 1)
         counts = np.full(len(given), check_integer("count", count, 1, 2**31)) if is_integer(count) else count
         if not is_array(counts, (len(given),), np.dtype(np.int64)) or (counts < 1).any():
             raise ValueError(f"count={brief(count)}: expected 1 or more, or int64 of shape ({len(given)},)")
@@ -362,7 +359,7 @@ class Game(ABC):
             seed = new_generators([seed_for(WORLDS, one) for one in roots])
         elif not is_array(seed, (len(given),), GENERATOR):
             raise ValueError(f"seed={brief(seed)}: expected a seed, or generators of shape ({len(given)},)")
-        vec = Vec._allocated(self, sum(counts.tolist()), num_threads, auto_deal=False)
+        vec = Vec(self, sum(counts.tolist()), _UNDEALT, num_threads, auto_deal=False)
         generators = split_generators(seed, counts)
         vec._fill(self._sample(given, counts, generators), generators)
         return vec
@@ -386,7 +383,7 @@ class Game(ABC):
         seats = worlds.current_player.astype(np.int64)
         if (seats < 0).any():
             raise ValueError(f"worlds: game {int((seats < 0).argmax())} is over; it has no next seat")
-        given, count = _checked_histories(self, histories), worlds.num_envs
+        given, count = self._checked_histories(histories), worlds.num_envs
         if history_of is not None:
             of = np.ascontiguousarray(
                 check_integers("history_of", history_of, (count,), 0, len(given) - 1), np.int64
@@ -397,19 +394,12 @@ class Game(ABC):
             raise ValueError(
                 f"histories: {len(given)} for {count} worlds; give one for all, one for each, or history_of"
             )
-        past = rewind_records(
-            self.kernels,
-            self.params,
-            self.observation_layout,
-            worlds._records,
-            worlds._generators,
-            seats,
-            given,
-            of,
+        records, actions, weights, acceptance = self._rewind(
+            worlds._records, worlds._generators, seats, given, of
         )
-        beginnings = Vec._allocated(self, count, worlds.num_threads, auto_deal=False)
-        beginnings._fill(past.records, worlds._generators)
-        return Past(beginnings, past.actions, past.weights, past.acceptance)
+        beginnings = Vec(self, count, _UNDEALT, worlds.num_threads, auto_deal=False)
+        beginnings._fill(records, worlds._generators)
+        return Past(beginnings, actions, weights, acceptance)
 
     # Words and pictures.
 
@@ -535,9 +525,56 @@ class Game(ABC):
         return np.zeros((self.max_game_length, 3), np.int8)
 
     def _sample(self, observations: np.ndarray, counts: np.ndarray, generators: np.ndarray) -> np.ndarray:
-        return sample_records(
-            self.kernels, self.params, self.observation_layout, observations, counts, generators
+        """``counts[i]`` consecutive worlds of each of ``observations`` (M, O), one by each of ``generators``: (N,).
+
+        Raises ``ValueError`` for a vector that no seat can see.
+        """
+        layout, records = self.observation_layout, np.zeros(len(generators), self.kernels.state)
+        bounded = ((observations >= layout.low) & (observations <= layout.high)).all(axis=1)
+        wrong = int(bounded.argmin())
+        if bounded.all():
+            wrong = make_samplers(self.kernels).sample_worlds(
+                self.params, observations, counts, generators, records, np.empty(layout.size, np.int8)
+            )
+        if wrong >= 0:
+            which = f"observation {wrong}" if len(observations) > 1 else "observation"
+            raise ValueError(
+                f"{which}: no state of this game agrees with it; expected what a seat sees before the end, "
+                "as given by state.observation(player)"
+            )
+        return records
+
+    def _rewind(
+        self,
+        worlds: np.ndarray,
+        generators: np.ndarray,
+        seats: np.ndarray,
+        histories: np.ndarray,
+        history_of: np.ndarray,
+    ) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
+        """Copies of the records ``worlds`` (N,) at the beginning of their round, and the other fields of a `Past`.
+
+        World i was sampled for the seat ``seats[i]``, which has the history ``histories[history_of[i]]``. Hidden
+        actions are drawn by children of ``generators`` (N,). Raises ``ValueError`` for a history of another world.
+        """
+        count, samplers = len(worlds), make_samplers(self.kernels)
+        assert samplers.rewind_worlds is not None
+        records, actions = copy_records(worlds), np.empty((count, self.max_game_length), np.int64)
+        weights, acceptance = np.empty(count), np.empty(count)
+        drawn_by = split_generators(generators.copy(), np.ones(count, np.int64))
+        again, mask = np.zeros(1, self.kernels.state), np.empty(self.num_actions, np.bool_)
+        seen = np.empty((2, self.observation_layout.size), np.int8)
+        filled = (actions, weights, acceptance)
+        misfit = samplers.rewind_worlds(
+            self.params, drawn_by, records, seats, histories, history_of, *filled, again, seen, mask
         )
+        if misfit >= 0:
+            raise ValueError(
+                f"histories: row {history_of[misfit]} is not a history of world {misfit}; give that of the seat that "
+                "the world was sampled for, at that moment"
+            )
+        longest = int((actions != UNUSED).sum(axis=1).max(initial=0))
+        return records, np.ascontiguousarray(actions[:, :longest]), weights, acceptance
 
     def _sample_with_history(
         self,
@@ -547,30 +584,80 @@ class Game(ABC):
         rng: np.random.Generator,
         seat: int | None = None,
     ) -> GameState:
-        """``sample_state`` of checked arrays; ``seat``: of the observer, if the observation leaves it open."""
-        found = sample_round(
-            self.kernels, self.params, self.observation_layout, observation, history, generators, rng, seat
+        """`sample_state` of checked arrays (1, O) and (T, 2); ``seat``: the observer's, if the observation leaves it
+        open. ``generators`` (1,), advanced in place, sample worlds, which ``rng`` accepts."""
+        tried, at_once = 0, 1
+        while tried < MAX_SAMPLED:
+            drawn_by = split_generators(generators, np.array([at_once]))
+            records = self._sample(observation, np.array([at_once]), drawn_by)
+            observers, first = self._observers(records, observation[0]), np.zeros(at_once, np.int64)
+            records, actions, _, acceptance = self._rewind(records, drawn_by, observers, history[None], first)
+            keep = rng.random(at_once) < acceptance
+            kept = np.flatnonzero(keep if seat is None else keep & (observers == seat))
+            if len(kept):
+                i = int(kept[0])
+                beginning = copy_records(records[i : i + 1])
+                state = GameState(self, beginning, generators, self._empty_log(), [copy_records(beginning)])
+                for action in actions[i][actions[i] != UNUSED].tolist():
+                    state.apply_action(action)
+                return state
+            tried += at_once
+            at_once = min(4 * at_once, MAX_AT_ONCE)
+        raise ValueError(
+            f"history: none of {tried:,} samples of this round agree with it; give the observation and the history of "
+            "the same seat at the same moment"
         )
-        state = GameState(
-            self, found.beginning, generators, self._empty_log(), [copy_records(found.beginning)]
-        )
-        for action in found.actions:
-            state.apply_action(action)
-        return state
+
+    def _observers(self, records: np.ndarray, observation: np.ndarray) -> np.ndarray:
+        """The seat (N,) of each of ``records`` that sees ``observation`` (O,), the lowest if there are several."""
+        rows, out = np.arange(len(records)), np.empty((len(records), len(observation)), np.int8)
+        found = np.zeros(len(records), np.int64)
+        for seat in reversed(range(self.num_players)):
+            self.loops.write_observations(self.params, records, rows, np.full(len(rows), seat), out)
+            found[(out == observation).all(axis=1)] = seat
+        return found
 
     def _log_public_history(
         self, records: np.ndarray, log: np.ndarray, observation: np.ndarray, history: np.ndarray
     ) -> None:
         """Log the actions of ``history`` (T, 2), all of them public, in a state sampled from ``observation`` (O,)."""
         used = history[history[:, 0] != UNUSED].astype(np.int64)
-        seen = np.empty(len(observation), np.int8)
-        for seat in range(self.num_players):
-            self.loops.observe_one(self.params, records, seat, seen)
-            if np.array_equal(seen, observation):
-                log[: len(used), 0] = (used[:, 0] + seat) % self.num_players
-                break
+        log[: len(used), 0] = (used[:, 0] + self._observers(records, observation)) % self.num_players
         log[: len(used), 1] = log[: len(used), 2] = used[:, 1]
         records["num_moves"] = len(used)
+
+    def _checked_observations(self, given: Any, ndim: int) -> np.ndarray:
+        """``given``, int8 (O,) or with ``ndim`` 2 (M, O), as a writable (M, O) copy. Raises ``ValueError`` for anything
+        else."""
+        size = self.observation_layout.size
+        is_int8 = isinstance(given, np.ndarray) and given.dtype == np.int8 and given.ndim == ndim
+        if not is_int8 or given.shape[-1] != size or len(given) < 1:
+            is_found = isinstance(given, np.ndarray)
+            found = f"{given.dtype} of shape {given.shape}" if is_found else type(given).__name__
+            expected = f"({size},)" if ndim == 1 else f"(M, {size}), M at least 1"
+            raise ValueError(
+                f"observation: {found}; expected an int8 array of shape {expected}, as given by "
+                "state.observation(player)"
+            )
+        # A copy, because a read-only array has another type, for which the code would be compiled again.
+        return np.array(given, order="C").reshape(-1, size)
+
+    def _checked_histories(self, given: Any) -> np.ndarray:
+        """``given``, int8 (T, 2) or (M, T, 2), as a writable (M, T, 2) copy. Raises ``ValueError`` for other things."""
+        shape, given = (self.max_game_length, 2), as_array("histories", given)
+        if given.ndim == 2:
+            given = given[None]
+        if given.shape[1:] != shape or given.dtype != np.int8 or not len(given):
+            raise ValueError(
+                f"histories: {given.dtype} of shape {given.shape}; expected int8 of shape {shape} or "
+                f"(M, {shape[0]}, 2)"
+            )
+        inside = ((given >= UNUSED) & (given < (self.num_players, self.num_actions))).all(axis=(1, 2))
+        if not inside.all():
+            raise ValueError(
+                f"histories: row {int(inside.argmin())} holds seats or actions that the game does not have"
+            )
+        return np.array(given, order="C")  # a copy, as above
 
     def _require_rewind(self) -> None:
         if self.kernels.rewind is None:
@@ -879,7 +966,6 @@ class Vec:
     """
 
     info: dict[str, np.ndarray]
-    _seeded: bool
 
     def __init__(
         self,
@@ -891,8 +977,37 @@ class Vec:
         state: bool = False,
         auto_deal: bool = True,
     ) -> None:
-        self._allocate(game, num_envs, num_threads, history, state, auto_deal)
-        self.reset(seed)
+        check_game_object(game)
+        self.game, self.num_envs = game, check_integer("num_envs", num_envs, 1)
+        self.num_threads = min(check_integer("num_threads", num_threads, 1, MAX_THREADS), self.num_envs)
+        self.auto_deal = check_flag("auto_deal", auto_deal)
+        self._keeps_history = check_flag("history", history)
+        n, players, actions = self.num_envs, game.num_players, game.num_actions
+        length = game.max_game_length if history else 0
+        whole = game.state_layout.size if check_flag("state", state) else 0
+        try:
+            self.observation = np.zeros((n, game.observation_layout.size), np.int8)
+            self.action_mask = np.zeros((n, actions), np.bool_)
+            self.current_player = np.zeros(n, np.int8)
+            self.rewards = np.zeros((n, players), np.float32)
+            self.terminated = np.zeros(n, np.bool_)
+            self.round_ended = np.zeros(n, np.bool_)
+            self.win_shares = np.zeros((n, players), np.float32)
+            # The records, as bytes, which NumPy copies exactly.
+            self._bytes = np.zeros((n, game.kernels.state.itemsize), np.uint8)
+            self._generators = np.zeros(n, GENERATOR)
+            self._logs = np.zeros((n, length, 3), np.int8)
+            self._histories = np.zeros((n, length, 2), np.int8)
+            self._state_vectors = np.zeros((n, whole), np.int8)
+            # What actions are checked against, because a caller may write into action_mask.
+            self._legal = np.zeros((n, actions), np.bool_)
+            self._all, self._actions, self._bad = np.arange(n), np.zeros(n, np.int64), np.zeros(n, np.int64)
+        except (MemoryError, ValueError, OverflowError) as error:
+            raise ValueError(f"num_envs={n}: expected fewer games, which fit in memory ({error})") from error
+        self._seeded = False  # whether the generators have been given a seed
+        self._bind()
+        if seed is not _UNDEALT:
+            self.reset(seed)
 
     @property
     def history(self) -> np.ndarray:
@@ -1088,14 +1203,8 @@ class Vec:
         ``ValueError`` for rows that do not exist.
         """
         rows = self._existing_rows(rows)
-        copies = Vec._allocated(
-            self.game,
-            len(rows),
-            self.num_threads,
-            self._keeps_history,
-            self._state_vectors.shape[1] > 0,
-            self.auto_deal,
-        )
+        history, state = self._keeps_history, self._state_vectors.shape[1] > 0
+        copies = Vec(self.game, len(rows), _UNDEALT, self.num_threads, history, state, self.auto_deal)
         np.take(self._bytes, rows, 0, copies._bytes, "clip")
         copies._logs[:], copies.win_shares[:] = self._logs[rows], self.win_shares[rows]
         copies._fill(None, self._generators[rows])
@@ -1152,58 +1261,6 @@ class Vec:
             "win_shares": self.win_shares,
         }
 
-    @classmethod
-    def _allocated(
-        cls,
-        game: Game,
-        num_envs: int,
-        num_threads: int = 1,
-        history: bool = False,
-        state: bool = False,
-        auto_deal: bool = True,
-    ) -> Self:
-        """A batch in which no game has begun, to be filled by ``_fill`` before anything else."""
-        vec = cls.__new__(cls)
-        vec._allocate(game, num_envs, num_threads, history, state, auto_deal)
-        return vec
-
-    def _allocate(
-        self, game: Game, num_envs: int, num_threads: int, history: bool, state: bool, auto_deal: bool
-    ) -> None:
-        check_game_object(game)
-        n = check_integer("num_envs", num_envs, 1)
-        players, actions, dtype = game.num_players, game.num_actions, game.kernels.state
-        self.game, self.num_envs = game, n
-        self.num_threads = min(check_integer("num_threads", num_threads, 1, MAX_THREADS), n)
-        self.auto_deal = check_flag("auto_deal", auto_deal)
-        self._keeps_history = check_flag("history", history)
-        length = game.max_game_length if history else 0
-        try:
-            self.observation = np.zeros((n, game.observation_layout.size), np.int8)
-            self.action_mask = np.zeros((n, actions), np.bool_)
-            self.current_player = np.zeros(n, np.int8)
-            self.rewards = np.zeros((n, players), np.float32)
-            self.terminated = np.zeros(n, np.bool_)
-            self.round_ended = np.zeros(n, np.bool_)
-            self.win_shares = np.zeros((n, players), np.float32)
-            self._bytes = np.zeros(
-                (n, dtype.itemsize), np.uint8
-            )  # of the records: NumPy copies these exactly
-            self._generators = np.zeros(n, GENERATOR)
-            self._logs = np.zeros((n, length, 3), np.int8)
-            self._histories = np.zeros((n, length, 2), np.int8)
-            self._state_vectors = np.zeros(
-                (n, game.state_layout.size if check_flag("state", state) else 0), np.int8
-            )
-            self._all, self._actions, self._bad = np.arange(n), np.zeros(n, np.int64), np.zeros(n, np.int64)
-            self._legal = np.zeros(
-                (n, actions), np.bool_
-            )  # checked instead of action_mask, which a caller may overwrite
-        except (MemoryError, ValueError, OverflowError) as error:
-            raise ValueError(f"num_envs={n}: expected fewer games, which fit in memory ({error})") from error
-        self._seeded = False  # whether the generators have been given a seed
-        self._bind()
-
     def _bind(self) -> None:
         """Make what refers to the arrays: the records, ``info``, and the arrays as the loops take them."""
         self._records = self._bytes.view(self.game.kernels.state)[:, 0]
@@ -1212,16 +1269,9 @@ class Vec:
         self.info = {name: statistics[:, i] for i, name in enumerate(self.game.kernels.info_names)}
         self._games = tuple(Games(self.game.params, self._generators, self._records, self._logs))
         self._outcomes = tuple(Outcomes(self.rewards, self.terminated, self.round_ended, self.win_shares))
-        self._views = tuple(
-            Views(
-                self.observation,
-                self._legal,
-                self.action_mask,
-                self.current_player,
-                self._state_vectors,
-                self._histories,
-            )
-        )
+        masks = (self._legal, self.action_mask)
+        kept = (self._state_vectors, self._histories)
+        self._views = tuple(Views(self.observation, *masks, self.current_player, *kept))
         self._pool: ThreadPoolExecutor | None = None
         self._process = 0
 
@@ -1359,24 +1409,3 @@ def _check_origin(what: str, found: dict[str, Any], game: Game) -> None:
         raise ValueError(
             f"{what}: other rules or reward ({', '.join(differing)}); make the game with the same options"
         )
-
-
-def _checked_histories(game: Game, histories: Any) -> np.ndarray:
-    """``histories``, (T, 2) or (M, T, 2), as (M, T, 2) int8. Raises ``ValueError`` for anything else."""
-    given = as_array("histories", histories)
-    shape = (game.max_game_length, 2)
-    if given.ndim == 2:
-        given = given[None]
-    if given.shape[1:] != shape or given.dtype != np.int8 or not len(given):
-        raise ValueError(
-            f"histories: {given.dtype} of shape {given.shape}; expected int8 of shape {shape} or (M, {shape[0]}, 2)"
-        )
-    seats, actions = given[..., 0], given[..., 1]
-    inside = (
-        (seats >= UNUSED) & (seats < game.num_players) & (actions >= UNUSED) & (actions < game.num_actions)
-    )
-    if not inside.all():
-        raise ValueError(
-            f"histories: row {int((~inside).any(axis=1).argmax())} holds seats or actions that the game does not have"
-        )
-    return np.array(given, order="C")  # a copy: for a read-only array the code would be compiled again

@@ -214,7 +214,7 @@ def test_a_history_that_cannot_be_of_the_world_is_refused() -> None:
 
 
 def test_a_history_that_no_sample_agrees_with_is_refused_in_the_end(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("catbox_env.core.sampling.MAX_SAMPLED", 300)
+    monkeypatch.setattr("catbox_env.core.game.MAX_SAMPLED", 300)
     game = make_game("cat_in_the_box_v0", num_players=3)
     state = begun(game, 20, 1)
     with pytest.raises(ValueError, match="history: none of 341 samples of this round agree with it"):

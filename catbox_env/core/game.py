@@ -31,7 +31,7 @@ from catbox_env.core.checks import (
     is_integer,
 )
 from catbox_env.core.draws import Draws
-from catbox_env.core.kernels import REWARDS, UNUSED, Kernels, copy_records
+from catbox_env.core.kernels import REWARDS, UNUSED, Kernels, copy_records, make_params, part_offsets
 from catbox_env.core.layout import Layout
 from catbox_env.core.loops import Games, Loops, Outcomes, Views, make_loops
 from catbox_env.core.rng import (
@@ -105,7 +105,7 @@ class Past(NamedTuple):
 class Game(ABC):
     """A game under one rule set: immutable, picklable, equal to another of the same id, rules and reward.
 
-    A new game is a subclass that declares the class attributes and sets the others in ``_set_up``.
+    A new game is a subclass that declares the class attributes and sets others in ``_set_up``.
 
     Class attributes:
         id: name and version, a key of ``GAMES``.
@@ -121,12 +121,15 @@ class Game(ABC):
         rules: the game's frozen ``Rules``.
         reward: ``"score"``, points of each round; ``"margin"``, own points minus the mean of the others';
             ``"win"``, 1 shared among the winners at the end of the game.
-        num_players, num_actions: sizes P and A.
+        num_players: the number of seats P, that of the rules.
+        num_actions: the number of actions A.
         observation_layout, state_layout: the named parts of an observation (O,) and of the full state (S,); a game of
             perfect information sets only the first.
         max_game_length: the largest number of actions T in a game.
         min_utility, max_utility: bounds of a seat's return, in units of ``reward``.
-        params: array (1,) of the game's parameter record.
+        params: read-only array (1,) of a record, what compiled code knows of the rules: ``num_players``,
+            ``num_actions``, ``reward_mode`` (an index into `core.kernels.REWARDS`), ``at`` and ``state_at`` (where the
+            parts of the layouts begin), the rules that are numbers, and the game's own (`core.kernels.make_params`).
         draws: how deals are drawn, card by card (`core.draws`); None: every game begins the same way.
         loops: the compiled functions that play games by the kernels, see `core.loops.Loops`.
     """
@@ -148,8 +151,12 @@ class Game(ABC):
     max_utility: float
     params: np.ndarray
     draws: Draws | None = None
+    #: The fewest and the most points of a seat in a game.
+    _score_bounds: tuple[float, float]
     #: The sum of all seats' scores at the end of every game; None: not constant.
     _score_sum: float | None = None
+    #: What kernels need besides the rules that are numbers: see `core.kernels.make_params`.
+    _own_params: Mapping[str, Any] = {}
 
     def __init__(self, *, rules: Any = None, reward: str = "score", **rule_options: Any) -> None:
         if not isinstance(reward, str) or reward not in REWARDS:
@@ -168,11 +175,25 @@ class Game(ABC):
                 f"rules={brief(rules)}: {self.id} expected a {self.rules_class.__module__}."
                 f"{self.rules_class.__name__}"
             )
-        self.rules, self.reward = rules, reward
+        self.rules, self.reward, self.num_players = rules, reward, rules.num_players
         self._set_up()
         if not hasattr(self, "state_layout"):
             self.state_layout = self.observation_layout
-        self.params.setflags(write=False)
+        self.params = make_params(
+            rules,
+            num_actions=self.num_actions,
+            reward_mode=REWARDS.index(reward),
+            at=part_offsets(self.observation_layout),
+            state_at=part_offsets(self.state_layout),
+            **self._own_params,
+        )
+        worst, best = map(float, self._score_bounds)
+        margin = (worst - best, best - worst)
+        if self._score_sum == 0:  # the mean of the others is minus the own score / (P - 1)
+            share = self.num_players / (self.num_players - 1)
+            margin = (worst * share, best * share)
+        bounds = {"score": (worst, best), "margin": margin, "win": (0.0, 1.0)}
+        self.min_utility, self.max_utility = bounds[reward]
         self.loops: Loops = make_loops(self.kernels)
         self.__dict__["_made"] = True
 
@@ -180,7 +201,8 @@ class Game(ABC):
 
     @abstractmethod
     def _set_up(self) -> None:
-        """Set every attribute that follows from ``self.rules`` and ``self.reward``."""
+        """Set what follows from ``self.rules``: ``num_actions``, the layouts, ``max_game_length``, ``draws``, and
+        ``_score_bounds``, ``_score_sum``, ``_own_params``."""
 
     def _write_deal(self, record: np.record, deal: Any) -> None:
         """Replace the random deal of a round that has just begun. Raises ``ValueError`` for an impossible deal.

@@ -1,4 +1,4 @@
-"""What a game provides to ``core``: a state record, a parameter record, and a handful of kernels.
+"""What a game provides to ``core``: the record of a state, numbers of its rules, and a handful of kernels.
 
 A kernel is a plain scalar function under ``@njit``. It allocates nothing (except scratch memory in ``sample``, once
 per call), raises nothing and reads no globals except constants. The same kernels run in a single game, a batch of
@@ -8,8 +8,8 @@ games, and every adapter.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
-from typing import Any
+from dataclasses import dataclass, fields
+from typing import Any, get_type_hints
 
 import numpy as np
 
@@ -72,23 +72,39 @@ def core_state_fields(max_players: int, num_info: int) -> list[tuple]:
     ]
 
 
-#: The fields that ``core`` reads in every game's parameter record.
-CORE_PARAMS: list[tuple] = [("num_players", np.int64), ("num_actions", np.int64), ("reward_mode", np.int64)]
+def part_offsets(layout: Layout) -> np.ndarray:
+    """Where each part of ``layout`` begins: a read-only array (1,) of a record with a field for each of its names.
+
+    -1 for a part that these rules lack, so that the dtype is the same under all rules of a game.
+    """
+    places = tuple(layout[name].offset if name in layout else -1 for name in layout.names)
+    offsets = np.array([places], record_dtype([(name, np.int64) for name in layout.names]))
+    offsets.setflags(write=False)
+    return offsets
 
 
-def offset_dtype(layout: Layout) -> np.dtype:
-    """A record of the offset of each part of ``layout``, whatever the rules; `Layout.offsets` gives its values."""
-    return record_dtype([(name, np.int64) for name in layout.names])
+def make_params(rules: Any, **others: Any) -> np.ndarray:
+    """What compiled code knows of the rules: a read-only array (1,) of a record.
 
-
-def new_params(
-    dtype: np.dtype, *, num_players: int, num_actions: int, reward: str, **rules: Any
-) -> np.ndarray:
-    """An array (1,) of ``dtype``, which begins with `CORE_PARAMS`; ``rules``: the values of the game's own fields."""
-    params = np.zeros(1, dtype)
-    core = {"num_players": num_players, "num_actions": num_actions, "reward_mode": REWARDS.index(reward)}
-    for name, value in (core | rules).items():
-        params[name] = value
+    Args:
+        rules: a frozen dataclass. Its fields that are annotated as int or bool become int64 fields of the same name,
+            but not one that NumPy's records have as an attribute, such as ``size``.
+        others: further fields, or other values: numbers, arrays of a length that is the same under all rules, and
+            arrays (1,) of a record, such as `part_offsets`. All become int64 except uint64 and records.
+    """
+    hints = get_type_hints(type(rules))
+    names = [field.name for field in fields(rules) if hints[field.name] in (int, bool)]
+    values = {name: getattr(rules, name) for name in names if not hasattr(np.record, name)} | others
+    arrays = {name: np.asarray(value) for name, value in values.items()}
+    columns = [
+        (name, array.dtype) if array.dtype.names
+        else (name, np.uint64 if array.dtype == np.uint64 else np.int64, array.shape)
+        for name, array in arrays.items()
+    ]  # fmt: skip
+    params = np.zeros(1, record_dtype(columns))
+    for name, array in arrays.items():
+        params[name] = array
+    params.setflags(write=False)
     return params
 
 

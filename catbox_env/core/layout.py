@@ -91,10 +91,6 @@ class Layout(Mapping[str, Part]):
         batch = vector.shape[:-1]
         return {name: vector[..., place].reshape(batch + shape) for name, place, shape in self._places}
 
-    def offsets(self) -> tuple[int, ...]:
-        """Where the part of each of ``names`` begins; -1 for a part that the vector does not have."""
-        return tuple(self[name].offset if name in self else -1 for name in self.names)
-
     def table(self) -> list[tuple[str, str, str, str, str]]:
         """Rows ``(name, offset, shape, range, what it holds)`` for documentation."""
         return [

@@ -23,7 +23,7 @@ from numpy.typing import NDArray
 
 from catbox_env import Game, Layout
 from catbox_env.core.checks import brief, is_array
-from catbox_env.core.kernels import offset_dtype
+from catbox_env.core.kernels import part_offsets
 
 __all__ = ["Features", "GameFacts", "facts", "of"]
 
@@ -114,16 +114,19 @@ class Features:
         game: the game; ``of(game)`` is this object.
         layout: the named parts of the features of a position (F,).
         action_layout: the named parts of the features of one action (K,).
-        offsets: array (1,) of a record with the offset of each part of ``layout``, -1 for an omitted part.
         fill: compiled ``fill(params, offsets, observations, masks, out, action_out)``: writes every element of
             ``out`` (n, F) and ``action_out`` (n, A, K). It stays within its arrays whatever they hold.
+        offsets: where the parts of ``layout`` begin, see `catbox_env.core.kernels.part_offsets`.
     """
 
     game: Game
     layout: Layout
     action_layout: Layout
-    offsets: np.ndarray
     fill: Callable[..., None]
+    offsets: np.ndarray = field(init=False)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "offsets", part_offsets(self.layout))
 
     def __reduce__(self) -> tuple:
         return of, (self.game,)
@@ -154,13 +157,6 @@ class Features:
         action_out = _target("action_out", action_out, (rows, actions, self.action_layout.size))
         self.fill(self.game.params, self.offsets, seen, legal, out, action_out)
         return out, action_out
-
-
-def part_offsets(layout: Layout) -> np.ndarray:
-    """Array (1,), read-only, of a record with the offset of each part of ``layout``; -1 for an omitted part."""
-    offsets = np.array([layout.offsets()], offset_dtype(layout))
-    offsets.setflags(write=False)
-    return offsets
 
 
 def _checked(name: str, array: Any, dtype: type, shape: tuple[int, ...]) -> np.ndarray:

@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from catbox_agents.features import Features, GameFacts, axis_indices, part_offsets
+from catbox_agents.features import Features, GameFacts, axis_indices
 from catbox_agents.features.cat_in_the_box_view import (
     EXACT,
     NEEDS,
@@ -179,8 +179,7 @@ ACTION_AT: Any = namedtuple("ACTION_AT", ACTION_PARTS)(*range(len(ACTION_PARTS))
 
 def make_features(game: Game) -> Features:
     """The features of Cat in the Box under the rules of ``game``."""
-    layout = feature_layout(game.rules)
-    return Features(game, layout, action_feature_layout(game.rules), part_offsets(layout), fill)
+    return Features(game, feature_layout(game.rules), action_feature_layout(game.rules), fill)
 
 
 @njit

@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from catbox_agents.features import Features, GameFacts, part_offsets
+from catbox_agents.features import Features, GameFacts
 from catbox_env.core.bits import popcount
 from catbox_env.core.compilation import cached_njit, njit
 from catbox_env.core.game import Game
@@ -93,8 +93,7 @@ ACTION_AT: Any = namedtuple("ACTION_AT", ACTION_PARTS)(*range(len(ACTION_PARTS))
 
 def make_features(game: Game) -> Features:
     """The features of Petrify under the rules of ``game``."""
-    layout = feature_layout(game.rules)
-    return Features(game, layout, action_feature_layout(game.rules), part_offsets(layout), fill)
+    return Features(game, feature_layout(game.rules), action_feature_layout(game.rules), fill)
 
 
 @njit

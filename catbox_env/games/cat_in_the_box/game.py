@@ -1,4 +1,4 @@
-"""Cat in the Box as a ``Game``: its rules, sizes, parameters and deals."""
+"""Cat in the Box as a ``Game``: what follows from its rules, and its deals."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from catbox_env.core.game import Game
-from catbox_env.core.kernels import CORE_PARAMS, Kernels, new_params, offset_dtype, record_dtype
+from catbox_env.core.kernels import Kernels
 from catbox_env.games.cat_in_the_box.hidden import CardDraws, rewind, sample
 from catbox_env.games.cat_in_the_box.observe import (
     observation_layout,
@@ -27,25 +27,6 @@ from catbox_env.games.cat_in_the_box.play import (
 from catbox_env.games.cat_in_the_box.rules import MAX_BIDS, Deal, Rules
 from catbox_env.games.cat_in_the_box.state import INFO, NONE, STATE
 
-PARAMS = record_dtype(
-    [
-        *CORE_PARAMS,
-        ("num_ranks", np.int64),
-        ("num_colors", np.int64),
-        ("num_bids", np.int64),
-        ("bids", np.int64, (MAX_BIDS,)),
-        ("copies", np.int64),
-        ("hand_size", np.int64),
-        ("num_tricks", np.int64),
-        ("bonus_max_tricks", np.int64),
-        ("revealed_cards", np.int64),
-        ("num_rounds", np.int64),
-        ("start_player", np.int64),  # seat, or NONE: random
-        ("at", offset_dtype(observation_layout(Rules()))),
-        ("state_at", offset_dtype(state_layout(Rules()))),
-    ]
-)
-
 
 class CatInTheBox(Game):
     """Cat in the Box under one ``Rules``; see ``catbox_env.cat_in_the_box_v0`` for actions and observation."""
@@ -61,35 +42,18 @@ class CatInTheBox(Game):
 
     def _set_up(self) -> None:
         rules = self.rules
-        self.num_players, self.num_actions = rules.num_players, rules.num_actions
+        self.num_actions = rules.num_actions
         self.observation_layout, self.state_layout = observation_layout(rules), state_layout(rules)
         decisions = 1 + bool(rules.bids) + rules.num_tricks
         self.max_game_length = rules.num_rounds * rules.num_players * decisions
-        worst, best = map(float, rules.score_bounds)
-        self.min_utility, self.max_utility = {
-            "score": (worst, best),
-            "margin": (worst - best, best - worst),
-            "win": (0.0, 1.0),
-        }[self.reward]
-        self.params = new_params(
-            PARAMS,
-            num_players=rules.num_players,
-            num_actions=rules.num_actions,
-            reward=self.reward,
-            num_ranks=rules.num_ranks,
-            num_colors=rules.num_colors,
-            num_bids=len(rules.bids),
-            bids=[*rules.bids, *[0] * (MAX_BIDS - len(rules.bids))],
-            copies=rules.copies,
-            hand_size=rules.hand_size,
-            num_tricks=rules.num_tricks,
-            bonus_max_tricks=rules.bonus_max_tricks,
-            revealed_cards=rules.revealed_cards,
-            num_rounds=rules.num_rounds,
-            start_player=NONE if rules.start_player == "random" else rules.start_player,
-            at=self.observation_layout.offsets(),
-            state_at=self.state_layout.offsets(),
-        )
+        self._score_bounds = rules.score_bounds
+        self._own_params = {
+            "num_bids": len(rules.bids),
+            "bids": [*rules.bids, *[0] * (MAX_BIDS - len(rules.bids))],
+            "num_tricks": rules.num_tricks,
+            "num_rounds": rules.num_rounds,
+            "start_player": NONE if rules.start_player == "random" else rules.start_player,
+        }
         self.draws = CardDraws(rules)
 
     def _write_deal(self, record: np.record, deal: Deal | Mapping[str, Any]) -> None:

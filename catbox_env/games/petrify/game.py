@@ -1,4 +1,4 @@
-"""Petrify as a ``Game``: its rules, sizes, parameters and deals."""
+"""Petrify as a ``Game``: what follows from its rules, and its deals."""
 
 from __future__ import annotations
 
@@ -8,29 +8,12 @@ from typing import Any
 import numpy as np
 
 from catbox_env.core.game import Game
-from catbox_env.core.kernels import CORE_PARAMS, Kernels, new_params, offset_dtype, record_dtype
+from catbox_env.core.kernels import Kernels
 from catbox_env.games.petrify.hidden import BoardDraws, sample
 from catbox_env.games.petrify.observe import observation_layout, write_observation
 from catbox_env.games.petrify.play import apply, deal, write_mask
 from catbox_env.games.petrify.rules import TILES, Deal, Rules
 from catbox_env.games.petrify.state import INFO, MAX_CELLS, NONE, STATE
-
-PARAMS = record_dtype(
-    [
-        *CORE_PARAMS,
-        ("width", np.int64),  # rows and columns
-        ("num_cells", np.int64),
-        ("max_moves", np.int64),  # most actions in a game
-        ("fewest_steps", np.int64, (len(TILES),)),  # of a walk, by the tile that it begins on
-        ("most_steps", np.int64, (len(TILES),)),
-        ("deck", np.int8, (MAX_CELLS,)),  # the number cards of a board without special tiles
-        ("num_specials", np.int64),
-        ("specials", np.int8, (MAX_CELLS,)),  # the special tiles, in any order
-        ("not_first_column", np.uint64),  # set of the cells that a step to the right can end on
-        ("not_last_column", np.uint64),  # set of the cells that a step to the left can end on
-        ("at", offset_dtype(observation_layout(Rules()))),
-    ]
-)
 
 
 class Petrify(Game):
@@ -44,38 +27,30 @@ class Petrify(Game):
 
     rules: Rules
     draws: BoardDraws
+    _score_bounds = (-1.0, 1.0)
+    _score_sum = 0.0
 
     def _set_up(self) -> None:
-        rules, players, cells = self.rules, self.rules.num_players, self.rules.num_cells
-        self.num_players, self.num_actions = players, cells
+        rules, cells = self.rules, self.rules.num_cells
+        self.num_actions, self.max_game_length = cells, rules.max_moves
         self.observation_layout = observation_layout(rules)
-        self.max_game_length = rules.max_moves
-        # The rewards of all seats sum to 0, so that the mean of the others is -own / (players - 1).
-        self._score_sum, margin = 0.0, players / (players - 1)
-        self.min_utility, self.max_utility = {
-            "score": (-1.0, 1.0),
-            "margin": (-margin, margin),
-            "win": (0.0, 1.0),
-        }[self.reward]
         fewest_steps, most_steps = zip(*map(rules.steps, TILES), strict=True)
-        self.params = new_params(
-            PARAMS,
-            num_players=players,
-            num_actions=cells,
-            reward=self.reward,
-            width=rules.size,
-            num_cells=cells,
-            max_moves=rules.max_moves,
-            fewest_steps=fewest_steps,
-            most_steps=most_steps,
-            deck=_as_tiles(rules.deck),
-            num_specials=len(rules.specials),
-            specials=_as_tiles(rules.specials),
-            not_first_column=sum(1 << cell for cell in range(cells) if cell % rules.size > 0),
-            not_last_column=sum(1 << cell for cell in range(cells) if (cell + 1) % rules.size > 0),
-            at=self.observation_layout.offsets(),
-        )
-        self.draws = BoardDraws(rules, self.params)
+        self._own_params = {
+            "width": rules.size,
+            "num_cells": cells,
+            "max_moves": rules.max_moves,
+            "fewest_steps": fewest_steps,  # of a walk, by the tile that it begins on
+            "most_steps": most_steps,
+            "deck": _as_tiles(rules.deck),  # the number cards of a board without special tiles
+            "num_specials": len(rules.specials),
+            "specials": _as_tiles(rules.specials),  # the special tiles, in any order
+            # The sets of the cells that a step to the right, and one to the left, can end on.
+            "not_first_column": np.uint64(sum(1 << cell for cell in range(cells) if cell % rules.size > 0)),
+            "not_last_column": np.uint64(
+                sum(1 << cell for cell in range(cells) if (cell + 1) % rules.size > 0)
+            ),
+        }
+        self.draws = BoardDraws(self)
 
     def _write_deal(self, record: np.record, deal: Deal | Mapping[str, Any]) -> None:
         deal = Deal.of(deal)

@@ -15,6 +15,7 @@ import numpy as np
 from catbox_env.core.bits import one_hot_index, popcount
 from catbox_env.core.compilation import njit
 from catbox_env.core.draws import Draws
+from catbox_env.core.game import Game
 from catbox_env.games.petrify.observe import read_position
 from catbox_env.games.petrify.play import EMPTY, begin_play, kind_of, legal_cells, set_of
 from catbox_env.games.petrify.rules import TILES, Deal, Rules
@@ -22,10 +23,12 @@ from catbox_env.games.petrify.state import FIRST_TELEPORT, NONE, STATE, TELEPORT
 
 
 class BoardDraws(Draws):
-    """The draws of Petrify under ``rules``, whose parameter record is ``params[0]``."""
+    """The draws of a game of Petrify."""
 
-    def __init__(self, rules: Rules, params: np.ndarray) -> None:
-        self.rules, self.params = rules, params
+    def __init__(self, game: Game) -> None:
+        self.game = game
+        self.rules: Rules = game.rules
+        rules = self.rules
         self.tiles = Counter(TILES.index(name) for name in rules.deck + rules.specials)
         self.length = rules.num_cells + rules.num_players
         self.num_values = max(len(TILES), rules.num_cells)
@@ -79,7 +82,7 @@ class BoardDraws(Draws):
         """Begin a game in ``record`` with the complete deal ``drawn``; see `play.begin_play`."""
         cells = self.rules.num_cells
         record.tile[:cells], record.position[: self.rules.num_players] = drawn[:cells], drawn[cells:]
-        return begin_play(self.params[0], record)
+        return begin_play(self.game.params[0], record)
 
 
 @njit

@@ -5,10 +5,14 @@ from __future__ import annotations
 import difflib
 import math
 import operator
-from collections.abc import Sequence
-from typing import Any, TypeGuard
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
+from dataclasses import fields
+from typing import Any, TypeGuard, TypeVar
 
 import numpy as np
+
+Deal = TypeVar("Deal")
 
 
 def brief(value: Any) -> str:
@@ -129,6 +133,17 @@ def check_action(value: Any, num_actions: int) -> int:
     if not 0 <= chosen < num_actions:
         raise ValueError(f"action {brief(value)}: expected an integer from 0 to {num_actions - 1}")
     return chosen
+
+
+def as_deal(deal: Any, deal_class: type[Deal]) -> Deal:
+    """``deal``, a ``deal_class`` or a mapping with its fields. Raises ``ValueError`` for anything else."""
+    if isinstance(deal, Mapping):
+        with suppress(TypeError):  # a field without a value, or a key that is no field
+            return deal_class(**deal)
+    if not isinstance(deal, deal_class):
+        names = ", ".join(field.name for field in fields(deal_class))  # type: ignore[arg-type]  # a dataclass
+        raise ValueError(f"deal={brief(deal)}: expected Deal({names}) or a dict with these keys")
+    return deal
 
 
 def check_sequence(what: str, value: Any, of: str) -> None:

@@ -81,29 +81,6 @@ class Draws(ABC):
         Empty when the deal is complete. Raises ``ValueError`` for draws that no deal begins with.
         """
         first_round = check_flag("first_round", first_round)
-        return self._outcomes(self._checked(drawn, first_round), first_round)
-
-    def _outcomes(self, drawn: Sequence[int], first_round: bool) -> list[tuple[int, float]]:
-        if self._table is not None:
-            return self._table.outcomes(drawn)
-        weights = self.weights(drawn, first_round)
-        total = sum(weight for _, weight in weights)
-        return [(draw, weight / total) for draw, weight in weights]
-
-    @property
-    def may_begin_again(self) -> bool:
-        """Whether `outcomes` can lead to a complete deal that is impossible."""
-        return type(self).is_possible is not Draws.is_possible and self._table is None
-
-    @cached_property
-    def _table(self) -> _DrawTable | None:
-        """The probabilities of all draws, if some deals are impossible and all can be listed."""
-        if type(self).is_possible is Draws.is_possible:
-            return None
-        return _DrawTable(self) if self.count() <= MAX_LISTED else None
-
-    def _checked(self, drawn: Any, first_round: bool) -> list[int]:
-        """``drawn`` as a list. Raises ``ValueError`` unless a deal can begin with these draws."""
         listed = isinstance(drawn, list | tuple) and len(drawn) <= self.length
         if not listed or not all(is_integer(draw) and 0 <= draw < self.num_values for draw in drawn):
             raise ValueError(
@@ -117,21 +94,31 @@ class Draws(ABC):
                     f"drawn={brief(drawn)}: draw {i} is {draw}; after those before it, expected "
                     f"{f'one of {brief(possible)}' if possible else 'no more, because the deal is complete'}"
                 )
-        return [int(draw) for draw in drawn]
+        return self._outcomes(drawn, first_round)
 
+    def _outcomes(self, drawn: Sequence[int], first_round: bool) -> list[tuple[int, float]]:
+        following: list[tuple[int, float]]
+        if self._listed is None:
+            following = [*self.weights(drawn, first_round)]
+        else:
+            following = [*self._listed.get(tuple(drawn), {}).items()]
+        total = sum(weight for _, weight in following)
+        return [(draw, weight / total) for draw, weight in following]
 
-class _DrawTable:
-    """The probabilities of all draws, such that no draw leads to an impossible deal; for games with few deals."""
+    @property
+    def may_begin_again(self) -> bool:
+        """Whether `outcomes` can lead to a complete deal that is impossible."""
+        return type(self).is_possible is not Draws.is_possible and self._listed is None
 
-    def __init__(self, draws: Draws) -> None:
-        self._after: dict[tuple[int, ...], dict[int, float]] = {}
-        for drawn, probability in draws.every_deal():
+    @cached_property
+    def _listed(self) -> dict[tuple[int, ...], dict[int, float]] | None:
+        """The draws that lead to possible deals, after each sequence of draws, with weights proportional to their
+        probabilities. None if all deals are possible, or too many to be listed."""
+        if type(self).is_possible is Draws.is_possible or self.count() > MAX_LISTED:
+            return None
+        after: dict[tuple[int, ...], dict[int, float]] = {}
+        for drawn, probability in self.every_deal():
             for i, draw in enumerate(drawn):
-                following = self._after.setdefault(tuple(drawn[:i]), {})
+                following = after.setdefault(tuple(drawn[:i]), {})
                 following[draw] = following.get(draw, 0.0) + probability
-
-    def outcomes(self, drawn: Sequence[int]) -> list[tuple[int, float]]:
-        """Pairs (draw, probability) after ``drawn``; empty when the deal is complete."""
-        following = self._after.get(tuple(drawn), {})
-        total = sum(following.values())
-        return [(draw, probability / total) for draw, probability in following.items()]
+        return after

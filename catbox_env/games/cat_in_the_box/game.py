@@ -7,9 +7,11 @@ from typing import Any
 
 import numpy as np
 
+from catbox_env.core.checks import as_deal
 from catbox_env.core.game import Game
 from catbox_env.core.kernels import Kernels
-from catbox_env.games.cat_in_the_box.hidden import CardDraws, rewind, sample
+from catbox_env.games.card_draws import CardDraws
+from catbox_env.games.cat_in_the_box.hidden import rewind, sample
 from catbox_env.games.cat_in_the_box.observe import (
     observation_layout,
     state_layout,
@@ -54,10 +56,19 @@ class CatInTheBox(Game):
             "num_rounds": rules.num_rounds,
             "start_player": NONE if rules.start_player == "random" else rules.start_player,
         }
-        self.draws = CardDraws(rules)
+        self.draws = CardDraws(
+            rules.num_players,
+            rules.hand_size,
+            rules.revealed_cards,
+            cards=range(1, rules.num_ranks + 1),
+            copies=rules.copies,
+            random_start=rules.start_player == "random",
+            make_deal=Deal,
+            revealed_in=lambda deal: deal.get("revealed", []),
+        )
 
     def _write_deal(self, record: np.record, deal: Deal | Mapping[str, Any]) -> None:
-        deal = Deal.of(deal)
+        deal = as_deal(deal, Deal)
         deal.check(self.rules)
         if deal.start_player is not None:
             record.start_player = deal.start_player

@@ -14,8 +14,8 @@ from __future__ import annotations
 
 import itertools
 from collections import Counter
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, fields
+from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -183,23 +183,12 @@ class Deal:
     revealed: Sequence[int] = ()
     start_player: int | None = None
 
-    @classmethod
-    def of(cls, deal: Deal | Mapping[str, Any]) -> Deal:
-        """``deal``, or a mapping with the same keys, as a ``Deal``. Raises ``ValueError`` for anything else."""
-        if isinstance(deal, cls):
-            return deal
-        known = {field.name for field in fields(cls)}
-        if isinstance(deal, Mapping) and "hands" in deal and set(deal) <= known:
-            return cls(**deal)
-        raise ValueError(
-            f"deal={brief(deal)}: expected Deal(hands, revealed, start_player) or a dict with these keys"
-        )
-
     def check(self, rules: Rules) -> None:
         """Raise ``ValueError`` unless this deal is possible under ``rules``."""
         check_sequences("hands", self.hands, "ranks")
         check_sequence("revealed", self.revealed, "ranks")
-        for rank in [rank for hand in self.hands for rank in hand] + list(self.revealed):
+        cards = [rank for hand in (*self.hands, self.revealed) for rank in hand]
+        for rank in cards:
             if not is_integer(rank) or not 1 <= rank <= rules.num_ranks:
                 raise ValueError(f"deal: rank {brief(rank)}; expected integers from 1 to {rules.num_ranks}")
         sizes = [len(hand) for hand in self.hands]
@@ -211,16 +200,14 @@ class Deal:
             raise ValueError(
                 f"deal: {len(self.revealed)} revealed cards; expected {rules.revealed_cards} (rules.revealed_cards)"
             )
-        counts = Counter([rank for hand in self.hands for rank in hand] + list(self.revealed))
-        for rank, count in counts.items():
+        for rank, count in Counter(cards).items():
             if count > rules.copies:
                 raise ValueError(f"deal: rank {rank} occurs {count} times; there are {rules.copies} copies")
-        fixed = rules.start_player
         if self.start_player is None:
             return
         check_seat("deal: start_player", self.start_player, rules.num_players)
-        if fixed not in ("random", self.start_player):
+        if rules.start_player not in ("random", self.start_player):
             raise ValueError(
-                f"deal: start_player={self.start_player}, but the rules say {fixed}; leave it out, or make the "
-                f"game with start_player={self.start_player} or 'random'"
+                f"deal: start_player={self.start_player}, but the rules say {rules.start_player}; leave it out, or "
+                f"make the game with start_player={self.start_player} or 'random'"
             )

@@ -7,9 +7,11 @@ from typing import Any
 
 import numpy as np
 
+from catbox_env.core.checks import as_deal
 from catbox_env.core.game import Game
 from catbox_env.core.kernels import Kernels
-from catbox_env.games.cat_te.hidden import CardDraws, rewind, sample
+from catbox_env.games.card_draws import CardDraws
+from catbox_env.games.cat_te.hidden import rewind, sample
 from catbox_env.games.cat_te.observe import (
     observation_layout,
     state_layout,
@@ -17,7 +19,7 @@ from catbox_env.games.cat_te.observe import (
     write_state,
 )
 from catbox_env.games.cat_te.play import apply, deal, public_action, write_mask
-from catbox_env.games.cat_te.rules import NUM_CARDS, NUM_TRICKS, Deal, Rules
+from catbox_env.games.cat_te.rules import HAND_SIZE, NUM_CARDS, NUM_TRICKS, Deal, Rules, card_to_string
 from catbox_env.games.cat_te.state import INFO, NUM_ACTIONS, STATE
 
 
@@ -49,10 +51,19 @@ class CatTe(Game):
             "num_rounds": rules.num_rounds,
             "dealer": rules.first_dealer,
         }
-        self.draws = CardDraws(rules)
+        self.draws = CardDraws(
+            rules.num_players,
+            HAND_SIZE,
+            num_revealed=1 if rules.side_pot else 0,
+            cards=range(NUM_CARDS),
+            make_deal=lambda hands, upturned, _: Deal(hands, *upturned),
+            revealed_in=lambda deal: [deal["upturned"]] if "upturned" in deal else [],
+            card_to_string=card_to_string,
+            reveal="turn up",
+        )
 
     def _write_deal(self, record: np.record, deal: Deal | Mapping[str, Any]) -> None:
-        deal = Deal.of(deal)
+        deal = as_deal(deal, Deal).with_ids()
         deal.check(self.rules)
         for seat, hand in enumerate(deal.hands):
             record.hand[seat] = sum(1 << int(card) for card in hand)

@@ -1,7 +1,4 @@
-"""What a seat of Cat Te cannot see: how cards are dealt, how worlds are sampled, and how a round came about.
-
-A deal is drawn card by card: the six cards of each hand, in ascending order, so that each hand has a unique sequence
-with the probability of the hand in any order; then the upturned card if there is one.
+"""What a seat of Cat Te cannot see: how worlds are sampled, and how a round came about.
 
 A world is what a seat cannot see: the hands, folded cards and blind choices of the others, and the undealt cards. All
 worlds that agree with the observation are equally likely. They agree if every place has the right number of cards; if a
@@ -11,10 +8,6 @@ seat's folded cards does; the order of the folds is not part of a world.
 """
 
 from __future__ import annotations
-
-from collections.abc import Sequence
-from math import comb, factorial
-from typing import Any
 
 import numpy as np
 
@@ -27,68 +20,13 @@ from catbox_env.core.bits import (
     relative_seat,
 )
 from catbox_env.core.compilation import njit
-from catbox_env.core.draws import Draws
 from catbox_env.core.kernels import HIDDEN, history_rows
 from catbox_env.core.rng import random_below
 from catbox_env.games.cat_te.counting import NUM_KINDS, find_places, num_held, sample_counts
 from catbox_env.games.cat_te.observe import read_public, read_set
 from catbox_env.games.cat_te.play import claiming_card, clear_table, fold_tricks, is_blind, suit_of
-from catbox_env.games.cat_te.rules import (
-    DOUBLE,
-    HAND_SIZE,
-    NUM_CARDS,
-    NUM_TRICKS,
-    Deal,
-    Rules,
-    card_to_string,
-)
+from catbox_env.games.cat_te.rules import DOUBLE, HAND_SIZE, NUM_CARDS, NUM_TRICKS
 from catbox_env.games.cat_te.state import ALL_CARDS, FOLD, NONE
-
-# Deals.
-
-
-class CardDraws(Draws):
-    """The draws of Cat Te under ``rules``."""
-
-    num_values = NUM_CARDS
-
-    def __init__(self, rules: Rules) -> None:
-        self.rules = rules
-        self.length = HAND_SIZE * rules.num_players + bool(rules.side_pot)
-
-    def count(self) -> float:
-        left = NUM_CARDS - HAND_SIZE * self.rules.num_players
-        hands = factorial(NUM_CARDS) // factorial(HAND_SIZE) ** self.rules.num_players // factorial(left)
-        return float(hands * left if self.rules.side_pot else hands)
-
-    def weights(self, drawn: Sequence[int], first_round: bool) -> list[tuple[int, int]]:
-        if len(drawn) == self.length:
-            return []
-        taken = set(drawn)
-        left = [card for card in range(NUM_CARDS) if card not in taken]
-        held = len(drawn) % HAND_SIZE
-        if len(drawn) == HAND_SIZE * self.rules.num_players:  # the upturned card
-            return [(card, 1) for card in left]
-        if held:
-            left = [card for card in left if card > drawn[-1]]
-        ways = ((card, comb(len(left) - 1 - i, HAND_SIZE - held - 1)) for i, card in enumerate(left))
-        return [(card, number) for card, number in ways if number]
-
-    def deal(self, drawn: Sequence[int], first_round: bool) -> Deal:
-        hands = [
-            list(drawn[HAND_SIZE * seat : HAND_SIZE * (seat + 1)]) for seat in range(self.rules.num_players)
-        ]
-        return Deal(hands, drawn[-1] if self.rules.side_pot else None)
-
-    def drawn(self, deal: dict[str, Any], first_round: bool) -> list[int]:
-        upturned = [deal["upturned"]] if self.rules.side_pot else []
-        return [card for hand in deal["hands"] for card in sorted(hand)] + upturned
-
-    def to_string(self, drawn: Sequence[int], draw: int, first_round: bool) -> str:
-        seat = len(drawn) // HAND_SIZE
-        card = card_to_string(draw)
-        return f"deal {card} to player_{seat}" if seat < self.rules.num_players else f"turn up {card}"
-
 
 # Worlds.
 

@@ -6,9 +6,8 @@ it is the rank and the letter of the suit: ``"2C"``, ``"10H"``, ``"AS"``.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
 
 from catbox_env.core.checks import (
     brief,
@@ -141,19 +140,14 @@ class Deal:
     hands: Sequence[Sequence[int | str]]
     upturned: int | str | None = None
 
-    @classmethod
-    def of(cls, deal: Deal | Mapping[str, Any]) -> Deal:
-        """``deal``, or a mapping with the same keys, with cards as ids. Raises ``ValueError`` for anything else."""
-        if isinstance(deal, Mapping) and "hands" in deal and set(deal) <= {"hands", "upturned"}:
-            deal = cls(**deal)
-        if not isinstance(deal, cls):
-            raise ValueError(f"deal={brief(deal)}: expected Deal(hands, upturned) or a dict with these keys")
-        check_sequences("hands", deal.hands, "cards")
-        hands = [[card_in_deal(card) for card in hand] for hand in deal.hands]
-        return cls(hands, None if deal.upturned is None else card_in_deal(deal.upturned))
+    def with_ids(self) -> Deal:
+        """This deal with cards as ids. Raises ``ValueError`` for hands that are no sequences of cards."""
+        check_sequences("hands", self.hands, "cards")
+        hands = [[card_in_deal(card) for card in hand] for hand in self.hands]
+        return Deal(hands, None if self.upturned is None else card_in_deal(self.upturned))
 
     def check(self, rules: Rules) -> None:
-        """Raise ``ValueError`` unless this deal is possible under ``rules``."""
+        """Raise ``ValueError`` unless this deal, with cards as ids, is possible under ``rules``."""
         sizes = [len(hand) for hand in self.hands]
         if sizes != [HAND_SIZE] * rules.num_players:
             raise ValueError(

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from catbox_env.core.checks import as_deal
 from catbox_env.core.game import Game
 from catbox_env.core.kernels import Kernels
 from catbox_env.games.petrify.hidden import BoardDraws, sample
@@ -53,7 +54,7 @@ class Petrify(Game):
         self.draws = BoardDraws(self)
 
     def _write_deal(self, record: np.record, deal: Deal | Mapping[str, Any]) -> None:
-        deal = Deal.of(deal)
+        deal = as_deal(deal, Deal)
         deal.check(self.rules)
         stuck = self.draws.begin(record, self.draws.drawn(vars(deal), True))
         if stuck != NONE:

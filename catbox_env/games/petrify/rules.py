@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
 
 from catbox_env.core.checks import (
     brief,
@@ -146,15 +145,6 @@ class Deal:
 
     tiles: Sequence[Sequence[str]]
     positions: Sequence[int]
-
-    @classmethod
-    def of(cls, deal: Deal | Mapping[str, Any]) -> Deal:
-        """``deal``, or a mapping with the same keys, as a ``Deal``. Raises ``ValueError`` for anything else."""
-        if isinstance(deal, cls):
-            return deal
-        if isinstance(deal, Mapping) and set(deal) == {"tiles", "positions"}:
-            return cls(**deal)
-        raise ValueError(f"deal={brief(deal)}: expected Deal(tiles, positions) or a dict with these keys")
 
     def check(self, rules: Rules) -> None:
         """Raise ``ValueError`` unless ``rules`` allow these tiles and positions."""

@@ -26,7 +26,7 @@ def draw(sheet: Sheet) -> str:
     """The picture as the viewer of ``sheet`` sees it."""
     state = sheet.state
     rules: Rules = state.game.rules
-    view = View.of(rules, state.record, sheet.seat)
+    view = View(rules, state.record, sheet.seat)
     completed = [] if view.plays else _last_trick(rules, state)
     plays = view.plays or completed
     Board(view, sheet, plays[-1] if plays else None).put()

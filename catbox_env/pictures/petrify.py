@@ -19,7 +19,7 @@ SMALL = 44
 
 def draw(sheet: Sheet) -> str:
     """The picture; all of it is public, and only who may choose depends on the viewer."""
-    view = View.of(sheet.state.game.rules, sheet.state.record)
+    view = View(sheet.state.game.rules, sheet.state.record)
     rules = view.rules
     _put_board(view, sheet)
     _put_players(view, sheet)

@@ -83,6 +83,6 @@ def test_a_broken_game_does_not_pass(
     name: str, replacement: Any, found: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(Broken if name == "kernels" else show, name, replacement)
-    game = Broken(num_players=2, num_ranks=2, copies=5, hand_size=5, revealed_cards=0)
+    game = Broken(num_players=2, num_ranks=2, num_colors=3, copies=5, hand_size=5, revealed_cards=0)
     with pytest.raises((ConformanceError, ValueError), match=found):
         check_game(game, num_games=30)

@@ -60,7 +60,7 @@ def test_every_legal_walk_has_a_way(move_rule: str) -> None:
     for seed in range(20):
         state = game.new_initial_state(seed=seed)
         while not state.is_terminal():
-            view = View.of(game.rules, state.record)
+            view = View(game.rules, state.record)
             if not view.teleporting:
                 walks = view.walks()
                 assert sorted(walks) == state.legal_actions()

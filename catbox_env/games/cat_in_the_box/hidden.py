@@ -23,7 +23,7 @@ from catbox_env.games.cat_in_the_box.play import (
     moves_in_round,
     turns_before,
 )
-from catbox_env.games.cat_in_the_box.rules import MAX_PLAYERS
+from catbox_env.games.cat_in_the_box.rules import MAX_COPIES, MAX_PLAYERS, MAX_RANKS
 from catbox_env.games.cat_in_the_box.state import BID, NONE, PLAY
 
 # Worlds.
@@ -32,22 +32,13 @@ from catbox_env.games.cat_in_the_box.state import BID, NONE, PLAY
 @njit
 def sample(params, observation, generators, states):
     """Fill ``states``, all zeros, with worlds consistent with ``observation``; 1, and no world, if there is none."""
-    if len(states) == 0:
-        return 0
-    start = one_hot_index(observation, params.at.start_player, params.num_players)
-    if start == NONE:
-        return 1
-    observer = observing_seat(params, observation, start)
+    observer = observing_seat(params, observation)
     anywhere = observer == NONE
     if anywhere:
         observer = random_below(generators[0], params.num_players)
     if not read_position(params, observation, observer, states[0]):
         return 1
-    unseen = 0
-    for rank in range(params.num_ranks):
-        unseen += int(states[0].undealt[rank])
-    deck = np.empty(unseen, np.int8)
-    filled = 0
+    deck, filled = np.empty(MAX_RANKS * MAX_COPIES, np.int8), 0
     for rank in range(params.num_ranks):
         for _ in range(states[0].undealt[rank]):
             deck[filled] = rank
@@ -63,24 +54,20 @@ def sample(params, observation, generators, states):
             read_position(params, observation, seat, state)
         elif i > 0:
             states[i] = states[first[seat]]
-        deal_unseen(params, generator, state, seat, deck)
+        deal_unseen(params, generator, state, seat, deck[:filled])
     return 0
 
 
 @njit
-def observing_seat(params, observation, relative_start):
+def observing_seat(params, observation):
     """The observer's seat, inferred from the start player of this round; NONE, any, if the first one is random."""
-    rounds_left = int(observation[params.at.rounds_left]) if params.num_rounds > 1 else 0
-    start = start_player_of(params, rounds_left)
-    return (start - relative_start) % params.num_players if start != NONE else NONE
-
-
-@njit
-def start_player_of(params, rounds_left):
-    """The start player of the round with ``rounds_left`` more to come; NONE, unknown, if the first one is drawn."""
     if params.start_player == NONE:
         return NONE
-    return (params.start_player + params.num_rounds - 1 - rounds_left) % params.num_players
+    finished = params.num_rounds - 1
+    if params.num_rounds > 1:
+        finished -= int(observation[params.at.rounds_left])
+    start = one_hot_index(observation, params.at.start_player, params.num_players)
+    return (params.start_player + finished - start) % params.num_players
 
 
 @njit

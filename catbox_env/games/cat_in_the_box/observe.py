@@ -168,8 +168,8 @@ def write_state(params, state, seat, out):
 def read_public(params, observation, seat, state):
     """Set the public fields of ``state``, all zeros, from an observation of ``seat``; the inverse of ``write_public``.
 
-    Returns False, with ``state`` undefined, for a vector without a phase, leader, start player or seat to move, with
-    more tokens of a seat than it can lay in a round, or with limited ranks for two seats or for the observer.
+    Returns False, with ``state`` undefined, for a vector without a phase, leader, start player or seat to move, or with
+    more tokens of a seat than it can lay in a round.
     """
     players, ranks, colors = params.num_players, params.num_ranks, params.num_colors
     at = params.at
@@ -208,22 +208,18 @@ def read_public(params, observation, seat, state):
         state.trick_color[other] = card // ranks if card >= 0 else NONE
         state.trick_rank[other] = card % ranks if card >= 0 else NONE
         state.scores[other] = read_score(at, observation, i)
-    return read_may_hold(params, observation, seat, state)
+    read_forced_leader(params, observation, seat, state)
+    return True
 
 
 @njit
-def read_may_hold(params, observation, seat, state):
-    """Set the fields of a forced lead; False if more than one seat, or the observer ``seat``, has limited ranks."""
-    players, ranks = params.num_players, params.num_ranks
-    everything = (1 << ranks) - 1
+def read_forced_leader(params, observation, seat, state):
+    """The inverse of ``write_forced_leader``."""
+    ranks = params.num_ranks
     state.forced_leader, state.forced_ranks = NONE, 0
-    for i in range(players):
+    for i in range(1, params.num_players):
         may_hold = 0
         for rank in range(ranks):
             may_hold |= int(observation[params.at.may_hold + i * ranks + rank]) << rank
-        if may_hold == everything:
-            continue
-        if i == 0 or state.forced_leader != NONE:
-            return False
-        state.forced_leader, state.forced_ranks = absolute_seat(i, seat, players), may_hold
-    return True
+        if may_hold != (1 << ranks) - 1:
+            state.forced_leader, state.forced_ranks = absolute_seat(i, seat, params.num_players), may_hold

@@ -14,7 +14,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -30,7 +29,6 @@ Cell = tuple[int, int]
 TAKEN, LOST = "taken", "token lost"
 
 
-@dataclass(frozen=True)
 class View:
     """A position as ``seat`` sees it, or as all seats together see it for None. It contains nothing hidden from them.
 
@@ -47,57 +45,24 @@ class View:
         trick, round: the current ones, from 1; after the end the last ones.
     """
 
-    rules: Rules
-    seat: int | None
-    mover: int
-    phase: int
-    hands: dict[int, list[int]]
-    discards: dict[int, int]
-    board: list[list[int]]
-    x_tokens: list[list[int]]
-    bids: list[int | None]
-    tricks_won: list[int]
-    scores: list[int]
-    plays: list[tuple[int, int, int]]
-    led: int
-    leader: int
-    start_player: int
-    trump_broken: bool
-    trick: int
-    round: int
-
-    @classmethod
-    def of(cls, rules: Rules, record: np.record, seat: int | None) -> View:
-        """What ``seat`` sees of the state ``record``."""
-        players = rules.num_players
-        seen = range(players) if seat is None else (seat,)
-        colors, ranks = record.trick_color.tolist(), record.trick_rank.tolist()
-        order = [(int(record.leader) + turn) % players for turn in range(players)]
-        return cls(
-            rules=rules,
-            seat=seat,
-            mover=int(record.current_player),
-            phase=int(record.phase),
-            hands={other: record.hand[other, : rules.num_ranks].tolist() for other in seen},
-            discards={
-                other: int(record.discarded[other]) for other in seen if record.discarded[other] != NONE
-            },
-            board=record.board[: rules.num_colors, : rules.num_ranks].tolist(),
-            x_tokens=[
-                [color for color in range(rules.num_colors) if record.x_tokens[other, color]]
-                for other in range(players)
-            ],
-            bids=[None if bid == NONE else rules.bids[bid] for bid in record.bids[:players].tolist()],
-            tricks_won=record.tricks_won[:players].tolist(),
-            scores=record.scores[:players].tolist(),
-            plays=[(other, colors[other], ranks[other]) for other in order if colors[other] != NONE],
-            led=int(record.led),
-            leader=int(record.leader),
-            start_player=int(record.start_player),
-            trump_broken=bool(record.trump_broken),
-            trick=min(rules.num_tricks - int(record.tricks_left) + 1, rules.num_tricks),
-            round=rules.num_rounds - int(record.rounds_left),
-        )
+    def __init__(self, rules: Rules, record: np.record, seat: int | None) -> None:
+        players, colors = range(rules.num_players), range(rules.num_colors)
+        seen = players if seat is None else (seat,)
+        discarded, bids = record.discarded.tolist(), record.bids[: len(players)].tolist()
+        trick = list(zip(players, record.trick_color.tolist(), record.trick_rank.tolist(), strict=False))
+        self.rules, self.seat, self.mover = rules, seat, int(record.current_player)
+        self.phase, self.leader, self.led = int(record.phase), int(record.leader), int(record.led)
+        self.start_player, self.trump_broken = int(record.start_player), bool(record.trump_broken)
+        self.hands = {other: record.hand[other, : rules.num_ranks].tolist() for other in seen}
+        self.discards = {other: discarded[other] for other in seen if discarded[other] != NONE}
+        self.board = record.board[: len(colors), : rules.num_ranks].tolist()
+        self.x_tokens = [[color for color in colors if record.x_tokens[other, color]] for other in players]
+        self.bids = [None if bid == NONE else rules.bids[bid] for bid in bids]
+        self.tricks_won = record.tricks_won[: len(players)].tolist()
+        self.scores = record.scores[: len(players)].tolist()
+        self.plays = [play for play in trick[self.leader :] + trick[: self.leader] if play[1] != NONE]
+        self.trick = min(rules.num_tricks - int(record.tricks_left) + 1, rules.num_tricks)
+        self.round = rules.num_rounds - int(record.rounds_left)
 
     def costs_token(self, color: int) -> bool:
         """Whether the seat to move loses its X-token of the led colour by declaring ``color``."""
@@ -195,16 +160,13 @@ def describe_rules(game: Game) -> list[str]:
         f"Points: 1 for each trick. Whoever {condition}, and caused no paradox, adds the size of its largest group "
         "of own tokens that touch, side by side or one above the other."
     )
-    return [*paragraphs, _length(rules)]
-
-
-def _length(rules: Rules) -> str:
     if rules.num_rounds == 1:
-        return "One round is played; most points win."
-    return (
+        return [*paragraphs, "One round is played; most points win."]
+    return [
+        *paragraphs,
         f"{rules.num_rounds} rounds are played, and the start player moves on by one seat. Most points in all win; "
-        "between equals, the points of the last round count."
-    )
+        "between equals, the points of the last round count.",
+    ]
 
 
 # A position.
@@ -212,7 +174,7 @@ def _length(rules: Rules) -> str:
 
 def pieces(game: Game, record: np.record, seat: int | None) -> list[Piece]:
     """The headline, the board, the seats, the trick and the visible hands."""
-    view = View.of(game.rules, record, seat)
+    view = View(game.rules, record, seat)
     lines = [[(_headline(view), "bold")], [], *_board(view), [], *_seats(view), [], _trick(view)]
     lines += [_hand(view, seat) for seat in view.hands]
     return [piece for line in lines for piece in [*line, ("\n", "")]]
@@ -287,9 +249,9 @@ def _hand(view: View, seat: int) -> list[Piece]:
 def events(before: GameState, action: int, after: GameState, seat: int | None) -> list[Event]:
     """What ``action`` did, as ``seat`` sees it; None: everything."""
     rules = before.game.rules
-    old = View.of(rules, before.record, None)
+    old = View(rules, before.record, None)
     # Still in the same round, even if it has ended.
-    new = View.of(rules, last_position(before, action, after).record, None)
+    new = View(rules, last_position(before, action, after).record, None)
     mover = old.mover
     if action == rules.paradox:
         found = _paradox(old, mover, "paradox", "causes a paradox, and the round ends")
@@ -302,7 +264,9 @@ def events(before: GameState, action: int, after: GameState, seat: int | None) -
         bid = rules.bids[action - rules.num_ranks]
         found = [Event("bid", mover, f"player_{mover} bids {bid}", {"bid": bid})]
     else:
-        found = [_discard(action, mover, action_seen(after, seat))]
+        seen = action_seen(after, seat)
+        text = f"player_{mover} puts {a_card(action) if seen else 'a card'} aside"
+        found = [Event("discard", mover, text, {"rank": action + 1} if seen else {})]
     if after.round_ended:
         found += _round_end(new, old.round, after)
     elif after.current_player == seat and after.legal_actions() == [rules.paradox]:
@@ -312,14 +276,7 @@ def events(before: GameState, action: int, after: GameState, seat: int | None) -
 
 def a_card(rank: int) -> str:
     """A card of a rank with its article: "a 7", "an 8"."""
-    number = str(rank + 1)
-    return f"{'an' if number.startswith('8') or number in ('11', '18') else 'a'} {number}"
-
-
-def _discard(rank: int, mover: int, is_seen: bool) -> Event:
-    if not is_seen:
-        return Event("discard", mover, f"player_{mover} puts a card aside")
-    return Event("discard", mover, f"player_{mover} puts {a_card(rank)} aside", {"rank": rank + 1})
+    return f"{'an' if rank + 1 == 8 else 'a'} {rank + 1}"
 
 
 def _play(view: View, color: int, rank: int) -> list[Event]:
@@ -355,15 +312,15 @@ def _paradox(view: View, seat: int, kind: str, what: str) -> list[Event]:
     for rank in ranks:
         reasons: dict[str, dict[str, Any]] = {}
         why = []
-        for color, row in enumerate(view.board):
+        for color, owners in enumerate(view.board):
+            name = COLORS[color]
             if color not in view.x_tokens[seat]:
-                reasons[COLORS[color]] = {"why": LOST}
-                why.append(f"{COLORS[color]} X-token lost")
+                reasons[name] = {"why": LOST}
+                why.append(f"{name} X-token lost")
             else:
-                owner = row[rank]
-                reasons[COLORS[color]] = {"why": TAKEN, "owner": None if owner == NEUTRAL else owner}
-                by = "a neutral token" if owner == NEUTRAL else f"player_{owner}"
-                why.append(f"{COLORS[color]} taken by {by}")
+                owner = None if owners[rank] == NEUTRAL else owners[rank]
+                reasons[name] = {"why": TAKEN, "owner": owner}
+                why.append(f"{name} taken by {'a neutral token' if owner is None else f'player_{owner}'}")
         text = f"a {rank + 1} has no colour left: {', '.join(why)}"
         found.append(Event("paradox_card", seat, text, {"rank": rank + 1, "colors": reasons}))
     return found

@@ -14,8 +14,6 @@ Everybody sees everything.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import numpy as np
 
 from catbox_env.core.game import Event, Game, GameState
@@ -28,7 +26,6 @@ from catbox_env.games.petrify.state import NONE
 STYLES = ("", "red", "blue", "yellow", "green")
 
 
-@dataclass(frozen=True)
 class View:
     """A position.
 
@@ -40,29 +37,15 @@ class View:
         pawns: the seat whose pawn stands on a cell: cell -> seat.
     """
 
-    rules: Rules
-    mover: int
-    teleporting: bool
-    tiles: list[str]
-    is_open: list[bool]
-    positions: list[int]
-    places: list[int]
-    pawns: dict[int, int]
-
-    @classmethod
-    def of(cls, rules: Rules, record: np.record) -> View:
-        """The position of the state ``record``."""
-        opened, positions = int(record.open), record.position[: rules.num_players].tolist()
-        return cls(
-            rules=rules,
-            mover=int(record.current_player),
-            teleporting=bool(record.teleporting),
-            tiles=[TILES[tile] for tile in record.tile[: rules.num_cells].tolist()],
-            is_open=[bool(opened >> cell & 1) for cell in range(rules.num_cells)],
-            positions=positions,
-            places=record.place[: rules.num_players].tolist(),
-            pawns={cell: seat for seat, cell in enumerate(positions)},
-        )
+    def __init__(self, rules: Rules, record: np.record) -> None:
+        cells = range(rules.num_cells)
+        self.rules, self.mover = rules, int(record.current_player)
+        self.teleporting = bool(record.teleporting)
+        self.tiles = [TILES[record.tile[cell]] for cell in cells]
+        self.is_open = [bool(int(record.open) >> cell & 1) for cell in cells]
+        self.positions: list[int] = record.position[: rules.num_players].tolist()
+        self.places: list[int] = record.place[: rules.num_players].tolist()
+        self.pawns = {cell: seat for seat, cell in enumerate(self.positions)}
 
     @property
     def turn(self) -> int:
@@ -156,7 +139,7 @@ def describe_actions(game: Game) -> list[tuple[int, int, str]]:
 
 def why_illegal(game: Game, record: np.record, action: int) -> str:
     """The rule that forbids an illegal ``action`` in ``record``."""
-    view = View.of(game.rules, record)
+    view = View(game.rules, record)
     where, tile, own = view.rules.cell_name(action), view.tiles[action], view.tile_under(view.mover)
     if action in view.pawns:
         return f"{where} holds the pawn of player_{view.pawns[action]}"
@@ -208,7 +191,7 @@ def describe_rules(game: Game) -> list[str]:
 
 def pieces(game: Game, record: np.record, seat: int | None) -> list[Piece]:
     """The headline, the board and the seats."""
-    view = View.of(game.rules, record)
+    view = View(game.rules, record)
     legend = [("[0]: the pawn of player_0; #: closed", "dim")]
     lines = [[(f"Petrify: {_headline(view)}", "bold")], [], *_board(view), legend, [], *_seats(view)]
     return [piece for line in lines for piece in [*line, ("\n", "")]]
@@ -265,7 +248,7 @@ def _ordinal(rules: Rules, place: int) -> str:
 def events(before: GameState, action: int, after: GameState, seat: int | None) -> list[Event]:
     """What ``action`` did."""
     rules = before.game.rules
-    was, now = View.of(rules, before.record), View.of(rules, after.record)
+    was, now = View(rules, before.record), View(rules, after.record)
     found = _move(was, action, now)
     if was.tiles[action] == ZERO_NAME:
         found.append(_rotation(was, action, now))

@@ -146,10 +146,15 @@ def as_deal(deal: Any, deal_class: type[Deal]) -> Deal:
     return deal
 
 
+def is_sequence(value: Any) -> bool:
+    """Whether ``value`` is a sequence or an array with items; text is none."""
+    listed = value.ndim > 0 if isinstance(value, np.ndarray) else isinstance(value, Sequence)
+    return listed and not isinstance(value, str | bytes)
+
+
 def check_sequence(what: str, value: Any, of: str) -> None:
     """Raise ``ValueError`` unless ``value``, (an item of) the part ``what`` of a deal, is a sequence ``of`` items."""
-    listed = value.ndim > 0 if isinstance(value, np.ndarray) else isinstance(value, Sequence)
-    if not listed or isinstance(value, str | bytes):
+    if not is_sequence(value):
         raise ValueError(f"deal: {brief(value)} in {what}; expected a sequence of {of}")
 
 

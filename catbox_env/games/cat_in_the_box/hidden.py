@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from catbox_env.core.bits import absolute_seat, one_hot_index
+from catbox_env.core.bits import absolute_seat, one_hot_index, relative_seat
 from catbox_env.core.compilation import njit
 from catbox_env.core.kernels import HIDDEN, history_rows
 from catbox_env.core.rng import random_below
@@ -21,7 +21,6 @@ from catbox_env.games.cat_in_the_box.play import (
     clear_table,
     has_discarded,
     moves_in_round,
-    turns_before,
 )
 from catbox_env.games.cat_in_the_box.rules import MAX_COPIES, MAX_PLAYERS, MAX_RANKS
 from catbox_env.games.cat_in_the_box.state import BID, NONE, PLAY
@@ -109,8 +108,8 @@ def is_under_way(params, state, observer):
 
     It does not check whether the position is reachable.
     """
-    in_play = state.phase == PLAY
-    played = turns_before(params, state, state.leader, state.current_player) if in_play else 0
+    players, in_play = params.num_players, state.phase == PLAY
+    played = relative_seat(state.current_player, state.leader, players) if in_play else 0
     completed = params.num_tricks - int(state.tricks_left)
     finished = params.num_rounds - 1 - int(state.rounds_left)
     if state.tricks_left == 0 or (state.phase == BID and params.num_bids == 0):
@@ -120,15 +119,15 @@ def is_under_way(params, state, observer):
     if state.led != (state.trick_color[state.leader] if played > 0 else NONE):
         return False
     won = 0
-    for seat in range(params.num_players):
+    for seat in range(players):
         won += int(state.tricks_won[seat])
-        has_played = turns_before(params, state, state.leader, seat) < played
+        has_played = relative_seat(seat, state.leader, players) < played
         if state.num_tokens[seat] != completed + has_played:
             return False
         if (state.trick_color[seat] != NONE) != has_played:
             return False
-        turn = turns_before(params, state, state.start_player, seat)
-        bidding = turns_before(params, state, state.start_player, state.current_player)
+        turn = relative_seat(seat, state.start_player, players)
+        bidding = relative_seat(state.current_player, state.start_player, players)
         has_bid = params.num_bids > 0 and (in_play or (state.phase == BID and turn < bidding))
         if (state.bids[seat] != NONE) != has_bid:
             return False

@@ -339,8 +339,8 @@ def has_discarded(params, state, seat):
     """Whether ``seat`` has discarded; seats do so in turn from the start player."""
     if state.phase != DISCARD:
         return True
-    turn = turns_before(params, state, state.start_player, state.current_player)
-    return turns_before(params, state, state.start_player, seat) < turn
+    turn = relative_seat(state.current_player, state.start_player, params.num_players)
+    return relative_seat(seat, state.start_player, params.num_players) < turn
 
 
 @njit
@@ -353,7 +353,7 @@ def cards_held(params, state, seat):
 @njit
 def moves_in_round(params, state):
     """Actions taken in this round, which is not over."""
-    turn = turns_before(params, state, state.start_player, state.current_player)
+    turn = relative_seat(state.current_player, state.start_player, params.num_players)
     if state.phase == DISCARD:
         return turn
     if state.phase == BID:
@@ -362,9 +362,3 @@ def moves_in_round(params, state):
     for seat in range(params.num_players):
         moves += int(state.num_tokens[seat])
     return moves
-
-
-@njit
-def turns_before(params, state, first, seat):
-    """The number of seats before ``seat`` in the order of play that begins with ``first``."""
-    return relative_seat(int(seat), int(first), params.num_players)

@@ -18,8 +18,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-import numpy as np
-
 from catbox_env.core.checks import (
     brief,
     check_integer_field,
@@ -27,6 +25,7 @@ from catbox_env.core.checks import (
     check_sequence,
     check_sequences,
     is_integer,
+    is_sequence,
     is_word,
 )
 
@@ -156,19 +155,15 @@ class Rules:
             object.__setattr__(self, name, value)
 
     def _check_bids(self) -> None:
-        expected = (
-            f"an ascending tuple of at most {MAX_BIDS} different integers from 0 to {self.num_tricks} "
-            f"(the number of tricks), or () for no bidding"
-        )
-        listed = self.bids.ndim == 1 if isinstance(self.bids, np.ndarray) else isinstance(self.bids, Sequence)
-        if not listed or isinstance(self.bids, str):
-            raise ValueError(f"bids={brief(self.bids)}: expected {expected}")
-        bids = tuple(self.bids)
-        whole = all(is_integer(b) for b in bids)
-        ascending = whole and all(a < b for a, b in itertools.pairwise(bids))
-        if not ascending or len(bids) > MAX_BIDS or any(b < 0 or b > self.num_tricks for b in bids):
-            raise ValueError(f"bids={brief(self.bids)}: expected {expected}")
-        object.__setattr__(self, "bids", tuple(int(b) for b in bids))
+        bids = tuple(self.bids) if is_sequence(self.bids) else (None,)
+        possible = all(is_integer(b) and 0 <= b <= self.num_tricks for b in bids)
+        ascending = possible and all(a < b for a, b in itertools.pairwise(bids))
+        if not ascending or len(bids) > MAX_BIDS:
+            raise ValueError(
+                f"bids={brief(self.bids)}: expected an ascending tuple of at most {MAX_BIDS} different integers from "
+                f"0 to {self.num_tricks} (the number of tricks), or () for no bidding"
+            )
+        object.__setattr__(self, "bids", tuple(map(int, bids)))
 
 
 @dataclass(frozen=True)

@@ -281,7 +281,7 @@ def check_batch(game: Game, seed: int, num_envs: int = 5) -> None:
         for i, single in enumerate(singles):
             single.apply_action(int(actions[i]))
             _check_row(vec, i, {
-                "rewards": np.float32(single.rewards()),
+                "rewards": np.asarray(single.rewards(), np.float32),
                 "terminated": single.is_terminal(),
                 "round_ended": single.round_ended,
             })  # fmt: skip

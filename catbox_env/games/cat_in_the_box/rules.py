@@ -155,7 +155,7 @@ class Rules:
             object.__setattr__(self, name, value)
 
     def _check_bids(self) -> None:
-        bids = tuple(self.bids) if is_sequence(self.bids) else (None,)
+        bids: tuple[Any, ...] = tuple(self.bids) if is_sequence(self.bids) else (None,)
         possible = all(is_integer(b) and 0 <= b <= self.num_tricks for b in bids)
         ascending = possible and all(a < b for a, b in itertools.pairwise(bids))
         if not ascending or len(bids) > MAX_BIDS:

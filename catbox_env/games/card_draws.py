@@ -89,9 +89,8 @@ class CardDraws(Draws):
         if first_round and self.random_start and not starts:
             return f"player_{draw} starts"
         card = self.card_to_string(self.cards[draw])
-        hands = zip(places[:-1], self.sizes, strict=False)
-        seat = next((seat for seat, (hand, size) in enumerate(hands) if len(hand) < size), None)
-        return f"{self.reveal} {card}" if seat is None else f"deal {card} to player_{seat}"
+        seat = sum(map(len, places)) // self.sizes[0]
+        return f"deal {card} to player_{seat}" if seat < len(self.sizes) - 1 else f"{self.reveal} {card}"
 
     def _places(self, drawn: Sequence[int], first_round: bool) -> tuple[list[int], list[list[int]]]:
         """The start player, if among ``drawn``, and the cards so far of each hand and of those revealed."""

@@ -90,7 +90,7 @@ class Board:
                     note = f"gives up the X-token of {COLORS[view.led]}"
                 choices += self.sheet.choice(action, x, y, self.width, CELL, note=note)
                 continue
-            others += svg.forbidden(action, x, y, self.width, CELL) if asks else ""
+            others += svg.area("forbidden", action, x, y, self.width, CELL) if asks else ""
             if owner == NONE:
                 free.append(rank)
             elif owner == NEUTRAL:
@@ -157,11 +157,11 @@ class Board:
         if self.view.seat is None:
             return drawn
         if self.view.phase != PLAY:
-            return drawn + svg.forbidden(rank, x, y, width, CARD)
+            return drawn + svg.area("forbidden", rank, x, y, width, CARD)
         # An area that lists the cells where the card can be declared, for a page.
         columns = range(rules.first_play + rank, rules.paradox, rules.num_ranks)
         cells = " ".join(str(action) for action in columns if action in self.legal)
-        return drawn + svg.area(f'data-leads="{cells}"', x, y, width, CARD)
+        return drawn + svg.area("leads", cells, x, y, width, CARD)
 
     def _foot(self, seat: int, top: float) -> str:
         """What to do, and the discard of ``seat``."""

@@ -132,6 +132,12 @@ class Sheet:
             svg.text(PANEL - PADDING, 19, note, 13, self.theme.soft, anchor="end") if note else ""
         )
 
+    def places(self, first: float) -> list[float]:
+        """The middles of one place per seat, side by side in a panel: the leftmost is ``first``."""
+        players = self.state.game.num_players
+        spacing = min(64, (PANEL - 2 * PADDING) / players)
+        return [first + k * spacing for k in range(players)]
+
     def choice(
         self, action: int, x: float, y: float, width: float, height: float, *, radius: float = 6, note: str = ""
     ) -> str:  # fmt: skip
@@ -207,14 +213,15 @@ class Sheet:
 
     # Panels, and the whole picture.
 
-    def panel(self, column: int, height: float, content: str, label: str = "") -> None:
-        """Add a panel at the bottom of ``column``, 0 or 1. ``content`` has its origin in the panel's corner."""
-        self._columns[column].append((height, content, label))
+    def panel(self, column: int | None, height: float, content: str, label: str = "") -> None:
+        """Add a panel at the bottom of ``column``, 0 or 1, or of the shorter one for None.
 
-    def shorter_column(self) -> int:
-        """The shorter column."""
-        heights = [sum(height + GAP for height, _, _ in panels) for panels in self._columns]
-        return heights.index(min(heights))
+        ``content`` has its origin in the panel's corner.
+        """
+        if column is None:
+            heights = [sum(height + GAP for height, _, _ in panels) for panels in self._columns]
+            column = heights.index(min(heights))
+        self._columns[column].append((height, content, label))
 
     def picture(self, note: str, line: str, describe: Callable[[int, int], str]) -> str:
         """The whole picture.
@@ -241,7 +248,9 @@ class Sheet:
                 )
                 y += height + GAP
         height = 2 * round(self._size * bottom / width / 2)  # even, as video formats need it
-        line, last = won_by(self.winners) if self.winners else line, self._last_words(describe)
+        line = won_by(self.winners) if self.winners else line
+        taken = last_action(self.state, self.seat)  # as the viewer saw it
+        last = "" if taken is None else f"{describe(*taken)}."
         title = game_title(self.state.game.id)
         description = " ".join(words for words in (note + ".", line + ".", last) if words)
         return (
@@ -252,11 +261,6 @@ class Sheet:
             f'<rect x="-2" y="-2" width="{width + 4}" height="{number(bottom + 4)}" fill="{self.theme.page}"/>'
             f"{self._head(wide, width, title, note, line, last)}{''.join(placed)}</svg>"
         )
-
-    def _last_words(self, describe: Callable[[int, int], str]) -> str:
-        """The last action, as the viewer saw it; nothing at the beginning, and if the state has no past."""
-        last = last_action(self.state, self.seat)
-        return "" if last is None else f"{describe(*last)}."
 
     def _head(self, wide: bool, width: float, title: str, note: str, line: str, last: str) -> str:
         soft, left, right = self.theme.soft, GAP + 4, width - GAP - 4

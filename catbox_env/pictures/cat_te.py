@@ -163,10 +163,7 @@ def _hand(view: View, sheet: Sheet, seat: int) -> str:
         y = TITLE + (4 if playable else 10)
         shaded = bool(sheet.legal) and not playable
         drawn += _face(sheet.theme, x, y, HAND_WIDTH, HAND_HEIGHT, card, shaded=shaded)
-        if playable:
-            drawn += sheet.choice(card, x, y, HAND_WIDTH, HAND_HEIGHT, radius=5)
-        else:
-            drawn += svg.area("forbidden", card, x, y, HAND_WIDTH, HAND_HEIGHT)
+        drawn += sheet.choice(card, x, y, HAND_WIDTH, HAND_HEIGHT, radius=5)
         if FOLD + card in sheet.legal:
             drawn += sheet.button(FOLD + card, x, TITLE + CARDS + 2, HAND_WIDTH, "fold", small=True)
     drawn += _foot(view, sheet, seat, TITLE + CARDS + FOLDS - 6)

@@ -64,7 +64,7 @@ def _put_board(view: View, sheet: Sheet) -> None:
                     'stroke-linecap="round" visibility="hidden" pointer-events="none"/>'
                 )
         elif asks:
-            cells += svg.area("forbidden", cell, x, y, side, side)
+            cells += sheet.choice(cell, x, y, side, side)
     drawn = f'<g aria-hidden="true">{heads}</g>{cells}{choices}'
     sheet.panel(0, TOP + ROOM + GAP, drawn, "board")
 

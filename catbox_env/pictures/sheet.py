@@ -92,9 +92,8 @@ def _shape(seat: int, radius: float) -> str:
     if seat == 1:
         side = 0.9 * radius
         return svg.round_box(-side, -side, 2 * side, 2 * side, 0.2 * radius)
-    corners, turned, size = {2: (6, 0.0, 1.08), 3: (4, 0.0, 1.2), 4: (3, -90.0, 1.3), 5: (8, 22.5, 1.06)}[
-        seat
-    ]
+    polygons = {2: (6, 0.0, 1.08), 3: (4, 0.0, 1.2), 4: (3, -90.0, 1.3), 5: (8, 22.5, 1.06)}
+    corners, turned, size = polygons[seat]
     angles = [math.radians(turned + 360 * k / corners) for k in range(corners)]
     down = 0.18 * radius if corners == 3 else 0  # so that the number is in the middle of the triangle
     points = [
@@ -141,10 +140,13 @@ class Sheet:
     def choice(
         self, action: int, x: float, y: float, width: float, height: float, *, radius: float = 6, note: str = ""
     ) -> str:  # fmt: skip
-        """A legal action as a frame around what it chooses, which is drawn first.
+        """A legal action as a frame around what it chooses, which is drawn first. An illegal one is
+        an invisible area there, so that a page can ask why it is illegal.
 
         ``note``: what a screen reader says besides the action's name.
         """
+        if action not in self.legal:
+            return svg.area("forbidden", action, x, y, width, height)
         frame = svg.box(x, y, width, height, "none", radius=radius, line=self.theme.ink, weight=2.5)
         return self._action(action, frame, note)
 

@@ -98,11 +98,7 @@ def figure(content: str, label: str) -> str:
 
 
 def area(name: str, value: object, x: float, y: float, width: float, height: float) -> str:
-    """An invisible area that a page can click, with the attribute ``data-NAME``.
-
-    ``data-forbidden`` is an illegal action, so that a page can ask why it is illegal; ``data-leads`` the actions that a
-    card leads to.
-    """
+    """An invisible area that a page can click, with the attribute ``data-NAME``."""
     return (
         f'<rect data-{name}="{value}" x="{number(x)}" y="{number(y)}" width="{number(width)}" '
         f'height="{number(height)}" fill="none" pointer-events="all"/>'

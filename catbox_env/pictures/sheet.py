@@ -140,8 +140,9 @@ class Sheet:
     def choice(
         self, action: int, x: float, y: float, width: float, height: float, *, radius: float = 6, note: str = ""
     ) -> str:  # fmt: skip
-        """A legal action as a frame around what it chooses, which is drawn first. An illegal one is
-        an invisible area there, so that a page can ask why it is illegal.
+        """A legal action as a frame around what it chooses, which is drawn first.
+
+        An illegal action is an invisible area there, so that a page can ask why it is illegal.
 
         ``note``: what a screen reader says besides the action's name.
         """

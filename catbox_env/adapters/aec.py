@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import pickle
 from collections.abc import Mapping
 from typing import Any
 
@@ -70,7 +69,6 @@ class AECGame(AECEnv[str, dict[str, np.ndarray], int]):
 
             load_rasteriser()
         self.game_state: GameState | None = None
-        self._generators: np.ndarray | None = None
         self._mask = np.zeros(self.game.num_actions, np.int8)
         self.possible_agents = [f"player_{seat}" for seat in range(self.game.num_players)]
         self._seats = {agent: seat for seat, agent in enumerate(self.possible_agents)}
@@ -98,12 +96,11 @@ class AECGame(AECEnv[str, dict[str, np.ndarray], int]):
         """
         if options is not None and not isinstance(options, Mapping):
             raise ValueError(f"options={brief(options)}: expected a dict, such as {{'deal': ...}}, or None")
-        if seed is not None or self._generators is None:
+        if seed is not None or self.game_state is None:
             generators = new_generators([seed_sequence(seed)])
-        else:
-            generators = self._generators.copy()  # so that a refused deal does not change the current game
+        else:  # a copy, so that a refused deal does not change the current game
+            generators = self.game_state._generators.copy()
         self.game_state = self.game._begin(generators, (options or {}).get("deal"))
-        self._generators = generators
         self.agents = self.possible_agents[:]
         self.rewards = dict.fromkeys(self.agents, 0.0)
         self._cumulative_rewards = dict.fromkeys(self.agents, 0.0)
@@ -182,7 +179,9 @@ class AECGame(AECEnv[str, dict[str, np.ndarray], int]):
         seat = None if state.is_terminal() else state.current_player
         if self._console is None:
             return self.game.render_text(state, seat)
-        self._console.print(*_styled(styled_text(state, seat)))
+        from rich.text import Text
+
+        self._console.print(Text.assemble(*styled_text(state, seat)))
         return None
 
     def close(self) -> None:
@@ -212,27 +211,21 @@ class AECGame(AECEnv[str, dict[str, np.ndarray], int]):
         """Select the agent to move; when the game is over, the first agent, which then leaves."""
         self.agent_selection = self.possible_agents[max(0, self._running().current_player)]
 
-    def __deepcopy__(self, memo: dict) -> AECGame:
-        return pickle.loads(pickle.dumps(self))
-
     def __getstate__(self) -> dict[str, Any]:
         return {**self.__dict__, "_console": None}
 
     def __setstate__(self, attributes: dict[str, Any]) -> None:
         self.__dict__.update(attributes)
-        if self.game_state is not None:
-            self._generators = self.game_state._generators
         if self.render_mode == "human":
             self._console = _make_console()
 
 
 def env(game_id: str, **options: Any) -> AECEnv:
-    """The game ``game_id`` in PettingZoo's wrappers; ``options`` as in `AECGame`."""
-    return wrapped(AECGame(game_id, **options))
+    """The game ``game_id`` in PettingZoo's wrappers: an illegal action ends it with the lowest possible reward.
 
-
-def wrapped(raw: AECGame) -> AECEnv:
-    """``raw`` in PettingZoo's usual wrappers: an illegal action ends the game with the lowest possible reward."""
+    ``options`` as in `AECGame`.
+    """
+    raw = AECGame(game_id, **options)
     env = wrappers.TerminateIllegalWrapper(raw, illegal_reward=min(-1.0, raw.game.min_utility))
     return wrappers.OrderEnforcingWrapper(wrappers.AssertOutOfBoundsWrapper(env))
 
@@ -245,9 +238,3 @@ def _make_console() -> Any:
             error, "render_mode='human'", "Install it:  pip install rich, or use render_mode='ansi'"
         ) from error
     return Console(highlight=False)
-
-
-def _styled(pieces: list[tuple[str, str]]) -> list[Any]:
-    from rich.text import Text
-
-    return [Text.assemble(*pieces)]

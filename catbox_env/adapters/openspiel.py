@@ -23,15 +23,13 @@ from fractions import Fraction
 from functools import cache, lru_cache, wraps
 from typing import Any
 
-import numpy as np
-
 from catbox_env.adapters.openspiel_observer import Observer
 from catbox_env.adapters.openspiel_parameters import default_parameters, options_of, parameters_of
 from catbox_env.core.checks import brief, check_seat
 from catbox_env.core.extras import missing_extra
 from catbox_env.core.game import Game
 from catbox_env.core.registry import GAMES, game_class, make_game
-from catbox_env.core.rng import WORLDS, new_generators, seed_for
+from catbox_env.core.rng import WORLDS, seed_for
 
 try:
     import pyspiel
@@ -287,15 +285,9 @@ class SpielState(pyspiel.State):
         seat = check_seat("player_id", player_id, game.num_players)
         if game.is_perfect_information:
             return self.clone()
-        game._require_rewind()
         root = seed_for(WORLDS, int(rng() * 2**53))
-        sampled = game._sample_with_history(
-            state.observation(seat)[None],
-            state.history_observation(seat),
-            new_generators([root]),
-            np.random.default_rng(root),
-            seat,
-        )
+        seen, history = state.observation(seat)[None], state.history_observation(seat)
+        sampled = game._sample_with_history(seen, history, root, seat)
         other, steps = self.get_game().new_initial_state(), iter(self.history())
         while other.game_state.record.num_moves < state._beginnings[-1]["num_moves"][0]:
             other.apply_action(next(steps))
@@ -335,20 +327,21 @@ def guard_bots() -> None:
 def _guarded(method: Callable) -> Callable:
     @wraps(method)
     def guarded(self: Any, state: Any, *args: Any) -> Any:
-        if not isinstance(state, SpielState):
-            return method(self, state, *args)
-        if isinstance(self, pyspiel.ISMCTSBot):
+        is_ours = isinstance(state, SpielState)
+        if is_ours and isinstance(self, pyspiel.ISMCTSBot):
             raise ValueError(
                 "pyspiel.ISMCTSBot: it cannot resample the states of a Python game; use "
                 "open_spiel.python.algorithms.ismcts.ISMCTSBot, which can"
             )
-        if state.current_player() < 0:
+        if is_ours and state.current_player() < 0:
             raise ValueError(
                 f"pyspiel.MCTSBot.{method.__name__}: expected a state in which a player is to move; "
                 "see is_chance_node() and is_terminal()"
             )
-        # ``step`` releases the interpreter lock and then calls the game without it; this runs the same search.
-        return self.step_with_policy(state)[1] if method.__name__ == "step" else method(self, state, *args)
+        if is_ours and method.__name__ == "step":
+            # It releases the interpreter lock and then calls the game without it; this runs the same search.
+            return self.step_with_policy(state)[1]
+        return method(self, state, *args)
 
     return guarded
 

@@ -34,9 +34,8 @@ class Observer:
     def __init__(self, game: Game, action_names: Sequence[str], selected: Any) -> None:
         """``selected``: a ``pyspiel.IIGObservationType``."""
         self.game, self.names = game, action_names
-        self.hidden = (
-            selected.private_info.name
-        )  # whose hidden cards it sees: NONE, SINGLE_PLAYER, ALL_PLAYERS
+        #: Whose hidden cards it sees: NONE, SINGLE_PLAYER, ALL_PLAYERS.
+        self.hidden = selected.private_info.name
         self.sees_all = self.hidden == "ALL_PLAYERS" or game.is_perfect_information
         own, everything = game.observation_layout, game.state_layout
         self.layout = everything if self.hidden == "ALL_PLAYERS" else own
@@ -47,8 +46,8 @@ class Observer:
             for name, part in self.layout.items()
             if (selected.public_info if name in public else self.hidden != "NONE")
         ]
-        places = np.arange(self.layout.size)
-        self.places = np.concatenate([places[:0], *(places[part.slice] for part in self.parts)])
+        everywhere = range(self.layout.size)
+        self.places = np.array([place for part in self.parts for place in everywhere[part.slice]], np.int64)
         pieces = self.parts.copy()
         if self.hidden != "NONE":
             pieces.insert(0, Part("player", (game.num_players,), "the observer"))
@@ -70,8 +69,7 @@ class Observer:
             self.tensor[first : first + len(self.places)] = self._seen(state, player)[self.places]
         if "history" in self.dict:
             self.dict["history"][:], opened = self._past(state, player)
-            for row, vector in zip(self.dict["opened"], opened, strict=False):
-                row[:] = vector
+            self.dict["opened"][: len(opened)] = opened
 
     def string_from(self, state: Any, player: int) -> str:
         """What ``player`` sees, in words: the nonzero elements of each part, as ``index`` or ``index=value``."""
@@ -96,25 +94,21 @@ class Observer:
         see = state.game_state.state_vector if self.hidden == "ALL_PLAYERS" else state.game_state.observation
         return see(player)
 
-    def _past(self, state: Any, player: int) -> tuple[NDArray[np.int8], list[NDArray[np.int8]]]:
-        """The history (T, 2) as the observer knows it, and the full state (S,) at each beginning that is open."""
+    def _past(self, state: Any, player: int) -> tuple[NDArray[np.int8], NDArray[np.int8]]:
+        """The history (T, 2) as the observer knows it, and the full state at each beginning that is open, (n, S)."""
         game, game_state = self.game, state.game_state
-        rows, log, beginnings = (
-            game_state.history_observation(player),
-            game_state._log,
-            game_state._beginnings,
-        )
+        rows, log = game_state.history_observation(player), game_state._log
+        beginnings = game_state._beginnings
         moves = game_state._records["num_moves"][0]
         if self.hidden == "NONE":
             rows[:moves, 1] = log[:moves, 2]
         if not (game_state.is_terminal() or (self.sees_all and state.drawn is None)):
             moves, beginnings = beginnings[-1]["num_moves"][0], beginnings[:-1]
         rows[:moves, 1] = log[:moves, 1]
-        vectors = []
-        for records in beginnings:
-            vectors.append(np.empty(game.state_layout.size, np.int8))
-            game.loops.state_one(game.params, records, player, vectors[-1])
-        return rows, vectors
+        opened = np.empty((len(beginnings), game.state_layout.size), np.int8)
+        for records, vector in zip(beginnings, opened, strict=True):
+            game.loops.state_one(game.params, records, player, vector)
+        return rows, opened
 
 
 def text_of(parts: Iterable[Part], vector: NDArray[np.int8]) -> str:

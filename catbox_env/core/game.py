@@ -350,9 +350,7 @@ class Game(ABC):
             if history is not None:
                 self._log_public_history(records, log, given[0], self._checked_histories(history)[0])
             return GameState(self, records, generators, log)
-        self._require_rewind()
-        checked = self._checked_histories(history)
-        return self._sample_with_history(given, checked[0], generators, np.random.default_rng(root))
+        return self._sample_with_history(given, self._checked_histories(history)[0], root)
 
     def sample_states(
         self, observation: np.ndarray, count: Any, seed: Any = None, num_threads: int = 1
@@ -602,12 +600,13 @@ class Game(ABC):
         self,
         observation: np.ndarray,
         history: np.ndarray,
-        generators: np.ndarray,
-        rng: np.random.Generator,
+        root: np.random.SeedSequence,
         seat: int | None = None,
     ) -> GameState:
         """`sample_state` of checked arrays (1, O) and (T, 2); ``seat``: the observer's, if the observation leaves it
-        open. ``generators`` (1,), advanced in place, sample worlds, which ``rng`` accepts."""
+        open."""
+        self._require_rewind()
+        generators, rng = new_generators([root]), np.random.default_rng(root)
         tried, at_once = 0, 1
         while tried < MAX_SAMPLED:
             drawn_by = split_generators(generators, np.array([at_once]))

@@ -14,8 +14,8 @@ from catbox_env.pictures.sheet import LETTERS, PADDING, PANEL, TITLE, Sheet, The
 
 #: Heights of the cards of a trick with the tokens below, of a row of the players, and of a row of a hand.
 TRICK, ROW, HAND_ROW = 118, 44, 34
-#: The middle of the first card of a trick, and the maximum spacing of cards.
-FIRST_CARD, MAX_SPACING = 38, 64
+#: The middle of the first card of a trick.
+FIRST_CARD = 38
 #: Columns of the players: X-tokens, tricks won, group, score.
 X_TOKENS, WON, GROUP, SCORE = 126, 211, 283, 322
 #: The start of the cards of a hand, and the width of all ranks.
@@ -27,7 +27,7 @@ def draw(sheet: Sheet) -> str:
     state = sheet.state
     rules: Rules = state.game.rules
     view = View(rules, state.record, sheet.seat)
-    completed = [] if view.plays else _last_trick(rules, state)
+    completed = [] if view.plays else _last_trick(state)
     plays = view.plays or completed
     Board(view, sheet, plays[-1] if plays else None).put()
     if state.record.rounds_ended and (view.mover < 0 or view.phase != PLAY):
@@ -74,23 +74,15 @@ def _line(view: View, legal: list[int]) -> str:
     return f"player_{view.mover} {what}"
 
 
-def _last_trick(rules: Rules, state: GameState) -> list[tuple[int, int, int]]:
-    """The cards (seat, colour, rank) of the trick just completed; none before the first one."""
-    record, players = state.record, rules.num_players
-    moves = int(record.num_moves)
-    any_completed = record.phase == PLAY and record.tricks_left < rules.num_tricks
-    if not any_completed or not players <= moves <= len(state._log):
-        return []
-    actions = state._log[moves - players : moves].tolist()
-    if not all(rules.first_play <= action < rules.paradox for _, action, _ in actions):
-        return []
-    return [(seat, *divmod(action - rules.first_play, rules.num_ranks)) for seat, action, _ in actions]
-
-
-def _places(view: View) -> list[float]:
-    """The middles of one place per seat."""
-    spacing = min(MAX_SPACING, (PANEL - 2 * PADDING) / view.rules.num_players)
-    return [FIRST_CARD + k * spacing for k in range(view.rules.num_players)]
+def _last_trick(state: GameState) -> list[tuple[int, int, int]]:
+    """The cards (seat, colour, rank) of the trick just completed; none before the first one, or without a past."""
+    rules, moves = state.game.rules, int(state.record.num_moves)
+    plays = [
+        (seat, *divmod(action - rules.first_play, rules.num_ranks))
+        for seat, action, _ in state._log[max(0, moves - rules.num_players) : moves].tolist()
+        if rules.first_play <= action < rules.paradox
+    ]
+    return plays if len(plays) == rules.num_players else []
 
 
 def _put_trick(view: View, completed: list[tuple[int, int, int]], sheet: Sheet) -> None:
@@ -106,7 +98,7 @@ def _put_trick(view: View, completed: list[tuple[int, int, int]], sheet: Sheet) 
         note = f"{COLORS[view.led]} led" if plays else f"player_{view.leader} leads"
     drawn = sheet.heading(head, note)
     first, y = plays[0][0] if plays else view.leader, TITLE + 8
-    for turn, x in enumerate(_places(view)):
+    for turn, x in enumerate(sheet.places(FIRST_CARD)):
         seat = (first + turn) % view.rules.num_players
         if turn < len(plays):
             _, color, rank = plays[turn]
@@ -133,7 +125,7 @@ def _put_results(view: View, sheet: Sheet) -> None:
     is_match_over = view.rules.num_rounds > 1 and view.mover < 0
     note = f"paradox of player_{by[0]}" if by else "no paradox"
     drawn, words = sheet.heading(head, "in all, last round" if is_match_over else note), []
-    for seat, (x, info) in enumerate(zip(_places(view), infos, strict=True)):
+    for seat, (x, info) in enumerate(zip(sheet.places(FIRST_CARD), infos, strict=True)):
         score, tricks, bonus = info["score"], info["tricks_won"], info["bonus"]
         counted = svg.signed(-tricks if seat in by else tricks) + (f" + {bonus}" if bonus else "")
         shown = score
@@ -154,24 +146,20 @@ def _put_players(view: View, sheet: Sheet) -> None:
     drawn += svg.text(WON, 19, "won/bid" if view.rules.bids else "won", 12, soft)
     drawn += svg.centred(GROUP, 19, "group", 12, soft)
     drawn += svg.centred(SCORE, 19, "score", 12, soft) if scored else ""
-    drawn += "".join(_player(view, sheet, seat, scored) for seat in range(view.rules.num_players))
+    for seat, kept in enumerate(view.x_tokens):
+        top, notes = TITLE + seat * ROW, ["starts"] * (seat == view.start_player)
+        y, size = top + ROW / 2, len(largest_group(sheet.state, seat))
+        row, who = sheet.seat_row(seat, top, ROW, notes)
+        for color in range(view.rules.num_colors):
+            row += _x_token(sheet.theme, X_TOKENS + 20 * color, y - 9, color, held=color in kept)
+        row += _won_and_bid(view, sheet.theme, seat, y) + svg.centred(GROUP, y, size, 15)
+        row += svg.centred(SCORE, y, svg.signed(view.scores[seat]), 15, bold=True) if scored else ""
+        words = [who, f"{view.tricks_won[seat]} tricks won"]
+        words += [f"bid {view.bids[seat]}"] if view.bids[seat] is not None else []
+        words += [f"largest group {size}"] + [f"score {view.scores[seat]}"] * scored
+        may = " ".join(COLORS[color] for color in kept)
+        drawn += svg.figure(row, f"{', '.join(words)}, may declare {may or 'nothing'}")
     sheet.panel(1, TITLE + ROW * view.rules.num_players + 4, drawn, "players")
-
-
-def _player(view: View, sheet: Sheet, seat: int, scored: bool) -> str:
-    top = TITLE + seat * ROW
-    y, notes = top + ROW / 2, ["starts"] * (seat == view.start_player)
-    drawn, who = sheet.seat_row(seat, top, ROW, notes)
-    kept, size = view.x_tokens[seat], len(largest_group(sheet.state, seat))
-    for color in range(view.rules.num_colors):
-        drawn += _x_token(sheet.theme, X_TOKENS + 20 * color, y - 9, color, held=color in kept)
-    drawn += _won_and_bid(view, sheet.theme, seat, y) + svg.centred(GROUP, y, size, 15)
-    drawn += svg.centred(SCORE, y, svg.signed(view.scores[seat]), 15, bold=True) if scored else ""
-    words = [who, f"{view.tricks_won[seat]} tricks won"]
-    words += [f"bid {view.bids[seat]}"] if view.bids[seat] is not None else []
-    words += [f"largest group {size}"] + [f"score {view.scores[seat]}"] * scored
-    may = " ".join(COLORS[color] for color in kept)
-    return svg.figure(drawn, f"{', '.join(words)}, may declare {may or 'nothing'}")
 
 
 def _x_token(theme: Theme, x: float, y: float, color: int, held: bool) -> str:
@@ -214,4 +202,4 @@ def _put_hands(view: View, sheet: Sheet) -> None:
             row += svg.centred(PANEL - PADDING - 10, y + 15, view.discards[seat] + 1, 15, theme.soft)
             words += f"; put aside {view.discards[seat] + 1}"
         drawn += svg.figure(row, f"hand of player_{seat}: {words}")
-    sheet.panel(sheet.shorter_column(), TITLE + HAND_ROW * view.rules.num_players + 8, drawn, "hands")
+    sheet.panel(None, TITLE + HAND_ROW * view.rules.num_players + 8, drawn, "hands")

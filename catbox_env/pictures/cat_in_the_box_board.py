@@ -90,7 +90,7 @@ class Board:
                     note = f"gives up the X-token of {COLORS[view.led]}"
                 choices += self.sheet.choice(action, x, y, self.width, CELL, note=note)
                 continue
-            others += svg.forbidden(action, x, y, self.width, CELL) if asks else ""
+            others += self.sheet.choice(action, x, y, self.width, CELL) if asks else ""
             if owner == NONE:
                 free.append(rank)
             elif owner == NEUTRAL:
@@ -152,16 +152,14 @@ class Board:
         fill, up = theme.soft if dimmed and not raised else theme.ink, 6 if count > 1 else 0
         drawn += svg.centred(middle, y + CARD / 2 - up, rank + 1, 22, fill, bold=True)
         drawn += svg.centred(middle, y + CARD - 10, f"\u00d7{count}", 12, theme.soft) if count > 1 else ""
-        if self.view.phase == DISCARD and raised:
+        if self.view.phase != PLAY and (raised or self.view.seat is not None):
             return drawn + self.sheet.choice(rank, x, y, width, CARD)
         if self.view.seat is None:
             return drawn
-        if self.view.phase != PLAY:
-            return drawn + svg.forbidden(rank, x, y, width, CARD)
         # An area that lists the cells where the card can be declared, for a page.
         columns = range(rules.first_play + rank, rules.paradox, rules.num_ranks)
         cells = " ".join(str(action) for action in columns if action in self.legal)
-        return drawn + svg.area(f'data-leads="{cells}"', x, y, width, CARD)
+        return drawn + svg.area("leads", cells, x, y, width, CARD)
 
     def _foot(self, seat: int, top: float) -> str:
         """What to do, and the discard of ``seat``."""

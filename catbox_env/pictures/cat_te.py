@@ -33,8 +33,6 @@ SUIT_SHAPES = (
     "M0 5C-6.2 .4 -5.4 -4.6 -2.5 -4.6C-1.2 -4.6 -.2 -3.6 0 -2.4C.2 -3.6 1.2 -4.6 2.5 -4.6C5.4 -4.6 6.2 .4 0 5z",
     "M0 -5.2C5.6 -1 5.6 3.1 3.2 3.4C2 3.6 1 3 .6 2.2L1.6 5H-1.6L-.6 2.2C-1 3 -2 3.6 -3.2 3.4C-5.6 3.1 -5.6 -1 0 -5.2z",
 )
-#: Indices into a theme's colours for clubs, diamonds and hearts; spades have the colour of the ink.
-SUIT_COLORS = (3, 1, 0)
 
 
 def draw(sheet: Sheet) -> str:
@@ -89,7 +87,8 @@ def _face(
 ) -> str:  # fmt: skip
     """A face-up card: its rank, and its suit below. ``line``: the colour of a frame around it."""
     suit, middle = card % NUM_SUITS, x + width / 2
-    fill = theme.words[SUIT_COLORS[suit]] if suit < len(SUIT_COLORS) else theme.ink
+    red, blue, _, green = theme.words
+    fill = (green, blue, red, theme.ink)[suit]
     ground = theme.page if shaded else theme.face
     drawn = svg.box(
         x, y, width, height, ground, radius=5, line=line or theme.line, weight=2.5 if line else 1.5
@@ -160,7 +159,13 @@ def _hand(view: View, sheet: Sheet, seat: int) -> str:
     note = f"win one of tricks 1\u2013{NUM_EARLY_TRICKS}" if at_risk else ""
     drawn = sheet.heading(f"Hand of player_{seat}", note)
     for k, card in enumerate(view.hands[seat]):
-        drawn += _in_hand(sheet, PADDING + k * HAND_SPACING, TITLE + 10, card)
+        x, playable = PADDING + k * HAND_SPACING, card in sheet.legal
+        y = TITLE + (4 if playable else 10)
+        shaded = bool(sheet.legal) and not playable
+        drawn += _face(sheet.theme, x, y, HAND_WIDTH, HAND_HEIGHT, card, shaded=shaded)
+        drawn += sheet.choice(card, x, y, HAND_WIDTH, HAND_HEIGHT, radius=5)
+        if FOLD + card in sheet.legal:
+            drawn += sheet.button(FOLD + card, x, TITLE + CARDS + 2, HAND_WIDTH, "fold", small=True)
     drawn += _foot(view, sheet, seat, TITLE + CARDS + FOLDS - 6)
     x, y = PADDING, TITLE + CARDS + FOLDS + FOOT
     for what, cards in _face_down(view, seat, "chosen"):
@@ -175,19 +180,6 @@ def _face_down(view: View, seat: int, chosen: str) -> list[tuple[str, list[int]]
     """The face-down cards of ``seat``: what they are, in words, and which."""
     folded = [("folded", view.folded[seat])] if view.folded[seat] else []
     return folded + ([(chosen, [view.chosen[seat]])] if seat in view.chosen else [])
-
-
-def _in_hand(sheet: Sheet, x: float, y: float, card: int) -> str:
-    fold, playable = "", card in sheet.legal
-    if FOLD + card in sheet.legal:
-        fold = sheet.button(FOLD + card, x, y + CARDS - 8, HAND_WIDTH, "fold", small=True)
-    if playable:
-        y -= 6
-    shaded = bool(sheet.legal) and not playable
-    face = _face(sheet.theme, x, y, HAND_WIDTH, HAND_HEIGHT, card, shaded=shaded)
-    if playable:
-        return face + sheet.choice(card, x, y, HAND_WIDTH, HAND_HEIGHT, radius=5) + fold
-    return face + svg.forbidden(card, x, y, HAND_WIDTH, HAND_HEIGHT) + fold
 
 
 def _foot(view: View, sheet: Sheet, seat: int, top: float) -> str:
@@ -216,9 +208,7 @@ def _put_scores(view: View, sheet: Sheet) -> None:
     any_round = rules.num_rounds > 1 and bool(record.rounds_ended)
     note = "" if not any_round else "in all, this round" if view.mover < 0 else "in all, last round"
     drawn, words = sheet.heading("Antes won", note), []
-    spacing = min(64, (PANEL - 2 * PADDING) / rules.num_players)
-    for seat, score in enumerate(view.scores):
-        x = PADDING + 24 + seat * spacing
+    for seat, (x, score) in enumerate(zip(sheet.places(PADDING + 24), view.scores, strict=True)):
         drawn += svg.centred(x, TITLE + 16, svg.signed(score), 20, bold=True)
         if any_round:
             change = int(record.info[INFO_SCORE, seat])
@@ -235,7 +225,7 @@ def _put_scores(view: View, sheet: Sheet) -> None:
         side_pot += _face(sheet.theme, right - 32, height - 2, 32, 40, view.upturned)
         drawn += svg.figure(side_pot, f"{what}; upturned {card_to_string(view.upturned)}")
         height += SIDE_POT
-    sheet.panel(sheet.shorter_column(), height, drawn, "scores")
+    sheet.panel(None, height, drawn, "scores")
 
 
 def _put_hands(view: View, sheet: Sheet) -> None:
@@ -252,4 +242,4 @@ def _put_hands(view: View, sheet: Sheet) -> None:
             x += 8
             words.append(f"{what} {cards_to_string(cards)}")
         drawn += svg.figure(row, f"player_{seat} {', '.join(words) or 'holds no card'}")
-    sheet.panel(sheet.shorter_column(), TITLE + len(view.hands) * HAND_ROW + 6, drawn, "hands")
+    sheet.panel(None, TITLE + len(view.hands) * HAND_ROW + 6, drawn, "hands")

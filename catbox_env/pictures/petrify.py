@@ -24,11 +24,11 @@ def draw(sheet: Sheet) -> str:
     _put_board(view, sheet)
     _put_players(view, sheet)
     _put_legend(rules, sheet)
-
-    def describe(mover: int, action: int) -> str:
-        return f"player_{mover} moved to {rules.cell_name(action)}"
-
-    return sheet.picture(f"{rules.num_players} players · turn {view.turn}", _line(view), describe)
+    return sheet.picture(
+        f"{rules.num_players} players · turn {view.turn}",
+        _line(view),
+        lambda mover, action: f"player_{mover} moved to {rules.cell_name(action)}",
+    )
 
 
 def _line(view: View) -> str:
@@ -64,21 +64,21 @@ def _put_board(view: View, sheet: Sheet) -> None:
                     'stroke-linecap="round" visibility="hidden" pointer-events="none"/>'
                 )
         elif asks:
-            cells += svg.forbidden(cell, x, y, side, side)
+            cells += sheet.choice(cell, x, y, side, side)
     drawn = f'<g aria-hidden="true">{heads}</g>{cells}{choices}'
     sheet.panel(0, TOP + ROOM + GAP, drawn, "board")
 
 
 def _cell(view: View, sheet: Sheet, x: float, y: float, side: float, cell: int) -> str:
-    tile, pawn, numbers_color = view.tile_left(cell), view.pawns.get(cell), colors_matter(view.rules)
+    tile, pawn = view.tile_left(cell), view.pawns.get(cell)
     label = f"{view.rules.cell_name(cell)} {tile or 'closed'}"
-    if pawn is None:
-        return svg.figure(_tile(sheet.theme, x, y, side, tile, numbers_color=numbers_color), label)
-    drawn = _tile(sheet.theme, x, y, side, tile, numbers_color=numbers_color, holds_pawn=True)
-    middle, radius = x + (0.5 if side >= SMALL else 0.42) * side, min(22, 0.3 * side)
-    faded, ringed = view.places[pawn] > 0, pawn == view.mover
-    drawn += sheet.token(pawn, middle, y + 0.6 * side, radius, faded=faded, ringed=ringed)
-    return svg.figure(drawn, f"{label}, player_{pawn}")
+    drawn = _tile(sheet, x, y, side, tile, holds_pawn=pawn is not None)
+    if pawn is not None:
+        label += f", player_{pawn}"
+        middle, radius = x + (0.5 if side >= SMALL else 0.42) * side, min(22, 0.3 * side)
+        faded, ringed = view.places[pawn] > 0, pawn == view.mover
+        drawn += sheet.token(pawn, middle, y + 0.6 * side, radius, faded=faded, ringed=ringed)
+    return svg.figure(drawn, label)
 
 
 def _put_players(view: View, sheet: Sheet) -> None:
@@ -105,23 +105,21 @@ def _put_legend(rules: Rules, sheet: Sheet) -> None:
     rows += [("T1", "jumps to a free tile of its colour")] * (rules.teleports > 1)
     rows += [("0", "all pawns change places")] * bool(rules.zeros)
     rows += [(WALL_NAME, "a wall: nobody can go here")] * bool(rules.walls)
-    numbers_color = colors_matter(rules)
-    note = "big: steps · small: colour" if numbers_color else "colours do not matter"
+    note = "big: steps · small: colour" if colors_matter(rules) else "colours do not matter"
     drawn = sheet.heading("Tiles", note)
     for k, (tile, words) in enumerate(rows):
         y = TITLE + k * LEGEND_ROW
-        drawn += _tile(sheet.theme, PADDING, y, 32, tile, numbers_color=numbers_color)
+        drawn += _tile(sheet, PADDING, y, 32, tile)
         drawn += svg.text(56, y + 16, words, fill=sheet.theme.soft)
     sheet.panel(1, TITLE + len(rows) * LEGEND_ROW + 6, drawn)
 
 
-def _tile(
-    theme: Theme, x: float, y: float, side: float, name: str, *, numbers_color: bool, holds_pawn: bool = False
-) -> str:  # fmt: skip
-    """The tile named ``name`` in a ``Deal``, "" for a closed cell. A number card shows its symbol.
+def _tile(sheet: Sheet, x: float, y: float, side: float, name: str, holds_pawn: bool = False) -> str:
+    """The tile named ``name`` in a ``Deal``, "" for a closed cell: its symbol, and its colour as a number on a chip.
 
-    ``numbers_color``: its colour is shown, too, as a number on a chip; ``holds_pawn``: there is room for the pawn.
+    ``holds_pawn``: there is room for the pawn.
     """
+    theme = sheet.theme
     if not name:
         return svg.box(x, y, side, side, theme.page, radius=5, line=theme.line, dashed=True)
     if name == WALL_NAME:
@@ -129,7 +127,7 @@ def _tile(
     color = color_of_tile(name)
     fill = theme.tints[color - 1] if color else theme.face
     drawn = svg.box(x, y, side, side, fill, radius=5, line=theme.line)
-    has_chip = bool(color) and numbers_color
+    has_chip = bool(color) and colors_matter(sheet.state.game.rules)
     if has_chip:
         chip = min(18.0, max(13.0, 0.26 * side))
         left, top = x + side - chip - 2.5, y + 2.5

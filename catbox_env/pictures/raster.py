@@ -29,8 +29,6 @@ _LETTERS = Path(__file__).parent / "letters" / "letters.json"
 _TEXT = re.compile(r"<text([^>]*)>(.*?)</text>")
 _TSPAN = re.compile(r'<tspan x="([^"]*)">(.*?)</tspan>')
 _ATTRIBUTE = re.compile(r'([\w-]+)="([^"]*)"')
-#: The fraction of a text's width that lies left of its anchor.
-_ANCHORS = {"middle": 0.5, "end": 1.0}
 
 
 def can_rasterise() -> bool:
@@ -79,7 +77,8 @@ def _outlined(text: re.Match[str]) -> str:
     attributes, content = dict(_ATTRIBUTE.findall(text[1])), text[2]
     scale = float(attributes["font-size"]) / _letters()["units"]
     weight = "bold" if attributes.get("font-weight") == "700" else "regular"
-    anchor = _ANCHORS.get(attributes.get("text-anchor", ""), 0.0)
+    # The fraction of a text's width that lies left of its anchor.
+    anchor = {"middle": 0.5, "end": 1.0}.get(attributes.get("text-anchor", ""), 0.0)
     path = ""
     for x, words in _TSPAN.findall(content) or [(attributes["x"], content)]:
         width, outlines = _outlines(unescape(words), weight)

@@ -92,9 +92,8 @@ def _shape(seat: int, radius: float) -> str:
     if seat == 1:
         side = 0.9 * radius
         return svg.round_box(-side, -side, 2 * side, 2 * side, 0.2 * radius)
-    corners, turned, size = {2: (6, 0.0, 1.08), 3: (4, 0.0, 1.2), 4: (3, -90.0, 1.3), 5: (8, 22.5, 1.06)}[
-        seat
-    ]
+    polygons = {2: (6, 0.0, 1.08), 3: (4, 0.0, 1.2), 4: (3, -90.0, 1.3), 5: (8, 22.5, 1.06)}
+    corners, turned, size = polygons[seat]
     angles = [math.radians(turned + 360 * k / corners) for k in range(corners)]
     down = 0.18 * radius if corners == 3 else 0  # so that the number is in the middle of the triangle
     points = [
@@ -132,13 +131,23 @@ class Sheet:
             svg.text(PANEL - PADDING, 19, note, 13, self.theme.soft, anchor="end") if note else ""
         )
 
+    def places(self, first: float) -> list[float]:
+        """The middles of one place per seat, side by side in a panel: the leftmost is ``first``."""
+        players = self.state.game.num_players
+        spacing = min(64, (PANEL - 2 * PADDING) / players)
+        return [first + k * spacing for k in range(players)]
+
     def choice(
         self, action: int, x: float, y: float, width: float, height: float, *, radius: float = 6, note: str = ""
     ) -> str:  # fmt: skip
         """A legal action as a frame around what it chooses, which is drawn first.
 
+        An illegal action is an invisible area there, so that a page can ask why it is illegal.
+
         ``note``: what a screen reader says besides the action's name.
         """
+        if action not in self.legal:
+            return svg.area("forbidden", action, x, y, width, height)
         frame = svg.box(x, y, width, height, "none", radius=radius, line=self.theme.ink, weight=2.5)
         return self._action(action, frame, note)
 
@@ -207,14 +216,15 @@ class Sheet:
 
     # Panels, and the whole picture.
 
-    def panel(self, column: int, height: float, content: str, label: str = "") -> None:
-        """Add a panel at the bottom of ``column``, 0 or 1. ``content`` has its origin in the panel's corner."""
-        self._columns[column].append((height, content, label))
+    def panel(self, column: int | None, height: float, content: str, label: str = "") -> None:
+        """Add a panel at the bottom of ``column``, 0 or 1, or of the shorter one for None.
 
-    def shorter_column(self) -> int:
-        """The shorter column."""
-        heights = [sum(height + GAP for height, _, _ in panels) for panels in self._columns]
-        return heights.index(min(heights))
+        ``content`` has its origin in the panel's corner.
+        """
+        if column is None:
+            heights = [sum(height + GAP for height, _, _ in panels) for panels in self._columns]
+            column = heights.index(min(heights))
+        self._columns[column].append((height, content, label))
 
     def picture(self, note: str, line: str, describe: Callable[[int, int], str]) -> str:
         """The whole picture.
@@ -241,7 +251,9 @@ class Sheet:
                 )
                 y += height + GAP
         height = 2 * round(self._size * bottom / width / 2)  # even, as video formats need it
-        line, last = won_by(self.winners) if self.winners else line, self._last_words(describe)
+        line = won_by(self.winners) if self.winners else line
+        taken = last_action(self.state, self.seat)  # as the viewer saw it
+        last = "" if taken is None else f"{describe(*taken)}."
         title = game_title(self.state.game.id)
         description = " ".join(words for words in (note + ".", line + ".", last) if words)
         return (
@@ -252,11 +264,6 @@ class Sheet:
             f'<rect x="-2" y="-2" width="{width + 4}" height="{number(bottom + 4)}" fill="{self.theme.page}"/>'
             f"{self._head(wide, width, title, note, line, last)}{''.join(placed)}</svg>"
         )
-
-    def _last_words(self, describe: Callable[[int, int], str]) -> str:
-        """The last action, as the viewer saw it; nothing at the beginning, and if the state has no past."""
-        last = last_action(self.state, self.seat)
-        return "" if last is None else f"{describe(*last)}."
 
     def _head(self, wide: bool, width: float, title: str, note: str, line: str, last: str) -> str:
         soft, left, right = self.theme.soft, GAP + 4, width - GAP - 4

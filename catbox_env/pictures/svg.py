@@ -97,14 +97,9 @@ def figure(content: str, label: str) -> str:
     return group(content, label, "img")
 
 
-def area(attribute: str, x: float, y: float, width: float, height: float) -> str:
-    """An invisible area that a page can click, with an attribute such as ``data-leads="5 7"``."""
+def area(name: str, value: object, x: float, y: float, width: float, height: float) -> str:
+    """An invisible area that a page can click, with the attribute ``data-NAME``."""
     return (
-        f'<rect {attribute} x="{number(x)}" y="{number(y)}" width="{number(width)}" height="{number(height)}" '
-        'fill="none" pointer-events="all"/>'
+        f'<rect data-{name}="{value}" x="{number(x)}" y="{number(y)}" width="{number(width)}" '
+        f'height="{number(height)}" fill="none" pointer-events="all"/>'
     )
-
-
-def forbidden(action: int, x: float, y: float, width: float, height: float) -> str:
-    """An area over what the illegal ``action`` would choose, so that a page can ask why it is illegal."""
-    return area(f'data-forbidden="{action}"', x, y, width, height)

@@ -8,7 +8,6 @@ from typing import Any
 import numpy as np
 
 from catbox_env import Game, GameState
-from catbox_env.core.rng import new_generators
 
 Position = tuple[GameState, Any]
 
@@ -17,8 +16,7 @@ def alike(state: GameState, seat: int, seed: int) -> GameState:
     """A state in which ``seat`` has seen and done the same: another deal and other hidden actions in this round."""
     game = state.game
     seen, history = state.observation(seat)[None], state.history_observation(seat)
-    generators = new_generators([np.random.SeedSequence(seed)])
-    world = game._sample_with_history(seen, history, generators, np.random.default_rng(seed), seat)
+    world = game._sample_with_history(seen, history, np.random.SeedSequence(seed), seat)
     deals = [game._read_deal(records[0]) for records in state._beginnings]
     earlier = len(state.history()) - len(world.history())
     return game.replay([*deals[:-1], game.deal_of(world)], [*state.history()[:earlier], *world.history()])

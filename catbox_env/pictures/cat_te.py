@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from catbox_env.core.kernels import HIDDEN
 from catbox_env.games.cat_te.rules import (
-    BLIND_TRICK,
     NUM_EARLY_TRICKS,
     NUM_SUITS,
     NUM_TRICKS,
@@ -61,7 +60,7 @@ def _line(view: View) -> str:
     """Who is to move, and what to do."""
     if view.mover == view.leader:
         return f"player_{view.mover} leads"
-    if view.rules.eliminates and view.trick == BLIND_TRICK:
+    if view.is_blind:
         return f"player_{view.mover} chooses, {SUITS[view.led]} led"
     if view.mover in view.hands and not _can_follow(view, view.mover):
         return f"player_{view.mover} plays or folds"

@@ -29,7 +29,7 @@ PUBLIC = (
     "current_player", "dealer", "leader", "led", "trick", "upturned", "claimed", "claim_trick", "rounds_left", "pot",
     "winners",
 )  # fmt: skip
-BY_SEAT = ("num_folded", "faceup", "void_since", "early_tricks", "tricks_won", "in_round", "scores")
+BY_SEAT = ("fold_tricks", "faceup", "void_since", "in_round", "scores")
 
 
 def revealing_state(options: dict[str, Any], seed: int) -> GameState:

@@ -9,7 +9,6 @@ seat's folded cards does; the order of the folds is not part of a world.
 
 from __future__ import annotations
 
-import numpy as np
 
 from catbox_env.core.bits import (
     bit_index,
@@ -22,9 +21,16 @@ from catbox_env.core.bits import (
 from catbox_env.core.compilation import njit
 from catbox_env.core.kernels import HIDDEN, history_rows
 from catbox_env.core.rng import random_below
-from catbox_env.games.cat_te.counting import NUM_KINDS, find_places, num_held, sample_counts
+from catbox_env.games.cat_te.counting import (
+    NUM_KINDS,
+    count_of,
+    count_ways,
+    find_places,
+    num_held,
+    sample_counts,
+)
 from catbox_env.games.cat_te.observe import read_public, read_set
-from catbox_env.games.cat_te.play import claiming_card, clear_table, fold_tricks, is_blind, suit_of
+from catbox_env.games.cat_te.play import claiming_card, clear_table, draw_cards, suit_of
 from catbox_env.games.cat_te.rules import DOUBLE, HAND_SIZE, NUM_CARDS, NUM_TRICKS
 from catbox_env.games.cat_te.state import ALL_CARDS, FOLD, NONE
 
@@ -38,16 +44,13 @@ def sample(params, observation, generators, states):
     unseen = read_position(params, observation, observer, state) if observer != NONE else NONE
     if unseen == NONE:
         return 1
-    # The places that cannot hold every card are filled first, all others from the rest.
-    places = find_places(params, state, observer, unseen)
-    if places.ways[0, -1] == 0.0:
+    places, left = find_places(params, state, observer, unseen)
+    if count_ways(places, left) == 0.0:
         return 1
-    deck = np.empty(NUM_CARDS, np.int8)
     for i in range(1, len(states)):
         states[i] = state
     for i in range(len(states)):
-        rest = fill_places(generators[i], states[i], places, unseen)
-        deal_rest(params, generators[i], states[i], observer, rest, deck)
+        fill_places(generators[i], states[i], places, unseen, left)
     return 0
 
 
@@ -70,10 +73,7 @@ def read_position(params, observation, observer, state):
         return NONE
     if params.side_pot > 0 and state.upturned == NONE:
         return NONE
-    if state.claimed == NONE:
-        if state.claim_trick != NONE:
-            return NONE
-    elif not 0 <= state.claim_trick <= state.trick or claiming_card(state) == NONE:
+    if state.claimed != NONE and (not 0 <= state.claim_trick <= state.trick or claiming_card(state) == NONE):
         return NONE
     finished = params.num_rounds - 1 - int(state.rounds_left)
     stakes = params.num_players * params.side_pot  # of a round
@@ -82,99 +82,59 @@ def read_position(params, observation, observer, state):
     for seat in range(params.num_players):
         if state.scores[seat] < -finished * (DOUBLE + params.side_pot):
             return NONE
+    chosen = one_hot_index(observation, params.at.chosen, NUM_CARDS)
+    if (chosen != NONE) != (state.chosen[observer] != NONE):
+        return NONE
+    state.chosen[observer] = chosen
     state.hand[observer] = read_set(observation, params.at.hand)
     state.folded[observer] = read_set(observation, params.at.folded)
-    state.chosen[observer] = one_hot_index(observation, params.at.chosen, NUM_CARDS)
-    chosen = 1 if has_chosen(params, state, observer) else 0
-    if (
-        popcount(state.hand[observer]) != num_held(state, observer) - chosen
-        or popcount(state.folded[observer]) != state.num_folded[observer]
-        or (state.chosen[observer] != NONE) != (chosen > 0)
-    ):
+    held = num_held(state, observer) - (1 if chosen != NONE else 0)
+    if popcount(state.hand[observer]) != held:
         return NONE
-    return unseen_cards(params, state)
+    if popcount(state.folded[observer]) != popcount(state.fold_tricks[observer]):
+        return NONE
+    return unseen_cards(params, state, observer)
 
 
 @njit
-def has_chosen(params, state, seat):
-    """Whether ``seat`` has made a blind choice that is not shown yet, from public information."""
-    turn = relative_seat(int(seat), int(state.leader), params.num_players)
-    now = relative_seat(int(state.current_player), int(state.leader), params.num_players)
-    return is_blind(params, state.trick) and state.in_round[seat] != 0 and 0 < turn < now
-
-
-@njit
-def unseen_cards(params, state):
-    """The set of the cards that are not in ``state``; NONE if a card occurs twice."""
-    seen, number = 0, 0
-    if state.upturned != NONE:
-        seen, number = 1 << int(state.upturned), 1
+def unseen_cards(params, state, observer):
+    """The set of the cards that ``observer`` does not see; NONE if it sees one twice."""
+    seen = state.hand[observer] | state.folded[observer]
+    number = popcount(state.hand[observer]) + popcount(state.folded[observer])
     for seat in range(params.num_players):
-        seen |= state.hand[seat] | state.folded[seat]
-        number += popcount(state.hand[seat]) + popcount(state.folded[seat])
-        for place in range(NUM_TRICKS + 1):
-            card = int(state.faceup[seat, place]) if place < NUM_TRICKS else int(state.chosen[seat])
-            if card != NONE:
-                seen |= 1 << card
+        for trick in range(NUM_TRICKS):
+            if state.faceup[seat, trick] != NONE:
+                seen |= 1 << int(state.faceup[seat, trick])
                 number += 1
+    for card in (state.upturned, state.chosen[observer]):
+        if card != NONE:
+            seen |= 1 << int(card)
+            number += 1
     return ALL_CARDS & ~seen if popcount(seen) == number else NONE
 
 
 @njit
-def fill_places(generator, state, places, rest):
-    """Deal cards from the set ``rest`` to ``places``; returns the set of those left."""
-    index = places.ways.shape[1] - 1
+def fill_places(generator, state, places, rest, left):
+    """Deal cards from the set ``rest``, whose counts are ``left``, to ``places``."""
     for place in range(len(places.rows)):
-        row = places.rows[place]
-        k = sample_counts(generator, places, place, index)
-        cards = 0
-        for kind in range(NUM_KINDS):
-            for i in range(places.counts[place, k, kind]):
-                number = int(places.left[place, index, kind]) - i
-                card = nth_bit(places.hidden[kind] & rest, random_below(generator, number))
-                rest &= ~card
-                cards |= card
-        index -= places.taken[place, k]
-        if row.is_folded:
-            state.folded[row.seat] = cards
+        row, cards = places.rows[place], 0
+        if place < len(places.ways) - 1:
+            counts = sample_counts(generator, places, place, left)
+            for kind in range(NUM_KINDS):
+                size, number = count_of(places, left, kind), count_of(places, counts, kind)
+                cards |= draw_cards(generator, places.hidden[kind] & rest, size, number)
+            left -= counts
         else:
-            state.hand[row.seat] = cards
-    return rest
-
-
-@njit
-def deal_rest(params, generator, state, observer, rest, deck):
-    """Deal the set ``rest`` to the places of the others that are not filled; the blind choices are among the hands.
-
-    ``deck`` (NUM_CARDS,) is scratch.
-    """
-    number = 0
-    for card in range(NUM_CARDS):
-        deck[number] = card
-        number += (rest >> card) & 1
-    for seat in range(params.num_players):
-        if seat == observer:
+            cards = draw_cards(generator, rest, popcount(rest), popcount(row.times))
+        rest &= ~cards
+        if row.times >> NUM_TRICKS == 0:
+            state.folded[row.seat] = cards
             continue
-        held = num_held(state, seat)
-        for _ in range(held - popcount(state.hand[seat])):
-            state.hand[seat] |= take_card(generator, deck, number)
-            number -= 1
-        for _ in range(int(state.num_folded[seat]) - popcount(state.folded[seat])):
-            state.folded[seat] |= take_card(generator, deck, number)
-            number -= 1
-        if has_chosen(params, state, seat):
-            card = nth_bit(state.hand[seat], random_below(generator, held))
-            state.hand[seat] &= ~card
-            state.chosen[seat] = bit_index(card)
-
-
-@njit
-def take_card(generator, deck, number):
-    """A random one of the first ``number`` cards of ``deck``, as a set of one; the last of them takes its place."""
-    place = random_below(generator, number)
-    card = 1 << int(deck[place])
-    deck[place] = deck[number - 1]
-    return card
+        state.hand[row.seat] = cards
+        if state.chosen[row.seat] != NONE:
+            card = draw_cards(generator, cards, popcount(cards), 1)
+            state.hand[row.seat] &= ~card
+            state.chosen[row.seat] = bit_index(card)
 
 
 # Pasts.
@@ -240,7 +200,7 @@ def sample_order(generator, state, seat):
 @njit
 def can_be_order(state, seat, order):
     """Whether ``seat`` can have folded its cards in permutation number ``order``."""
-    left, folds = int(state.folded[seat]), fold_tricks(state, seat)
+    left, folds = int(state.folded[seat]), int(state.fold_tricks[seat])
     while left != 0:
         card, order = next_in_order(left, order)
         trick = bit_index(lowest_bit(folds))

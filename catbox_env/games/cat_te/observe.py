@@ -36,7 +36,7 @@ from catbox_env.games.cat_te.rules import (
     NUM_TRICKS,
     Rules,
 )
-from catbox_env.games.cat_te.state import NONE
+from catbox_env.games.cat_te.state import NONE, UNKNOWN_CARD
 from catbox_env.games.standings import exact_score_part, read_score, score_part, write_score
 
 #: A face-up card is two adjacent one-hot vectors.
@@ -109,12 +109,12 @@ def write_public(params, at, state, seat, out):
     """
     players = params.num_players
     seat = int(seat)
-    at_faceup, at_folded, at_early = at.faceup, at.num_folded, at.early_tricks
-    at_tricks, at_in_round = at.tricks_won, at.in_round
+    at_faceup, at_folded, at_in_round = at.faceup, at.num_folded, at.in_round
+    at_early, at_tricks = at.early_tricks, at.tricks_won
     tricks = int(state.trick) + 1
     other = seat
     for i in range(players):
-        start = at_faceup + i * NUM_TRICKS * CARD_WIDTH
+        start, folds = at_faceup + i * NUM_TRICKS * CARD_WIDTH, 0
         for trick in range(tricks):
             card = int(state.faceup[other, trick])
             shown = 1 if card >= 0 else 0
@@ -122,11 +122,15 @@ def write_public(params, at, state, seat, out):
             out[start + rank_of(card)] = shown
             out[start + NUM_RANKS + suit_of(card)] = shown
             start += CARD_WIDTH
-        out[at_folded + i] = state.num_folded[other]
-        out[at_early + i] = state.early_tricks[other]
-        out[at_tricks + i] = state.tricks_won[other]
+            folds += (state.fold_tricks[other] >> trick) & 1
+        out[at_folded + i] = folds
         out[at_in_round + i] = state.in_round[other]
         other = next_seat(other, players)
+    for trick in range(tricks):
+        if state.winners[trick] >= 0:
+            winner = relative_seat(int(state.winners[trick]), seat, players)
+            out[at_tricks + winner] += 1
+            out[at_early + winner] += 1 if trick < NUM_EARLY_TRICKS else 0
     if state.led >= 0:
         out[at.led_suit + state.led] = 1
     out[at.leader + relative_seat(int(state.leader), seat, players)] = 1
@@ -196,8 +200,8 @@ def read_public(params, observation, seat, state):
     """Set the public fields of ``state``, all zeros, from an observation of ``seat``; the inverse of ``write_public``.
 
     The tricks are played again from the beginning of the round until the seat to move: what follows from them by the
-    rules is not read. Returns False, with ``state`` undefined, for a vector without a dealer, a trick or a seat to
-    move, or without cards that lead there.
+    rules is not read. A blind choice that is not shown yet is UNKNOWN_CARD. Returns False, with ``state`` undefined,
+    for a vector without a dealer, a trick or a seat to move, or without cards that lead there.
     """
     players, at = params.num_players, params.at
     last = one_hot_index(observation, at.trick, BLIND_TRICK + 1)
@@ -214,8 +218,10 @@ def read_public(params, observation, seat, state):
             play_face_up(state, current, card)
         elif current == state.leader:
             return False
-        elif not is_blind(params, trick):
-            state.num_folded[current] += 1
+        elif is_blind(params, trick):
+            state.chosen[current] = UNKNOWN_CARD
+        else:
+            state.fold_tricks[current] |= 1 << trick
         if pass_turn(params, state):
             if trick == last or has_swept(params, state, award_trick(params, state)):
                 return False

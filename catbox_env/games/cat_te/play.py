@@ -27,6 +27,7 @@ from catbox_env.games.cat_te.state import (
     ALL_CARDS,
     CLAIM,
     FOLD,
+    FOUR_OF_A_KIND,
     INFO_CLAIMED,
     INFO_ELIMINATED,
     INFO_SCORE,
@@ -34,9 +35,11 @@ from catbox_env.games.cat_te.state import (
     INFO_TRICKS,
     INFO_WON,
     LOW_CARDS,
+    LOW_HAND,
     NEVER,
     NONE,
     ONE_SUIT,
+    SAME_SUIT,
     SHOW,
 )
 from catbox_env.games.standings import share_win
@@ -87,15 +90,21 @@ def deal_round(params, generator, state):
     undealt = ALL_CARDS
     left = NUM_CARDS
     for seat in range(params.num_players):
-        hand = 0
-        for _ in range(HAND_SIZE):
-            hand |= nth_bit(undealt & ~hand, random_below(generator, left))
-            left -= 1
-        state.hand[seat] = hand
-        undealt &= ~hand
+        state.hand[seat] = draw_cards(generator, undealt, left, HAND_SIZE)
+        undealt &= ~state.hand[seat]
+        left -= HAND_SIZE
     state.upturned = NONE
     if params.side_pot > 0:
         state.upturned = bit_index(nth_bit(undealt, random_below(generator, left)))
+
+
+@njit
+def draw_cards(generator, cards, size, number):
+    """A uniform random set of ``number`` of the ``size`` members of ``cards``."""
+    drawn = 0
+    for i in range(number):
+        drawn |= nth_bit(cards & ~drawn, random_below(generator, size - i))
+    return drawn
 
 
 @njit
@@ -112,10 +121,8 @@ def clear_table(params, state):
         state.winners[trick] = NONE
     for seat in range(params.num_players):
         state.folded[seat] = 0
-        state.num_folded[seat] = 0
+        state.fold_tricks[seat] = 0
         state.chosen[seat] = NONE
-        state.early_tricks[seat] = 0
-        state.tricks_won[seat] = 0
         state.in_round[seat] = 1
         for trick in range(NUM_TRICKS):
             state.faceup[seat, trick] = NONE
@@ -151,10 +158,10 @@ def write_mask(params, state, mask):
         mask[FOLD + card] = ((folds >> card) & 1) != 0
     wanted = claiming_card(state)
     mask[CLAIM] = wanted != NONE and state.claimed == NONE and ((hand >> wanted) & 1) != 0
-    mask[SHOW] = params.instant_wins != 0 and state.trick == 0 and wins_instantly(hand)
+    mask[SHOW] = params.instant_wins != 0 and state.trick == 0 and instant_win(hand) != NONE
 
 
-@njit
+@cached_njit
 def is_blind(params, trick):
     """Whether the followers of ``trick`` choose cards face down, which are shown together."""
     return params.eliminates != 0 and trick == BLIND_TRICK
@@ -170,15 +177,15 @@ def claiming_card(state):
     return card if state.upturned != NONE and card < NUM_CARDS else NONE
 
 
-@njit
-def wins_instantly(hand):
-    """Whether six cards include four of a kind, or are all of one suit, or all from A, 2, 3, 4, 5."""
+@cached_njit
+def instant_win(hand):
+    """Which instant win six cards are: FOUR_OF_A_KIND, SAME_SUIT or LOW_HAND; NONE if they are none."""
     if hand & (hand >> 1) & (hand >> 2) & (hand >> 3) & ONE_SUIT:
-        return True
+        return FOUR_OF_A_KIND
     for suit in range(NUM_SUITS):
         if hand & ~(ONE_SUIT << suit) == 0:
-            return True
-    return hand & ~LOW_CARDS == 0
+            return SAME_SUIT
+    return LOW_HAND if hand & ~LOW_CARDS == 0 else NONE
 
 
 @njit
@@ -204,7 +211,7 @@ def apply(params, generator, state, action):
     state.hand[seat] &= ~(1 << card)
     if action >= FOLD:
         state.folded[seat] |= 1 << card
-        state.num_folded[seat] += 1
+        state.fold_tricks[seat] |= 1 << int(state.trick)
     elif seat != state.leader and is_blind(params, state.trick):
         state.chosen[seat] = card
     else:
@@ -233,17 +240,6 @@ def pass_turn(params, state):
     return following == state.leader
 
 
-@cached_njit
-def fold_tricks(state, seat):
-    """The set of the tricks in which ``seat`` folded: its first ones without a face-up card."""
-    tricks, left = 0, int(state.num_folded[seat])
-    for trick in range(NUM_TRICKS):
-        if state.faceup[seat, trick] == NONE and left > 0:
-            tricks |= 1 << trick
-            left -= 1
-    return tricks
-
-
 # Tricks and settlement.
 
 
@@ -263,12 +259,9 @@ def award_trick(params, state):
     """Give the trick to its winner, who leads next, and return it; after the fourth, seats without a trick are out."""
     winner = trick_winner(params, state, int(state.trick), int(state.led))
     state.winners[state.trick] = winner
-    state.tricks_won[winner] += 1
-    if state.trick < NUM_EARLY_TRICKS:
-        state.early_tricks[winner] += 1
     if state.trick == NUM_EARLY_TRICKS - 1 and params.eliminates:
         for seat in range(params.num_players):
-            state.in_round[seat] = 1 if state.early_tricks[seat] > 0 else 0
+            state.in_round[seat] = 1 if tricks_won(state, seat, NUM_EARLY_TRICKS) > 0 else 0
     state.leader = winner
     state.current_player = winner
     state.led = NONE
@@ -276,9 +269,18 @@ def award_trick(params, state):
 
 
 @njit
+def tricks_won(state, seat, number):
+    """How many of the first ``number`` tricks ``seat`` has won."""
+    won = 0
+    for trick in range(number):
+        won += 1 if state.winners[trick] == seat else 0
+    return won
+
+
+@njit
 def has_swept(params, state, seat):
     """Whether ``seat`` has won the round with all four early tricks."""
-    return params.eliminates != 0 and state.early_tricks[seat] == NUM_EARLY_TRICKS
+    return params.eliminates != 0 and tricks_won(state, seat, NUM_EARLY_TRICKS) == NUM_EARLY_TRICKS
 
 
 @njit
@@ -314,7 +316,7 @@ def end_round(params, generator, state, winner, factor, shower):
         antes = factor * (players - 1) if seat == winner else -factor
         state.info[INFO_SCORE, seat] = antes - params.side_pot
         state.info[INFO_WON, seat] = 1 if seat == winner else 0
-        state.info[INFO_TRICKS, seat] = state.tricks_won[seat]
+        state.info[INFO_TRICKS, seat] = tricks_won(state, seat, NUM_TRICKS)
         state.info[INFO_ELIMINATED, seat] = 1 - state.in_round[seat]
         state.info[INFO_SHOWED, seat] = 1 if seat == shower else 0
         state.info[INFO_CLAIMED, seat] = 1 if seat == state.claimed else 0

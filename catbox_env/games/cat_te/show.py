@@ -20,9 +20,8 @@ import numpy as np
 
 from catbox_env.core.game import Event, Game, GameState
 from catbox_env.core.show import Piece, action_seen, counted, last_position, names, winners_event
-from catbox_env.games.cat_te.play import claiming_card
+from catbox_env.games.cat_te.play import claiming_card, instant_win, is_blind
 from catbox_env.games.cat_te.rules import (
-    BLIND_TRICK,
     LAST_TRICK,
     NUM_CARDS,
     NUM_EARLY_TRICKS,
@@ -31,7 +30,16 @@ from catbox_env.games.cat_te.rules import (
     SUITS,
     card_to_string,
 )
-from catbox_env.games.cat_te.state import CLAIM, FOLD, NONE, ONE_SUIT, SHOW
+from catbox_env.games.cat_te.state import (
+    CLAIM,
+    FOLD,
+    FOUR_OF_A_KIND,
+    LOW_HAND,
+    NONE,
+    ONE_SUIT,
+    SAME_SUIT,
+    SHOW,
+)
 from catbox_env.games.cat_te.view import CHOSEN, EMPTY, FOLDED, View, cards_in, cards_to_string
 
 #: How text shows a place in the table of tricks without a face-up card.
@@ -90,7 +98,7 @@ def why_illegal(game: Game, record: np.record, action: int) -> str:
     if action >= FOLD:
         if seat == record.leader:
             return "the leader of a trick plays face up and cannot fold"
-        assert record.trick == BLIND_TRICK, "every other fold is legal"
+        assert is_blind(game.params[0], record.trick), "every other fold is legal"
         return "in the fifth trick every card is shown, so none can be folded"
     if hand & (ONE_SUIT << led):
         suit = SUITS[led]
@@ -218,7 +226,7 @@ def events(before: GameState, action: int, after: GameState, seat: int | None) -
     # Still in the same round, even if it has ended.
     new = View.of(game, last_position(before, action, after).record, None)
     if action == SHOW:
-        found = [_show(old)]
+        found = [_show(old, before.record.hand[old.mover])]
     else:
         found = [_card_played(old, action, action_seen(after, seat)), *_tricks_won(old, new)]
     if after.round_ended:
@@ -226,17 +234,15 @@ def events(before: GameState, action: int, after: GameState, seat: int | None) -
     return found
 
 
-def _show(view: View) -> Event:
-    held = view.hands[view.mover]
-    ranks, suits = [card // NUM_SUITS for card in held], {card % NUM_SUITS for card in held}
-    if any(ranks.count(rank) == NUM_SUITS for rank in ranks):
-        why = "four of a kind"
-    elif len(suits) == 1:
-        why = f"six {SUITS[suits.pop()]}"
-    else:
-        why = "six cards from A, 2, 3, 4, 5"
-    text = f"player_{view.mover} shows an instant win: {cards_to_string(held)}, {why}"
-    return Event("show", view.mover, text, {"cards": [card_to_string(card) for card in held], "why": why})
+def _show(view: View, hand: int) -> Event:
+    cards = [card_to_string(card) for card in view.hands[view.mover]]
+    why = {
+        FOUR_OF_A_KIND: "four of a kind",
+        SAME_SUIT: f"six {SUITS[view.hands[view.mover][0] % NUM_SUITS]}",
+        LOW_HAND: "six cards from A, 2, 3, 4, 5",
+    }[instant_win(hand)]
+    text = f"player_{view.mover} shows an instant win: {' '.join(cards)}, {why}"
+    return Event("show", view.mover, text, {"cards": cards, "why": why})
 
 
 def _card_played(view: View, action: int, is_seen: bool) -> Event:
@@ -247,7 +253,7 @@ def _card_played(view: View, action: int, is_seen: bool) -> Event:
         return Event("fold", mover, f"player_{mover} folds {hidden}", data)
     if mover == view.leader:
         return Event("play", mover, f"player_{mover} leads {card}", {**data, "follows": True})
-    if view.rules.eliminates and view.trick == BLIND_TRICK:
+    if view.is_blind:
         return Event("choose", mover, f"player_{mover} chooses {hidden}", data)
     follows = action % NUM_SUITS == view.led
     text = f"player_{mover} plays {card}{'' if follows else ', which does not follow suit and cannot win'}"
@@ -259,7 +265,7 @@ def _tricks_won(before: View, after: View) -> list[Event]:
     found = []
     for trick in range(sum(before.tricks_won), sum(after.tricks_won)):
         shown, what = after.shown(trick), None
-        if trick == BLIND_TRICK and after.rules.eliminates:
+        if trick == before.trick and before.is_blind:
             del shown[before.leader]  # it was face up
             what = "the chosen cards are shown"
         elif trick == LAST_TRICK:

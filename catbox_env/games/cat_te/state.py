@@ -9,12 +9,20 @@ from __future__ import annotations
 import numpy as np
 
 from catbox_env.core.kernels import core_state_fields, record_dtype
-from catbox_env.games.cat_te.rules import LOW_RANKS, MAX_PLAYERS, NUM_CARDS, NUM_SUITS, NUM_TRICKS, RANKS
+from catbox_env.games.cat_te.rules import (
+    HAND_SIZE,
+    LOW_RANKS,
+    MAX_PLAYERS,
+    NUM_CARDS,
+    NUM_SUITS,
+    NUM_TRICKS,
+    RANKS,
+)
 
-#: No card, no suit, no seat.
-NONE = -1
-#: Later than every trick.
-NEVER = NUM_TRICKS
+#: No card, no suit, no seat; and a card that only its player knows.
+NONE, UNKNOWN_CARD = -1, NUM_CARDS
+#: Later than every trick; in between come the cards that stay in hand, one a moment.
+NEVER = NUM_TRICKS + HAND_SIZE
 
 #: Actions: 0 .. 51 play a card face up (or choose it), FOLD .. FOLD + 51 fold it, then two actions without a card.
 FOLD = NUM_CARDS
@@ -27,6 +35,8 @@ ALL_CARDS = (1 << NUM_CARDS) - 1
 ONE_SUIT = sum(1 << card for card in range(0, NUM_CARDS, NUM_SUITS))
 #: The set of the cards of ``LOW_RANKS``.
 LOW_CARDS = sum(1 << card for card in range(NUM_CARDS) if RANKS[card // NUM_SUITS] in LOW_RANKS)
+#: The kinds of instant wins.
+FOUR_OF_A_KIND, SAME_SUIT, LOW_HAND = range(3)
 
 #: Rows of ``state.info``: statistics of the last finished round.
 INFO = ("score", "won_round", "tricks_won", "eliminated", "showed", "claimed")
@@ -47,13 +57,11 @@ STATE = record_dtype(
         ("winners", np.int8, (NUM_TRICKS,)),  # seat that won each trick of this round, or NONE
         ("hand", np.int64, (MAX_PLAYERS,)),  # set of the cards held, by seat
         ("folded", np.int64, (MAX_PLAYERS,)),  # set of the cards folded
-        ("num_folded", np.int8, (MAX_PLAYERS,)),  # cards folded
+        ("fold_tricks", np.int8, (MAX_PLAYERS,)),  # set of the tricks in which they were folded
         ("chosen", np.int8, (MAX_PLAYERS,)),  # card chosen blind and not shown yet, or NONE
         ("faceup", np.int8, (MAX_PLAYERS, NUM_TRICKS)),  # card shown by each seat in each trick, or NONE
         # the first trick in which the seat did not follow the suit with a face-up card, or NEVER: it has had none since
         ("void_since", np.int8, (MAX_PLAYERS, NUM_SUITS)),
-        ("early_tricks", np.int8, (MAX_PLAYERS,)),  # tricks won among the first four
-        ("tricks_won", np.int8, (MAX_PLAYERS,)),  # tricks won in this round
         ("in_round", np.int8, (MAX_PLAYERS,)),  # 0: eliminated
         ("scores", np.int32, (MAX_PLAYERS,)),  # antes won in the finished rounds
     ]

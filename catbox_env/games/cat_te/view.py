@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from catbox_env.core.game import Game
-from catbox_env.games.cat_te.play import fold_tricks, trick_winner
+from catbox_env.games.cat_te.play import is_blind, trick_winner
 from catbox_env.games.cat_te.rules import NUM_CARDS, NUM_SUITS, Rules, card_to_string
 from catbox_env.games.cat_te.state import NONE
 
@@ -26,6 +26,7 @@ class View:
         table: by seat and trick, the face-up card or EMPTY, FOLDED, CHOSEN.
         wins: who won each completed trick, and who is winning the current one.
         trick: the current trick, from 0; after the end the last one played.
+        is_blind: whether its followers choose cards face down.
         led: the suit led in it, or NONE.
         round: the current round, from 1.
         claim: whether the side pot has been claimed, in words.
@@ -40,6 +41,7 @@ class View:
     table: list[list[int]]
     wins: dict[int, int]
     trick: int
+    is_blind: bool
     led: int
     leader: int
     dealer: int
@@ -57,7 +59,8 @@ class View:
         rules, players = game.rules, game.num_players
         seen = range(players) if seat is None else (seat,)
         trick, led, claimer = int(record.trick), int(record.led), int(record.claimed)
-        wins = {trick: winner for trick, winner in enumerate(record.winners.tolist()) if winner != NONE}
+        winners = record.winners.tolist()
+        wins = {trick: winner for trick, winner in enumerate(winners) if winner != NONE}
         if led != NONE:
             wins[trick] = trick_winner(game.params[0], record, trick, led)
         return cls(
@@ -70,11 +73,12 @@ class View:
             table=[_row(record, other) for other in range(players)],
             wins=wins,
             trick=trick,
+            is_blind=bool(is_blind(game.params[0], trick)),
             led=led,
             leader=int(record.leader),
             dealer=int(record.dealer),
             in_round=[bool(held) for held in record.in_round[:players]],
-            tricks_won=record.tricks_won[:players].tolist(),
+            tricks_won=[winners.count(other) for other in range(players)],
             scores=record.scores[:players].tolist(),
             round=rules.num_rounds - int(record.rounds_left),
             pot=int(record.pot),
@@ -89,9 +93,9 @@ class View:
 
 def _row(record: np.record, seat: int) -> list[int]:
     """A row of the table of tricks."""
-    row, folds = record.faceup[seat].tolist(), fold_tricks(record, seat)
+    row = record.faceup[seat].tolist()
     for trick, card in enumerate(row):
-        if folds >> trick & 1:
+        if record.fold_tricks[seat] >> trick & 1:
             row[trick] = FOLDED
         elif card == NONE and record.chosen[seat] != NONE and trick == record.trick:
             row[trick] = CHOSEN

@@ -61,7 +61,9 @@ class Places(NamedTuple):
     mask: np.ndarray  #: (NUM_KINDS,): the bits of each kind in counts, shifted to 0
     rows: np.ndarray  #: of PLACE
     counts: np.ndarray  #: (N or more, MAX_COUNTS): the counts that each of the N places may hold
-    ways: np.ndarray  #: (N + 1, L): the ways to fill a place and those after it, 1 after the last
+    ways: (
+        np.ndarray
+    )  #: (N + 1, L): the ways to fill a place and those after it, 1 after the last or if not counted yet
 
 
 @njit
@@ -111,7 +113,7 @@ def find_places(params, state, observer, unseen):
                     rows[last] = row
                 else:
                     limited += 1
-    return Places(hidden, shift, mask, rows, counts, np.zeros((limited + 1, 1 << bits))), left
+    return Places(hidden, shift, mask, rows, counts, np.ones((limited + 1, 1 << bits))), left
 
 
 @njit
@@ -182,7 +184,7 @@ def count_ways(places, left):
             if reached[place, index] != 0:
                 for k in range(places.rows[place].num_counts):
                     counts = places.counts[place, k]
-                    if choices_of(places, reached[place, index], counts) > 0.0:
+                    if ways_with(places, place, reached[place, index], counts) > 0.0:
                         following = reached[place, index] - counts
                         reached[place + 1, following & (size - 1)] = following
     for index in range(size):
@@ -190,26 +192,20 @@ def count_ways(places, left):
     for place in range(number - 1, -1, -1):
         for index in range(size):
             if reached[place, index] != 0:
+                total = 0.0
                 for k in range(places.rows[place].num_counts):
-                    counts = places.counts[place, k]
-                    places.ways[place, index] += ways_with(places, place, reached[place, index], counts)
+                    total += ways_with(places, place, reached[place, index], places.counts[place, k])
+                places.ways[place, index] = total
     return places.ways[0, left & (size - 1)]
 
 
 @njit
 def ways_with(places, place, left, counts):
     """The number of ways to fill ``place`` with cards of these ``counts``, and those after it, from ``left``."""
-    following = (left - counts) & (places.ways.shape[1] - 1)
-    return choices_of(places, left, counts) * places.ways[place + 1, following]
-
-
-@njit
-def choices_of(places, left, counts):
-    """The number of ways to choose cards with these ``counts`` from those ``left``."""
-    choices = 1.0
+    ways = places.ways[place + 1, (left - counts) & (places.ways.shape[1] - 1)]
     for kind in range(NUM_KINDS):
-        choices *= BINOMIALS[count_of(places, left, kind), count_of(places, counts, kind)]
-    return choices
+        ways *= BINOMIALS[count_of(places, left, kind), count_of(places, counts, kind)]
+    return ways
 
 
 @njit

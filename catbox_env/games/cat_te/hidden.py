@@ -9,7 +9,6 @@ seat's folded cards does; the order of the folds is not part of a world.
 
 from __future__ import annotations
 
-
 from catbox_env.core.bits import (
     bit_index,
     lowest_bit,

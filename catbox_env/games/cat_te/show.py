@@ -30,16 +30,7 @@ from catbox_env.games.cat_te.rules import (
     SUITS,
     card_to_string,
 )
-from catbox_env.games.cat_te.state import (
-    CLAIM,
-    FOLD,
-    FOUR_OF_A_KIND,
-    LOW_HAND,
-    NONE,
-    ONE_SUIT,
-    SAME_SUIT,
-    SHOW,
-)
+from catbox_env.games.cat_te.state import CLAIM, FOLD, NONE, ONE_SUIT, SHOW
 from catbox_env.games.cat_te.view import CHOSEN, EMPTY, FOLDED, View, cards_in, cards_to_string
 
 #: How text shows a place in the table of tricks without a face-up card.
@@ -236,11 +227,8 @@ def events(before: GameState, action: int, after: GameState, seat: int | None) -
 
 def _show(view: View, hand: int) -> Event:
     cards = [card_to_string(card) for card in view.hands[view.mover]]
-    why = {
-        FOUR_OF_A_KIND: "four of a kind",
-        SAME_SUIT: f"six {SUITS[view.hands[view.mover][0] % NUM_SUITS]}",
-        LOW_HAND: "six cards from A, 2, 3, 4, 5",
-    }[instant_win(hand)]
+    suit = SUITS[view.hands[view.mover][0] % NUM_SUITS]
+    why = ("four of a kind", f"six {suit}", "six cards from A, 2, 3, 4, 5")[instant_win(hand)]
     text = f"player_{view.mover} shows an instant win: {' '.join(cards)}, {why}"
     return Event("show", view.mover, text, {"cards": cards, "why": why})
 

@@ -35,7 +35,7 @@ ALL_CARDS = (1 << NUM_CARDS) - 1
 ONE_SUIT = sum(1 << card for card in range(0, NUM_CARDS, NUM_SUITS))
 #: The set of the cards of ``LOW_RANKS``.
 LOW_CARDS = sum(1 << card for card in range(NUM_CARDS) if RANKS[card // NUM_SUITS] in LOW_RANKS)
-#: The kinds of instant wins.
+#: The kinds of instant wins; `show` tells them in this order.
 FOUR_OF_A_KIND, SAME_SUIT, LOW_HAND = range(3)
 
 #: Rows of ``state.info``: statistics of the last finished round.

@@ -188,6 +188,14 @@ def read_set(vector, start):
 
 
 @njit
+def read_card(vector, start):
+    """The card shown as rank and suit from ``start`` on; NONE if there is none."""
+    rank = one_hot_index(vector, start, NUM_RANKS)
+    suit = one_hot_index(vector, start + NUM_RANKS, NUM_SUITS)
+    return card_at(rank, suit) if rank >= 0 and suit >= 0 else NONE
+
+
+@njit
 def read_public(params, observation, seat, state):
     """Set the public fields of ``state``, all zeros, from an observation of ``seat``; the inverse of ``write_public``.
 
@@ -204,11 +212,10 @@ def read_public(params, observation, seat, state):
     clear_table(params, state)
     while state.trick < last or state.current_player != mover:
         current, trick = int(state.current_player), int(state.trick)
-        start = at.faceup + (relative_seat(current, seat, players) * NUM_TRICKS + trick) * CARD_WIDTH
-        rank = one_hot_index(observation, start, NUM_RANKS)
-        suit = one_hot_index(observation, start + NUM_RANKS, NUM_SUITS)
-        if rank != NONE and suit != NONE:
-            play_face_up(state, current, card_at(rank, suit))
+        place = relative_seat(current, seat, players) * NUM_TRICKS + trick
+        card = read_card(observation, at.faceup + place * CARD_WIDTH)
+        if card != NONE:
+            play_face_up(state, current, card)
         elif current == state.leader:
             return False
         elif is_blind(params, trick):

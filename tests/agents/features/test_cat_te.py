@@ -45,7 +45,7 @@ class Position:
         return sum(other > card and other % 4 == card % 4 for other in cards)
 
     def swept(self, seat: int) -> bool:
-        won = int(self.record.tricks_won[seat])
+        won = self.record.winners.tolist().count(seat)
         return bool(self.trick and won == self.trick and self.record.in_round[seat])
 
     def features(self) -> dict[str, list]:
@@ -84,7 +84,7 @@ class Position:
             "wins_now": wins,
             "rivals": wins * self.rivals,
             "wins_surely": wins and (not self.rivals or not above),
-            "stays_in": wins and early and not self.record.early_tricks[self.seat],
+            "stays_in": wins and early and self.seat not in self.record.winners[:4],
             "stops_sweep": wins and early and not leads and self.swept(self.winner),
             "suit_left": sum(other % 4 == card % 4 for other in left),
             "masters_left": sum(self.above(self.unseen, other) == 0 for other in left),

@@ -166,10 +166,11 @@ def can_hold(state, row, by_kind):
             return False
     for suit in range(NUM_SUITS):
         deadline, due = int(state.void_since[row.seat, suit]), 0
-        for other in range(NUM_SUITS):
-            due += by_kind[other] if state.void_since[row.seat, other] <= deadline else 0
-        if due > popcount(times & ((1 << deadline) - 1)):
-            return False
+        if deadline < NEVER:
+            for other in range(NUM_SUITS):
+                due += by_kind[other] if state.void_since[row.seat, other] <= deadline else 0
+            if due > popcount(times & ((1 << deadline) - 1)):
+                return False
     return True
 
 

@@ -115,17 +115,19 @@ def unseen_cards(params, state, observer):
 @njit
 def fill_places(generator, state, places, rest, left):
     """Deal cards from the set ``rest``, whose counts are ``left``, to ``places``."""
+    size = popcount(rest)
     for place in range(len(places.rows)):
         row, cards = places.rows[place], 0
         if place < len(places.ways) - 1:
             counts = sample_counts(generator, places, place, left)
             for kind in range(NUM_KINDS):
-                size, number = count_of(places, left, kind), count_of(places, counts, kind)
-                cards |= draw_cards(generator, places.hidden[kind] & rest, size, number)
+                of_kind, number = count_of(places, left, kind), count_of(places, counts, kind)
+                cards |= draw_cards(generator, places.hidden[kind] & rest, of_kind, number)
             left -= counts
         else:
-            cards = draw_cards(generator, rest, popcount(rest), popcount(row.times))
+            cards = draw_cards(generator, rest, size, popcount(row.times))
         rest &= ~cards
+        size -= popcount(row.times)
         if row.times >> NUM_TRICKS == 0:
             state.folded[row.seat] = cards
             continue

@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from tests.games.compare import digits
+from tests.games.reference import Reference
 
 COLOURS = ("red", "blue", "yellow", "green")
 PHASES = ("discard", "bid", "play")
@@ -109,24 +110,14 @@ def neutral_cells(rules: Rules, revealed: list[int]) -> list[tuple[str, int]]:
     return cells
 
 
-class ReferenceState:
-    """A game in progress. `apply` plays an action; when `awaits_deal` is set, `start_round` must follow."""
+class ReferenceState(Reference):
+    """A game in progress. `apply` plays an action, `start_round` deals the next round."""
 
     def __init__(self, rules: Rules, deal: Deal, reward: str = "score") -> None:
+        super().__init__(rules.num_players, reward)
         self.rules = rules
-        self.reward_mode = reward
-        self.players = list(range(rules.num_players))
         self.actions = all_actions(rules)
         self.ids = {action: action_id for action_id, action in enumerate(self.actions)}
-        self.rounds_over = 0
-        self.totals = [0 for _ in self.players]
-        self.history: list[tuple[int, tuple]] = []  # (player, action) of the whole game
-        self.rewards = [0.0 for _ in self.players]
-        self.returns = [0.0 for _ in self.players]
-        self.round_ended = False
-        self.is_terminal = False
-        self.awaits_deal = False
-        self.infos: list[dict[str, int]] = [{} for _ in self.players]
         self.start_player = deal.start_player
         self.start_round(deal)
 
@@ -134,7 +125,6 @@ class ReferenceState:
         """Set up a round. Only the first round takes its start player from the deal."""
         if self.rounds_over > 0:
             self.start_player = self.clockwise(self.start_player)
-        self.awaits_deal = False
         self.hands = [sorted(hand) for hand in deal.hands]
         self.discards: list[int | None] = [None for _ in self.players]
         self.bids: list[int | None] = [None for _ in self.players]
@@ -149,9 +139,6 @@ class ReferenceState:
         self.leader = self.start_player
         self.phase = "discard"
         self.current_player = self.start_player
-
-    def clockwise(self, player: int) -> int:
-        return (player + 1) % self.rules.num_players
 
     # ---------------------------------------------------------------- legal moves
 
@@ -191,13 +178,10 @@ class ReferenceState:
 
     # ---------------------------------------------------------------- playing
 
-    def apply(self, action_id: int) -> None:
-        action = self.actions[action_id]
+    def apply(self, action: tuple) -> None:
         assert action in self.legal_actions(), f"{action} is not legal"
         player = self.current_player
         self.history.append((player, action))
-        self.rewards = [0.0 for _ in self.players]
-        self.round_ended = False
         match action:
             case ("discard", rank):
                 self.discard(player, rank)
@@ -297,36 +281,9 @@ class ReferenceState:
                 "bonus": bonus,
                 "paradox": 1 if player == paradox_player else 0,
             }
-        self.totals = [total + score for total, score in zip(self.totals, scores, strict=True)]
-        self.rounds_over += 1
-        self.round_ended = True
-        self.is_terminal = self.rounds_over == self.rules.rounds
-        self.awaits_deal = not self.is_terminal
-        self.rewards = self.rewards_of_round(scores)
-        self.returns = [so_far + now for so_far, now in zip(self.returns, self.rewards, strict=True)]
-        if self.is_terminal:
-            self.current_player = -1
-
-    def rewards_of_round(self, scores: list[int]) -> list[float]:
-        if self.reward_mode == "score":
-            return [float(score) for score in scores]
-        if self.reward_mode == "margin":
-            others = len(scores) - 1
-            return [score - (sum(scores) - score) / others for score in scores]
-        winners = self.winners(scores) if self.is_terminal else []
-        return [1 / len(winners) if player in winners else 0.0 for player in self.players]
-
-    def winners(self, last_scores: list[int]) -> list[int]:
-        """Highest total; among those, the higher score in the last round; whoever is left shares the win."""
-        leaders = [player for player in self.players if self.totals[player] == max(self.totals)]
-        best_last = max(last_scores[player] for player in leaders)
-        return [player for player in leaders if last_scores[player] == best_last]
+        self.pay(scores, self.rules.rounds)
 
     # ---------------------------------------------------------------- what a player sees
-
-    def relative(self, player: int, observer: int) -> int:
-        """0 is the observer, 1 the next player clockwise, and so on."""
-        return (player - observer) % self.rules.num_players
 
     def observation_parts(self, observer: int) -> dict[str, np.ndarray]:
         """The named parts of the observation, in the contract's order."""
@@ -391,17 +348,16 @@ class ReferenceState:
             if player != observer:
                 row = [int(rank in self.may_hold[player]) for rank in rules.ranks]
                 parts["may_hold"][self.relative(player, observer)] = row
-        if (
-            rules.rounds * rules.num_tricks * 2 > 127
-        ):  # a point for each trick, and one for its token in a group
-            exact = {self.relative(player, observer): digits(self.totals[player]) for player in self.players}
-            parts["exact_scores"] = np.array([exact[seat] for seat in range(P)], np.int8)
+        # A round brings a point for each trick, and one for its token in a group.
+        if rules.rounds * rules.num_tricks * 2 > 127:
+            exact = [digits(self.totals[player]) for player in self.from_observer(observer)]
+            parts["exact_scores"] = np.array(exact, np.int8)
         return parts
 
     def state_parts(self, observer: int) -> dict[str, np.ndarray]:
         """The named parts of the full state: those of an observation, with the rows of all seats in hidden ones."""
         parts = self.observation_parts(observer)
-        order = sorted(self.players, key=lambda player: self.relative(player, observer))
+        order = self.from_observer(observer)
         own = [self.observation_parts(player) for player in order]
         for name in ("hand", "discarded"):
             parts[name] = np.stack([seen[name] for seen in own])

@@ -17,6 +17,7 @@ import catbox_env
 from catbox_env.core.kernels import REWARDS
 from tests.cat_te.positions import cards
 from tests.cat_te.reference import (
+    ACTIONS,
     CLAIM,
     DECK,
     SHOW,
@@ -152,6 +153,7 @@ def compare_game(options: dict, reward: str, seed: int, seen: Counter) -> None:
     style = Style(rules, rng)
     game = catbox_env.make_game("cat_te_v0", reward=reward, **options)
     given_deal = unusual_deal(rules, rng) if rng.random() < 0.5 else None
+    assert [game.action_to_string(action) for action in range(game.num_actions)] == [*map(" ".join, ACTIONS)]
     state = game.new_initial_state(seed=seed, deal=given_deal)
     deal = read_deal(state, rules)
     if given_deal is not None:

@@ -38,15 +38,6 @@ def pot_game(**options):
     return start(POT, upturned="9H", side_pot=2, **options)
 
 
-def test_without_a_side_pot_there_is_nothing_to_claim():
-    state = start(POT)
-    assert not {"upturned", "claimed", "side_pot"} & set(state.game.observation_layout)
-    play(state, "AS")
-    assert "claim" not in legal(state)
-    with pytest.raises(ValueError, match=r"(?i)claim"):
-        play(state, "claim")
-
-
 def test_the_holder_of_the_next_higher_card_of_the_suit_may_claim():
     state = pot_game()
     assert "claim" not in legal(state), "not with a nine of clubs, and not with the ace of hearts"

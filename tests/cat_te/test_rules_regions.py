@@ -7,7 +7,6 @@ from tests.cat_te.positions import (
     by_seat,
     faceup,
     legal,
-    move_id,
     play,
     seat_of,
     start,
@@ -200,16 +199,3 @@ def test_the_choices_are_shown_and_the_winner_of_trick_6_wins_the_round(
     assert statistics(state, "won_round") == [int(seat == winner) for seat in range(4)]
     assert list(state.rewards()) == [3.0 if seat == winner else -1.0 for seat in range(4)]
     assert view(state, 0)["hand"].sum() == 0
-
-
-# ---------------------------------------------------------------- the end
-
-
-def test_after_the_end_nobody_moves():
-    state = play(after_four_tricks(), "9D, 9H, KD")
-    assert state.current_player == -1
-    assert state.legal_actions() == []
-    assert [state.action_mask(seat).sum() for seat in range(4)] == [0, 0, 0, 0]
-    assert by_seat(state, "to_move") == [0, 0, 0, 0]
-    with pytest.raises(ValueError, match="over"):
-        state.apply_action(move_id("AD"))

@@ -104,12 +104,6 @@ def test_of_two_such_hands_the_first_in_turn_order_has_the_first_chance():
     assert list(state.rewards()) == [-1, -1, 2], "seat 2 leads"
 
 
-def test_only_its_owner_can_show():
-    state = start([PLAIN, FOUR_OF_A_KIND])
-    assert "show" not in legal(state)
-    assert state.action_mask(1).sum() == 0
-
-
 def test_instant_wins_can_be_left_out():
     state = start([FOUR_OF_A_KIND, PLAIN], instant_wins=False)
     assert legal(state) == words(FOUR_OF_A_KIND)

@@ -2,7 +2,7 @@
 
 from collections import Counter
 from itertools import permutations
-from math import prod
+from math import factorial, prod
 from typing import Any
 
 import numpy as np
@@ -14,6 +14,7 @@ from catbox_env.core.game import GameState
 from tests.cat_te.positions import play, start, view
 from tests.cat_te.reference import DECK
 from tests.cat_te.worlds import Table, cards_in, draw, hidden
+from tests.core.chance import chance_of
 
 RULES: list[dict[str, Any]] = [
     {"num_players": 3, "region": "khmer", "side_pot": 1},
@@ -55,22 +56,6 @@ def revealing_state(options: dict[str, Any], seed: int) -> GameState:
             return state
 
 
-def compared(table: Table, weights: Counter, records: np.ndarray, observer: int) -> float:
-    """The chance of numbers like these if the draws are fair; fails where a draw cannot be."""
-    counts: Counter = Counter()
-    for record in records:
-        counts[tuple(table.profile_of(record, s, observer) for s in range(1, table.players))] += 1
-    assert set(counts) <= set(weights), "a world that cannot be"
-    total = sum(weights.values())
-    expected = {key: len(records) * weight / total for key, weight in weights.items()}
-    often = [key for key in weights if expected[key] >= 5]
-    rare = len(records) - sum(counts[key] for key in often), len(records) - sum(expected[k] for k in often)
-    observed, wanted = [counts[key] for key in often], [expected[key] for key in often]
-    if rare[1] > 1:
-        observed, wanted = [*observed, rare[0]], [*wanted, rare[1]]
-    return float(chisquare(observed, wanted).pvalue) if len(wanted) > 1 else 1.0
-
-
 @pytest.mark.parametrize(
     "options", [*RULES[:3], pytest.param(RULES[3], marks=pytest.mark.slow), *RULES[4:]], ids=str
 )
@@ -88,7 +73,9 @@ def test_worlds_come_up_as_often_as_their_number_says(options: dict[str, Any]) -
         if prod(len(each) for each in profiles) < 1_000:
             tested += 1
             drawn = draw(state.game, table.observation, 2000, seed)
-            assert compared(table, table.weights(profiles), drawn, observer) > 1e-5
+            others = range(1, table.players)
+            found = Counter(tuple(table.profile_of(each, s, observer) for s in others) for each in drawn)
+            assert chance_of(found, table.weights(profiles)) > 1e-5
         if tested == (4 if table.players < 4 else 2):
             return
     raise AssertionError(f"only {tested} positions")
@@ -256,7 +243,7 @@ def check_past(state: GameState, world: np.record, seed: int) -> list[float]:
     worlds = make_vec("cat_te_v0", 300, seed=seed, auto_deal=False, **game.options)
     worlds.set_states([world.clone() for _ in range(300)])  # each has a generator of its own
     past = game.rewind(worlds, history)
-    movers, chances, orders = history[: len(state.history()), 0], [], 1
+    movers, chances, orders, unordered = history[: len(state.history()), 0], [], 1, 1
     for seat in range(1, table.players):
         held, folded, _ = hidden(world.record, (seat + observer) % table.players)
         wanted = table.fold_orders(seat, held, folded)
@@ -264,9 +251,11 @@ def check_past(state: GameState, world: np.record, seed: int) -> list[float]:
         found = Counter(tuple(DECK[a - 52] for a in row if 52 <= a < 104) for row in rows.tolist())
         assert set(found) <= set(wanted)
         orders *= len(wanted)
+        unordered *= factorial(len(folded))
         if len(wanted) > 1:
             chances.append(float(chisquare([found[order] for order in wanted]).pvalue))
     assert past.importance_weights.tolist() == [orders] * 300
+    assert past.acceptance == pytest.approx(orders / unordered)
     return chances
 
 

@@ -77,9 +77,6 @@ def test_more_deals_than_the_limit_are_refused() -> None:
         ValueError, match="has 55 deals, more than limit=54; take smaller rules or a larger limit"
     ):
         TINY.chance_outcomes(54)
-    for value in (0, 2.5, "3", None, True):
-        with pytest.raises(ValueError, match="limit="):
-            TINY.chance_outcomes(value)  # type: ignore[arg-type]
 
 
 @pytest.mark.parametrize("game_id", catbox_env.GAMES)
@@ -123,9 +120,9 @@ DRAWN: list[tuple[str, dict[str, Any]]] = [
 ]
 
 
-def follow_draws(game: Game, first_round: bool, rng: np.random.Generator) -> tuple[list[int], float]:
-    """A random deal, draw by draw, and its probability."""
-    drawn, probability = list[int](), 1.0
+def follow_draws(game: Game, first_round: bool, rng: np.random.Generator) -> list[int]:
+    """A random deal, draw by draw."""
+    drawn = list[int]()
     while outcomes := game.draws.outcomes(drawn, first_round):
         draws, probabilities = zip(*outcomes, strict=True)
         assert list(draws) == sorted(set(draws))
@@ -136,9 +133,8 @@ def follow_draws(game: Game, first_round: bool, rng: np.random.Generator) -> tup
         assert len(names) == len(draws)
         i = int(rng.choice(len(draws), p=np.array(probabilities) / sum(probabilities)))
         drawn.append(draws[i])
-        probability *= probabilities[i]
     assert len(drawn) <= game.draws.length
-    return drawn, probability
+    return drawn
 
 
 @pytest.mark.parametrize(("game_id", "options"), DRAWN, ids=str)
@@ -147,7 +143,7 @@ def test_a_deal_is_drawn_card_by_card_and_its_draws_can_be_told_from_it(game_id:
     longest = 0
     for first_round in [True, False] if options.get("rounds") else [True]:
         for _ in range(20):
-            drawn, _ = follow_draws(game, first_round, rng)
+            drawn = follow_draws(game, first_round, rng)
             longest = max(longest, len(drawn))
             if not game.draws.is_possible(drawn):
                 continue
@@ -200,9 +196,9 @@ def test_draws_of_a_deal_that_are_none_are_refused() -> None:
             TINY.draws.outcomes(drawn)
     with pytest.raises(ValueError, match="drawn="):
         make_game("petrify_v0", rules=PetrifyRules.tiny()).draws.outcomes([0, 0, 0])
-    for drawn in (None, 3, [-1], [3], ["a"], [0] * 7, [0.5], [True]):
+    for drawn in ([-1], [3], [0] * 7):
         with pytest.raises(ValueError, match="drawn="):
-            TINY.draws.outcomes(drawn)  # type: ignore[arg-type]
+            TINY.draws.outcomes(drawn)
 
 
 @pytest.mark.parametrize(("game_id", "options"), DRAWN, ids=str)

@@ -1,9 +1,6 @@
 """The round under way of a world: a deal and play that lead to it, and to what a seat has seen of it."""
 
 import dataclasses
-from collections import Counter
-from itertools import permutations
-from math import factorial, prod
 from typing import Any
 
 import numpy as np
@@ -87,67 +84,6 @@ def test_the_true_state_is_taken_back_to_its_deal(game_id: str, options: dict[st
         state.apply_action(int(rng.choice(state.legal_actions())))
 
 
-@pytest.mark.parametrize(("game_id", "options"), [*RULES, ("petrify_v0", {"num_players": 3})], ids=str)
-def test_a_state_sampled_with_a_history_has_a_round_that_looks_the_same(
-    game_id: str, options: dict[str, Any]
-) -> None:
-    game, differ = make_game(game_id, **options), 0
-    for state in some_states(game, 8):
-        used = len(state.history()) if game.is_perfect_information else moves_of_round(state)
-        for seat in range(game.num_players):
-            seen, history = state.observation(seat), state.history_observation(seat)
-            sampled = [game.sample_state(seen, seed, history=history) for seed in (3, 3, 4)]
-            assert sampled[0].record.tobytes() == sampled[1].record.tobytes()
-            assert sampled[0].history() == sampled[1].history()
-            differ += sampled[0].history() != sampled[2].history()
-            for world in sampled:
-                # Which seat it is stays open if the start player is random.
-                own = (seat + world.current_player - state.current_player) % game.num_players
-                assert np.array_equal(world.observation(own), seen)
-                in_round = history[len(state.history()) - used :][:used]
-                assert np.array_equal(world.history_observation(own)[:used], in_round)
-                assert len(world.history()) == used
-    assert bool(differ) != game.is_perfect_information
-
-
-def test_a_world_weighs_as_many_times_as_there_are_orders_in_which_its_cards_can_have_been_folded() -> None:
-    game = make_game("cat_te_v0", num_players=3, side_pot=1)
-    counted = 0
-    for state in some_states(game, 60, 300):
-        seat = state.current_player
-        history = state.history_observation(seat)
-        worlds = game.sample_states(state.observation(seat), 8, seed=1)
-        past = game.rewind(worlds, history)
-        hidden = np.flatnonzero(history[:, 1] == HIDDEN)
-        hidden = hidden[past.actions[0][hidden] >= 52]  # the others are blind choices
-        movers = history[hidden, 0]
-        if not 2 <= len(hidden) <= 4:
-            continue
-        for row in range(8):
-            actions = past.actions[row]
-            ways = 0
-            for order in permutations(range(len(hidden))):
-                if (movers[list(order)] != movers).any():
-                    continue  # a card of another seat
-                trial = actions.copy()
-                trial[hidden] = actions[hidden[list(order)]]
-                ways += leads_to(past, row, trial, worlds)
-            assert past.importance_weights[row] == ways
-            of_seats = np.bincount(movers, minlength=3).tolist()
-            assert past.acceptance[row] == pytest.approx(ways / prod(map(factorial, of_seats)))
-            counted += ways > 1
-    assert counted > 20
-
-
-def leads_to(past: Past, row: int, actions: np.ndarray, worlds: Vec) -> bool:
-    games = past.beginnings.take(np.array([row]))
-    for action in actions[actions != UNUSED]:
-        if not games.action_mask[0, action]:
-            return False
-        games.step(np.array([action]))
-    return np.array_equal(games.observation[0], worlds.observation[row])
-
-
 def test_a_world_weighs_less_for_every_other_card_with_which_an_action_could_have_been_taken() -> None:
     """In Cat in the Box: by 1 / c where an action takes one of c equal cards."""
     game, tested = make_game("cat_in_the_box_v0", num_players=3), 0
@@ -162,25 +98,6 @@ def test_a_world_weighs_less_for_every_other_card_with_which_an_action_could_hav
             assert past.importance_weights[row] == pytest.approx(weight)
             tested += weight < 0.1
     assert tested > 20
-
-
-def test_each_order_of_folded_cards_is_as_likely() -> None:
-    game = make_game("cat_te_v0", num_players=2, region="khmer")
-    state = game.new_initial_state(seed=5)
-    folds = 0
-    while folds < 3:  # the second seat folds as often as it may
-        legal = state.legal_actions()
-        state.apply_action(legal[-1] if state.current_player == 1 and legal[-1] >= 52 else legal[0])
-        folds = sum(action >= 52 for action in state.history())
-    while state.current_player != 0:
-        state.apply_action(state.legal_actions()[0])
-    worlds = game.sample_states(state.observation(0), 1, seed=0)
-    many = worlds.take(np.zeros(3000, np.int64))
-    many._generators[:] = game.sample_states(state.observation(0), 3000, seed=1)._generators
-    past = game.rewind(many, state.history_observation(0))
-    drawn = Counter(map(tuple, past.actions.tolist()))
-    assert len(drawn) == past.importance_weights[0] == 6
-    assert all(abs(count - 500) < 100 for count in drawn.values())
 
 
 def test_a_history_that_cannot_be_of_the_world_is_refused() -> None:

@@ -8,10 +8,11 @@ from typing import Any
 
 import numpy as np
 import pytest
-from scipy.stats import chi2_contingency, chisquare
+from scipy.stats import chi2_contingency
 
 from catbox_env import Game, GameState, make_game
 from catbox_env.core.kernels import HIDDEN, UNUSED
+from tests.core.chance import chance_of
 from tests.core.game_cases import begun
 
 # Cat in the Box: every deal and every discard, with each card told apart.
@@ -49,18 +50,6 @@ def replayed(game: Game, deal: Any, shown: np.ndarray, observer: int) -> dict[tu
     return found
 
 
-def compared(drawn: Counter, weights: dict[Any, float]) -> float:
-    """The chance of numbers like ``drawn`` under ``weights``; fails for what cannot be drawn."""
-    assert set(drawn) <= set(weights), "drawn, but not possible"
-    total, number = sum(weights.values()), drawn.total()
-    expected = {key: number * weight / total for key, weight in weights.items()}
-    often = [key for key in weights if expected[key] >= 5]
-    observed, wanted = [drawn[key] for key in often], [expected[key] for key in often]
-    if number - sum(wanted) > 1e-6:
-        observed, wanted = [*observed, number - sum(observed)], [*wanted, number - sum(wanted)]
-    return float(chisquare(observed, wanted).pvalue) if len(wanted) > 1 else 1.0
-
-
 def check_round(game: Game, state: GameState, observer: int, count: int) -> float:
     """The chance of what is sampled for ``observer`` in the first round."""
     seen, history = state.observation(observer), state.history_observation(observer)
@@ -72,11 +61,11 @@ def check_round(game: Game, state: GameState, observer: int, count: int) -> floa
         if revealed and sorted(deal.hands[observer]) == dealt:
             for actions, ways in replayed(game, deal, shown, observer).items():
                 weights[repr(game.deal_of(begins)), actions] = probability * ways
-    drawn = Counter()
+    drawn: Counter = Counter()
     for seed in range(count if len(weights) > 1 else 1):
         world = game.sample_state(seen, seed, history=history)
         drawn[repr(game.deal_of(world)), tuple(world.history())] += 1
-    return compared(drawn, weights)
+    return chance_of(drawn, weights)
 
 
 SMALL = {"num_players": 2, "num_ranks": 3, "num_colors": 2, "copies": 3, "hand_size": 4, "bids": ()}

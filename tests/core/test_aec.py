@@ -3,12 +3,14 @@
 import copy
 import pickle
 import warnings
+from typing import Any
 
 import numpy as np
 import pytest
 from pettingzoo.test import api_test, seed_test
 
 from catbox_env import cat_in_the_box_v0
+from catbox_env.adapters import aec
 
 OPTIONS = [
     {"num_players": 5},
@@ -24,16 +26,19 @@ def _only_our_warnings() -> None:
     warnings.filterwarnings("ignore", module="pettingzoo")
 
 
-def play(env: object, rng: np.random.Generator, steps: int | None = None) -> dict[str, float]:
-    """Play at random through ``last``. Returns the sum of the rewards that each agent got."""
-    received = dict.fromkeys(env.possible_agents, 0.0)
+def play(
+    env: Any, rng: np.random.Generator, steps: int | None = None
+) -> tuple[dict[str, float], dict[str, list[dict]]]:
+    """Play at random through ``last``. Returns the sum of the rewards, and the statistics, that each agent got."""
+    received, told = dict.fromkeys(env.possible_agents, 0.0), {agent: [] for agent in env.possible_agents}
     while env.agents and steps != 0:
-        observation, reward, terminated, truncated, _ = env.last()
+        observation, reward, terminated, truncated, info = env.last()
         received[env.agent_selection] += reward
+        told[env.agent_selection] += [info] if info else []
         steps = None if steps is None else steps - 1
         done = terminated or truncated
         env.step(None if done else int(rng.choice(np.flatnonzero(observation["action_mask"]))))
-    return received
+    return received, told
 
 
 @pytest.mark.parametrize("options", OPTIONS, ids=str)
@@ -68,30 +73,26 @@ def test_every_agent_sees_what_its_seat_sees_and_the_one_to_move_has_a_mask(opti
         assert list(env.rewards.values()) == state.rewards()
 
 
-@pytest.mark.parametrize("options", OPTIONS, ids=str)
-def test_no_reward_is_lost_or_counted_twice(options: dict) -> None:
-    env = cat_in_the_box_v0.env(**options)
-    rng = np.random.default_rng(0)
-    for seed in range(10):
+@pytest.mark.parametrize(("game_id", "options"), [
+    *(("cat_in_the_box_v0", options) for options in OPTIONS),
+    ("cat_te_v0", {"num_players": 3, "rounds": 3, "side_pot": 1}),
+    *(("petrify_v0", {"num_players": players, "teleports": 3, "zeros": 1}) for players in (2, 3, 4)),
+], ids=str)  # fmt: skip
+def test_no_reward_is_lost_or_counted_twice_and_all_get_the_statistics_of_every_round(
+    game_id: str, options: dict
+) -> None:
+    """Also of a seat that acts twice in a row."""
+    env, rng = aec.env(game_id, **options), np.random.default_rng(0)
+    for seed in range(8):
         env.reset(seed=seed)
-        received = play(env, rng)
-        assert list(received.values()) == pytest.approx(env.unwrapped.game_state.returns())
-
-
-def test_every_agent_gets_the_statistics_of_a_round() -> None:
-    env = cat_in_the_box_v0.raw_env(num_players=3, rounds=2)
-    rng = np.random.default_rng(0)
-    env.reset(seed=0)
-    scores = {agent: [] for agent in env.agents}
-    for agent in env.agent_iter():
-        observation, _, terminated, _, info = env.last()
-        if info:
-            assert list(info) == ["score", "tricks_won", "bid", "bonus", "paradox"]
-            assert all(type(value) is int for value in info.values())
-            scores[agent].append(info["score"])
-        env.step(None if terminated else int(rng.choice(np.flatnonzero(observation["action_mask"]))))
-    assert [len(paid) for paid in scores.values()] == [2, 2, 2]
-    assert [sum(paid) for paid in scores.values()] == env.game_state.returns()
+        received, told = play(env, rng)
+        state = env.unwrapped.game_state
+        assert list(received.values()) == pytest.approx(state.returns())
+        assert [len(infos) for infos in told.values()] == [state.game.num_rounds] * state.game.num_players
+        assert [infos[-1] for infos in told.values()] == [state.info(seat) for seat in range(len(told))]
+        assert all(type(value) is int for infos in told.values() for info in infos for value in info.values())
+        if "score" in state.game.kernels.info_names and state.game.reward == "score":
+            assert [sum(info["score"] for info in infos) for infos in told.values()] == state.returns()
 
 
 def test_observations_are_never_changed_by_a_later_step() -> None:

@@ -5,9 +5,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from catbox_env import make_game, petrify_v0
+from catbox_env import make_game
 from catbox_env.core.game import GameState
-from catbox_env.games.petrify.rules import Rules
 from catbox_env.games.petrify.state import STATE
 from tests.games.test_conformance import VARIANTS
 
@@ -59,30 +58,3 @@ def test_a_game_can_last_as_long_as_max_game_length_says() -> None:
     game = make_game("petrify_v0", size=3, wildcards=9, move_rule="up_to")
     assert game.max_game_length == 7
     assert max(len(state.history()) for state in random_states(game, seed=0, num_games=300)) + 1 == 7
-
-
-@pytest.mark.parametrize("players", [2, 3, 4])
-def test_through_pettingzoo_every_agent_is_told_its_reward_and_its_place(players: int) -> None:
-    env = petrify_v0.raw_env(rules=Rules.full(num_players=players))
-    rng = np.random.default_rng(players)
-    acted_twice = 0
-    for seed in range(8):
-        env.reset(seed=seed)
-        told, places, last = dict.fromkeys(env.agents, 0.0), [], None
-        for agent in env.agent_iter():
-            observation, reward, terminated, truncated, info = env.last()
-            assert not truncated
-            told[agent] += reward
-            if terminated:
-                places.append(info["place"])
-                env.step(None)
-                continue
-            if env.game_state.record.teleporting:
-                assert agent == last
-                acted_twice += 1
-            last = agent
-            env.step(int(rng.choice(np.flatnonzero(observation["action_mask"]))))
-        assert list(told.values()) == env.game_state.returns()
-        assert sorted(places) == list(range(players))
-        assert env.game_state.returns() == pytest.approx([1 - 2 * place / (players - 1) for place in places])
-    assert acted_twice > 0

@@ -210,7 +210,7 @@ def test_equal_points_go_to_the_last_round_or_are_shared() -> None:
         points = f"{max(totals)} point{'' if abs(max(totals)) == 1 else 's'}"
         text = f"player_{winner} wins with {points}"
         if is_tied:
-            text += f"; player_{1 - winner} has as many, but fewer in the last round"
+            text += f": player_{1 - winner} has as many, but fewer in the last round"
         if is_shared:
             text = f"player_0 and player_1 share the win with {points} each"
         assert (end.text, end.seat) == (text, None if is_shared else winner)

@@ -1,6 +1,7 @@
 """Cat Te: the worlds drawn from an observation are those that can be, each as likely as any other."""
 
 from collections import Counter
+from collections.abc import Iterable, Iterator
 from itertools import permutations
 from math import factorial, prod
 from typing import Any
@@ -11,9 +12,9 @@ from scipy.stats import chisquare
 
 from catbox_env import make_game, make_vec
 from catbox_env.core.game import GameState
-from tests.cat_te.positions import play, start, view
+from tests.cat_te.positions import play, start
 from tests.cat_te.reference import DECK
-from tests.cat_te.worlds import Table, cards_in, draw, hidden
+from tests.cat_te.worlds import Profile, Table, cards_in, draw, hidden, of_suits
 from tests.core.chance import chance_of
 
 RULES: list[dict[str, Any]] = [
@@ -56,12 +57,10 @@ def revealing_state(options: dict[str, Any], seed: int) -> GameState:
             return state
 
 
-@pytest.mark.parametrize(
-    "options", [*RULES[:3], pytest.param(RULES[3], marks=pytest.mark.slow), *RULES[4:]], ids=str
-)
-def test_worlds_come_up_as_often_as_their_number_says(options: dict[str, Any]) -> None:
-    """Suits by seat, hand and folds, and the place of the claimed card, against counting by trying every order."""
-    tested = 0
+def positions(
+    options: dict[str, Any], number: int
+) -> Iterator[tuple[int, GameState, int, Table, list[set[Profile]]]]:
+    """So many positions that tell something of suits: seed, state, observer, what it sees, the others' profiles."""
     for seed in range(1000):
         state = revealing_state(options, seed)
         observer = seed % state.game.num_players
@@ -71,14 +70,46 @@ def test_worlds_come_up_as_often_as_their_number_says(options: dict[str, Any]) -
             continue
         profiles = [table.profiles(seat) for seat in range(1, table.players)]
         if prod(len(each) for each in profiles) < 1_000:
-            tested += 1
-            drawn = draw(state.game, table.observation, 2000, seed)
-            others = range(1, table.players)
-            found = Counter(tuple(table.profile_of(each, s, observer) for s in others) for each in drawn)
-            assert chance_of(found, table.weights(profiles)) > 1e-5
-        if tested == (4 if table.players < 4 else 2):
+            yield seed, state, observer, table, profiles
+            number -= 1
+        if not number:
             return
-    raise AssertionError(f"only {tested} positions")
+    raise AssertionError(f"{number} positions are missing")
+
+
+def counted(table: Table, records: Iterable[Any], observer: int) -> Counter:
+    """How often each combination of profiles has come up."""
+    others = range(1, table.players)
+    return Counter(tuple(table.profile_of(record, s, observer) for s in others) for record in records)
+
+
+@pytest.mark.parametrize(
+    "options", [*RULES[:3], pytest.param(RULES[3], marks=pytest.mark.slow), *RULES[4:]], ids=str
+)
+def test_worlds_come_up_as_often_as_their_number_says(options: dict[str, Any]) -> None:
+    """Suits by seat, hand and folds, and the place of the claimed card, against counting by trying every order."""
+    for seed, state, observer, table, profiles in positions(options, 4 if options["num_players"] < 4 else 2):
+        drawn = draw(state.game, table.observation, 2000, seed)
+        assert chance_of(counted(table, drawn, observer), table.weights(profiles)) > 1e-5
+
+
+def test_with_a_history_worlds_come_up_as_often_as_their_folds_can_have_been_ordered() -> None:
+    """Every order of the folds counts as one, since the history does not tell which card was folded when."""
+    several = 0
+    for _, state, observer, table, profiles in positions({"num_players": 3, "region": "khmer"}, 6):
+        history = state.history_observation(observer)
+        worlds = [state.game.sample_state(table.observation, seed, history) for seed in range(300)]
+        ways = [
+            {profile: len(table.fold_orders(seat, *map(of_suits, profile[:2]))) for profile in each}
+            for seat, each in enumerate(profiles, start=1)
+        ]
+        weights = {
+            each: number * prod(ways[i][profile] for i, profile in enumerate(each))
+            for each, number in table.weights(profiles).items()
+        }
+        assert chance_of(counted(table, [world.record for world in worlds], observer), weights) > 1e-5
+        several += len({number for each in ways for number in each.values()}) > 1
+    assert several > 2
 
 
 def test_each_of_the_possible_worlds_is_as_likely_as_any_other() -> None:
@@ -147,46 +178,6 @@ def test_a_world_is_the_state_except_for_what_is_hidden(options: dict[str, Any])
 
 
 # What the current trick, the claim and a match tell ---------------------------------------------------------------
-
-
-def test_a_card_shown_off_suit_tells_at_once_in_the_trick_under_way() -> None:
-    hands = ["AS KH 9H QD JD 2C", "2H 3H 4D 5D 6D 7C", "2S 3C 4C 5C 6C 9S"]
-    state = play(start(hands, region="khmer", instant_wins=False), "AS, 2H")
-    assert state.record.trick == 0
-    for observer in (0, 2):
-        drawn = draw(state.game, state.observation(observer), 500)
-        assert not any(card.endswith("S") for record in drawn for card in cards_in(record.hand[1]))
-    drawn = draw(state.game, state.observation(1), 500)
-    assert any(card.endswith("S") for record in drawn for card in cards_in(record.hand[2]))
-
-
-def test_everybody_sees_in_which_trick_of_this_round_the_side_pot_was_claimed() -> None:
-    hands = ["AS KS QS JS 9H 8H", "5S 2C 3C 4C 5C 10H", "2D 3D 4D 5D 6D 7H"]
-    options = {"upturned": "4S", "side_pot": 1, "instant_wins": False, "rounds": 2}
-    state = play(start(hands, **options), "AS, fold 2C, 2D", "KS")
-    assert not view(state, 2)["claim_trick"].any()
-    play(state, "claim", "fold 3C, 3D", "QS, fold 4C, 4D")
-    for seat in range(3):
-        assert view(state, seat)["claim_trick"].tolist() == [0, 1, 0, 0, 0]
-    while state.record.rounds_ended == 0:
-        state.apply_action(next(a for a in state.legal_actions()[::-1] if a < 104))
-    assert not view(state, 0)["claim_trick"].any()
-    assert not view(state, 0)["claimed"].any()
-
-
-def test_the_claimed_card_is_not_among_the_cards_folded_before() -> None:
-    """It was in hand then: it may be held, or be the one card folded since."""
-    hands = ["AS KS QS JS 9H 8H", "5S 2C 3C 4C 5C 10H", "2D 3D 4D 5D 6D 7H"]
-    state = start(hands, upturned="4S", side_pot=1, instant_wins=False)
-    play(state, "AS, fold 2C, 2D", "KS, fold 3C, 3D", "QS, claim")
-    assert all("5S" in cards_in(record.hand[1]) for record in draw(state.game, state.observation(0), 500))
-    play(state, "fold 4C, 4D", "JS")
-    drawn = draw(state.game, state.observation(0), 20_000)
-    held = sum("5S" in cards_in(record.hand[1]) for record in drawn)
-    assert all("5S" in cards_in(r.hand[1]) + cards_in(r.folded[1]) for r in drawn)
-    # With the other cards any: three to be held beside two folds, or the claimed card as one of three folds, which
-    # is the same number of worlds for each of the four places.
-    assert chisquare([held, 20_000 - held], [20_000 * 3 / 6, 20_000 * 3 / 6]).pvalue > 1e-4
 
 
 @pytest.mark.parametrize("observer", range(4))

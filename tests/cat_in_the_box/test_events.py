@@ -16,7 +16,7 @@ from catbox_env.games.cat_in_the_box.rules import COLORS, Rules
 from catbox_env.games.cat_in_the_box.show import a_card
 from tests.cat_in_the_box.positions import play, start
 from tests.core.events import checked_rounds, laid_open, of_kind, steps, texts, told
-from tests.games.rule_sets import cat_in_the_box_rules
+from tests.games.rule_sets import RULES
 
 
 def move(state: Any, name: str) -> int:
@@ -152,7 +152,7 @@ def test_the_reasons_of_a_paradox_are_those_of_the_board() -> None:
 
 
 @settings(max_examples=60, deadline=None)
-@given(rules=cat_in_the_box_rules(), seed=st.integers(0, 2**31))
+@given(rules=RULES["cat_in_the_box_v0"], seed=st.integers(0, 2**31))
 def test_the_sums_of_every_round_are_right(rules: Rules, seed: int) -> None:
     """In random games of random rule sets."""
     game = catbox_env.make_game("cat_in_the_box_v0", rules=rules)

@@ -18,7 +18,7 @@ import catbox_env
 from catbox_env.core.kernels import REWARDS
 from tests.cat_in_the_box.reference import PARADOX, Deal, ReferenceState, Rules, action_text, make_rules
 from tests.games.compare import NUMBERS_OF_GAMES, compare_games, play_both
-from tests.games.rule_sets import cat_in_the_box_rules
+from tests.games.rule_sets import RULES
 
 RULE_SETS: dict[int, list[dict]] = {
     2: [
@@ -144,7 +144,7 @@ def test_seeded_games_agree_move_by_move(players, games):
 
 
 any_game = given(
-    rules=cat_in_the_box_rules(), reward=st.sampled_from(REWARDS), seed=st.integers(0, 2**32 - 1)
+    rules=RULES["cat_in_the_box_v0"], reward=st.sampled_from(REWARDS), seed=st.integers(0, 2**32 - 1)
 )
 
 

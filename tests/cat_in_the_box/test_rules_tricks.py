@@ -2,7 +2,7 @@
 
 import pytest
 
-from tests.cat_in_the_box.positions import BLUE, colours, legal, play, start, tricks, view
+from tests.cat_in_the_box.positions import BLUE, colours, legal, play, start, statistics, tricks, view
 
 pytestmark = pytest.mark.nojit
 
@@ -138,7 +138,7 @@ def paradox_as_leader():
 
 def paradox_as_follower():
     """Two colours; one trick each; seat 0 has led blue 4 to the third and seat 1 has nothing to declare."""
-    state = start([[1, 4, 4, 1, 1], [2, 2, 2, 3, 3]], num_ranks=4, num_colors=2)
+    state = start([[1, 1, 1, 4, 4], [2, 2, 2, 3, 3]], num_ranks=4, num_colors=2)
     play(state, "discard 1", "discard 3", "blue 1", "red 2")
     return play(state, "red 3", "red 4", "blue 4")
 
@@ -162,10 +162,13 @@ def test_a_follower_without_a_legal_declaration_has_paradox_alone():
     assert legal(state) == {"paradox"}
     play(state, "paradox")
     assert state.is_terminal()
-    assert tricks(state) == [1, 1], "nobody wins the unfinished trick"
+    assert tricks(state) == statistics(state, "tricks_won") == [1, 1], "nobody wins the unfinished trick"
     board = view(state, 0)["board"]
     assert board[BLUE, 3].tolist() == [1, 0], "the tokens of the unfinished trick stay on the board"
     assert board.sum() == 5
+    assert statistics(state, "paradox") == [0, 1]
+    assert statistics(state, "bonus") == [2, 0], "blue 4 of the unfinished trick joins red 4"
+    assert statistics(state, "score") == [3, -1]
 
 
 # ---------------------------------------------------------------- end of the round

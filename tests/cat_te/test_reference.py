@@ -29,7 +29,7 @@ from tests.cat_te.reference import (
     suit_of,
 )
 from tests.games.compare import NUMBERS_OF_GAMES, compare_games, play_both
-from tests.games.rule_sets import cat_te_rules
+from tests.games.rule_sets import RULES
 
 #: What has to come up in 40 games, and in 250.
 COMMON = ("show", "shown by a follower", "claim", "blind choice", "off suit, face up", "sweep", "khmer round")
@@ -181,7 +181,7 @@ def test_seeded_games_agree_move_by_move(players, games):
 
 
 @settings(max_examples=40)
-@given(rules=cat_te_rules(), reward=st.sampled_from(REWARDS), seed=st.integers(0, 2**32 - 1))
+@given(rules=RULES["cat_te_v0"], reward=st.sampled_from(REWARDS), seed=st.integers(0, 2**32 - 1))
 def test_games_over_random_rule_sets_agree_move_by_move(rules, reward, seed):
     compare_game(vars(rules), reward, seed, Counter())
 

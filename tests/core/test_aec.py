@@ -1,16 +1,17 @@
-"""The PettingZoo interface: the official checks, and what these do not check."""
+"""The PettingZoo interface: what the official checks, in tests/games/test_conformance.py, do not check."""
 
 import copy
 import pickle
-import warnings
 from typing import Any
 
 import numpy as np
 import pytest
-from pettingzoo.test import api_test, seed_test
 
 from catbox_env import cat_in_the_box_v0
 from catbox_env.adapters import aec
+
+#: Illegal moves through `env` log a warning.
+pytestmark = pytest.mark.filterwarnings("ignore::UserWarning:pettingzoo")
 
 OPTIONS = [
     {"num_players": 5},
@@ -18,12 +19,6 @@ OPTIONS = [
     {"num_players": 3, "history": True, "rounds": 2},
     {"num_players": 2, "reward": "margin", "history": True},
 ]
-
-
-@pytest.fixture(autouse=True)
-def _only_our_warnings() -> None:
-    # api_test warns that a dict observation "probably should be" a box; OrderEnforcing and illegal moves log.
-    warnings.filterwarnings("ignore", module="pettingzoo")
 
 
 def play(
@@ -39,16 +34,6 @@ def play(
         done = terminated or truncated
         env.step(None if done else int(rng.choice(np.flatnonzero(observation["action_mask"]))))
     return received, told
-
-
-@pytest.mark.parametrize("options", OPTIONS, ids=str)
-@pytest.mark.parametrize("make", [cat_in_the_box_v0.env, cat_in_the_box_v0.raw_env])
-def test_pettingzoo_api(make: object, options: dict) -> None:
-    api_test(make(**options), num_cycles=200)
-
-
-def test_pettingzoo_seed() -> None:
-    seed_test(lambda: cat_in_the_box_v0.env(num_players=3), num_cycles=200)
 
 
 @pytest.mark.parametrize("options", OPTIONS, ids=str)

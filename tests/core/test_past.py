@@ -13,17 +13,9 @@ from catbox_env.games.cat_in_the_box.game import CatInTheBox
 from tests.core.events import steps
 from tests.core.game_cases import CASES, begun
 from tests.core.test_uniform_pasts import multiplicity
+from tests.games.test_conformance import VARIANTS
 
-RULES: list[tuple[str, dict[str, Any]]] = [
-    ("cat_in_the_box_v0", {"num_players": 3}),
-    ("cat_in_the_box_v0", {"num_players": 5, "start_player": "random"}),
-    ("cat_in_the_box_v0", {"num_players": 2, "rounds": 3}),
-    ("cat_in_the_box_v0", {"num_players": 4, "bids": (), "rounds": "match"}),
-    ("cat_te_v0", {"num_players": 4}),
-    ("cat_te_v0", {"num_players": 6, "side_pot": 2, "rounds": 2}),
-    ("cat_te_v0", {"num_players": 3, "region": "khmer", "side_pot": 1}),
-    ("cat_te_v0", {"num_players": 2, "offsuit_faceup": False, "rounds": 2}),
-]
+RULES = [(game_id, options) for game_id, options in VARIANTS if not CASES[game_id].perfect_information]
 
 
 def some_states(game: Game, count: int, first_seed: int = 0) -> list[GameState]:
@@ -109,9 +101,7 @@ def test_a_history_that_cannot_be_of_the_world_is_refused() -> None:
     wrong: list[tuple[Any, str]] = [
         (np.full_like(history, UNUSED), "row 0 is not a history of world 0; give that of the seat"),
         (np.full_like(history, 100), "holds seats or actions that the game does not have"),
-        (history[:3], "expected int8 of shape"),
         (history.astype(np.int64), "expected int8 of shape"),
-        ("history", "expected int8 of shape"),
     ]
     for given, said in wrong:
         with pytest.raises(ValueError, match=said):
@@ -170,7 +160,9 @@ def test_a_game_that_hides_cards_is_not_one_of_perfect_information_for_want_of_a
 # The end of a round opens its cards to everybody: one model of what is known.
 
 
-@pytest.mark.parametrize(("game_id", "options"), [r for r in RULES if "rounds" in r[1]], ids=str)
+@pytest.mark.parametrize(
+    ("game_id", "options"), [r for r in RULES if "rounds" in r[1] and "start_player" not in r[1]], ids=str
+)
 def test_at_the_end_of_a_round_everybody_is_told_its_cards_and_samples_are_about_the_next(
     game_id: str, options: dict[str, Any]
 ) -> None:

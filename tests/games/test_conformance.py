@@ -85,6 +85,8 @@ def test_many_rule_sets_keep_the_contract(game_id: str, data: st.DataObject) -> 
 @pytest.mark.parametrize(
     ("module", "options"),
     [
+        (catbox_env.cat_in_the_box_v0, {"num_players": 5}),
+        (catbox_env.cat_in_the_box_v0, {"num_players": 3, "history": True, "rounds": 2}),
         (catbox_env.cat_te_v0, {}),
         (catbox_env.cat_te_v0, {"num_players": 6, "side_pot": 2, "rounds": 2, "region": "khmer"}),
         (catbox_env.petrify_v0, {"rules": PetrifyRules.full(num_players=4)}),
@@ -92,5 +94,6 @@ def test_many_rule_sets_keep_the_contract(game_id: str, data: st.DataObject) -> 
     ids=str,
 )
 def test_pettingzoo_accepts_the_environment(module: Any, options: dict[str, Any]) -> None:
-    api_test(module.env(**options), num_cycles=150)
+    for make in (module.env, module.raw_env):
+        api_test(make(**options), num_cycles=150)
     seed_test(lambda: module.raw_env(**options), num_cycles=100)

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 import catbox_env
 from catbox_env.core.kernels import REWARDS
 from tests.games.compare import NUMBERS_OF_GAMES, compare_games, play_both
-from tests.games.rule_sets import petrify_rules
+from tests.games.rule_sets import RULES
 from tests.petrify.positions import as_reference
 from tests.petrify.reference import TELEPORT, WALL, WILDCARD, ZERO, ReferenceState
 
@@ -104,7 +104,7 @@ def test_seeded_games_agree_move_by_move(players, games):
         assert seen[situation] > 0, f"{situation} never happened: {dict(seen)}"
 
 
-any_game = given(rules=petrify_rules(), reward=st.sampled_from(REWARDS), seed=st.integers(0, 2**32 - 1))
+any_game = given(rules=RULES["petrify_v0"], reward=st.sampled_from(REWARDS), seed=st.integers(0, 2**32 - 1))
 
 
 @settings(max_examples=60)

@@ -179,13 +179,19 @@ def test_wrong_parameters_are_errors(parameters: str) -> None:
         pyspiel.load_game(f"python_cat_in_the_box({parameters})")
 
 
-@pytest.mark.parametrize(("call", "said"), [
-    (lambda: openspiel.load(None), "expected a game"),
-    (lambda: openspiel.load(pyspiel.load_game("kuhn_poker")), "expected a game"),
-    (lambda: openspiel.load("chess"), "unknown game 'chess'"),
-    (lambda: openspiel.load(make_game("cat_in_the_box_v0"), num_players=3), "num_players: given with a game"),
-    (lambda: openspiel.load("cat_in_the_box_v0").make_py_observer(None, {"a": 1}), "no parameters"),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    ("call", "said"),
+    [
+        (lambda: openspiel.load(None), "expected a game"),
+        (lambda: openspiel.load(pyspiel.load_game("kuhn_poker")), "expected a game"),
+        (lambda: openspiel.load("chess"), "unknown game 'chess'"),
+        (
+            lambda: openspiel.load(make_game("cat_in_the_box_v0"), num_players=3),
+            "num_players: given with a game",
+        ),
+        (lambda: openspiel.load("cat_in_the_box_v0").make_py_observer(None, {"a": 1}), "no parameters"),
+    ],
+)
 def test_what_is_no_game_is_refused(call: Callable[[], Any], said: str) -> None:
     with pytest.raises(ValueError, match=said):
         call()

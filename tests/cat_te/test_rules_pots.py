@@ -207,11 +207,3 @@ def test_a_match_is_as_many_rounds_as_players_and_the_winner_deals_the_next(play
     assert state.is_terminal()
     assert list(state.returns()) == total.tolist()
     assert len(dealers) > 1
-
-
-def test_the_winner_by_show_deals_the_next_round():
-    state = play(start([PLAIN, FOUR_OF_A_KIND, "9C 9H 3C 4C 2H 2D"], rounds=2), "KD", "show")
-    assert state.round_ended
-    assert not state.is_terminal()
-    assert seat_of(state, "dealer") == 1
-    assert state.current_player == 2

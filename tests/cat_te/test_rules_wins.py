@@ -120,12 +120,3 @@ def test_a_round_won_by_cards_is_not_doubled_by_that_option():
     state = start([FOUR_OF_A_KIND, PLAIN], instant_wins_double=True)
     round_of(state)
     assert sorted(state.rewards()) == [-1, 1]
-
-
-# ---------------------------------------------------------------- settlement
-
-
-@pytest.mark.parametrize("reward", ["margin", "win"])
-def test_the_other_kinds_of_reward(reward):
-    state = play(start([PLAIN, FOUR_OF_A_KIND, "9C 9H 3C 4C 2H 2D"], reward=reward), "KD", "show")
-    assert list(state.rewards()) == ([-1.5, 3, -1.5] if reward == "margin" else [0, 1, 0])

@@ -35,11 +35,12 @@ BY_SEAT = ("num_folded", "faceup", "void_since", "early_tricks", "tricks_won", "
 
 
 def revealing_state(options: dict[str, Any], seed: int) -> GameState:
-    """Late in a round of players who like to show cards off suit, to fold, and to claim at some time."""
+    """Late in the last round of players who like to show cards off suit, to fold, and to claim at some time."""
     rng = np.random.default_rng(seed)
     game = make_game("cat_te_v0", **options)
     state = game.new_initial_state(seed=seed)
     claim_trick, stop = rng.integers(4), rng.integers(2 * game.num_players, 5 * game.num_players)
+    stop += 5 * game.num_players * (game.num_rounds - 1)
     while True:
         before, legal = state.clone(), state.legal_actions()
         off = [a for a in legal if a < 52 and state.record.led >= 0 and a % 4 != state.record.led]
@@ -160,7 +161,7 @@ def test_a_position_that_tells_much_is_drawn_with_every_seed(observer: int) -> N
             assert {card[-1] for card in cards_in(drawn.record.hand[seat])} == {"S"}
 
 
-@pytest.mark.parametrize("options", [*RULES, {"num_players": 5, "side_pot": 1, "rounds": 2}], ids=str)
+@pytest.mark.parametrize("options", [*RULES, {"num_players": 5, "side_pot": 1, "rounds": 3}], ids=str)
 def test_a_world_is_the_state_except_for_what_is_hidden(options: dict[str, Any]) -> None:
     """The tricks are played again from what is seen: who won and led, who is out, who has run out of which suit."""
     for seed in range(20):
@@ -177,20 +178,6 @@ def test_a_world_is_the_state_except_for_what_is_hidden(options: dict[str, Any])
 
 
 # What the current trick, the claim and a match tell ---------------------------------------------------------------
-
-
-@pytest.mark.parametrize("observer", range(4))
-def test_a_world_of_a_match_keeps_the_observer_in_its_seat(observer: int) -> None:
-    state = make_game("cat_te_v0", num_players=4, rounds=3, side_pot=1).new_initial_state(seed=4)
-    while state.record.rounds_ended < 1 or state.record.trick < 2:
-        state.apply_action(state.legal_actions()[-1])
-    record = state.record
-    for drawn in draw(state.game, state.observation(observer), 50):
-        assert drawn.hand[observer] == record.hand[observer]
-        assert drawn.current_player == record.current_player
-        assert drawn.dealer == record.dealer
-        assert drawn.scores[:4].tolist() == record.scores[:4].tolist()
-        assert drawn.pot == record.pot
 
 
 def test_scores_and_side_pot_of_a_long_match_are_drawn_as_they_are() -> None:

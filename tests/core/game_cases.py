@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from catbox_env import GAMES, Game, GameState, make_game
+from catbox_env import GAMES, Game, GameState, Vec, make_game
 from catbox_env.core.registry import game_class
 from tests.core.bad_values import FLAGS, NONE
 
@@ -154,6 +154,12 @@ def default_cases(game_id: str) -> GameCases:
 
 
 CASES |= {game_id: default_cases(game_id) for game_id in GAMES if game_id not in CASES}
+
+
+def arrays_of(vec: Vec) -> dict[str, bytes]:
+    """All arrays of a batch but for its scratch."""
+    arrays = {name: array for name, array in vars(vec).items() if isinstance(array, np.ndarray)}
+    return {name: array.tobytes() for name, array in arrays.items() if name not in ("_actions", "_bad")}
 
 
 def begun(game: Game, moves: int, seed: int) -> GameState:

@@ -14,7 +14,7 @@ from catbox_env.adapters.aec import AECGame
 from catbox_env.core.game import Game
 from catbox_env.core.show import styled_text
 from tests.core.bad_values import FLAGS, INTEGERS, NONE, check_refusals
-from tests.core.game_cases import CASES
+from tests.core.game_cases import CASES, arrays_of
 
 GAME = make_game("cat_in_the_box_v0", num_players=2)
 TE = make_game("cat_te_v0", num_players=2)
@@ -153,11 +153,7 @@ FUNCTIONS: list[Case] = [
 
 def fingerprint() -> bytes:
     assert ENV.game_state is not None
-    scratch = ("_actions", "_bad")
-    arrays = [
-        value for name, value in vars(VEC).items() if isinstance(value, np.ndarray) and name not in scratch
-    ]
-    return b"".join([STATE.serialize(), ENV.game_state.serialize(), *(array.tobytes() for array in arrays)])
+    return b"".join([STATE.serialize(), ENV.game_state.serialize(), *arrays_of(VEC).values()])
 
 
 @pytest.mark.parametrize(("name", "function", "taken"), FUNCTIONS, ids=[name for name, *_ in FUNCTIONS])

@@ -6,16 +6,11 @@ import numpy as np
 import pytest
 
 from catbox_env import Vec, make_vec
+from tests.core.game_cases import arrays_of
 
 
 def random_actions(vec: Vec, rng: np.random.Generator) -> np.ndarray:
     return np.array([rng.choice(np.flatnonzero(mask)) for mask in vec.action_mask])
-
-
-def snapshot(vec: Vec) -> dict[str, bytes]:
-    arrays = {name: array for name, array in vars(vec).items() if isinstance(array, np.ndarray)}
-    scratch = ("_actions", "_bad")
-    return {name: array.tobytes() for name, array in arrays.items() if name not in scratch}
 
 
 def test_shapes_and_types_are_those_of_the_contract() -> None:
@@ -41,7 +36,7 @@ def test_threads_do_not_change_the_games() -> None:
         actions = random_actions(one, rng)
         one.step(actions)
         many.step(actions)
-        assert snapshot(one) == snapshot(many)
+        assert arrays_of(one) == arrays_of(many)
 
 
 def test_step_random_is_a_loop_of_steps() -> None:
@@ -49,7 +44,7 @@ def test_step_random_is_a_loop_of_steps() -> None:
     plain = make_vec("cat_in_the_box_v0", num_envs=4, seed=1)
     compiled.step_random(1, seed=9)
     plain.step(compiled._actions)
-    assert snapshot(compiled) == snapshot(plain)
+    assert arrays_of(compiled) == arrays_of(plain)
 
 
 def test_random_play_takes_every_legal_action_equally_often() -> None:
@@ -76,10 +71,10 @@ def test_random_play_takes_every_legal_action_equally_often() -> None:
 )
 def test_wrong_actions_are_refused_and_no_game_moves(spoil: Callable, message: str) -> None:
     vec = make_vec("cat_in_the_box_v0", num_envs=4, seed=0, num_players=5)
-    before = snapshot(vec)
+    before = arrays_of(vec)
     with pytest.raises(ValueError, match=message):
         vec.step(spoil(vec.action_mask.argmax(1)))
-    assert snapshot(vec) == before
+    assert arrays_of(vec) == before
 
 
 def test_a_caller_that_overwrites_the_mask_does_not_make_an_action_legal() -> None:
@@ -113,8 +108,8 @@ def test_games_are_dealt_with_seeds_of_their_own() -> None:
     assert np.array_equal(vec.observation[2], vec.game.new_initial_state(seed=7).observation(0))
     assert np.array_equal(vec.observation[[1, 3]], kept[[1, 3]])
     assert not np.array_equal(vec.observation[0], kept[0])
-    before = snapshot(vec)
+    before = arrays_of(vec)
     for seeds, said in (([7], "expected a list, one seed for each of 2 rows"), ([7, -1], "seed=-1")):
         with pytest.raises(ValueError, match=said):
             vec.deal(np.array([2, 0]), seeds)
-    assert snapshot(vec) == before
+    assert arrays_of(vec) == before

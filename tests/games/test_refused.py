@@ -24,11 +24,20 @@ CAT_IN_THE_BOX, CAT_TE, PETRIFY = "cat_in_the_box_v0", "cat_te_v0", "petrify_v0"
 
 #: Options with the lowest and the highest number that the default rules take.
 BOUNDS = [
-    (CAT_IN_THE_BOX, "num_players", 2, 5), (CAT_IN_THE_BOX, "num_ranks", 1, 9), (CAT_IN_THE_BOX, "num_colors", 2, 4),
-    (CAT_IN_THE_BOX, "copies", 1, 5), (CAT_IN_THE_BOX, "rounds", 1, 127), (CAT_IN_THE_BOX, "start_player", 0, 3),
-    (CAT_TE, "num_players", 2, 6), (CAT_TE, "side_pot", 0, 100), (CAT_TE, "rounds", 1, 127), (CAT_TE, "dealer", -1, 3),
-    (PETRIFY, "num_players", 2, 4), (PETRIFY, "size", 3, 8), (PETRIFY, "walls", 0, 4),
-]  # fmt: skip
+    (CAT_IN_THE_BOX, "num_players", 2, 5),
+    (CAT_IN_THE_BOX, "num_ranks", 1, 9),
+    (CAT_IN_THE_BOX, "num_colors", 2, 4),
+    (CAT_IN_THE_BOX, "copies", 1, 5),
+    (CAT_IN_THE_BOX, "rounds", 1, 127),
+    (CAT_IN_THE_BOX, "start_player", 0, 3),
+    (CAT_TE, "num_players", 2, 6),
+    (CAT_TE, "side_pot", 0, 100),
+    (CAT_TE, "rounds", 1, 127),
+    (CAT_TE, "dealer", -1, 3),
+    (PETRIFY, "num_players", 2, 4),
+    (PETRIFY, "size", 3, 8),
+    (PETRIFY, "walls", 0, 4),
+]
 
 
 @pytest.mark.parametrize(("game_id", "option", "low", "high"), BOUNDS)
@@ -189,31 +198,34 @@ def test_players_begin_on_numbers_and_wildcards_from_which_they_can_move(
 
 EVERY_RANK = [[1, 2, 3, 4, 5, 6]] * 3
 DISCARDS = ["discard 1"] * 3
+NO_BIDS: dict[str, Any] = {"bids": ()}
 #: Hands that win at once, hands that follow each other's suits, and hands for the fifth trick.
 FLUSHES = [SPADES, HEARTS]
 PLAIN = ["AS KS QH JC 10S 8S", "AH KH 2S JD 10H 8H"]
 LATE = ["AS KS QS 2C 3C 4C", "AD 2S 3S 4S AC KC"]
 BOARD = ["2.1 W 1.3 1.1", "T1 4.2 2.1 T0", "1.2 1.4 1.3 4.4", "3.1 3.1 3.1 3.1"]
+POT = {"side_pot": 1, "upturned": "10C"}
+TELEPORT = [(2, 0), (3, 0), (1, 0)]
 PAWNS = {"places": [(0, 0), (3, 3)]}
 
 #: What is dealt, options, moves, an action that is illegal then, and what is said.
 ILLEGAL: list[tuple[Any, list[Any], dict[str, Any], list[Any], Any, str]] = [
     (citb, EVERY_RANK, {}, [], "blue 2", "this is the time to discard, not to play"),
-    (citb, EVERY_RANK, {"bids": ()}, DISCARDS, "blue 1", "there is no 1 in the hand"),
-    (citb, EVERY_RANK, {"bids": ()}, DISCARDS, "red 6", "red cannot be led before trump is broken"),
-    (citb, EVERY_RANK, {"bids": ()}, DISCARDS, "paradox", "a paradox is the last resort"),
-    (citb, EVERY_RANK, {"bids": ()}, [*DISCARDS, "yellow 6"], "yellow 6", "is taken on .* by a token of seat 0"),
-    (citb, EVERY_RANK, {"bids": ()}, [*DISCARDS, "yellow 6, green 5, yellow 5, yellow 4"], "yellow 3", "given up"),
+    (citb, EVERY_RANK, NO_BIDS, DISCARDS, "blue 1", "there is no 1 in the hand"),
+    (citb, EVERY_RANK, NO_BIDS, DISCARDS, "red 6", "red cannot be led before trump is broken"),
+    (citb, EVERY_RANK, NO_BIDS, DISCARDS, "paradox", "a paradox is the last resort"),
+    (citb, EVERY_RANK, NO_BIDS, [*DISCARDS, "yellow 6"], "yellow 6", "is taken on .* by a token of seat 0"),
+    (citb, EVERY_RANK, NO_BIDS, [*DISCARDS, "yellow 6, green 5, yellow 5, yellow 4"], "yellow 3", "given up"),
     (cat_te, FLUSHES, {}, [], "2C", "there is no 2C in the hand: 8S 10S JS QS KS AS"),
     (cat_te, FLUSHES, {}, [], "fold AS", "the leader of a trick plays face up"),
     (cat_te, FLUSHES, {}, ["AS"], "AS", "there is no AS in the hand"),
     (cat_te, FLUSHES, {"offsuit_faceup": False}, ["AS"], "AH", r"without spades .*\(offsuit_faceup=False"),
-    (cat_te, PLAIN, {}, ["AS"], "AH", "has to follow suit while the hand holds spades; play spades or fold"),
+    (cat_te, PLAIN, {}, ["AS"], "AH", "has to follow suit while the hand holds spades; play spades or"),
     (cat_te, LATE, {}, ["AS, 2S", "KS, 3S", "QS, 4S", "2C, KC", "AD"], "fold 4C", "so none can be folded"),
     (cat_te, FLUSHES, {}, [], "claim", r"no side pot \(side_pot=0\)"),
-    (cat_te, FLUSHES, {"side_pot": 1, "upturned": "10C"}, [], "claim", "takes JC, next above the upturned 10C"),
+    (cat_te, FLUSHES, POT, [], "claim", "takes JC, next above the upturned 10C"),
     (cat_te, FLUSHES, {"side_pot": 1, "upturned": "AC"}, [], "claim", "no card is above an ace"),
-    (cat_te, PLAIN, {"side_pot": 1, "upturned": "10C"}, ["claim"], "claim", "seat 0 has claimed"),
+    (cat_te, PLAIN, POT, ["claim"], "claim", "seat 0 has claimed"),
     (cat_te, FLUSHES, {"instant_wins": False}, [], "show", "no instant wins"),
     (cat_te, FLUSHES, {}, ["AS, fold AH"], "show", "only be shown on the first turn"),
     (cat_te, PLAIN, {}, [], "show", "the hand is no instant win"),
@@ -223,10 +235,10 @@ ILLEGAL: list[tuple[Any, list[Any], dict[str, Any], list[Any], Any, str]] = [
     (petrify, BOARD, PAWNS, [], (1, 0), "no path of exactly 2 steps over free cells ends on a2"),
     (petrify, BOARD, PAWNS, [], (0, 3), "no path of exactly 2 steps over free cells ends on d1"),
     (petrify, BOARD, PAWNS, [(1, 1), (3, 0)], (0, 0), "a1 is closed"),
-    (petrify, BOARD, PAWNS, [(2, 0), (3, 0), (1, 0)], (1, 3), "d2 is a teleport, and .* not lead to another"),
-    (petrify, BOARD, PAWNS, [(2, 0), (3, 0), (1, 0)], (0, 2), "the teleport has colour 1 and c1 has colour 3"),
-    (petrify, BOARD, PAWNS, [(2, 0), (3, 0), (1, 0)], (2, 0), "a3 is closed"),
-]  # fmt: skip
+    (petrify, BOARD, PAWNS, TELEPORT, (1, 3), "d2 is a teleport, and .* not lead to another"),
+    (petrify, BOARD, PAWNS, TELEPORT, (0, 2), "the teleport has colour 1 and c1 has colour 3"),
+    (petrify, BOARD, PAWNS, TELEPORT, (2, 0), "a3 is closed"),
+]
 
 
 @pytest.mark.nojit

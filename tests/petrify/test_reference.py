@@ -31,15 +31,23 @@ RULE_SETS: list[dict] = [
     {"size": 8, "walls": 8, "zeros": 10, "teleports": 12, "move_rule": "up_to"},
     {"size": 3, "teleports": 5},
     {"teleports": 4, "wildcards": 6},
+    {"size": 3, "walls": 3},
+    {"size": 3, "teleports": 3, "zeros": 2},
 ]
 
 
 #: What has to come up in 40 games. With two players, one that is out ends the game.
 SITUATIONS = (
-    "landing on a teleport", "landing on a zero tile", "teleport to a zero tile", "teleport to a wildcard",
-    "start on a wildcard", "a player stuck on a teleport", "long games",
-    "landing on a zero tile with a player out", "two out at once",
-)  # fmt: skip
+    "landing on a teleport",
+    "landing on a zero tile",
+    "teleport to a zero tile",
+    "teleport to a wildcard",
+    "start on a wildcard",
+    "a player stuck on a teleport",
+    "long games",
+    "landing on a zero tile with a player out",
+    "two out at once",
+)
 
 
 def note(reference: ReferenceState, cell: tuple[int, int], seen: Counter) -> Callable[[], None]:
@@ -83,17 +91,6 @@ def compare_game(options: dict, reward: str, seed: int, seen: Counter) -> None:
     play_both(state, reference, rng, choose, lambda reference, cell: note(reference, cell, seen))
 
 
-@pytest.mark.parametrize("players", [2, 3, 4])
-@pytest.mark.parametrize(
-    "options", [{"size": 3, "walls": 3}, {"size": 3, "teleports": 3, "zeros": 2}, {"walls": 4}]
-)
-def test_board_and_places_are_drawn_until_everybody_could_move_first(players, options):
-    game = catbox_env.make_game("petrify_v0", num_players=players, **options)
-    for seed in range(20):
-        reference = as_reference(game.new_initial_state(seed=seed))
-        assert all(reference.end_cells(player) for player in range(players))
-
-
 @pytest.mark.parametrize("games", NUMBERS_OF_GAMES)
 @pytest.mark.parametrize("players", [2, 3, 4])
 def test_seeded_games_agree_move_by_move(players, games):
@@ -104,17 +101,7 @@ def test_seeded_games_agree_move_by_move(players, games):
         assert seen[situation] > 0, f"{situation} never happened: {dict(seen)}"
 
 
-any_game = given(rules=RULES["petrify_v0"], reward=st.sampled_from(REWARDS), seed=st.integers(0, 2**32 - 1))
-
-
 @settings(max_examples=60)
-@any_game
+@given(rules=RULES["petrify_v0"], reward=st.sampled_from(REWARDS), seed=st.integers(0, 2**32 - 1))
 def test_games_over_random_rule_sets_agree_move_by_move(rules, reward, seed):
-    compare_game(vars(rules), reward, seed, Counter())
-
-
-@pytest.mark.slow
-@settings(max_examples=500)
-@any_game
-def test_many_games_over_random_rule_sets_agree_move_by_move(rules, reward, seed):
     compare_game(vars(rules), reward, seed, Counter())

@@ -165,13 +165,3 @@ def test_a_petrified_player_is_passed_over_in_every_later_turn():
         play(state, cell)
     assert movers == [2, 3, 0, 2, 3, 0]
     assert place_of(state, 1) == (0, 0)
-
-
-# ---------------------------------------------------------------- the end
-
-
-def test_the_other_kinds_of_reward():
-    board = [". 1 W", "1 W .", ". . ."]
-    for reward, expected in (("margin", [0, -1.5, 1.5]), ("win", [0, 0, 1])):
-        state = play(start(board, [(1, 0), (0, 1), (2, 2)], reward=reward), (0, 0), (1, 2))
-        assert list(state.rewards()) == expected

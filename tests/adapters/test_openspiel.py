@@ -7,9 +7,7 @@ import os
 import pickle
 import subprocess
 import sys
-from collections.abc import Callable
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pytest
@@ -179,22 +177,16 @@ def test_wrong_parameters_are_errors(parameters: str) -> None:
         pyspiel.load_game(f"python_cat_in_the_box({parameters})")
 
 
-@pytest.mark.parametrize(
-    ("call", "said"),
-    [
-        (lambda: openspiel.load(None), "expected a game"),
-        (lambda: openspiel.load(pyspiel.load_game("kuhn_poker")), "expected a game"),
-        (lambda: openspiel.load("chess"), "unknown game 'chess'"),
-        (
-            lambda: openspiel.load(make_game("cat_in_the_box_v0"), num_players=3),
-            "num_players: given with a game",
-        ),
-        (lambda: openspiel.load("cat_in_the_box_v0").make_py_observer(None, {"a": 1}), "no parameters"),
-    ],
-)
-def test_what_is_no_game_is_refused(call: Callable[[], Any], said: str) -> None:
-    with pytest.raises(ValueError, match=said):
-        call()
+def test_what_is_no_game_is_refused() -> None:
+    for wrong in (None, 3, pyspiel.load_game("kuhn_poker")):
+        with pytest.raises(ValueError, match="expected a game"):
+            openspiel.load(wrong)
+    with pytest.raises(ValueError, match="unknown game 'chess'"):
+        openspiel.load("chess")
+    with pytest.raises(ValueError, match="num_players: given with a game"):
+        openspiel.load(make_game("cat_in_the_box_v0"), num_players=3)
+    with pytest.raises(ValueError, match="no parameters"):
+        openspiel.load("cat_in_the_box_v0").make_py_observer(None, {"a": 1})
 
 
 def test_damaged_texts_of_states_are_refused() -> None:

@@ -22,9 +22,7 @@ OPTIONS = [
 ]
 
 
-def play(
-    env: Any, rng: np.random.Generator, steps: int | None = None
-) -> tuple[dict[str, float], dict[str, list[dict]]]:
+def play(env: Any, rng: np.random.Generator, steps: int | None = None) -> tuple[dict, dict]:
     """Play at random through ``last``. Returns the sum of the rewards, and the statistics, that each agent got."""
     received, told = dict.fromkeys(env.possible_agents, 0.0), {agent: [] for agent in env.possible_agents}
     while env.agents and steps != 0:

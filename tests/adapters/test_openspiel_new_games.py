@@ -2,7 +2,7 @@
 # No `from __future__ import annotations` here: the annotations of options are types, not text.
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field, make_dataclass, replace
+from dataclasses import dataclass, field, make_dataclass
 from pathlib import Path
 from typing import Any, Literal, Optional, Union
 
@@ -18,6 +18,7 @@ from catbox_env.adapters import openspiel, openspiel_parameters  # noqa: E402
 from catbox_env.games.cat_in_the_box.game import CatInTheBox  # noqa: E402
 from tests.adapters.openspiel_games import advance  # noqa: E402
 from tests.core.test_new_game import nim  # noqa: E402, F401  # a fixture
+from tests.core.test_past import Forgetful  # noqa: E402
 
 
 @dataclass(frozen=True)
@@ -30,15 +31,10 @@ class OddOption(CatInTheBox):
     rules_class = OddRules
 
 
-class CannotRewind(CatInTheBox):
-    id = "cannot_rewind_v0"
-    kernels = replace(CatInTheBox.kernels, rewind=None)
-
-
 @pytest.fixture
 def _registered(monkeypatch: pytest.MonkeyPatch) -> None:
-    for class_ in (OddOption, CannotRewind):
-        monkeypatch.setitem(catbox_env.GAMES, class_.id, f"{__name__}:{class_.__name__}")
+    for class_ in (OddOption, Forgetful):
+        monkeypatch.setitem(catbox_env.GAMES, class_.id, f"{class_.__module__}:{class_.__name__}")
 
 
 def test_the_game_of_the_page_passes_through_openspiel(nim: Path) -> None:  # noqa: F811  # the fixture
@@ -60,10 +56,10 @@ def test_the_game_of_the_page_passes_through_openspiel(nim: Path) -> None:  # no
 
 @pytest.mark.usefixtures("_registered")
 def test_information_is_what_the_game_declares() -> None:
-    game = openspiel.load("cannot_rewind_v0", num_players=2)
+    game = openspiel.load("forgetful_v0", num_players=2)
     assert game.get_type().information == pyspiel.GameType.Information.IMPERFECT_INFORMATION
     state = advance(game.new_initial_state(), np.random.default_rng(0), game.game.draws.length)
-    with pytest.raises(ValueError, match="cannot_rewind_v0 has no kernel `rewind`"):
+    with pytest.raises(ValueError, match="forgetful_v0 has no kernel `rewind`"):
         state.resample_from_infostate(0, np.random.default_rng(0).random)
 
 

@@ -105,9 +105,8 @@ def test_a_round_is_open_to_all_when_it_has_ended_and_not_before(name: str, hidd
     game, rng = pyspiel.load_game(name), np.random.default_rng(1)
     core, observer, state = game.game, observer_of(game, hidden=hidden), game.new_initial_state()
     hides = hidden != "ALL_PLAYERS" and not core.is_perfect_information
-    begun: list[
-        tuple[int, list[np.ndarray]]
-    ] = []  # of each round: the number of actions before it; what each seat saw
+    #: Of each round: the number of actions before it; what each seat saw.
+    begun: list[tuple[int, list[np.ndarray]]] = []
     while not state.is_terminal():
         was_chance = state.is_chance_node()
         advance(state, rng, 1)

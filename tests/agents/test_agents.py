@@ -14,7 +14,7 @@ import catbox_agents
 import catbox_env
 from catbox_agents import Agent
 from catbox_agents.specs import best_agent
-from tests.games.rule_sets import cat_in_the_box_rules
+from tests.games.rule_sets import RULES
 
 
 class FirstLegal(Agent):
@@ -202,7 +202,7 @@ def test_two_names_of_the_same_rules_are_no_difference() -> None:
 
 
 @settings(max_examples=15)
-@given(rules=cat_in_the_box_rules())
+@given(rules=RULES["cat_in_the_box_v0"])
 def test_the_heuristic_plays_only_legal_actions_under_every_rule_set(rules: Any) -> None:
     game = catbox_env.make_game("cat_in_the_box_v0", rules=rules)
     agent = catbox_agents.make("heuristic", game)

@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from tests.games.compare import digits
+from tests.games.reference import Reference
 
 COLOURS = ("red", "blue", "yellow", "green")
 PHASES = ("discard", "bid", "play")
@@ -109,24 +110,14 @@ def neutral_cells(rules: Rules, revealed: list[int]) -> list[tuple[str, int]]:
     return cells
 
 
-class ReferenceState:
-    """A game in progress. `apply` plays an action; when `awaits_deal` is set, `start_round` must follow."""
+class ReferenceState(Reference):
+    """A game in progress. `apply` plays an action, `start_round` deals the next round."""
 
     def __init__(self, rules: Rules, deal: Deal, reward: str = "score") -> None:
+        super().__init__(rules.num_players, reward)
         self.rules = rules
-        self.reward_mode = reward
-        self.players = list(range(rules.num_players))
         self.actions = all_actions(rules)
         self.ids = {action: action_id for action_id, action in enumerate(self.actions)}
-        self.rounds_over = 0
-        self.totals = [0 for _ in self.players]
-        self.history: list[tuple[int, tuple]] = []  # (player, action) of the whole game
-        self.rewards = [0.0 for _ in self.players]
-        self.returns = [0.0 for _ in self.players]
-        self.round_ended = False
-        self.is_terminal = False
-        self.awaits_deal = False
-        self.infos: list[dict[str, int]] = [{} for _ in self.players]
         self.start_player = deal.start_player
         self.start_round(deal)
 
@@ -134,7 +125,6 @@ class ReferenceState:
         """Set up a round. Only the first round takes its start player from the deal."""
         if self.rounds_over > 0:
             self.start_player = self.clockwise(self.start_player)
-        self.awaits_deal = False
         self.hands = [sorted(hand) for hand in deal.hands]
         self.discards: list[int | None] = [None for _ in self.players]
         self.bids: list[int | None] = [None for _ in self.players]
@@ -149,9 +139,6 @@ class ReferenceState:
         self.leader = self.start_player
         self.phase = "discard"
         self.current_player = self.start_player
-
-    def clockwise(self, player: int) -> int:
-        return (player + 1) % self.rules.num_players
 
     # ---------------------------------------------------------------- legal moves
 
@@ -191,13 +178,10 @@ class ReferenceState:
 
     # ---------------------------------------------------------------- playing
 
-    def apply(self, action_id: int) -> None:
-        action = self.actions[action_id]
+    def apply(self, action: tuple) -> None:
         assert action in self.legal_actions(), f"{action} is not legal"
         player = self.current_player
         self.history.append((player, action))
-        self.rewards = [0.0 for _ in self.players]
-        self.round_ended = False
         match action:
             case ("discard", rank):
                 self.discard(player, rank)
@@ -297,118 +281,75 @@ class ReferenceState:
                 "bonus": bonus,
                 "paradox": 1 if player == paradox_player else 0,
             }
-        self.totals = [total + score for total, score in zip(self.totals, scores, strict=True)]
-        self.rounds_over += 1
-        self.round_ended = True
-        self.is_terminal = self.rounds_over == self.rules.rounds
-        self.awaits_deal = not self.is_terminal
-        self.rewards = self.rewards_of_round(scores)
-        self.returns = [so_far + now for so_far, now in zip(self.returns, self.rewards, strict=True)]
-        if self.is_terminal:
-            self.current_player = -1
-
-    def rewards_of_round(self, scores: list[int]) -> list[float]:
-        if self.reward_mode == "score":
-            return [float(score) for score in scores]
-        if self.reward_mode == "margin":
-            others = len(scores) - 1
-            return [score - (sum(scores) - score) / others for score in scores]
-        winners = self.winners(scores) if self.is_terminal else []
-        return [1 / len(winners) if player in winners else 0.0 for player in self.players]
-
-    def winners(self, last_scores: list[int]) -> list[int]:
-        """Highest total; among those, the higher score in the last round; whoever is left shares the win."""
-        leaders = [player for player in self.players if self.totals[player] == max(self.totals)]
-        best_last = max(last_scores[player] for player in leaders)
-        return [player for player in leaders if last_scores[player] == best_last]
+        self.pay(scores, self.rules.rounds)
 
     # ---------------------------------------------------------------- what a player sees
-
-    def relative(self, player: int, observer: int) -> int:
-        """0 is the observer, 1 the next player clockwise, and so on."""
-        return (player - observer) % self.rules.num_players
 
     def observation_parts(self, observer: int) -> dict[str, np.ndarray]:
         """The named parts of the observation, in the contract's order."""
         rules = self.rules
         P, R, C, B = rules.num_players, rules.num_ranks, rules.num_colors, len(rules.bids)
-        colour_index = {colour: index for index, colour in enumerate(rules.colours)}
 
         def one_hot(size: int, index: int | None) -> np.ndarray:
-            vector = np.zeros(size, np.int8)
-            if index is not None:
-                vector[index] = 1
-            return vector
+            return np.array([place == index for place in range(size)], np.int8)
 
-        own_discard = self.discards[observer]
-        board = np.zeros((C, R, P), np.int8)
+        def seat(player: int) -> np.ndarray:
+            return one_hot(P, self.relative(player, observer))
+
+        def by_seat(values: list) -> np.ndarray:
+            return np.array([values[player] for player in self.from_observer(observer)], np.int8)
+
+        def cell(colour: str, rank: int) -> tuple[int, int]:
+            return rules.colours.index(colour), rank - 1
+
+        board, neutral = np.zeros((C, R, P), np.int8), np.zeros((C, R), np.int8)
         for (colour, rank), owner in self.board.items():
-            board[colour_index[colour], rank - 1, self.relative(owner, observer)] = 1
-        neutral = np.zeros((C, R), np.int8)
+            board[cell(colour, rank)] = seat(owner)
         for colour, rank in self.neutral:
-            neutral[colour_index[colour], rank - 1] += 1
-        x_tokens = np.zeros((P, C), np.int8)
-        bids = np.zeros((P, B), np.int8)
-        tricks_won = np.zeros(P, np.int8)
-        scores = np.zeros(P, np.int8)
-        for player in self.players:
-            seat = self.relative(player, observer)
-            for colour in self.x_tokens[player]:
-                x_tokens[seat, colour_index[colour]] = 1
-            if self.bids[player] is not None:
-                bids[seat, rules.bids.index(self.bids[player])] = 1
-            tricks_won[seat] = self.tricks_won[player]
-            scores[seat] = max(-128, min(127, self.totals[player]))
+            neutral[cell(colour, rank)] += 1
         trick = np.zeros((P, C, R), np.int8)
         for player, colour, rank in self.trick:
-            trick[self.relative(player, observer), colour_index[colour], rank - 1] = 1
-
+            trick[self.relative(player, observer)][cell(colour, rank)] = 1
+        may_hold = [
+            self.may_hold[player] if player != observer else set(rules.ranks) for player in self.players
+        ]
         parts = {
             "phase": one_hot(3, PHASES.index(self.phase)),
             "hand": np.array([self.hands[observer].count(rank) for rank in rules.ranks], np.int8),
-            "discarded": one_hot(R, None if own_discard is None else own_discard - 1),
+            "discarded": np.array([self.discards[observer] == rank for rank in rules.ranks], np.int8),
             "board": board,
         }
         if rules.revealed_cards > 0:
             parts["neutral"] = neutral
-        parts["x_tokens"] = x_tokens
-        parts["bids"] = bids
-        parts["tricks_won"] = tricks_won
-        parts["led"] = one_hot(C, colour_index[self.trick[0][1]] if self.trick else None)
+        parts["x_tokens"] = by_seat([[colour in own for colour in rules.colours] for own in self.x_tokens])
+        parts["bids"] = by_seat([[bid == own for bid in rules.bids] for own in self.bids]).reshape(P, B)
+        parts["tricks_won"] = by_seat(self.tricks_won)
+        parts["led"] = one_hot(C, rules.colours.index(self.trick[0][1]) if self.trick else None)
         parts["trick"] = trick
-        parts["leader"] = one_hot(P, self.relative(self.leader, observer))
-        parts["start_player"] = one_hot(P, self.relative(self.start_player, observer))
-        to_move = None if self.is_terminal else self.relative(self.current_player, observer)
-        parts["to_move"] = one_hot(P, to_move)
-        parts["trump_broken"] = np.array([1 if self.trump_broken() else 0], np.int8)
+        parts["leader"] = seat(self.leader)
+        parts["start_player"] = seat(self.start_player)
+        parts["to_move"] = one_hot(P, None) if self.is_terminal else seat(self.current_player)
+        parts["trump_broken"] = np.array([self.trump_broken()], np.int8)
         parts["tricks_left"] = np.array([rules.num_tricks - self.tricks_over], np.int8)
         if rules.rounds > 1:
-            parts["scores"] = scores
-            rounds_after_this_one = max(0, rules.rounds - 1 - self.rounds_over)
-            parts["rounds_left"] = np.array([rounds_after_this_one], np.int8)
-        parts["may_hold"] = np.ones((P, R), np.int8)
-        for player in self.players:
-            if player != observer:
-                row = [int(rank in self.may_hold[player]) for rank in rules.ranks]
-                parts["may_hold"][self.relative(player, observer)] = row
-        if (
-            rules.rounds * rules.num_tricks * 2 > 127
-        ):  # a point for each trick, and one for its token in a group
-            exact = {self.relative(player, observer): digits(self.totals[player]) for player in self.players}
-            parts["exact_scores"] = np.array([exact[seat] for seat in range(P)], np.int8)
+            parts["scores"] = by_seat([max(-128, min(127, total)) for total in self.totals])
+            parts["rounds_left"] = np.array([max(0, rules.rounds - 1 - self.rounds_over)], np.int8)
+        parts["may_hold"] = by_seat([[rank in own for rank in rules.ranks] for own in may_hold])
+        # A round brings a point for each trick, and one for its token in a group.
+        if rules.rounds * rules.num_tricks * 2 > 127:
+            parts["exact_scores"] = by_seat([digits(total) for total in self.totals])
         return parts
 
     def state_parts(self, observer: int) -> dict[str, np.ndarray]:
         """The named parts of the full state: those of an observation, with the rows of all seats in hidden ones."""
-        parts = self.observation_parts(observer)
-        order = sorted(self.players, key=lambda player: self.relative(player, observer))
-        own = [self.observation_parts(player) for player in order]
-        for name in ("hand", "discarded"):
-            parts[name] = np.stack([seen[name] for seen in own])
-        parts["may_hold"] = np.array(
-            [[rank in self.may_hold[player] for rank in self.rules.ranks] for player in order], np.int8
-        )
-        return parts
+        players, ranks = self.from_observer(observer), self.rules.ranks
+        rows = {
+            "hand": [[self.hands[player].count(rank) for rank in ranks] for player in players],
+            "discarded": [[self.discards[player] == rank for rank in ranks] for player in players],
+            "may_hold": [[rank in self.may_hold[player] for rank in ranks] for player in players],
+        }
+        hidden = {name: np.array(row, np.int8) for name, row in rows.items()}
+        return {**self.observation_parts(observer), **hidden}
 
     def history_rows(self, observer: int) -> list[tuple[int, int]]:
         """Rows (relative seat, action id); a discard of another player is -1."""

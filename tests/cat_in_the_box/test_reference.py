@@ -7,6 +7,7 @@ that gives full rounds, broken trump by force and long lists of lost X-tokens as
 
 import random
 from collections import Counter
+from collections.abc import Callable
 
 import numpy as np
 import pytest
@@ -14,12 +15,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import catbox_env
-from catbox_env.games.cat_in_the_box.rules import Rules as EngineRules
+from catbox_env.core.kernels import REWARDS
 from tests.cat_in_the_box.reference import PARADOX, Deal, ReferenceState, Rules, action_text, make_rules
-from tests.games.compare import REWARDS, assert_same, assert_same_history
-from tests.games.rule_sets import cat_in_the_box_rules
-
-GAMES_WITHOUT_COMPILATION = 4  # for each number of players, small enough for NUMBA_DISABLE_JIT=1
+from tests.games.compare import NUMBERS_OF_GAMES, compare_games, play_both
+from tests.games.rule_sets import RULES
 
 RULE_SETS: dict[int, list[dict]] = {
     2: [
@@ -57,6 +56,17 @@ RULE_SETS: dict[int, list[dict]] = {
 }
 
 
+#: What has to come up in 40 games.
+SITUATIONS = (
+    "paradox as leader",
+    "paradox as follower",
+    "forced red lead",
+    "full rounds",
+    "bonus",
+    "shared wins",
+)
+
+
 def read_deal(state, rules: Rules) -> Deal:
     """The deal that the seats see at the start of a round, checked against the deck."""
     views = [
@@ -87,7 +97,7 @@ def draw_action(reference: ReferenceState, rng: random.Random, chance_to_follow:
     return rng.choice(legal)
 
 
-def note_situation(reference: ReferenceState, action: tuple, seen: Counter) -> None:
+def note(reference: ReferenceState, action: tuple, seen: Counter) -> Callable[[], None]:
     """Count what is rare, so that a test can say that it was met."""
     leads = not reference.trick
     if action == PARADOX:
@@ -97,87 +107,47 @@ def note_situation(reference: ReferenceState, action: tuple, seen: Counter) -> N
     if len(reference.neutral) > len({rank for _, rank in reference.neutral}):
         seen["equal ranks revealed"] += 1
 
+    def note_after() -> None:
+        seen["full rounds"] += reference.round_ended and action != PARADOX
+        seen["bonus"] += reference.round_ended and any(info["bonus"] > 1 for info in reference.infos)
+        seen["shared wins"] += reference.reward_mode == "win" and 0 < max(reference.rewards) < 1
 
-def compare_game(options: dict, reward: str, seed: int, seen: Counter | None = None) -> None:
+    return note_after
+
+
+def compare_game(options: dict, reward: str, seed: int, seen: Counter) -> None:
     """Play one game on both and compare after every action."""
-    seen = Counter() if seen is None else seen
-    rng = random.Random(seed)
+    rng, rules = random.Random(seed), make_rules(**options)
     chance_to_follow = rng.choice([0.0, 0.6, 0.95, 1.0])
-    rules = make_rules(**options)
     game = catbox_env.make_game("cat_in_the_box_v0", reward=reward, **options)
     state = game.new_initial_state(seed=seed)
     reference = ReferenceState(rules, read_deal(state, rules), reward)
-    assert game.num_actions == len(reference.actions)
     assert game.max_game_length == rules.max_game_length
-    assert [game.action_to_string(i).lower() for i in range(game.num_actions)] == list(
-        map(action_text, reference.actions)
+    names = [game.action_to_string(action).lower() for action in range(game.num_actions)]
+    assert names == list(map(action_text, reference.actions))
+    play_both(
+        state,
+        reference,
+        rng,
+        choose=lambda reference: draw_action(reference, rng, chance_to_follow),
+        note=lambda reference, action: note(reference, action, seen),
+        read_deal=lambda state: read_deal(state, rules),
+        every_seat=True,
     )
-    assert_same(state, reference, reference.players)
-    while not reference.is_terminal:
-        action = draw_action(reference, rng, chance_to_follow)
-        note_situation(reference, action, seen)
-        reference.apply(reference.ids[action])
-        state.apply_action(reference.ids[action])
-        if reference.round_ended:
-            seen["rounds"] += 1
-            seen["full rounds"] += action != PARADOX
-            seen["bonus"] += any(info["bonus"] > 1 for info in reference.infos)
-        if reference.awaits_deal:
-            reference.start_round(read_deal(state, rules))
-        assert_same(state, reference, reference.players)
-        for seat in reference.players if reference.round_ended else [rng.choice(reference.players)]:
-            assert_same_history(state, reference, seat)
-    seen["shared wins"] += reward == "win" and max(reference.returns) < 1
-    low, high = game.min_utility, game.max_utility
-    assert all(low <= value <= high for value in reference.returns), f"outside the stated {low} to {high}"
 
 
-@pytest.mark.parametrize("games", [40, pytest.param(250, marks=pytest.mark.slow)])
-@pytest.mark.parametrize("players", [2, 3, 4, 5])
+@pytest.mark.parametrize("games", NUMBERS_OF_GAMES)
+@pytest.mark.parametrize("players", RULE_SETS)
 def test_seeded_games_agree_move_by_move(players, games):
-    seen: Counter = Counter()
-    rule_sets = RULE_SETS[players]
-    for seed in range(games):
-        options = {"num_players": players, **rule_sets[seed % len(rule_sets)]}
-        compare_game(options, REWARDS[seed // len(rule_sets) % len(REWARDS)], seed, seen)
-    for situation in (
-        "paradox as leader",
-        "paradox as follower",
-        "forced red lead",
-        "full rounds",
-        "bonus",
-        "shared wins",
-    ):
+    seen = compare_games(compare_game, players, RULE_SETS[players], games)
+    situations = [*SITUATIONS]
+    if any(options.get("revealed_cards", 0) for options in RULE_SETS[players]):
+        situations.append("equal ranks revealed")
+    for situation in situations if games >= 40 else []:
         assert seen[situation] > 0, f"{situation} never happened: {dict(seen)}"
-    if any(options.get("revealed_cards", 0) for options in rule_sets):
-        assert seen["equal ranks revealed"] > 0
 
 
-@pytest.mark.nojit
-@pytest.mark.parametrize("players", [2, 3, 4, 5])
-def test_a_few_games_of_each_table_agree(players):
-    for seed in range(GAMES_WITHOUT_COMPILATION):
-        rule_sets = RULE_SETS[players]
-        compare_game(
-            {"num_players": players, **rule_sets[seed % len(rule_sets)]}, REWARDS[seed % 3], 10_000 + seed
-        )
-
-
-RANDOM_GAMES = {
-    "rules": cat_in_the_box_rules(),
-    "reward": st.sampled_from(REWARDS),
-    "seed": st.integers(0, 2**32 - 1),
-}
-
-
-@settings(max_examples=40)
-@given(**RANDOM_GAMES)
-def test_games_over_random_rule_sets_agree_move_by_move(rules: EngineRules, reward: str, seed: int):
-    compare_game(vars(rules), reward, seed)
-
-
-@pytest.mark.slow
-@settings(max_examples=500)
-@given(**RANDOM_GAMES)
-def test_many_games_over_random_rule_sets_agree_move_by_move(rules: EngineRules, reward: str, seed: int):
-    compare_game(vars(rules), reward, seed)
+@settings(max_examples=60)
+@given(rules=RULES["cat_in_the_box_v0"], reward=st.sampled_from(REWARDS), seed=st.integers(0, 2**32 - 1))
+def test_games_over_random_rule_sets_agree_move_by_move(rules, reward, seed):
+    compare_game(vars(rules), reward, seed, Counter())

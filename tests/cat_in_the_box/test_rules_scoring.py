@@ -128,15 +128,6 @@ def test_the_player_of_a_paradox_scores_minus_one_a_trick_and_no_bonus(bid):
     assert state.info(1) == {"score": -1, "tricks_won": 1, "bid": bid, "bonus": 0, "paradox": 1}
 
 
-def test_a_paradox_in_mid_trick_leaves_its_tokens_and_gives_the_trick_to_nobody():
-    state = start([[1, 1, 1, 4, 4], [2, 2, 2, 3, 3]], num_ranks=4, num_colors=2)
-    play(state, "discard 1", "discard 3", "blue 1", "red 2", "red 3", "red 4", "blue 4", "paradox")
-    assert statistics(state, "tricks_won") == [1, 1]
-    assert statistics(state, "paradox") == [0, 1]
-    assert statistics(state, "bonus") == [2, 0], "blue 4 of the unfinished trick joins red 4"
-    assert statistics(state, "score") == [3, -1]
-
-
 # ---------------------------------------------------------------- rewards and info
 
 

@@ -4,7 +4,6 @@ import numpy as np
 import pytest
 
 import catbox_env
-from catbox_env.games.cat_in_the_box.rules import Deal, Rules
 from tests.cat_in_the_box.positions import BLUE, GREEN, YELLOW, legal, play, start, view
 
 pytestmark = pytest.mark.nojit
@@ -115,27 +114,3 @@ def test_players_bid_clockwise_from_the_start_player_and_bids_are_public():
     assert view(state, 0)["bids"].tolist() == [[1, 0, 0, 0], [0, 0, 0, 1], [0, 0, 0, 1]]
     assert state.current_player == 2
     assert view(state, 0)["phase"].tolist() == [0, 0, 1]
-
-
-# ---------------------------------------------------------------- given deals
-
-
-def test_a_given_deal_is_played_as_given():
-    game = catbox_env.make_game("cat_in_the_box_v0", num_players=2, num_ranks=5, hand_size=4, start_player=1)
-    hands = [[1, 1, 2, 3], [5, 5, 5, 4]]
-    for deal in (
-        Deal(hands=hands, revealed=[3, 3, 4], start_player=1),
-        {"hands": hands, "revealed": [3, 3, 4], "start_player": 1},
-    ):
-        state = game.new_initial_state(deal=deal)
-        assert view(state, 0)["hand"].tolist() == [2, 1, 1, 0, 0]
-        assert view(state, 1)["hand"].tolist() == [0, 0, 0, 1, 3]
-        cells = {tuple(map(int, cell)) for cell in np.argwhere(view(state, 0)["neutral"])}
-        assert cells == {(3, 2), (2, 2), (3, 3)}
-        assert state.current_player == 1
-
-
-def test_the_tiny_game_is_for_two_players_with_bids():
-    rules = Rules.tiny()
-    assert (rules.num_players, bool(rules.bids)) == (2, True)
-    assert catbox_env.make_game("cat_in_the_box_v0", rules=rules).max_game_length <= 10

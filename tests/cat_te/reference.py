@@ -9,6 +9,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from tests.games.compare import digits
+from tests.games.reference import Reference
+
 RANKS = ("2", "3", "4", "5", "6", "7", "8", "9", "10", "J", "Q", "K", "A")
 SUITS = ("C", "D", "H", "S")
 DECK = tuple(rank + suit for rank in RANKS for suit in SUITS)
@@ -51,11 +54,6 @@ def wins_instantly(hand: list[str]) -> bool:
     return four_of_a_kind or one_suit or all_low
 
 
-def digits(number: int) -> list[int]:
-    """Three digits to base 256, from -128 to 127, the lowest first."""
-    return [byte - 128 for byte in (number + 0x808080).to_bytes(3, "little")]
-
-
 @dataclass(frozen=True)
 class Rules:
     num_players: int = 4
@@ -91,28 +89,18 @@ class Deal:
     upturned: str | None = None
 
 
-class ReferenceState:
-    """A game in progress. `apply` plays an action; when `awaits_deal` is set, `start_round` must follow."""
+class ReferenceState(Reference):
+    """A game in progress. `apply` plays an action, `start_round` deals the next round."""
 
     def __init__(self, rules: Rules, deal: Deal, reward: str = "score") -> None:
+        super().__init__(rules.num_players, reward)
         self.rules = rules
-        self.reward_mode = reward
-        self.players = list(range(rules.num_players))
         self.dealer = rules.first_dealer
         self.side_pot = 0  # all of it is on the table until the round ends, claimed or not
-        self.rounds_over = 0
-        self.totals = [0 for _ in self.players]
         self.history: list[tuple[int, tuple, bool]] = []  # (player, action, did everybody see it)
-        self.rewards = [0.0 for _ in self.players]
-        self.returns = [0.0 for _ in self.players]
-        self.round_ended = False
-        self.is_terminal = False
-        self.awaits_deal = False
-        self.infos: list[dict[str, int]] = [{} for _ in self.players]
         self.start_round(deal)
 
     def start_round(self, deal: Deal) -> None:
-        self.awaits_deal = False
         self.hands = [list(hand) for hand in deal.hands]
         self.upturned = deal.upturned
         self.side_pot += self.rules.side_pot * len(self.players)
@@ -130,13 +118,9 @@ class ReferenceState:
         self.current_player = self.leader
         self.waiting = self.turn_order()  # who has not had a turn in this trick, first to move first
 
-    def clockwise(self, player: int) -> int:
-        return (player + 1) % self.rules.num_players
-
     def turn_order(self) -> list[int]:
         """The players in the round, clockwise from the leader."""
-        players = [(self.leader + step) % self.rules.num_players for step in range(self.rules.num_players)]
-        return [player for player in players if player in self.in_round]
+        return [player for player in self.from_observer(self.leader) if player in self.in_round]
 
     @property
     def eliminates(self) -> bool:
@@ -190,8 +174,6 @@ class ReferenceState:
         player = self.current_player
         face_down = action[0] == "fold" or (action[0] == "play" and self.chooses_blind())
         self.history.append((player, action, not face_down))
-        self.rewards = [0.0 for _ in self.players]
-        self.round_ended = False
         match action:
             case ("claim",):
                 self.claimer = player
@@ -258,22 +240,17 @@ class ReferenceState:
 
     def end_round(self, winner: int, doubled: bool) -> None:
         rules = self.rules
-        self.rounds_over += 1
-        self.round_ended = True
-        self.is_terminal = self.rounds_over == rules.num_rounds
-        self.awaits_deal = not self.is_terminal
         stake = 2 if doubled else 1
         payments = [stake * (rules.num_players - 1) if p == winner else -stake for p in self.players]
         payments = [payment - rules.side_pot for payment in payments]
         if self.claimer is not None:
             payments[self.claimer] += self.side_pot
             self.side_pot = 0
-        if self.is_terminal:
+        if self.rounds_over == rules.num_rounds - 1:
             # Everybody has put in the same, so nothing is left over.
             share = self.side_pot // rules.num_players
             payments = [payment + share for payment in payments]
             self.side_pot = 0
-        self.totals = [total + payment for total, payment in zip(self.totals, payments, strict=True)]
         for player in self.players:
             self.infos[player] = {
                 "score": payments[player],
@@ -283,32 +260,10 @@ class ReferenceState:
                 "showed": int(player == self.shower),
                 "claimed": int(player == self.claimer),
             }
-        self.rewards = self.shaped(payments)
-        self.returns = [so_far + now for so_far, now in zip(self.returns, self.rewards, strict=True)]
+        self.pay(payments, rules.num_rounds)
         self.dealer = self.dealer if self.is_terminal else winner
-        if self.is_terminal:
-            self.current_player = -1
-
-    def shaped(self, payments: list[int]) -> list[float]:
-        if self.reward_mode == "score":
-            return [float(payment) for payment in payments]
-        if self.reward_mode == "margin":
-            others = len(payments) - 1
-            return [payment - (sum(payments) - payment) / others for payment in payments]
-        winners = self.winners(payments) if self.is_terminal else []
-        return [1 / len(winners) if player in winners else 0.0 for player in self.players]
-
-    def winners(self, last_payments: list[int]) -> list[int]:
-        """Highest total; among those, the higher payment in the last round; whoever is left shares the win."""
-        leaders = [player for player in self.players if self.totals[player] == max(self.totals)]
-        best_last = max(last_payments[player] for player in leaders)
-        return [player for player in leaders if last_payments[player] == best_last]
 
     # ---------------------------------------------------------------- what a player sees
-
-    def relative(self, player: int, observer: int) -> int:
-        """0 is the observer, 1 the next player clockwise, and so on."""
-        return (player - observer) % self.rules.num_players
 
     def observation_parts(self, observer: int) -> dict[str, np.ndarray]:
         """The parts of the observation by name, in the contract's order."""
@@ -324,8 +279,8 @@ class ReferenceState:
         def seat(player: int | None) -> np.ndarray:
             return one_hot(P, None if player is None else self.relative(player, observer))
 
-        def by_seat(values: list[int]) -> np.ndarray:
-            return np.array([values[(observer + step) % P] for step in range(P)], np.int8)
+        def by_seat(values: list) -> np.ndarray:
+            return np.array([values[player] for player in self.from_observer(observer)], np.int8)
 
         faceup = np.zeros((P, 6, 17), np.int8)
         for player in self.players:
@@ -359,15 +314,13 @@ class ReferenceState:
             parts["seat"] = one_hot(P, observer)
             parts["scores"] = by_seat([max(-128, min(127, total)) for total in self.totals])
             if max(abs(total) for total in rules.score_bounds) > 127:
-                parts["exact_scores"] = np.array(
-                    [digits(self.totals[(observer + step) % P]) for step in range(P)], np.int8
-                )
+                parts["exact_scores"] = by_seat([digits(total) for total in self.totals])
             parts["rounds_left"] = np.array([max(0, rules.num_rounds - 1 - self.rounds_over)], np.int8)
         return {name: parts[name] for name in PARTS if name in parts}
 
     def state_parts(self, observer: int) -> dict[str, np.ndarray]:
         """The parts of the state vector by name: what the observer sees, and the hidden cards of all, its own first."""
-        players = [(observer + step) % self.rules.num_players for step in range(self.rules.num_players)]
+        players = self.from_observer(observer)
         hidden = {"hand": self.hands, "folded": self.folded, "chosen": [[choice] for choice in self.chosen]}
         rows = {
             name: np.array([[card in cards[player] for card in DECK] for player in players], np.int8)

@@ -13,7 +13,7 @@ import catbox_env
 from catbox_env.games.cat_te.rules import Rules
 from tests.cat_te.positions import move_id, play, start
 from tests.core.events import checked_rounds, laid_open, of_kind, texts, told
-from tests.games.rule_sets import cat_te_rules
+from tests.games.rule_sets import RULES
 
 HANDS = ["AS KS 2C 3C 4C 5C", "2S QC 6D 8D 9D 10D", "3S 6C 7D AD KD QD"]
 
@@ -169,7 +169,7 @@ def test_the_side_pot_is_in_the_sums(claims: bool) -> None:
 
 
 @settings(max_examples=60, deadline=None)
-@given(rules=cat_te_rules(), seed=st.integers(0, 2**31))
+@given(rules=RULES["cat_te_v0"], seed=st.integers(0, 2**31))
 def test_the_sums_of_every_round_are_right(rules: Rules, seed: int) -> None:
     """In random games of random rule sets."""
     game = catbox_env.make_game("cat_te_v0", rules=rules)

@@ -10,46 +10,25 @@ import pytest
 from scipy.stats import chisquare
 
 from catbox_env import cat_te_v0, make_vec
-from catbox_env.games.cat_te.rules import card_in_deal, card_to_string
-from catbox_env.games.cat_te.view import cards_in, cards_to_string
-from tests.cat_te.positions import play, start
-
-CLUBS, DIAMONDS, HEARTS, SPADES = range(4)
+from tests.cat_te.positions import cards, move_id, play, start, view
+from tests.cat_te.reference import DECK
+from tests.cat_te.worlds import draw, hidden
+from tests.core.chance import chance_of
 
 BLIND = ["AS KS 2C 3C 4C 5C", "2S QC 6D 8D 9D 10D", "3S 6C 7D AD KD QD", "4S 9C JC 10C 7C AC"]
 
 
-def hidden_cards(state: Any, seat: int) -> tuple[str, str, str]:
-    """Hand, folded cards and blind choice of a seat."""
-    record = state.record
-    chosen = "" if record.chosen[seat] < 0 else card_to_string(record.chosen[seat])
-    return listed(record.hand[seat]), listed(record.folded[seat]), chosen
+def unseen(*seen: str) -> list[str]:
+    return [card for card in DECK if card not in " ".join(seen).split()]
 
 
-def listed(cards: int) -> str:
-    return cards_to_string(cards_in(cards))
-
-
-def draws(state: Any, observer: int, number: int, *seats: int) -> Counter:
-    """How often each assignment of hidden cards to ``seats`` comes up."""
-    observation = state.observation(observer)
-    sampled = (state.game.sample_state(observation, seed) for seed in range(number))
-    return Counter(tuple(hidden_cards(each, seat) for seat in seats) for each in sampled)
-
-
-def assert_uniform(counts: Counter, possible: Iterable[Any]) -> None:
-    possible = list(possible)
-    assert set(counts) <= set(possible)
-    assert chisquare([counts[each] for each in possible]).pvalue > 0.001
-
-
-def named(*cards: int) -> str:
-    return listed(sum(1 << card for card in cards))
-
-
-def unseen(*seen: str) -> list[int]:
-    gone = {card_in_deal(card) for cards in seen for card in cards.split()}
-    return [card for card in range(52) if card not in gone]
+def chance_of_draws(state: Any, observer: int, number: int, seat: int, possible: Iterable[Any]) -> float:
+    """The chance of the cards that ``seat`` holds and has folded and its choice, if all ``possible`` are as likely."""
+    drawn = draw(state.game, state.observation(observer), number)
+    found = Counter(
+        tuple(map(frozenset, hidden(record, seat)[:2])) + hidden(record, seat)[2:] for record in drawn
+    )
+    return chance_of(found, dict.fromkeys(possible, 1.0))
 
 
 # What is dealt and drawn -------------------------------------------------------------------------------------
@@ -72,20 +51,19 @@ def test_unseen_cards_are_drawn_uniformly() -> None:
     hands = ["AS KS QS JC 10D 9H", "2S AC 3D 4D 5D 6D"]
     state = start(hands, region="khmer")
     play(state, "AS, fold 2S", "JC, AC", "3D, fold KS", "4D, fold QS", "5D")
-    assert hidden_cards(state, 1) == ("6D", "2S", "")
-    counts = draws(state, 0, 20_000, 1)
-    cards = map(card_to_string, unseen(hands[0], "AC 3D 4D 5D"))
-    assert_uniform(counts, [((hand, folded, ""),) for hand, folded in permutations(cards, 2)])
+    pairs = permutations(unseen(hands[0], "AC 3D 4D 5D"), 2)
+    possible = [(frozenset({held}), frozenset({folded}), "") for held, folded in pairs]
+    assert chance_of_draws(state, 0, 20_000, 1, possible) > 0.001
 
 
 def test_a_blind_choice_is_drawn_like_any_card_of_the_hand() -> None:
     state = play(start(BLIND[:3]), "AS, 2S, 3S", "2C, QC, 6C", "6D, 7D, 3C", "AD, 4C, 8D", "KD, KS")
     assert state.current_player == 1
-    assert hidden_cards(state, 0) == ("5C", "", "KS")
-    counts = draws(state, 1, 10_000, 0)
+    assert hidden(state.record, 0) == (["5C", "KS"], [], "KS")
     # Seat 0 showed a club on diamonds, so its two cards are of the other suits.
-    cards = [card for card in unseen(BLIND[1], "AS 2C 3C 4C 3S 6C 7D AD KD") if card % 4 != DIAMONDS]
-    assert_uniform(counts, [((named(a), "", card_to_string(b)),) for a, b in permutations(cards, 2)])
+    cards = [card for card in unseen(BLIND[1], "AS 2C 3C 4C 3S 6C 7D AD KD") if card[-1] != "D"]
+    possible = [(frozenset(pair), frozenset(), pair[0]) for pair in permutations(cards, 2)]
+    assert chance_of_draws(state, 1, 10_000, 0, possible) > 0.001
 
 
 # What the blind trick tells -------------------------------------------------------------------------------------
@@ -116,10 +94,9 @@ def test_a_blind_choice_is_seen_by_its_owner_alone() -> None:
         assert one.info(seat) == two.info(seat) == {}
     assert one.legal_actions() == two.legal_actions()
     assert one.rewards() == two.rewards() == [0.0] * 4
-    own = one.game.observation_layout.unpack(one.observation(0))
-    assert np.flatnonzero(own["chosen"]).tolist() == [card_in_deal("2C")]
-    assert np.flatnonzero(own["hand"]).tolist() == [card_in_deal("4C")]
-    assert one.history_observation(0)[len(one.history()) - 1].tolist() == [0, card_in_deal("2C")]
+    own = view(one, 0)
+    assert (cards(own["chosen"]), cards(own["hand"])) == ({"2C"}, {"4C"})
+    assert one.history_observation(0)[len(one.history()) - 1].tolist() == [0, move_id("2C")]
     assert one.history_observation(1)[len(one.history()) - 1].tolist() == [3, -1]
 
 
@@ -132,16 +109,7 @@ def test_the_choice_does_not_reach_anybody_through_pettingzoo() -> None:
         for move in moves:
             env.step(env.game.string_to_action(move if move.startswith("fold") else f"play {move}"))
         others = [env.observe(f"player_{seat}") for seat in (1, 2, 3)]
-        seen.append(
-            (
-                [{name: part.tobytes() for name, part in each.items()} for each in others],
-                env.infos,
-                env.rewards,
-                env.terminations,
-                env.agent_selection,
-                env.render(),
-                env.last()[0]["action_mask"].tolist(),
-            )
-        )
+        parts = [{name: part.tobytes() for name, part in each.items()} for each in others]
+        seen.append((parts, env.infos, env.rewards, env.terminations, env.agent_selection, env.render()))
     assert seen[0] == seen[1]
     assert seen[0][1] == {f"player_{seat}": {} for seat in range(4)}

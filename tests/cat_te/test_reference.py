@@ -7,17 +7,19 @@ a game have a style: how readily they fold, show and claim, and perhaps a seat t
 
 import random
 from collections import Counter
+from collections.abc import Callable
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import catbox_env
+from catbox_env.core.kernels import REWARDS
 from tests.cat_te.positions import cards
 from tests.cat_te.reference import (
+    ACTIONS,
     CLAIM,
     DECK,
-    IDS,
     SHOW,
     Deal,
     ReferenceState,
@@ -26,12 +28,10 @@ from tests.cat_te.reference import (
     rank_of,
     suit_of,
 )
-from tests.games.compare import REWARDS, assert_same, assert_same_history
-from tests.games.rule_sets import cat_te_rules
+from tests.games.compare import NUMBERS_OF_GAMES, compare_games, play_both
+from tests.games.rule_sets import RULES
 
-GAMES_WITHOUT_COMPILATION = 3  # for each number of players, small enough for NUMBA_DISABLE_JIT=1
-
-#: What has to come up in 60 games, and in 700.
+#: What has to come up in 40 games, and in 250.
 COMMON = ("show", "shown by a follower", "claim", "blind choice", "off suit, face up", "sweep", "khmer round")
 RARE = ("instant win not shown", "claim of a pot carried over", "claim in a blind choice", "players left: 2")
 
@@ -121,7 +121,7 @@ class Style:
         return self.rng.choice(shown)
 
 
-def note_situation(reference: ReferenceState, action: tuple, seen: Counter) -> None:
+def note(reference: ReferenceState, action: tuple, seen: Counter) -> Callable[[], None]:
     """Count what is rare, so that a test can say that it was met."""
     player = reference.current_player
     if action in (SHOW, CLAIM):
@@ -138,88 +138,55 @@ def note_situation(reference: ReferenceState, action: tuple, seen: Counter) -> N
     if action == SHOW and player != reference.leader:
         seen["shown by a follower"] += 1
 
+    def note_after() -> None:
+        trick = reference.trick if reference.round_ended else None
+        seen[f"players left: {len(reference.in_round)}"] += reference.eliminates and trick == 6
+        seen["sweep"] += reference.eliminates and trick == 4
+        seen["khmer round"] += not reference.eliminates and trick == 6
 
-def note_round(reference: ReferenceState, seen: Counter) -> None:
-    seen[f"players left: {len(reference.in_round)}"] += reference.eliminates and reference.trick == 6
-    seen["sweep"] += reference.eliminates and reference.trick == 4
-    seen["khmer round"] += not reference.eliminates and reference.trick == 6
+    return note_after
 
 
-def compare_game(options: dict, reward: str, seed: int, seen: Counter | None = None) -> None:
+def compare_game(options: dict, reward: str, seed: int, seen: Counter) -> None:
     """Play one game on both and compare after every action."""
-    seen = Counter() if seen is None else seen
-    rng = random.Random(seed)
-    rules = Rules(**options)
+    rng, rules = random.Random(seed), Rules(**options)
     style = Style(rules, rng)
     game = catbox_env.make_game("cat_te_v0", reward=reward, **options)
     given_deal = unusual_deal(rules, rng) if rng.random() < 0.5 else None
+    assert [game.action_to_string(action) for action in range(game.num_actions)] == [*map(" ".join, ACTIONS)]
     state = game.new_initial_state(seed=seed, deal=given_deal)
     deal = read_deal(state, rules)
     if given_deal is not None:
         assert [set(hand) for hand in deal.hands] == [set(hand) for hand in given_deal["hands"]]
         assert deal.upturned == given_deal.get("upturned")
-    reference = ReferenceState(rules, deal, reward)
-    assert_same(state, reference, reference.players)
-    while not reference.is_terminal:
-        action = style.draw_action(reference)
-        note_situation(reference, action, seen)
-        reference.apply(action)
-        state.apply_action(IDS[action])
-        if reference.round_ended:
-            note_round(reference, seen)
-        if reference.awaits_deal:
-            reference.start_round(read_deal(state, rules))
-        seats = [rng.choice(reference.players)]
-        assert_same(state, reference, reference.players if reference.round_ended else seats)
-        if rng.random() < 0.02:
-            assert_same_history(state, reference, seats[0])
-    for seat in reference.players:
-        assert_same_history(state, reference, seat)
-    low, high = game.min_utility, game.max_utility
-    for value in reference.returns:
-        assert low - 1e-6 <= value <= high + 1e-6, f"{value} is outside the stated {low} to {high}"
+    play_both(
+        state,
+        ReferenceState(rules, deal, reward),
+        rng,
+        choose=style.draw_action,
+        note=lambda reference, action: note(reference, action, seen),
+        read_deal=lambda state: read_deal(state, rules),
+    )
 
 
-def compare_games(players: int, seeds: range) -> Counter:
-    seen: Counter = Counter()
-    for seed in seeds:
-        options = {"num_players": players, **RULE_SETS[seed % len(RULE_SETS)]}
-        compare_game(options, REWARDS[seed // len(RULE_SETS) % len(REWARDS)], seed, seen)
-    return seen
-
-
+@pytest.mark.parametrize("games", NUMBERS_OF_GAMES)
 @pytest.mark.parametrize("players", [2, 3, 4, 5, 6])
-def test_seeded_games_agree_move_by_move(players):
-    seen = compare_games(players, range(40))
-    for situation in COMMON:
+def test_seeded_games_agree_move_by_move(players, games):
+    seen = compare_games(compare_game, players, RULE_SETS, games)
+    situations = list(COMMON if games >= 40 else ())
+    if games >= 250:
+        situations += [*RARE, *(f"players left: {left}" for left in (3, 4) if players >= left)]
+    for situation in situations:
         assert seen[situation] > 0, f"{situation} never happened: {dict(seen)}"
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("players", [2, 3, 4, 5, 6])
-def test_many_games_agree_move_by_move(players):
-    seen = compare_games(players, range(1000, 1400))
-    for situation in COMMON + RARE:
-        assert seen[situation] > 0, f"{situation} never happened: {dict(seen)}"
-    assert players == 2 or seen["players left: 3"] > 0
-    assert players < 4 or seen["players left: 4"] > 0
-
-
-@pytest.mark.nojit
-@pytest.mark.parametrize("players", [2, 3, 4, 5, 6])
-def test_a_few_games_of_each_table_agree(players):
-    for seed in range(GAMES_WITHOUT_COMPILATION):
-        options = {"num_players": players, **RULE_SETS[(players + 3 * seed) % len(RULE_SETS)]}
-        compare_game(options, REWARDS[seed % 3], 10_000 + seed)
 
 
 @settings(max_examples=40)
-@given(rules=cat_te_rules(), reward=st.sampled_from(REWARDS), seed=st.integers(0, 2**32 - 1))
+@given(rules=RULES["cat_te_v0"], reward=st.sampled_from(REWARDS), seed=st.integers(0, 2**32 - 1))
 def test_games_over_random_rule_sets_agree_move_by_move(rules, reward, seed):
-    compare_game(vars(rules), reward, seed)
+    compare_game(vars(rules), reward, seed, Counter())
 
 
 def test_a_long_match_agrees_to_the_end():
     """127 rounds with the largest side pot: scores and pot are shown as far as they fit."""
-    compare_game({"num_players": 3, "rounds": 127, "side_pot": 100, "region": "khmer"}, "score", 1)
-    compare_game({"num_players": 6, "rounds": 12, "side_pot": 100}, "margin", 3)
+    compare_game({"num_players": 3, "rounds": 127, "side_pot": 100, "region": "khmer"}, "score", 1, Counter())
+    compare_game({"num_players": 6, "rounds": 12, "side_pot": 100}, "margin", 2, Counter())

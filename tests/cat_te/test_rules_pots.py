@@ -38,15 +38,6 @@ def pot_game(**options):
     return start(POT, upturned="9H", side_pot=2, **options)
 
 
-def test_without_a_side_pot_there_is_nothing_to_claim():
-    state = start(POT)
-    assert not {"upturned", "claimed", "side_pot"} & set(state.game.observation_layout)
-    play(state, "AS")
-    assert "claim" not in legal(state)
-    with pytest.raises(ValueError, match=r"(?i)claim"):
-        play(state, "claim")
-
-
 def test_the_holder_of_the_next_higher_card_of_the_suit_may_claim():
     state = pot_game()
     assert "claim" not in legal(state), "not with a nine of clubs, and not with the ace of hearts"
@@ -216,11 +207,3 @@ def test_a_match_is_as_many_rounds_as_players_and_the_winner_deals_the_next(play
     assert state.is_terminal()
     assert list(state.returns()) == total.tolist()
     assert len(dealers) > 1
-
-
-def test_the_winner_by_show_deals_the_next_round():
-    state = play(start([PLAIN, FOUR_OF_A_KIND, "9C 9H 3C 4C 2H 2D"], rounds=2), "KD", "show")
-    assert state.round_ended
-    assert not state.is_terminal()
-    assert seat_of(state, "dealer") == 1
-    assert state.current_player == 2

@@ -7,7 +7,6 @@ from tests.cat_te.positions import (
     by_seat,
     faceup,
     legal,
-    move_id,
     play,
     seat_of,
     start,
@@ -39,18 +38,15 @@ def test_in_khmer_nobody_is_eliminated():
     state = after_four_tricks("khmer")
     assert by_seat(state, "in_round") == [1, 1, 1, 1]
     assert by_seat(state, "early_tricks") == [2, 0, 1, 1]
-    movers = []
-    for move in ("9D", "fold AD", "7D", "KD"):
-        movers.append(state.current_player)
+    for seat, may, move in (
+        (3, {"9D", "QH"}, "9D"),
+        (0, {"AD", "fold AD", "fold 9H"}, "fold AD"),
+        (1, {"7D", "fold 7D", "fold 10H"}, "7D"),
+        (2, {"KD", "fold KD", "fold AH"}, "KD"),
+    ):
+        assert state.current_player == seat
+        assert legal(state) == may, "everybody plays trick 5, in the ordinary way"
         play(state, move)
-    assert movers == [3, 0, 1, 2], "everybody plays trick 5, in the ordinary way"
-
-
-def test_in_khmer_trick_5_follows_and_folds_like_any_other():
-    state = play(after_four_tricks("khmer"), "9D")
-    assert legal(state) == {"AD", "fold AD", "fold 9H"}
-    play(state, "fold 9H")
-    assert legal(state) == {"7D", "fold 7D", "fold 10H"}
 
 
 @pytest.mark.parametrize(
@@ -157,19 +153,14 @@ def test_the_winner_of_trick_4_leads_one_of_its_two_cards(region):
     assert by_seat(state, "led_suit") == [0, 1, 0, 0]
 
 
-def test_each_other_remaining_player_chooses_one_of_its_two_cards():
-    state = play(after_four_tricks(), "9D")
+@pytest.mark.parametrize("offsuit_faceup", [True, False])
+def test_each_other_remaining_player_chooses_one_of_its_two_cards(offsuit_faceup):
+    state = play(after_four_tricks(offsuit_faceup=offsuit_faceup), "9D")
     assert state.current_player == 0
     assert legal(state) == {"AD", "9H"}, "no suit must be followed and no card is folded"
     play(state, "9H")
     assert state.current_player == 2
     assert legal(state) == {"KD", "AH"}
-
-
-@pytest.mark.parametrize("offsuit_faceup", [True, False])
-def test_the_choice_is_free_even_where_off_suit_cards_face_up_are_forbidden(offsuit_faceup):
-    state = play(after_four_tricks(offsuit_faceup=offsuit_faceup), "QH")
-    assert legal(state) == {"AD", "9H"}
 
 
 @pytest.mark.parametrize(
@@ -200,16 +191,3 @@ def test_the_choices_are_shown_and_the_winner_of_trick_6_wins_the_round(
     assert statistics(state, "won_round") == [int(seat == winner) for seat in range(4)]
     assert list(state.rewards()) == [3.0 if seat == winner else -1.0 for seat in range(4)]
     assert view(state, 0)["hand"].sum() == 0
-
-
-# ---------------------------------------------------------------- the end
-
-
-def test_after_the_end_nobody_moves():
-    state = play(after_four_tricks(), "9D, 9H, KD")
-    assert state.current_player == -1
-    assert state.legal_actions() == []
-    assert [state.action_mask(seat).sum() for seat in range(4)] == [0, 0, 0, 0]
-    assert by_seat(state, "to_move") == [0, 0, 0, 0]
-    with pytest.raises(ValueError, match="over"):
-        state.apply_action(move_id("AD"))

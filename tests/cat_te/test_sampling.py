@@ -1,8 +1,9 @@
 """Cat Te: the worlds drawn from an observation are those that can be, each as likely as any other."""
 
 from collections import Counter
+from collections.abc import Iterable, Iterator
 from itertools import permutations
-from math import prod
+from math import factorial, prod
 from typing import Any
 
 import numpy as np
@@ -11,9 +12,10 @@ from scipy.stats import chisquare
 
 from catbox_env import make_game, make_vec
 from catbox_env.core.game import GameState
-from tests.cat_te.positions import play, start, view
+from tests.cat_te.positions import play, start
 from tests.cat_te.reference import DECK
-from tests.cat_te.worlds import Table, cards_in, draw, hidden
+from tests.cat_te.worlds import Profile, Table, cards_in, draw, hidden, of_suits
+from tests.core.chance import chance_of
 
 RULES: list[dict[str, Any]] = [
     {"num_players": 3, "region": "khmer", "side_pot": 1},
@@ -33,11 +35,12 @@ BY_SEAT = ("fold_tricks", "faceup", "void_since", "in_round", "scores")
 
 
 def revealing_state(options: dict[str, Any], seed: int) -> GameState:
-    """Late in a round of players who like to show cards off suit, to fold, and to claim at some time."""
+    """Late in the last round of players who like to show cards off suit, to fold, and to claim at some time."""
     rng = np.random.default_rng(seed)
     game = make_game("cat_te_v0", **options)
     state = game.new_initial_state(seed=seed)
     claim_trick, stop = rng.integers(4), rng.integers(2 * game.num_players, 5 * game.num_players)
+    stop += 5 * game.num_players * (game.num_rounds - 1)
     while True:
         before, legal = state.clone(), state.legal_actions()
         off = [a for a in legal if a < 52 and state.record.led >= 0 and a % 4 != state.record.led]
@@ -55,28 +58,10 @@ def revealing_state(options: dict[str, Any], seed: int) -> GameState:
             return state
 
 
-def compared(table: Table, weights: Counter, records: np.ndarray, observer: int) -> float:
-    """The chance of numbers like these if the draws are fair; fails where a draw cannot be."""
-    counts: Counter = Counter()
-    for record in records:
-        counts[tuple(table.profile_of(record, s, observer) for s in range(1, table.players))] += 1
-    assert set(counts) <= set(weights), "a world that cannot be"
-    total = sum(weights.values())
-    expected = {key: len(records) * weight / total for key, weight in weights.items()}
-    often = [key for key in weights if expected[key] >= 5]
-    rare = len(records) - sum(counts[key] for key in often), len(records) - sum(expected[k] for k in often)
-    observed, wanted = [counts[key] for key in often], [expected[key] for key in often]
-    if rare[1] > 1:
-        observed, wanted = [*observed, rare[0]], [*wanted, rare[1]]
-    return float(chisquare(observed, wanted).pvalue) if len(wanted) > 1 else 1.0
-
-
-@pytest.mark.parametrize(
-    "options", [*RULES[:3], pytest.param(RULES[3], marks=pytest.mark.slow), *RULES[4:]], ids=str
-)
-def test_worlds_come_up_as_often_as_their_number_says(options: dict[str, Any]) -> None:
-    """Suits by seat, hand and folds, and the place of the claimed card, against counting by trying every order."""
-    tested = 0
+def positions(
+    options: dict[str, Any], number: int
+) -> Iterator[tuple[int, GameState, int, Table, list[set[Profile]]]]:
+    """So many positions that tell something of suits: seed, state, observer, what it sees, the others' profiles."""
     for seed in range(1000):
         state = revealing_state(options, seed)
         observer = seed % state.game.num_players
@@ -86,12 +71,45 @@ def test_worlds_come_up_as_often_as_their_number_says(options: dict[str, Any]) -
             continue
         profiles = [table.profiles(seat) for seat in range(1, table.players)]
         if prod(len(each) for each in profiles) < 1_000:
-            tested += 1
-            drawn = draw(state.game, table.observation, 2000, seed)
-            assert compared(table, table.weights(profiles), drawn, observer) > 1e-5
-        if tested == (4 if table.players < 4 else 2):
+            yield seed, state, observer, table, profiles
+            number -= 1
+        if not number:
             return
-    raise AssertionError(f"only {tested} positions")
+    raise AssertionError(f"{number} positions are missing")
+
+
+def counted(table: Table, records: Iterable[Any], observer: int) -> Counter:
+    """How often each combination of profiles has come up."""
+    others = range(1, table.players)
+    return Counter(tuple(table.profile_of(record, s, observer) for s in others) for record in records)
+
+
+@pytest.mark.parametrize(
+    "options", [*RULES[:3], pytest.param(RULES[3], marks=pytest.mark.slow), *RULES[4:]], ids=str
+)
+def test_worlds_come_up_as_often_as_their_number_says(options: dict[str, Any]) -> None:
+    """Suits by seat, hand and folds, and the place of the claimed card, against counting by trying every order."""
+    for seed, state, observer, table, profiles in positions(options, 4 if options["num_players"] < 4 else 2):
+        drawn = draw(state.game, table.observation, 2000, seed)
+        assert chance_of(counted(table, drawn, observer), table.weights(profiles)) > 1e-5
+
+
+def test_with_a_history_worlds_come_up_as_often_as_their_folds_can_have_been_ordered() -> None:
+    """The suits of the folds: each order in which cards can have been folded counts as one, all cards told apart."""
+    tested = 0
+    for _, state, observer, table, (profiles,) in positions({"num_players": 2, "region": "khmer"}, 40):
+        orders = {each: len(table.fold_orders(1, *map(of_suits, each[:2]))) for each in profiles}
+        if len({*orders.values()}) == 1:
+            continue
+        tested += 1
+        weights: Counter = Counter()
+        for (profile,), number in table.weights([profiles]).items():
+            weights[profile[1]] += number * orders[profile]
+        history = state.history_observation(observer)
+        worlds = [state.game.sample_state(table.observation, seed, history) for seed in range(600)]
+        found = Counter(table.profile_of(world.record, 1, observer)[1] for world in worlds)
+        assert chance_of(found, weights) > 1e-5
+    assert tested > 2
 
 
 def test_each_of_the_possible_worlds_is_as_likely_as_any_other() -> None:
@@ -143,7 +161,7 @@ def test_a_position_that_tells_much_is_drawn_with_every_seed(observer: int) -> N
             assert {card[-1] for card in cards_in(drawn.record.hand[seat])} == {"S"}
 
 
-@pytest.mark.parametrize("options", [*RULES, {"num_players": 5, "side_pot": 1, "rounds": 2}], ids=str)
+@pytest.mark.parametrize("options", [*RULES, {"num_players": 5, "side_pot": 1, "rounds": 3}], ids=str)
 def test_a_world_is_the_state_except_for_what_is_hidden(options: dict[str, Any]) -> None:
     """The tricks are played again from what is seen: who won and led, who is out, who has run out of which suit."""
     for seed in range(20):
@@ -162,60 +180,6 @@ def test_a_world_is_the_state_except_for_what_is_hidden(options: dict[str, Any])
 # What the current trick, the claim and a match tell ---------------------------------------------------------------
 
 
-def test_a_card_shown_off_suit_tells_at_once_in_the_trick_under_way() -> None:
-    hands = ["AS KH 9H QD JD 2C", "2H 3H 4D 5D 6D 7C", "2S 3C 4C 5C 6C 9S"]
-    state = play(start(hands, region="khmer", instant_wins=False), "AS, 2H")
-    assert state.record.trick == 0
-    for observer in (0, 2):
-        drawn = draw(state.game, state.observation(observer), 500)
-        assert not any(card.endswith("S") for record in drawn for card in cards_in(record.hand[1]))
-    drawn = draw(state.game, state.observation(1), 500)
-    assert any(card.endswith("S") for record in drawn for card in cards_in(record.hand[2]))
-
-
-def test_everybody_sees_in_which_trick_of_this_round_the_side_pot_was_claimed() -> None:
-    hands = ["AS KS QS JS 9H 8H", "5S 2C 3C 4C 5C 10H", "2D 3D 4D 5D 6D 7H"]
-    options = {"upturned": "4S", "side_pot": 1, "instant_wins": False, "rounds": 2}
-    state = play(start(hands, **options), "AS, fold 2C, 2D", "KS")
-    assert not view(state, 2)["claim_trick"].any()
-    play(state, "claim", "fold 3C, 3D", "QS, fold 4C, 4D")
-    for seat in range(3):
-        assert view(state, seat)["claim_trick"].tolist() == [0, 1, 0, 0, 0]
-    while state.record.rounds_ended == 0:
-        state.apply_action(next(a for a in state.legal_actions()[::-1] if a < 104))
-    assert not view(state, 0)["claim_trick"].any()
-    assert not view(state, 0)["claimed"].any()
-
-
-def test_the_claimed_card_is_not_among_the_cards_folded_before() -> None:
-    """It was in hand then: it may be held, or be the one card folded since."""
-    hands = ["AS KS QS JS 9H 8H", "5S 2C 3C 4C 5C 10H", "2D 3D 4D 5D 6D 7H"]
-    state = start(hands, upturned="4S", side_pot=1, instant_wins=False)
-    play(state, "AS, fold 2C, 2D", "KS, fold 3C, 3D", "QS, claim")
-    assert all("5S" in cards_in(record.hand[1]) for record in draw(state.game, state.observation(0), 500))
-    play(state, "fold 4C, 4D", "JS")
-    drawn = draw(state.game, state.observation(0), 20_000)
-    held = sum("5S" in cards_in(record.hand[1]) for record in drawn)
-    assert all("5S" in cards_in(r.hand[1]) + cards_in(r.folded[1]) for r in drawn)
-    # With the other cards any: three to be held beside two folds, or the claimed card as one of three folds, which
-    # is the same number of worlds for each of the four places.
-    assert chisquare([held, 20_000 - held], [20_000 * 3 / 6, 20_000 * 3 / 6]).pvalue > 1e-4
-
-
-@pytest.mark.parametrize("observer", range(4))
-def test_a_world_of_a_match_keeps_the_observer_in_its_seat(observer: int) -> None:
-    state = make_game("cat_te_v0", num_players=4, rounds=3, side_pot=1).new_initial_state(seed=4)
-    while state.record.rounds_ended < 1 or state.record.trick < 2:
-        state.apply_action(state.legal_actions()[-1])
-    record = state.record
-    for drawn in draw(state.game, state.observation(observer), 50):
-        assert drawn.hand[observer] == record.hand[observer]
-        assert drawn.current_player == record.current_player
-        assert drawn.dealer == record.dealer
-        assert drawn.scores[:4].tolist() == record.scores[:4].tolist()
-        assert drawn.pot == record.pot
-
-
 def test_scores_and_side_pot_of_a_long_match_are_drawn_as_they_are() -> None:
     """Far more than an int8 holds: they are told in full, and only where they can come up."""
     for options in (
@@ -232,6 +196,11 @@ def test_scores_and_side_pot_of_a_long_match_are_drawn_as_they_are() -> None:
         claims = 104 in state.legal_actions() and state.record.rounds_ended >= 100
         legal = [104] if claims else [a for a in state.legal_actions() if a < 104]
         state.apply_action(int(rng.choice(legal)))
+        if state.round_ended:
+            assert [state.info(seat)["score"] for seat in range(6)] == state.rewards()
+            assert sum(state.returns()) == 600 - state.record.pot, (
+                "what is paid in is won or still in the pot"
+            )
         if state.round_ended and state.record.rounds_ended % 21 == 0:
             for seat in range(6):
                 (drawn,) = draw(game, state.observation(seat), 1)
@@ -241,33 +210,7 @@ def test_scores_and_side_pot_of_a_long_match_are_drawn_as_they_are() -> None:
     assert min(state.record.scores) < -(2**13)
 
 
-# Vectors that no seat can see, and pasts --------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize(
-    ("part", "place", "value"),
-    [
-        ("scores", 0, 1),  # the scores of all seats sum to zero
-        ("claim_trick", 2, 1),  # claimed in a trick to come
-        ("faceup", 6 * 17, 1),  # a rank without a suit
-        ("faceup", 12, 0),  # the card that was led is missing
-        ("hand", 8, 1),  # seven cards
-        ("folded", 8, 1),
-        ("chosen", 8, 1),  # before the blind trick
-        ("in_round", 1, 0),  # out before the fifth trick
-        ("leader", 1, 1),
-        ("upturned", 11, 0),
-    ],
-)
-def test_what_no_seat_can_see_is_refused(part: str, place: int, value: int) -> None:
-    hands = ["AS KS QS JS 9H 8H", "5S 2C 3C 4C 5C 10H", "2D 3D 4D 5D 6D 7H"]
-    state = start(hands, upturned="4S", side_pot=1, instant_wins=False, rounds=2)
-    play(state, "AS, claim, fold 2C, fold 2D", "KS")
-    seen = state.observation(0)
-    state.game.sample_state(seen, 0)
-    state.game.observation_layout.unpack(seen)[part].reshape(-1)[place] = value
-    with pytest.raises(ValueError, match="no state of this game agrees"):
-        state.game.sample_state(seen, 0)
+# Pasts -----------------------------------------------------------------------------------------------------------
 
 
 def check_past(state: GameState, world: np.record, seed: int) -> list[float]:
@@ -277,7 +220,7 @@ def check_past(state: GameState, world: np.record, seed: int) -> list[float]:
     worlds = make_vec("cat_te_v0", 300, seed=seed, auto_deal=False, **game.options)
     worlds.set_states([world.clone() for _ in range(300)])  # each has a generator of its own
     past = game.rewind(worlds, history)
-    movers, chances, orders = history[: len(state.history()), 0], [], 1
+    movers, chances, orders, unordered = history[: len(state.history()), 0], [], 1, 1
     for seat in range(1, table.players):
         held, folded, _ = hidden(world.record, (seat + observer) % table.players)
         wanted = table.fold_orders(seat, held, folded)
@@ -285,9 +228,11 @@ def check_past(state: GameState, world: np.record, seed: int) -> list[float]:
         found = Counter(tuple(DECK[a - 52] for a in row if 52 <= a < 104) for row in rows.tolist())
         assert set(found) <= set(wanted)
         orders *= len(wanted)
+        unordered *= factorial(len(folded))
         if len(wanted) > 1:
             chances.append(float(chisquare([found[order] for order in wanted]).pvalue))
     assert past.importance_weights.tolist() == [orders] * 300
+    assert past.acceptance == pytest.approx(orders / unordered)
     return chances
 
 

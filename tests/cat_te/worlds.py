@@ -160,6 +160,10 @@ def by_suit(names: Any) -> tuple[int, ...]:
     return tuple(sum(name[-1] == suit for name in names) for suit in SUITS)
 
 
+def of_suits(counts: tuple[int, ...]) -> list[str]:
+    return [f"?{suit}" for suit, count in zip(SUITS, counts, strict=True) for _ in range(count)]
+
+
 def cards_in(number: int) -> list[str]:
     return [card for place, card in enumerate(DECK) if int(number) >> place & 1]
 

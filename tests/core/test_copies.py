@@ -1,14 +1,13 @@
 """Copies of everything that holds games play on exactly as the original does and share no memory with it."""
 
 import copy
-import pickle
 
 import numpy as np
 import pytest
 from pettingzoo import AECEnv
 
 import catbox_env
-from catbox_env import Vec, make_game, make_vec
+from catbox_env import make_game, make_vec
 from catbox_env.adapters.aec import env as wrapped_env
 from catbox_env.core.conformance import check_copies_play_on
 
@@ -45,28 +44,6 @@ def test_a_copied_environment_plays_on_into_the_next_game(game_id: str) -> None:
     for number in range(5):
         take_turn(env, number)
     check_copies_play_on(env, take_turn, what_agents_see, num_moves=env.unwrapped.game.max_game_length + 8)
-
-
-def test_copies_keep_what_a_subclass_added() -> None:
-    vec = CountingVec(make_game("petrify_v0"), 2, seed=0)
-    vec.friend = vec
-    vec.step(vec.action_mask.argmax(axis=1))
-    for twin in (copy.deepcopy(vec), pickle.loads(pickle.dumps(vec))):
-        assert type(twin) is CountingVec
-        assert twin.friend is twin
-        twin.step(twin.action_mask.argmax(axis=1))
-        assert (twin.steps, vec.steps) == (2, 1)
-
-
-class CountingVec(Vec):
-    """A user's batch that counts its steps."""
-
-    steps = 0
-    friend: "CountingVec"
-
-    def step(self, actions: np.ndarray, rows: np.ndarray | None = None) -> None:
-        super().step(actions, rows)
-        self.steps += 1
 
 
 def test_the_statistics_of_a_batch_cannot_be_written() -> None:

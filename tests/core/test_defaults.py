@@ -2,6 +2,7 @@
 
 import copy
 
+import numpy as np
 import pytest
 
 from catbox_env.core.conformance import check_game
@@ -45,13 +46,9 @@ def test_the_text_shows_the_parts_that_a_seat_sees() -> None:
     text = state.game.render_text(state, 0)
     assert text.startswith("Plain Petrify: player_0 to move\n")
     assert "\nto_move: 1 0\n" in text
-    for row in range(4):
-        planes = [
-            f"positions {seat} {row}: {' '.join(map(str, seen['positions'][seat][row]))}\n" for seat in (0, 1)
-        ]
-        assert [line in text for line in planes] == [
-            bool(seen["positions"][seat][row].any()) for seat in (0, 1)
-        ]
+    for (seat, row), is_there in np.ndenumerate(seen["positions"].any(axis=2)):
+        line = f"positions {seat} {row}: {' '.join(map(str, seen['positions'][seat][row]))}\n"
+        assert (line in text) == is_there
 
 
 def test_the_complete_state_is_shown_to_everybody_together() -> None:

@@ -1,4 +1,4 @@
-"""Mutated bytes, deals, actions, observations and histories crash nothing and change nothing, under any rules.
+"""Mutated states, deals, observations and histories crash nothing, under any rules.
 
 A child process reads and plays them with every index of the compiled code checked.
 """

@@ -127,9 +127,7 @@ def test_every_interface_serves_a_game_that_is_only_registered(nim: Path) -> Non
     assert result["winner"].statistics["won"] > 0.8
 
 
-def test_the_command_line_and_training_serve_a_game_that_is_only_registered(
-    nim: Path,
-) -> None:
+def test_the_command_line_and_training_serve_a_game_that_is_only_registered(nim: Path) -> None:
     """Nim has no heuristic and no preset: neither is needed."""
 
     def catbox(*arguments: str, typed: str = "") -> str:

@@ -13,13 +13,6 @@ def test_the_game_is_the_golden_one(name: str) -> None:
     assert playthrough(make_game(game_id, **options), seed) == (FOLDER / f"{name}.txt").read_text()
 
 
-@pytest.mark.nojit
-def test_the_game_is_the_golden_one_without_compilation() -> None:
-    name = "cat_in_the_box_v0_3_players"
-    game_id, options, seed = PLAYTHROUGHS[name]
-    assert playthrough(make_game(game_id, **options), seed) == (FOLDER / f"{name}.txt").read_text()
-
-
 def test_golden_playthroughs_are_of_each_number_of_players_and_every_file_is_used() -> None:
     for cases in CASES.values():
         assert set(cases.playthroughs) in (set(), set(cases.values["num_players"]))

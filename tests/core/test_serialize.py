@@ -10,10 +10,10 @@ import numpy as np
 import pytest
 
 import catbox_env
-from catbox_env import GameState, Vec, make_game, make_vec
+from catbox_env import GameState, make_game, make_vec
 from catbox_env.core.game import FORMAT
 from tests.core.fuzz import sealed
-from tests.core.game_cases import begun
+from tests.core.game_cases import arrays_of, begun
 
 Saved = dict[str, np.ndarray]
 
@@ -32,10 +32,6 @@ def changed(state: GameState, change: Callable[[Any], Any]) -> bytes:
     content = json.loads(data.partition(b"\n")[2])
     change(content)
     return sealed(data, json.dumps(content).encode())
-
-
-def arrays_of(vec: Vec) -> dict[str, bytes]:
-    return {name: array.tobytes() for name, array in vars(vec).items() if isinstance(array, np.ndarray)}
 
 
 # States.

@@ -1,4 +1,4 @@
-"""Of the rounds that a state can be sampled with, every one is as likely, with all cards told apart."""
+"""Of the rounds of Cat in the Box that a state can be sampled with, each is as likely, with all cards told apart."""
 
 from __future__ import annotations
 
@@ -8,13 +8,11 @@ from typing import Any
 
 import numpy as np
 import pytest
-from scipy.stats import chi2_contingency, chisquare
 
 from catbox_env import Game, GameState, make_game
 from catbox_env.core.kernels import HIDDEN, UNUSED
+from tests.core.chance import chance_of
 from tests.core.game_cases import begun
-
-# Cat in the Box: every deal and every discard, with each card told apart.
 
 
 def multiplicity(state: GameState, action: int) -> int:
@@ -49,18 +47,6 @@ def replayed(game: Game, deal: Any, shown: np.ndarray, observer: int) -> dict[tu
     return found
 
 
-def compared(drawn: Counter, weights: dict[Any, float]) -> float:
-    """The chance of numbers like ``drawn`` under ``weights``; fails for what cannot be drawn."""
-    assert set(drawn) <= set(weights), "drawn, but not possible"
-    total, number = sum(weights.values()), drawn.total()
-    expected = {key: number * weight / total for key, weight in weights.items()}
-    often = [key for key in weights if expected[key] >= 5]
-    observed, wanted = [drawn[key] for key in often], [expected[key] for key in often]
-    if number - sum(wanted) > 1e-6:
-        observed, wanted = [*observed, number - sum(observed)], [*wanted, number - sum(wanted)]
-    return float(chisquare(observed, wanted).pvalue) if len(wanted) > 1 else 1.0
-
-
 def check_round(game: Game, state: GameState, observer: int, count: int) -> float:
     """The chance of what is sampled for ``observer`` in the first round."""
     seen, history = state.observation(observer), state.history_observation(observer)
@@ -72,11 +58,11 @@ def check_round(game: Game, state: GameState, observer: int, count: int) -> floa
         if revealed and sorted(deal.hands[observer]) == dealt:
             for actions, ways in replayed(game, deal, shown, observer).items():
                 weights[repr(game.deal_of(begins)), actions] = probability * ways
-    drawn = Counter()
+    drawn: Counter = Counter()
     for seed in range(count if len(weights) > 1 else 1):
         world = game.sample_state(seen, seed, history=history)
         drawn[repr(game.deal_of(world)), tuple(world.history())] += 1
-    return compared(drawn, weights)
+    return chance_of(drawn, weights)
 
 
 SMALL = {"num_players": 2, "num_ranks": 3, "num_colors": 2, "copies": 3, "hand_size": 4, "bids": ()}
@@ -108,80 +94,3 @@ def test_a_past_with_a_red_lead_that_was_forced_is_as_likely_as_any_other() -> N
         worlds = game.sample_states(state.observation(state.current_player), 200, seed=1)
         history = state.history_observation(state.current_player)
         assert (game.rewind(worlds, history).importance_weights > 0).all()
-
-
-# Cat Te: too many cards to list; against drawing all hidden cards at random until they can be.
-
-
-def deal_at_random(game: Game, state: GameState, observer: int, rng: np.random.Generator) -> list[int] | None:
-    """The actions of a random deal of the first round, if it looks the same to ``observer``."""
-    shown = state.history_observation(observer)[: len(state.history())]
-    hands: list[list[int]] = [[] for _ in range(game.num_players)]
-    slots: list[int] = []
-    for i, (seat, action) in enumerate(shown):
-        if action == HIDDEN:
-            slots.append(i)
-        elif action < 104:
-            hands[(seat + observer) % game.num_players].append(int(action) % 52)
-    hands[observer] = game.deal_of(state)["hands"][observer]
-    unseen = sorted(set(range(52)) - {card for hand in hands for card in hand})
-    order = rng.permutation(unseen).tolist()
-    actions = [int(action) for action in shown[:, 1]]
-    for i in slots:
-        card = order.pop()
-        hands[(int(shown[i, 0]) + observer) % game.num_players].append(card)
-        actions[i] = card + 52  # khmer: nothing is chosen blind
-    deal = {"hands": [hand + [order.pop() for _ in range(6 - len(hand))] for hand in hands]}
-    try:
-        trial = game.replay([deal], actions, seed=0)
-    except ValueError:
-        return None
-    same = np.array_equal(trial.history_observation(observer), state.history_observation(observer))
-    return (
-        actions if same and np.array_equal(trial.observation(observer), state.observation(observer)) else None
-    )
-
-
-def suits_of_folds(actions: list[int], shown: np.ndarray) -> tuple[int, ...]:
-    """The suits of the hidden folds, in their order, as far as the third."""
-    return tuple(a % 4 for a, hidden in zip(actions, shown[:, 1] == HIDDEN, strict=True) if hidden)[:3]
-
-
-@pytest.mark.slow
-def test_every_past_of_cat_te_is_as_likely() -> None:
-    game = make_game("cat_te_v0", num_players=2, region="khmer", rounds=2, instant_wins=False)
-    tested, smallest = 0, 1.0
-    for seed in range(200):
-        rng = np.random.default_rng(seed)
-        state = game.new_initial_state(seed=seed)
-        while len(state.history()) < 9:
-            legal = state.legal_actions()
-            off = [a for a in legal if a < 52 and state.record.led >= 0 and a % 4 != state.record.led]
-            folds = [a for a in legal if a >= 52]
-            state.apply_action(
-                int(rng.choice(off if off else folds if folds and rng.random() < 0.5 else legal))
-            )
-        observer = seed % 2
-        history = state.history_observation(observer)
-        shown = history[:9]
-        if not any(0 <= a < 52 for a in shown[1::2, 1]) or (shown[:, 1] == HIDDEN).sum() not in (2, 3):
-            continue
-        wanted: Counter = Counter()
-        for _ in range(4000):
-            actions = deal_at_random(game, state, observer, rng)
-            if actions is not None:
-                wanted[suits_of_folds(actions, shown)] += 1
-        if wanted.total() < 200 or len(wanted) < 3:
-            continue
-        tested += 1
-        found: Counter = Counter()
-        for i in range(wanted.total()):
-            world = game.sample_state(state.observation(observer), i, history=history)
-            found[suits_of_folds(world.history(), shown)] += 1
-        keys = [key for key in wanted | found if wanted[key] + found[key] >= 10]
-        table = [[wanted[key] for key in keys], [found[key] for key in keys]]
-        smallest = min(smallest, chi2_contingency(table).pvalue)
-        if tested == 2:
-            break
-    assert tested == 2
-    assert smallest > 1e-4

@@ -1,18 +1,71 @@
 """A state of the engine against one of a slow reference, whichever game it is.
 
-A reference has ``players``, ``current_player``, ``is_terminal``, ``round_ended``, ``rewards``, ``returns``, ``infos``,
-``history`` (player, action, ...), ``legal_actions()``, ``action_id(action)``, and what a seat sees:
-``observation_parts(seat)``, ``state_parts(seat)`` and ``history_rows(seat)``.
+A reference is a `tests.games.reference.Reference` with ``legal_actions()``, ``action_id(action)``, ``apply(action)``,
+and what a seat sees: ``observation_parts(seat)``, ``state_parts(seat)`` and ``history_rows(seat)``.
 """
 
-from collections.abc import Mapping, Sequence
+import random
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
+import pytest
 
 from catbox_env import GameState, Layout
+from catbox_env.core.kernels import REWARDS, UNUSED
 
-REWARDS = ("score", "margin", "win")
+#: How many games to compare: a few without compilation, and many in the slow tests.
+NUMBERS_OF_GAMES = [pytest.param(4, marks=pytest.mark.nojit), 40, pytest.param(250, marks=pytest.mark.slow)]
+
+
+def compare_games(
+    compare_game: Callable[[dict, str, int, Counter], None], players: int, rule_sets: list[dict], games: int
+) -> Counter:
+    """Compare so many games, over all rule sets and rewards; what came up in them, and how often."""
+    seen: Counter = Counter()
+    for seed in range(games):
+        options = {"num_players": players, **rule_sets[seed % len(rule_sets)]}
+        compare_game(options, REWARDS[seed // len(rule_sets) % len(REWARDS)], seed, seen)
+    return seen
+
+
+def play_both(
+    state: GameState,
+    reference: Any,
+    rng: random.Random,
+    choose: Callable[[Any], Any],
+    note: Callable[[Any, Any], Callable[[], None]],
+    read_deal: Callable[[GameState], Any] | None = None,
+    every_seat: bool = False,
+) -> None:
+    """Play on to the end in both and compare after every action: one seat, or all; at the end of a round always all.
+
+    Args:
+        choose: returns the action to take.
+        note: is given each action before it is taken; what it returns is called afterwards.
+        read_deal: returns the deal with which the state has begun a round.
+    """
+    assert_same(state, reference, reference.players)
+    while not reference.is_terminal:
+        action = choose(reference)
+        note_after = note(reference, action)
+        reference.rewards, reference.round_ended = [0.0 for _ in reference.players], False
+        reference.apply(action)
+        state.apply_action(reference.action_id(action))
+        note_after()
+        if reference.awaits_deal and read_deal is not None:
+            reference.awaits_deal = False
+            reference.start_round(read_deal(state))
+        seat = rng.choice(reference.players)
+        assert_same(state, reference, reference.players if every_seat or reference.round_ended else [seat])
+        if reference.round_ended:
+            assert_same_history(state, reference, seat)
+    for seat in reference.players:
+        assert_same_history(state, reference, seat)
+    low, high = state.game.min_utility, state.game.max_utility
+    for value in reference.returns:
+        assert low - 1e-6 <= value <= high + 1e-6, f"{value} is outside the stated {low} to {high}"
 
 
 def assert_same(state: GameState, reference: Any, seats: Sequence[int]) -> None:
@@ -37,9 +90,9 @@ def assert_same(state: GameState, reference: Any, seats: Sequence[int]) -> None:
 
 
 def assert_same_history(state: GameState, reference: Any, seat: int) -> None:
-    rows = [list(row) for row in reference.history_rows(seat)]
-    unused = [[-2, -2]] * (state.game.max_game_length - len(rows))
-    assert state.history_observation(seat).tolist() == rows + unused, f"history of seat {seat}"
+    rows, history = reference.history_rows(seat), state.history_observation(seat)
+    assert np.array_equal(history[: len(rows)], rows), f"history of seat {seat}"
+    assert (history[len(rows) :] == UNUSED).all()
 
 
 def assert_same_vector(

@@ -40,24 +40,19 @@ VARIANTS: list[tuple[str, dict[str, Any]]] = [
 ]  # fmt: skip
 
 
-@pytest.mark.parametrize(("game_id", "options"), VARIANTS, ids=str)
+#: Small enough for the kernels without compilation.
+SMALL = [
+    ("cat_in_the_box_v0", {"rules": CatInTheBoxRules.tiny()}),
+    ("cat_in_the_box_v0", {"num_players": 2, "hand_size": 5, "rounds": 2}),
+    ("cat_te_v0", {"num_players": 2, "region": "khmer"}),
+    ("cat_te_v0", {"num_players": 3, "side_pot": 2, "rounds": 2}),
+    ("petrify_v0", {"num_players": 3, "size": 3, "wildcards": 2, "teleports": 2, "zeros": 1}),
+]
+PLAYED = [*VARIANTS, *(pytest.param(*small, marks=pytest.mark.nojit) for small in SMALL)]
+
+
+@pytest.mark.parametrize(("game_id", "options"), PLAYED, ids=str)
 def test_a_game_keeps_the_contract_of_all_games(game_id: str, options: dict[str, Any]) -> None:
-    check_game(make_game(game_id, **options), num_games=1)
-
-
-@pytest.mark.nojit
-@pytest.mark.parametrize(
-    ("game_id", "options"),
-    [
-        ("cat_in_the_box_v0", {"rules": CatInTheBoxRules.tiny()}),
-        ("cat_in_the_box_v0", {"num_players": 2, "hand_size": 5, "rounds": 2}),
-        ("cat_te_v0", {"num_players": 2, "region": "khmer"}),
-        ("cat_te_v0", {"num_players": 3, "side_pot": 2, "rounds": 2}),
-        ("petrify_v0", {"num_players": 3, "size": 3, "wildcards": 2, "teleports": 2, "zeros": 1}),
-    ],
-    ids=str,
-)
-def test_the_kernels_keep_the_contract_without_compilation(game_id: str, options: dict[str, Any]) -> None:
     check_game(make_game(game_id, **options), num_games=1)
 
 
@@ -85,6 +80,8 @@ def test_many_rule_sets_keep_the_contract(game_id: str, data: st.DataObject) -> 
 @pytest.mark.parametrize(
     ("module", "options"),
     [
+        (catbox_env.cat_in_the_box_v0, {"num_players": 5}),
+        (catbox_env.cat_in_the_box_v0, {"num_players": 3, "history": True, "rounds": 2}),
         (catbox_env.cat_te_v0, {}),
         (catbox_env.cat_te_v0, {"num_players": 6, "side_pot": 2, "rounds": 2, "region": "khmer"}),
         (catbox_env.petrify_v0, {"rules": PetrifyRules.full(num_players=4)}),
@@ -92,5 +89,6 @@ def test_many_rule_sets_keep_the_contract(game_id: str, data: st.DataObject) -> 
     ids=str,
 )
 def test_pettingzoo_accepts_the_environment(module: Any, options: dict[str, Any]) -> None:
-    api_test(module.env(**options), num_cycles=150)
+    for make in (module.env, module.raw_env):
+        api_test(make(**options), num_cycles=150)
     seed_test(lambda: module.raw_env(**options), num_cycles=100)

@@ -89,16 +89,7 @@ def places(state: Any) -> list[int]:
 def as_reference(state: Any) -> ReferenceState:
     """The beginning of a game in the plain reference, read from what seat 0 sees."""
     rules = state.game.rules
-    plain = Rules(
-        **{
-            name: getattr(rules, name)
-            for name in ("num_players", "size", "move_rule", "teleports", "walls", "wildcards", "zeros")
-        }
-    )
-    tiles = [
-        [tile_named(tile_at(state, (row, column))) for column in range(rules.size)]
-        for row in range(rules.size)
-    ]
-    return ReferenceState(
-        plain, tiles, [place_of(state, player) for player in range(rules.num_players)], state.game.reward
-    )
+    cells = range(rules.size)
+    tiles = [[tile_named(tile_at(state, (row, column))) for column in cells] for row in cells]
+    begun = [place_of(state, player) for player in range(rules.num_players)]
+    return ReferenceState(Rules(**vars(rules)), tiles, begun, state.game.reward)

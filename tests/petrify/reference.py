@@ -10,6 +10,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from tests.games.reference import Reference
+
 NUMBER, WALL, WILDCARD, ZERO, TELEPORT = "number", "wall", "wildcard", "zero", "teleport"
 
 Cell = tuple[int, int]
@@ -66,32 +68,21 @@ def special_tiles(rules: Rules) -> list[Tile]:
     )
 
 
-class ReferenceState:
+class ReferenceState(Reference):
     """A game in progress. `apply` takes the player to move to an end cell."""
 
     def __init__(
         self, rules: Rules, tiles: list[list[Tile]], places: list[Cell], reward: str = "score"
     ) -> None:
+        super().__init__(rules.num_players, reward)
         self.rules = rules
-        self.reward_mode = reward
-        self.players = list(range(rules.num_players))
         self.cells = [(row, column) for row in range(rules.size) for column in range(rules.size)]
         self.tiles = {(row, column): tiles[row][column] for row, column in self.cells}
         self.open = {cell: self.tiles[cell].kind != WALL for cell in self.cells}
         self.positions = list(places)
         self.in_game = list(self.players)  # in turn order
         self.petrified: list[int] = []  # first out first
-        self.current_player = 0
         self.teleporting = False  # the player to move stands on a teleport and chooses where to go
-        self.is_terminal = False
-        self.history: list[tuple[int, Cell]] = []
-        self.rewards = [0.0 for _ in self.players]
-        self.returns = [0.0 for _ in self.players]
-        self.infos: list[dict[str, int]] = [{} for _ in self.players]
-
-    @property
-    def round_ended(self) -> bool:
-        return self.is_terminal
 
     # ---------------------------------------------------------------- legal moves
 
@@ -209,30 +200,16 @@ class ReferenceState:
             self.petrified.append(self.current_player)
 
     def next_in_game(self, player: int) -> int:
-        while True:
-            player = (player + 1) % self.rules.num_players
-            if player in self.in_game:
-                return player
+        player = self.clockwise(player)
+        return player if player in self.in_game else self.next_in_game(player)
 
     def end_game(self) -> None:
-        self.is_terminal = True
-        self.current_player = -1
         ranking = self.in_game + self.petrified[::-1]
         others = self.rules.num_players - 1
-        points = [1 - 2 * ranking.index(player) / others for player in self.players]
-        if self.reward_mode == "score":
-            self.rewards = points
-        elif self.reward_mode == "margin":
-            self.rewards = [own - (sum(points) - own) / others for own in points]
-        else:
-            self.rewards = [float(player == ranking[0]) for player in self.players]
-        self.returns = self.rewards
+        self.pay([1 - 2 * ranking.index(player) / others for player in self.players], num_rounds=1)
         self.infos = [{"place": ranking.index(player)} for player in self.players]
 
     # ---------------------------------------------------------------- what a player sees
-
-    def relative(self, player: int, observer: int) -> int:
-        return (player - observer) % self.rules.num_players
 
     def place_if_out(self, player: int) -> int | None:
         """0 for the winner; None for a player still in an unfinished game."""
@@ -250,7 +227,7 @@ class ReferenceState:
         def tiles_with(attribute: str, value: object) -> list[list[int]]:
             return plane({cell: getattr(self.tiles[cell], attribute) == value for cell in self.cells})
 
-        from_observer = [(observer + step) % P for step in range(P)]
+        from_observer = self.from_observer(observer)
         reach, after = [self.reach(player) for player in from_observer], self.reach_after()
         parts = {
             "symbols": [tiles_with("symbol", symbol) for symbol in (1, 2, 3, 4)],

@@ -1,28 +1,23 @@
 """Petrify: nothing about it is hidden or lost."""
 
-from typing import Any
+from collections.abc import Iterator
 
 import numpy as np
 import pytest
 
-from catbox_env import make_game, petrify_v0
-from catbox_env.core.game import GameState
-from catbox_env.games.petrify.rules import Rules
+from catbox_env import make_game
+from catbox_env.core.game import Game, GameState
 from catbox_env.games.petrify.state import STATE
+from tests.core.events import steps
 from tests.games.test_conformance import VARIANTS
 
 #: The fields of ``core`` that an observation does not show: what was paid, and how long the game has lasted.
 OF_THE_PAST = ("rewards", "win_shares", "info", "num_moves", "rounds_ended", "returns", "round_ended")
 
 
-def random_states(game: Any, seed: int, num_games: int = 1) -> Any:
+def random_states(game: Game, num_games: int) -> Iterator[GameState]:
     """Every state of random games, up to their ends."""
-    rng = np.random.default_rng(seed)
-    for _ in range(num_games):
-        state = game.new_initial_state(seed=int(rng.integers(2**32)))
-        while not state.is_terminal():
-            yield state
-            state.apply_action(int(rng.choice(state.legal_actions())))
+    return (before for seed in range(num_games) for before, _, _ in steps(game, seed))
 
 
 def position_of(state: GameState) -> dict[str, list]:
@@ -41,7 +36,7 @@ def position_of(state: GameState) -> dict[str, list]:
 )
 def test_the_sampled_state_is_the_state_itself_from_every_seat_and_plays_on_as_it_does(options: dict) -> None:
     game = make_game("petrify_v0", **options)
-    for index, state in enumerate(random_states(game, seed=1, num_games=3)):
+    for index, state in enumerate(random_states(game, 3)):
         sampled = [game.sample_state(state.observation(seat), seed=0) for seat in range(game.num_players)]
         assert [position_of(other) for other in sampled] == [position_of(state)] * game.num_players
         if index % 5 == 0:
@@ -58,31 +53,4 @@ def test_a_game_can_last_as_long_as_max_game_length_says() -> None:
     """On a board of wildcards two players can fill all but two of the cells."""
     game = make_game("petrify_v0", size=3, wildcards=9, move_rule="up_to")
     assert game.max_game_length == 7
-    assert max(len(state.history()) for state in random_states(game, seed=0, num_games=300)) + 1 == 7
-
-
-@pytest.mark.parametrize("players", [2, 3, 4])
-def test_through_pettingzoo_every_agent_is_told_its_reward_and_its_place(players: int) -> None:
-    env = petrify_v0.raw_env(rules=Rules.full(num_players=players))
-    rng = np.random.default_rng(players)
-    acted_twice = 0
-    for seed in range(8):
-        env.reset(seed=seed)
-        told, places, last = dict.fromkeys(env.agents, 0.0), [], None
-        for agent in env.agent_iter():
-            observation, reward, terminated, truncated, info = env.last()
-            assert not truncated
-            told[agent] += reward
-            if terminated:
-                places.append(info["place"])
-                env.step(None)
-                continue
-            if env.game_state.record.teleporting:
-                assert agent == last
-                acted_twice += 1
-            last = agent
-            env.step(int(rng.choice(np.flatnonzero(observation["action_mask"]))))
-        assert list(told.values()) == env.game_state.returns()
-        assert sorted(places) == list(range(players))
-        assert env.game_state.returns() == pytest.approx([1 - 2 * place / (players - 1) for place in places])
-    assert acted_twice > 0
+    assert max(len(state.history()) for state in random_states(game, 300)) + 1 == 7

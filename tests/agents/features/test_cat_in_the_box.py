@@ -9,7 +9,7 @@ from catbox_env.games.cat_in_the_box.rules import Rules
 from tests.agents.features.cat_in_the_box_reference import Position
 from tests.agents.features.comparing import check_features, features_of
 from tests.cat_in_the_box.positions import play, start
-from tests.games.rule_sets import cat_in_the_box_rules
+from tests.games.rule_sets import RULES
 
 
 def check_game(rules: Rules, seed: int) -> None:
@@ -18,7 +18,7 @@ def check_game(rules: Rules, seed: int) -> None:
 
 
 @settings(max_examples=40)
-@given(rules=cat_in_the_box_rules(max_rounds=2), seed=st.integers(0, 2**32 - 1))
+@given(rules=RULES["cat_in_the_box_v0"], seed=st.integers(0, 2**32 - 1))
 def test_every_rule_set_agrees_with_the_reference(rules: Rules, seed: int) -> None:
     check_game(rules, seed)
 

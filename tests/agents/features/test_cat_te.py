@@ -8,7 +8,7 @@ from catbox_env import GameState, make_game
 from catbox_env.games.cat_te.rules import Rules
 from tests.agents.features.comparing import check_features, features_of
 from tests.cat_te.positions import move_id, play, start
-from tests.games.rule_sets import cat_te_rules
+from tests.games.rule_sets import RULES
 
 DECK = range(52)
 FOLD, CLAIM, SHOW = 52, 104, 105
@@ -111,7 +111,7 @@ def check_game(rules: Rules, seed: int) -> None:
 
 
 @settings(max_examples=60)
-@given(rules=cat_te_rules(max_rounds=2), seed=st.integers(0, 2**32 - 1))
+@given(rules=RULES["cat_te_v0"], seed=st.integers(0, 2**32 - 1))
 def test_every_rule_set_agrees_with_the_reference(rules: Rules, seed: int) -> None:
     check_game(rules, seed)
 

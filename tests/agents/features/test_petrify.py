@@ -9,7 +9,7 @@ from catbox_env import GameState, make_game
 from catbox_env.games.petrify.observe import MAX_COUNTED
 from catbox_env.games.petrify.rules import Rules
 from tests.agents.features.comparing import check_features
-from tests.games.rule_sets import petrify_rules
+from tests.games.rule_sets import RULES
 from tests.petrify.positions import view
 
 Cell = tuple[int, int]
@@ -119,7 +119,7 @@ def check_game(rules: Rules, seed: int) -> None:
 
 
 @settings(max_examples=40)
-@given(rules=petrify_rules(), seed=st.integers(0, 2**32 - 1))
+@given(rules=RULES["petrify_v0"], seed=st.integers(0, 2**32 - 1))
 def test_every_rule_set_agrees_with_the_reference(rules: Rules, seed: int) -> None:
     check_game(rules, seed)
 

@@ -138,7 +138,8 @@ def test_chance_deals_card_by_card_in_every_round_with_these_probabilities(name:
 
 def test_an_environment_of_openspiel_pays_every_reward_of_every_round_in_exact_thirds() -> None:
     game = pyspiel.load_game("python_cat_in_the_box(players=4,rounds=3,reward=margin)")
-    environment = rl_environment.Environment(game)
+    sampler = rl_environment.ChanceEventSampler(seed=0)
+    environment = rl_environment.Environment(game, chance_event_sampler=sampler)
     rng, step = np.random.default_rng(0), environment.reset()
     paid = np.zeros(4)
     while not step.last():

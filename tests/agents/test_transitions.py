@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 from pettingzoo import AECEnv
-from pettingzoo.utils import BaseWrapper
+from pettingzoo.utils import BaseWrapper, OrderEnforcingWrapper, TerminateIllegalWrapper
 
 import catbox_env
 from catbox_agents import Agent, AgentError, make
@@ -40,7 +40,7 @@ def received(steps: Iterator[SeatTransition]) -> Iterator[Received]:
 )
 def test_rewards_of_every_seat_are_conserved(game_id: str, options: dict[str, Any], wrapped: bool) -> None:
     ledger = Ledger(AECGame(game_id, **options))
-    env = catbox_env.adapters.aec.wrapped(ledger) if wrapped else ledger
+    env = OrderEnforcingWrapper(TerminateIllegalWrapper(ledger, illegal_reward=-1.0)) if wrapped else ledger
     found = compare(ledger, received(seat_transitions(env, "random", games=15, seed=3)))
     assert ledger.games == 15
     assert any(found.paid.values())

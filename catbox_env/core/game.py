@@ -369,13 +369,14 @@ class Game(ABC):
         The batch has ``auto_deal`` off and keeps no history: each of its games begins here. Errors as in
         ``sample_state``; they name the row.
         """
-        given = self._checked_observations(observation, 2 if np.ndim(observation) == 2 else 1)
+        several = getattr(observation, "ndim", 1) == 2
+        given = self._checked_observations(observation, 2 if several else 1)
         counts = np.full(len(given), check_integer("count", count, 1, 2**31)) if is_integer(count) else count
         if not is_array(counts, (len(given),), np.dtype(np.int64)) or (counts < 1).any():
             raise ValueError(f"count={brief(count)}: expected 1 or more, or int64 of shape ({len(given)},)")
         if not isinstance(seed, np.ndarray):
             root = seed_sequence(seed)
-            roots = child_seeds(root, len(given)) if np.ndim(observation) == 2 else [root]
+            roots = child_seeds(root, len(given)) if several else [root]
             seed = new_generators([seed_for(WORLDS, one) for one in roots])
         elif not is_array(seed, (len(given),), GENERATOR):
             raise ValueError(f"seed={brief(seed)}: expected a seed, or generators of shape ({len(given)},)")

@@ -122,6 +122,7 @@ FUNCTIONS: list[Case] = [
     ("game.chance_outcomes", GAME.chance_outcomes, INTEGERS),
     ("draws.outcomes", DRAWS.outcomes, [[], ()]),
     ("draws.outcomes first_round", lambda v: DRAWS.outcomes([], v), FLAGS),
+    ("game.sample_states", lambda v: GAME.sample_states(v, 2, 0), []),
     ("game.sample_states count", lambda v: GAME.sample_states(STATE.observation(0), v, 0), INTEGERS[:1]),
     ("game.sample_states seed", lambda v: GAME.sample_states(STATE.observation(0), 2, v), NONE + INTEGERS),
     ("game.string_to_action", GAME.string_to_action, []),

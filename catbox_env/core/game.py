@@ -5,7 +5,6 @@ Names follow OpenSpiel and Gymnasium where they have the same thing.
 
 from __future__ import annotations
 
-import copy
 import hashlib
 import importlib
 import json
@@ -31,7 +30,15 @@ from catbox_env.core.checks import (
     is_integer,
 )
 from catbox_env.core.draws import Draws
-from catbox_env.core.kernels import REWARDS, UNUSED, Kernels, copy_records, make_params, part_offsets
+from catbox_env.core.kernels import (
+    REWARDS,
+    UNUSED,
+    Kernels,
+    copy_records,
+    make_params,
+    new_records,
+    part_offsets,
+)
 from catbox_env.core.layout import Layout
 from catbox_env.core.loops import Games, Loops, Outcomes, Views, make_loops
 from catbox_env.core.rng import (
@@ -530,7 +537,7 @@ class Game(ABC):
 
     def _begin(self, generators: np.ndarray, deal: Any = None) -> GameState:
         """Like ``new_initial_state``, with a generator (1,), advanced in place."""
-        state = GameState(self, np.zeros(1, self.kernels.state), generators, self._empty_log())
+        state = GameState(self, new_records(self.kernels.state), generators, self._empty_log())
         self.loops.deal_games(self.params, generators, state._records, _ROW)
         if deal is not None:
             self._write_deal(state.record, deal)
@@ -550,13 +557,11 @@ class Game(ABC):
 
         Raises ``ValueError`` for a vector that no seat can see.
         """
-        layout, records = self.observation_layout, np.zeros(len(generators), self.kernels.state)
-        bounded = ((observations >= layout.low) & (observations <= layout.high)).all(axis=1)
-        wrong = int(bounded.argmin())
-        if bounded.all():
-            wrong = make_samplers(self.kernels).sample_worlds(
-                self.params, observations, counts, generators, records, np.empty(layout.size, np.int8)
-            )
+        layout, records = self.observation_layout, new_records(self.kernels.state, len(generators))
+        seen, bounds = np.empty(layout.size, np.int8), (layout.low, layout.high)
+        wrong = make_samplers(self.kernels).sample_worlds(
+            self.params, observations, *bounds, counts, generators, records, seen
+        )
         if wrong >= 0:
             which = f"observation {wrong}" if len(observations) > 1 else "observation"
             raise ValueError(
@@ -583,7 +588,7 @@ class Game(ABC):
         records, actions = copy_records(worlds), np.empty((count, self.max_game_length), np.int64)
         weights, acceptance = np.empty(count), np.empty(count)
         drawn_by = split_generators(generators.copy(), np.ones(count, np.int64))
-        again, mask = np.zeros(1, self.kernels.state), np.empty(self.num_actions, np.bool_)
+        again, mask = new_records(self.kernels.state), np.empty(self.num_actions, np.bool_)
         seen = np.empty((2, self.observation_layout.size), np.int8)
         filled = (actions, weights, acceptance)
         misfit = samplers.rewind_worlds(
@@ -866,10 +871,9 @@ class GameState:
 
     def clone(self) -> GameState:
         """An independent copy with the same cards, which draws its own future deals."""
-        twin = copy.deepcopy(self)
-        twin._generators = np.zeros(1, GENERATOR)
-        self.game.loops.split_generator(self._generators, twin._generators)
-        return twin
+        generators = new_records(GENERATOR)
+        self.game.loops.split_generator(self._generators, generators)
+        return self._copy(generators)
 
     def serialize(self) -> bytes:
         """The game as bytes, for ``game.deserialize_state``: the deal of every round, the actions, future deals.
@@ -894,15 +898,15 @@ class GameState:
 
     def _apply(self, action: Any, mask: np.ndarray) -> None:
         """Like ``apply_action``; also writes the legal actions of the next seat to move into ``mask`` (A,) int8."""
-        if self._terminated[0]:
-            raise ValueError(
-                f"action {brief(action)}: the game is over; begin another with game.new_initial_state()"
-            )
         game = self.game
         action = check_action(action, game.num_actions)
         if not game.loops.step_if_legal(
             game.params, self._generators, self._records, self._log, action, mask
         ):
+            if self.is_terminal():
+                raise ValueError(
+                    f"action {action}: the game is over; begin another with game.new_initial_state()"
+                )
             raise ValueError(
                 f"illegal action {action} ({game.action_to_string(action)}) by seat {self.current_player}: "
                 f"{game._shown('why_illegal')(game, self.record, action)}"
@@ -921,15 +925,13 @@ class GameState:
     def _check_player(self, player: Any) -> int:
         return check_seat("player", player, self.game.num_players)
 
+    def _copy(self, generators: np.ndarray) -> GameState:
+        """A copy with ``generators`` (1,)."""
+        records, log = copy_records(self._records), self._log.copy()
+        return GameState(self.game, records, generators, log, self._beginnings, self._is_whole)
+
     def __deepcopy__(self, memo: dict) -> GameState:
-        return GameState(
-            self.game,
-            copy_records(self._records),
-            self._generators.copy(),
-            self._log.copy(),
-            self._beginnings,
-            self._is_whole,
-        )
+        return self._copy(copy_records(self._generators))
 
     def __reduce__(self) -> tuple:
         return GameState, (

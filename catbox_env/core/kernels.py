@@ -7,8 +7,9 @@ games, and every adapter.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, fields
+from functools import cache
 from typing import Any, get_type_hints
 
 import numpy as np
@@ -23,23 +24,34 @@ REWARDS = ("score", "margin", "win")
 HIDDEN, UNUSED = -1, -2
 
 
-def record_dtype(fields: list[tuple]) -> np.dtype:
+def record_dtype(fields: Sequence[tuple]) -> np.dtype:
     """An aligned structured dtype whose fields can be read as attributes, in Python and in compiled code.
 
+    The same object for the same fields: Numba compares dtypes at every call, which takes microseconds for two objects.
     Raises ``ValueError`` for a field with the name of an attribute of NumPy's records: compiled code would read the
     field, plain Python the attribute.
     """
+    return _record_dtype(tuple(fields))
+
+
+@cache
+def _record_dtype(fields: tuple[tuple, ...]) -> np.dtype:
     for name, *_ in fields:
         if hasattr(np.record, name):
             raise ValueError(
                 f"field {name!r}: NumPy's records have an attribute of that name; choose another"
             )
-    return np.dtype((Record, np.dtype(fields, align=True)))
+    return np.dtype((Record, np.dtype(list(fields), align=True)))
+
+
+def new_records(dtype: np.dtype, count: int = 1) -> np.ndarray:
+    """An array (count,) of records that are all zeros; ``np.zeros`` takes microseconds longer for such a dtype."""
+    return np.ndarray(count, dtype, bytearray(count * dtype.itemsize))
 
 
 def copy_records(records: np.ndarray) -> np.ndarray:
-    """A byte-exact copy of contiguous records: NumPy leaves the padding between fields undefined."""
-    return records.view(np.uint8).copy().view(records.dtype)
+    """A byte-exact copy of contiguous records (N,): NumPy leaves the padding between fields undefined."""
+    return np.ndarray(len(records), records.dtype, bytearray(records.tobytes()))
 
 
 def core_state_fields(max_players: int, num_info: int) -> list[tuple]:
@@ -101,7 +113,7 @@ def make_params(rules: Any, **others: Any) -> np.ndarray:
         else (name, np.uint64 if array.dtype == np.uint64 else np.int64, array.shape)
         for name, array in arrays.items()
     ]  # fmt: skip
-    params = np.zeros(1, record_dtype(columns))
+    params = new_records(record_dtype(columns))
     for name, array in arrays.items():
         params[name] = array
     params.setflags(write=False)

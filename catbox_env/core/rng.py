@@ -10,13 +10,12 @@ from __future__ import annotations
 import numpy as np
 from numpy.random import SeedSequence
 
-from catbox_env.core.checks import brief
-from catbox_env.core.compilation import Record, cached_njit, njit
+from catbox_env.core.checks import brief, is_integer
+from catbox_env.core.compilation import cached_njit, njit
+from catbox_env.core.kernels import new_records, record_dtype
 
 #: ``a, b, c``: 32-bit words of the state; ``counter``: 32-bit counter; ``children``: generators split off so far.
-GENERATOR = np.dtype(
-    (Record, np.dtype([(name, np.int64) for name in ("a", "b", "c", "counter", "children")], align=True))
-)
+GENERATOR = record_dtype([(name, np.int64) for name in ("a", "b", "c", "counter", "children")])
 #: The fields that determine all numbers to come.
 WORDS = ("a", "b", "c", "counter")
 
@@ -80,40 +79,37 @@ def split(parent, child):
         next_uint32(child)
 
 
-def seed_sequence(seed: int | SeedSequence | None) -> SeedSequence:
+def seed_sequence(seed: int | SeedSequence | None, *keys: int) -> SeedSequence:
     """``seed`` as a NumPy ``SeedSequence``; ``None`` uses entropy from the operating system.
 
-    Raises ``ValueError`` for anything but a non-negative integer, a ``SeedSequence`` or ``None``.
+    With ``keys``, its child of that number, that child's, and so on, as the first calls of ``spawn`` give them; a given
+    ``SeedSequence`` stays as it was. Raises ``ValueError`` for anything but a non-negative integer, a ``SeedSequence``
+    or ``None``.
     """
     if isinstance(seed, SeedSequence):
-        return seed
-    if seed is None:
-        return SeedSequence()
-    if not isinstance(seed, int | np.integer) or isinstance(seed, bool) or seed < 0:
+        if not keys:
+            return seed
+        return SeedSequence(seed.entropy, spawn_key=(*seed.spawn_key, *keys), pool_size=seed.pool_size)
+    if seed is not None and (not is_integer(seed) or seed < 0):
         raise ValueError(
             f"seed={brief(seed)}: expected an integer of 0 or more, a numpy SeedSequence, or None"
         )
-    return SeedSequence(int(seed))
-
-
-def child_seed(root: SeedSequence, key: int) -> SeedSequence:
-    """The child number ``key`` of ``root``, as the first call of ``root.spawn`` gives it. ``root`` stays as it was."""
-    return SeedSequence(root.entropy, spawn_key=(*root.spawn_key, key), pool_size=root.pool_size)
+    return SeedSequence(None if seed is None else int(seed), spawn_key=keys)
 
 
 def child_seeds(root: SeedSequence, count: int) -> list[SeedSequence]:
-    """The first ``count`` children of ``root``; see `child_seed`."""
-    return [child_seed(root, key) for key in range(count)]
+    """The first ``count`` children of ``root``; see `seed_sequence`."""
+    return [seed_sequence(root, key) for key in range(count)]
 
 
 def seed_for(purpose: int, seed: int | SeedSequence | None) -> SeedSequence:
     """The seed sequence that ``seed`` gives for one of the purposes above. Errors as in `seed_sequence`."""
-    return child_seed(seed_sequence(seed), purpose)
+    return seed_sequence(seed, purpose)
 
 
 def new_generators(seeds: list[SeedSequence]) -> np.ndarray:
     """An array of ``GENERATOR`` records, one for each seed sequence."""
-    generators = np.zeros(len(seeds), GENERATOR)
+    generators = new_records(GENERATOR, len(seeds))
     words = np.array([seed.generate_state(3, np.uint32) for seed in seeds], np.int64).reshape(-1, 3)
     generators["a"], generators["b"], generators["c"] = words.T
     generators["counter"] = 1
@@ -126,7 +122,7 @@ def split_generators(parents: np.ndarray, counts: np.ndarray) -> np.ndarray:
 
     ``parents`` (N,) is advanced in place; ``counts`` (N,) int64, none negative.
     """
-    children = np.zeros(int(counts.sum()), GENERATOR)
+    children = new_records(GENERATOR, int(counts.sum()))
     _split_each(parents, np.repeat(np.arange(len(parents)), counts.astype(np.intp)), children)
     return children
 

@@ -19,9 +19,10 @@ from catbox_env.core.loops import make_loops
 class Samplers(NamedTuple):
     """The compiled functions that sample worlds of one game.
 
-    - ``sample_worlds(params, observations, counts, generators, states, seen) -> int``: fill ``states`` (N,), all zeros,
-      with ``counts[i]`` consecutive worlds of ``observations[i]``, one by each of ``generators`` (N,). ``seen`` (O,) is
-      scratch. Returns -1, or the index of the first observation that no seat of this game can see.
+    - ``sample_worlds(params, observations, low, high, counts, generators, states, seen) -> int``: fill ``states`` (N,),
+      all zeros, with ``counts[i]`` consecutive worlds of ``observations[i]``, one by each of ``generators`` (N,).
+      ``low`` and ``high`` (O,) are the bounds of the layout; ``seen`` (O,) is scratch. Returns -1, or the index of the
+      first observation that no seat of this game can see.
     - ``rewind_worlds(params, generators, states, seats, histories, history_of, actions, weights, acceptance, again,
       seen, mask) -> int``: take worlds ``states`` (N,) back to the beginning of their round; world i has the history
       ``histories[history_of[i]]`` of the seat ``seats[i]``. ``actions`` (N, T), ``weights`` and ``acceptance`` (N,) are
@@ -45,11 +46,14 @@ def make_samplers(kernels: Kernels) -> Samplers:
     step_game = make_loops(kernels).step_game
 
     @cached_njit(nogil=True)
-    def sample_worlds(params, observations, counts, generators, states, seen):
+    def sample_worlds(params, observations, low, high, counts, generators, states, seen):
         end = 0
         for i in range(len(observations)):
             first, end = end, end + counts[i]
             drawn = states[first:end]
+            for k in range(len(low)):
+                if not low[k] <= observations[i, k] <= high[k]:
+                    return i
             if sample(params[0], observations[i], generators[first:end], drawn):
                 return i
             # A vector that no seat can see differs from every seat's observation of the state sampled for it.

@@ -111,3 +111,12 @@ def test_compiled_code_keeps_no_record_of_an_array_that_it_lets_go(kept: str) ->
     ]
     assert len(sources) > 100
     assert [path for path in sources if records_without_their_array(path.read_text("utf-8"))] == []
+
+
+def test_rules_of_a_game_share_one_dtype_because_numba_compares_dtypes_at_every_call() -> None:
+    games = [
+        make_game("cat_in_the_box_v0", num_players=players, rounds=rounds)
+        for players in (2, 5)
+        for rounds in (1, 2)
+    ]
+    assert len({id(game.params.dtype) for game in games}) == 1

@@ -27,7 +27,7 @@ from catbox_agents.text.answers import parse_action
 from catbox_agents.text.observation import LONG, SHORT, call_to_act, text_observation
 from catbox_agents.text.text_game import reward_of
 from catbox_env import GAMES, make_game
-from catbox_env.core.rng import child_seed, seed_sequence
+from catbox_env.core.rng import seed_sequence
 
 __all__ = ["CatboxEnv"]
 
@@ -56,7 +56,7 @@ class CatboxEnv(textarena.Env):
         """Deal a game. The same seed gives the same deal; a deal that leaves nothing to decide is dealt again."""
         game = make_game(self.game_id, num_players=num_players, **self.options)
         root = seed_sequence(seed)
-        deals = (game.new_initial_state(child_seed(root, number)) for number in itertools.count())
+        deals = (game.new_initial_state(seed_sequence(root, number)) for number in itertools.count())
         self.position = next(state for state in deals if not state.is_terminal())
         # Without the seed, from which it would seed the global generator of Python.
         self.state = textarena.MinimalMultiPlayerState(num_players, error_allowance=self.retries)

@@ -11,6 +11,7 @@ from pathlib import Path
 
 import pytest
 
+from catbox_env import make_game
 from catbox_env.games.petrify.game import Petrify
 
 ROOT = Path(__file__).resolve().parents[2]

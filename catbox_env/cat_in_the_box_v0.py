@@ -46,8 +46,8 @@ next clockwise. The vector's parts, in order; ``game.observation_layout`` gives 
 | ``exact_scores`` | P, 3 | scores as digits to base 256, lowest first (only where one may be beyond -128..127) |
 
 ``may_hold`` is all ones until a forced red lead: it reveals that its player could declare no card in another colour,
-which limits the ranks it can hold. The observer's own row is always ones; so states sampled for the seat that had to
-lead red have all ones for it, unless its history is given.
+which limits the ranks it can hold. The observer's own row is always ones. So a state sampled for the seat that had to
+lead red does not contain the limit that the others know, unless its history is given.
 
 Rewards are zero until a round ends. ``infos[agent]`` then holds ``score``, ``tricks_won``, ``bid``, ``bonus`` and
 ``paradox``. All agents terminate together after the last round; nothing is ever truncated.

@@ -64,8 +64,8 @@ def core_state_fields(max_players: int, num_info: int) -> list[tuple]:
     - ``win_shares`` (max_players): set by the game when it is over; they sum to 1.
     - ``info`` (num_info, max_players): statistics of the last finished round, in the order of ``Kernels.info_names``.
 
-    ``core`` clears the first five when a game begins, and ``round_ended`` and ``rewards`` before every step. It
-    maintains the following itself:
+    When a game begins, ``core`` clears all but ``current_player`` and ``info``; before every step it clears
+    ``round_ended`` and ``rewards``. It maintains the following itself:
 
     - ``num_moves``: actions taken so far.
     - ``rounds_ended``: rounds finished so far.

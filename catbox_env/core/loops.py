@@ -18,7 +18,8 @@ the same rules. Write a driver as an inner function; the outer one takes the gam
 Arrays: ``params`` (1,), ``states`` (N,) and ``generators`` (N,) are records; ``logs`` (N, T, 3) int8 has rows of (seat,
 action, what the others saw of it), or is (N, 0, 3) when no history is kept; the others are described in
 ``core.game.Vec``. ``rows`` are the games that a call processes, so that threads can share a batch and a step can cover
-only some games. No function of one game allocates memory, so that a thread of a GPU can run it.
+only some games. Neither ``begin_game`` and ``step_game`` nor the kernels that they call allocate memory, so that a
+thread of a GPU can run them.
 """
 
 from __future__ import annotations
@@ -76,15 +77,15 @@ class Views(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class Loops:
-    """The compiled functions of one game.
+    """The compiled functions of one class of games.
 
-    Of one game, compiled into their callers:
+    For one game under way, compiled into their callers:
 
     - ``begin_game(params, generator, state)``: begin a new game in ``state``.
     - ``step_game(params, generator, state, log, action)``: take one legal action: log it if ``log`` (T, 3) has room,
       apply it, write the rewards.
 
-    Over many games, called from Python without the interpreter's lock, or from a driver:
+    For many games, called from Python without the interpreter's lock, or from a driver:
 
     - ``deal_games(params, generators, states, rows)``: begin new games.
     - ``check_actions(legal, rows, actions, bad) -> int``: write the places in ``rows`` of illegal actions to the front
@@ -97,7 +98,7 @@ class Loops:
     - ``write_observations(params, states, rows, seats, out)``: what ``seats[k]`` sees of game ``rows[k]``.
     - ``public_actions(params, states, rows, actions, out)``: what the other seats see of legal ``actions``.
 
-    Of a single game, called from Python; ``states`` and ``generators`` (1,):
+    For one game under way, called from Python; ``states`` and ``generators`` (1,):
 
     - ``step_if_legal(params, generators, states, log, action, mask) -> bool``: take an action, ``0 .. A-1``, if it is
       legal. ``mask`` (A,) then holds the legal actions of the seat to move.

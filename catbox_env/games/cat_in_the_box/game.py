@@ -14,6 +14,7 @@ from catbox_env.games.card_draws import CardDraws
 from catbox_env.games.cat_in_the_box.hidden import rewind, sample
 from catbox_env.games.cat_in_the_box.observe import (
     observation_layout,
+    public_action,
     state_layout,
     write_observation,
     write_state,
@@ -23,7 +24,6 @@ from catbox_env.games.cat_in_the_box.play import (
     block_cells,
     clear_round,
     deal,
-    public_action,
     write_mask,
 )
 from catbox_env.games.cat_in_the_box.rules import MAX_BIDS, Deal, Rules
@@ -36,7 +36,16 @@ class CatInTheBox(Game):
     id = "cat_in_the_box_v0"
     rules_class = Rules
     kernels = Kernels(
-        STATE, INFO, deal, apply, write_mask, write_observation, write_state, public_action, sample, rewind
+        state=STATE,
+        info_names=INFO,
+        deal=deal,
+        apply=apply,
+        write_mask=write_mask,
+        write_observation=write_observation,
+        write_state=write_state,
+        public_action=public_action,
+        sample=sample,
+        rewind=rewind,
     )
     show = "catbox_env.games.cat_in_the_box.show"
 

@@ -73,7 +73,7 @@ def observing_seat(params, observation):
 def read_position(params, observation, observer, state):
     """Read what ``observer`` sees into ``state``, with all unseen cards undealt; returns whether these can be dealt.
 
-    The number of unseen cards then matches their places, and a seat with a limited hand can be dealt its cards.
+    They can if their number matches their places, and the seat with a limited hand can be dealt its cards.
     """
     ranks = params.num_ranks
     if not read_public(params, observation, observer, state):
@@ -210,8 +210,9 @@ def bring_forward(deck, ranks):
 def rewind(params, generator, state, observer, history, actions):
     """See ``core.kernels``.
 
-    A world is drawn as if the cards of a rank were distinct, so each action of a seat with c cards of the rank counts
-    c times. Playing the rank is a single action, so each returned card multiplies the weight by 1 / c. A world contains
+    Worlds are drawn as if the cards of a rank were distinct, so a world in which a seat played one of its c cards of a
+    rank comes up c times as often as one in which it had a single one. The action is the same for all c. So each card
+    that is taken back multiplies the weight by 1 / c. A world contains
     the discards, so it has exactly one past, which is always accepted.
     """
     players = params.num_players

@@ -1,11 +1,14 @@
-"""What a seat of Cat in the Box sees: the parts of the observation and of the full state, and how they are written.
+"""What a seat of Cat in the Box sees of a position, and of an action of another seat.
+
+The parts of the observation and of the full state are declared, written, and read back into a state.
 
 Seats are relative: 0 is the observer, 1 the next seat clockwise. ``params.at.NAME`` is the offset of a part, in the
 state vector ``params.state_at.NAME``.
 
 A forced lead reveals information: a seat that leads red before trump is broken could declare no card in another colour.
-So its hand holds only ranks without an open cell in the other colours that it may declare. ``declare`` in ``play``
-records them when it happens (``forced_leader``, ``forced_ranks``); here they become that seat's row of ``may_hold``.
+So its hand holds only ranks whose cells are taken in all those other colours for which it has the X-token. ``declare``
+in ``play`` records these ranks when it happens (``forced_leader``, ``forced_ranks``); here they become that seat's row
+of ``may_hold``.
 """
 
 from __future__ import annotations
@@ -14,10 +17,11 @@ import numpy as np
 
 from catbox_env.core.bits import absolute_seat, clear, next_seat, one_hot_index, relative_seat
 from catbox_env.core.compilation import njit
+from catbox_env.core.kernels import HIDDEN
 from catbox_env.core.layout import Layout, Part
 from catbox_env.games.cat_in_the_box.play import lay_token, neutral_color
 from catbox_env.games.cat_in_the_box.rules import PHASES, Rules
-from catbox_env.games.cat_in_the_box.state import NEUTRAL, NONE
+from catbox_env.games.cat_in_the_box.state import DISCARD, NEUTRAL, NONE
 from catbox_env.games.standings import exact_score_part, read_score, score_part, write_score
 
 
@@ -165,6 +169,12 @@ def write_state(params, state, seat, out):
 
 
 @njit
+def public_action(params, state, action):
+    """What the other seats see of an action: everything except the rank of a discard."""
+    return action if state.phase != DISCARD else HIDDEN
+
+
+@njit
 def read_public(params, observation, seat, state):
     """Set the public fields of ``state``, all zeros, from an observation of ``seat``; the inverse of ``write_public``.
 
@@ -197,7 +207,9 @@ def read_public(params, observation, seat, state):
             if params.revealed_cards > 0 and observation[at.neutral + cell] > 0:
                 state.board[color, rank] = NEUTRAL
                 revealed += int(observation[at.neutral + cell])
-        state.revealed[rank] = min(revealed, params.copies + 1)  # one too many is rejected later
+        state.revealed[rank] = min(
+            revealed, params.copies + 1
+        )  # one too many is refused in `hidden.read_position`
     for i in range(players):
         other = absolute_seat(i, seat, players)
         for color in range(colors):

@@ -12,7 +12,6 @@ from __future__ import annotations
 
 from catbox_env.core.bits import largest_group, next_seat, popcount, relative_seat
 from catbox_env.core.compilation import cached_njit, njit
-from catbox_env.core.kernels import HIDDEN
 from catbox_env.core.rng import random_below
 from catbox_env.games.cat_in_the_box.state import (
     BID,
@@ -172,12 +171,6 @@ def write_declarations(params, state, seat, color, first, mask):
 
 
 @njit
-def public_action(params, state, action):
-    """What the other seats see of an action: everything except the rank of a discard."""
-    return action if state.phase != DISCARD else HIDDEN
-
-
-@njit
 def apply(params, generator, state, action):
     """Take a legal action of the seat to move."""
     seat = int(state.current_player)
@@ -217,7 +210,7 @@ def declare(params, state, seat, color, rank):
     state.trick_color[seat] = color
     state.trick_rank[seat] = rank
     if color == RED:
-        if state.led == NONE and not state.trump_broken:  # legal only if nothing else is
+        if state.led == NONE and not state.trump_broken:  # legal only if no other colour is
             state.forced_leader = seat
             state.forced_ranks = ranks_without_declaration(params, state, seat)
         state.trump_broken = 1

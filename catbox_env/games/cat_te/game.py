@@ -14,11 +14,12 @@ from catbox_env.games.card_draws import CardDraws
 from catbox_env.games.cat_te.hidden import rewind, sample
 from catbox_env.games.cat_te.observe import (
     observation_layout,
+    public_action,
     state_layout,
     write_observation,
     write_state,
 )
-from catbox_env.games.cat_te.play import apply, deal, public_action, write_mask
+from catbox_env.games.cat_te.play import apply, deal, write_mask
 from catbox_env.games.cat_te.rules import HAND_SIZE, NUM_CARDS, NUM_TRICKS, Deal, Rules, card_to_string
 from catbox_env.games.cat_te.state import INFO, NUM_ACTIONS, STATE
 
@@ -29,7 +30,16 @@ class CatTe(Game):
     id = "cat_te_v0"
     rules_class = Rules
     kernels = Kernels(
-        STATE, INFO, deal, apply, write_mask, write_observation, write_state, public_action, sample, rewind
+        state=STATE,
+        info_names=INFO,
+        deal=deal,
+        apply=apply,
+        write_mask=write_mask,
+        write_observation=write_observation,
+        write_state=write_state,
+        public_action=public_action,
+        sample=sample,
+        rewind=rewind,
     )
     show = "catbox_env.games.cat_te.show"
 

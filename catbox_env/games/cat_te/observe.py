@@ -1,4 +1,6 @@
-"""What a seat of Cat Te sees: the parts of the observation and of the full state, and how they are written and read.
+"""What a seat of Cat Te sees of a position, and of an action of another seat.
+
+The parts of the observation and of the full state are declared, written, and read back into a state.
 
 Seats are relative: 0 is the observer, 1 the next seat clockwise. ``params.at.NAME`` is the offset of a part, in the
 state vector ``params.state_at.NAME``.
@@ -15,6 +17,7 @@ from catbox_env.core.bits import (
     relative_seat,
 )
 from catbox_env.core.compilation import njit
+from catbox_env.core.kernels import HIDDEN
 from catbox_env.core.layout import Layout, Part
 from catbox_env.games.cat_te.play import (
     award_trick,
@@ -36,7 +39,7 @@ from catbox_env.games.cat_te.rules import (
     NUM_TRICKS,
     Rules,
 )
-from catbox_env.games.cat_te.state import NONE, UNKNOWN_CARD
+from catbox_env.games.cat_te.state import CLAIM, FOLD, NONE, UNKNOWN_CARD
 from catbox_env.games.standings import exact_score_part, read_score, score_part, write_score
 
 #: A face-up card is two adjacent one-hot vectors.
@@ -175,6 +178,14 @@ def write_state(params, state, seat, out):
         write_set(state.folded[other], out, at.folded + i * NUM_CARDS)
         if state.chosen[other] >= 0:
             out[at.chosen + i * NUM_CARDS + state.chosen[other]] = 1
+
+
+@njit
+def public_action(params, state, action):
+    """What the other seats see of an action: everything except which card is folded or chosen blind."""
+    folds = FOLD <= action < CLAIM
+    chooses = action < FOLD and is_blind(params, state.trick) and state.current_player != state.leader
+    return HIDDEN if folds or chooses else action
 
 
 @njit

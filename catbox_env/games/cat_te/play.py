@@ -12,7 +12,6 @@ from __future__ import annotations
 
 from catbox_env.core.bits import bit_index, next_seat, nth_bit
 from catbox_env.core.compilation import cached_njit, njit
-from catbox_env.core.kernels import HIDDEN
 from catbox_env.core.rng import random_below
 from catbox_env.games.cat_te.rules import (
     BLIND_TRICK,
@@ -186,14 +185,6 @@ def instant_win(hand):
         if hand & ~(ONE_SUIT << suit) == 0:
             return SAME_SUIT
     return LOW_HAND if hand & ~LOW_CARDS == 0 else NONE
-
-
-@njit
-def public_action(params, state, action):
-    """What the other seats see of an action: everything except which card is folded or chosen blind."""
-    folds = FOLD <= action < CLAIM
-    chooses = action < FOLD and is_blind(params, state.trick) and state.current_player != state.leader
-    return HIDDEN if folds or chooses else action
 
 
 @njit

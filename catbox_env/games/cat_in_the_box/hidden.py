@@ -212,8 +212,8 @@ def rewind(params, generator, state, observer, history, actions):
 
     Worlds are drawn as if the cards of a rank were distinct, so a world in which a seat played one of its c cards of a
     rank comes up c times as often as one in which it had a single one. The action is the same for all c. So each card
-    that is taken back multiplies the weight by 1 / c. A world contains
-    the discards, so it has exactly one past, which is always accepted.
+    that is taken back multiplies the weight by 1 / c. A world contains the discards, so it has exactly one past, which
+    is always accepted.
     """
     players = params.num_players
     num_moves = moves_in_round(params, state)

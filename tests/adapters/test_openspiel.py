@@ -100,6 +100,15 @@ def test_parameters_are_the_rules_under_openspiels_names() -> None:
     assert game.rules == Rules(num_players=3, num_ranks=4, rounds=2, bids=(2,))
     assert pyspiel.load_game("python_cat_in_the_box(players=3,bids=[])").game.rules.bids == ()
     assert pyspiel.load_game("python_cat_in_the_box(rounds_word=match)").game.rules.rounds == "match"
+    for bids in ((), (2,), (1, 3)):
+        name = str(openspiel.load("cat_in_the_box_v0", bids=bids))
+        assert pyspiel.load_game(name).game.rules.bids == bids
+
+
+def test_a_game_of_several_rounds_that_pays_the_win_alone_is_declared_to_pay_at_its_end() -> None:
+    for reward, declared in (("win", "TERMINAL"), ("score", "REWARDS")):
+        type_ = openspiel.load("cat_in_the_box_v0", rounds=2, reward=reward).get_type()
+        assert type_.reward_model.name == declared
 
 
 # Chance and rewards.

@@ -65,6 +65,8 @@ def test_trump_that_is_broken_and_a_token_that_is_lost_are_told_once() -> None:
         "player_0 plays red 3",
         "player_0 does not follow yellow, and loses its X-token of yellow",
     ]
+    play(state, "red 3", "blue 1")
+    assert texts(state, move(state, "play green 3")) == ["player_1 plays green 3"], "it was lost before"
 
 
 @pytest.mark.parametrize(

@@ -66,6 +66,12 @@ def test_who_won_none_of_four_tricks_is_told_to_be_out() -> None:
     )[2:] == ["player_2 won none of the first four tricks, and is out"]
 
 
+def test_a_seat_that_is_out_is_not_told_to_have_folded() -> None:
+    tricks = ["AS, 2S, 3S", "KS, fold 6D, fold 6C", "2C, QC, fold 7D", "8D, fold AD, fold 3C"]
+    lines = said(play(start(HANDS), *tricks, "9D"), "4C")
+    assert "player_1 wins trick 5: 9D is the only card of diamonds, the led suit" in lines
+
+
 def blind() -> Any:
     """The fifth trick: seat 2 has led KD, seat 0 is to choose, then seat 1."""
     return play(start(HANDS), "AS, 2S, 3S", "2C, QC, 6C", "6D, 7D, 3C", "AD, 4C, 8D", "KD")

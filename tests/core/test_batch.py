@@ -47,6 +47,17 @@ def test_step_random_is_a_loop_of_steps() -> None:
     assert arrays_of(compiled) == arrays_of(plain)
 
 
+def test_a_game_that_does_not_move_has_no_outcomes_and_a_new_one_has_no_returns() -> None:
+    vec = make_vec("petrify_v0", num_envs=2, seed=0)
+    while not vec.terminated[0]:
+        vec.step(vec.action_mask.argmax(axis=1))
+    assert vec.rewards[0].any()
+    assert vec.get_state(0).returns() == [0, 0]
+    vec.step(vec.action_mask[1:].argmax(axis=1), np.array([1]))
+    assert not vec.rewards[0].any()
+    assert not vec.terminated[0]
+
+
 def test_random_play_takes_every_legal_action_equally_often() -> None:
     vec = make_vec("cat_in_the_box_v0", num_envs=3000, seed=None, num_players=2)
     one = vec.game.new_initial_state(seed=0)

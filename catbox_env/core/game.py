@@ -31,6 +31,7 @@ from catbox_env.core.checks import (
 )
 from catbox_env.core.draws import Draws
 from catbox_env.core.kernels import (
+    HIDDEN,
     REWARDS,
     UNUSED,
     Kernels,
@@ -320,9 +321,11 @@ class Game(ABC):
             raise ValueError("a serialised state: not what state.serialize() returned; use another copy")
         _check_origin("a serialised state", origin, self)
         state = self.replay(deals, actions, seed=0)
-        if len(state._beginnings) != len(deals):
+        needed = [self._read_deal(records[0]) is not None for records in state._beginnings]
+        if [deal is not None for deal in deals] != needed:
             raise ValueError(
-                f"a serialised state: {len(deals)} deals for {len(state._beginnings)} rounds; use another copy"
+                f"a serialised state: {len(deals) - deals.count(None)} deals for {sum(needed)} rounds with deals; use "
+                "another copy"
             )
         for name, word in zip(WORDS, words, strict=True):
             state._generators[name] = word
@@ -505,7 +508,7 @@ class Game(ABC):
             check_own_state(name, state, self)
         action = check_action(action, self.num_actions)
         moves = int(before.record.num_moves)
-        follows = int(after.record.num_moves) == moves + 1
+        follows = after._num_moves() == moves + 1
         if not follows or after._log[moves, :2].tolist() != [before.current_player, action]:
             raise ValueError(
                 f"after: not the state that action {action} ({self.action_to_string(action)}) leads to from before; "
@@ -680,6 +683,7 @@ class Game(ABC):
                 f"(M, {shape[0]}, 2)"
             )
         inside = ((given >= UNUSED) & (given < (self.num_players, self.num_actions))).all(axis=(1, 2))
+        inside &= (given[..., 0] != HIDDEN).all(axis=1)  # only an action can be hidden
         if not inside.all():
             raise ValueError(
                 f"histories: row {int(inside.argmin())} holds seats or actions that the game does not have"
@@ -870,7 +874,10 @@ class GameState:
         return np.concatenate([self.observation(player), self.history_observation(player).reshape(-1)])
 
     def clone(self) -> GameState:
-        """An independent copy with the same cards, which draws its own future deals."""
+        """An independent copy with the same cards, which draws its own future deals.
+
+        The next clone draws others: the state counts its clones.
+        """
         generators = new_records(GENERATOR)
         self.game.loops.split_generator(self._generators, generators)
         return self._copy(generators)
@@ -929,6 +936,9 @@ class GameState:
         """A copy with ``generators`` (1,)."""
         records, log = copy_records(self._records), self._log.copy()
         return GameState(self.game, records, generators, log, self._beginnings, self._is_whole)
+
+    def __copy__(self) -> GameState:
+        return self._copy(copy_records(self._generators))
 
     def __deepcopy__(self, memo: dict) -> GameState:
         return self._copy(copy_records(self._generators))
@@ -1185,7 +1195,7 @@ class Vec:
         rows = self._all if rows is None else self._checked_rows(rows)
         if isinstance(states, Vec):
             games, count = {states.game}, states.num_envs
-            records, generators, logs = states._records, states._generators, states._logs
+            records, generators = states._records, states._generators
         else:
             given = [states] * len(rows) if isinstance(states, GameState) else states
             listed = isinstance(given, Sequence) and all(isinstance(state, GameState) for state in given)
@@ -1199,14 +1209,15 @@ class Vec:
         if not isinstance(states, Vec):
             records = np.array([state._records for state in given], self._records.dtype).reshape(-1)
             generators = np.array([state._generators for state in given], GENERATOR).reshape(-1)
-            logs = np.array([state._log for state in given], np.int8).reshape(count, -1, 3)
         self._check_running("states", records)
         if self._keeps_history:
-            if logs.shape[1] < records["num_moves"].max(initial=0):
+            logs = states._logs if isinstance(states, Vec) else [state._log for state in given]
+            if any(len(log) < moves for log, moves in zip(logs, records["num_moves"].tolist(), strict=True)):
                 raise ValueError(
                     "states: the given games keep no history; take them from a batch with history=True"
                 )
-            self._logs[rows, : logs.shape[1]] = logs
+            for row, log in zip(rows.tolist(), logs, strict=True):
+                self._logs[row, : len(log)] = log
         self._records[rows], self._generators[rows] = records, generators
         self._seeded = True
         self._show_new(rows)

@@ -80,6 +80,11 @@ class CatInTheBox(Game):
         deal = as_deal(deal, Deal)
         deal.check(self.rules)
         if deal.start_player is not None:
+            if record.rounds_ended > 0 and deal.start_player != record.start_player:
+                raise ValueError(
+                    f"deal: start_player={deal.start_player}, but player_{record.start_player} starts this round; "
+                    "only that of the first round can be given"
+                )
             record.start_player = deal.start_player
         clear_round(self.params[0], record)
         for seat, hand in enumerate(deal.hands):

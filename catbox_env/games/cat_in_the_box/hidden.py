@@ -23,7 +23,7 @@ from catbox_env.games.cat_in_the_box.play import (
     moves_in_round,
 )
 from catbox_env.games.cat_in_the_box.rules import MAX_COPIES, MAX_PLAYERS, MAX_RANKS
-from catbox_env.games.cat_in_the_box.state import BID, NONE, PLAY
+from catbox_env.games.cat_in_the_box.state import BID, NONE, PLAY, RED
 
 # Worlds.
 
@@ -126,14 +126,24 @@ def is_under_way(params, state, observer):
             return False
         if (state.trick_color[seat] != NONE) != has_played:
             return False
+        if has_played and state.board[state.trick_color[seat], state.trick_rank[seat]] != seat:
+            return False
         turn = relative_seat(seat, state.start_player, players)
         bidding = relative_seat(state.current_player, state.start_player, players)
         has_bid = params.num_bids > 0 and (in_play or (state.phase == BID and turn < bidding))
         if (state.bids[seat] != NONE) != has_bid:
             return False
+        for color in range(params.num_colors):
+            if not in_play and not state.x_tokens[seat, color]:
+                return False
         least, most = -params.num_tricks, 2 * params.num_tricks
         if not finished * least <= state.scores[seat] <= finished * most:
             return False
+    any_red = False
+    for rank in range(params.num_ranks):
+        any_red = any_red or state.board[RED, rank] >= 0
+    if any_red != (state.trump_broken != 0):
+        return False
     return won == completed and (state.discarded[observer] != NONE) == has_discarded(params, state, observer)
 
 

@@ -205,11 +205,12 @@ def read_public(params, observation, seat, state):
                     return False
                 lay_token(params, state, owner, color, rank)
             if params.revealed_cards > 0 and observation[at.neutral + cell] > 0:
+                if owner != NONE:
+                    return False
                 state.board[color, rank] = NEUTRAL
                 revealed += int(observation[at.neutral + cell])
-        state.revealed[rank] = min(
-            revealed, params.copies + 1
-        )  # one too many is refused in `hidden.read_position`
+        # One too many is refused in `hidden.read_position`.
+        state.revealed[rank] = min(revealed, params.copies + 1)
     for i in range(players):
         other = absolute_seat(i, seat, players)
         for color in range(colors):

@@ -73,7 +73,7 @@ class CatTe(Game):
         )
 
     def _write_deal(self, record: np.record, deal: Deal | Mapping[str, Any]) -> None:
-        deal = as_deal(deal, Deal).with_ids()
+        deal = as_deal(deal, Deal)._with_ids()
         deal.check(self.rules)
         for seat, hand in enumerate(deal.hands):
             record.hand[seat] = sum(1 << int(card) for card in hand)

@@ -76,7 +76,7 @@ def read_position(params, observation, observer, state):
         return NONE
     finished = params.num_rounds - 1 - int(state.rounds_left)
     stakes = params.num_players * params.side_pot  # of a round
-    if not stakes <= state.pot <= stakes * (1 + finished):
+    if not stakes <= state.pot <= stakes * (1 + finished) or (stakes > 0 and state.pot % stakes != 0):
         return NONE
     for seat in range(params.num_players):
         if state.scores[seat] < -finished * (DOUBLE + params.side_pot):

@@ -140,7 +140,7 @@ class Deal:
     hands: Sequence[Sequence[int | str]]
     upturned: int | str | None = None
 
-    def with_ids(self) -> Deal:
+    def _with_ids(self) -> Deal:
         """This deal with cards as ids. Raises ``ValueError`` for hands that are no sequences of cards."""
         check_sequences("hands", self.hands, "cards")
         hands = [[card_in_deal(card) for card in hand] for hand in self.hands]

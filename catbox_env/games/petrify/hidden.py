@@ -17,9 +17,9 @@ from catbox_env.core.compilation import njit
 from catbox_env.core.draws import Draws
 from catbox_env.core.game import Game
 from catbox_env.games.petrify.observe import read_position
-from catbox_env.games.petrify.play import EMPTY, begin_play, kind_of, legal_cells, set_of
+from catbox_env.games.petrify.play import EMPTY, begin_play, holds, kind_of, legal_cells, set_of
 from catbox_env.games.petrify.rules import TILES, Deal, Rules
-from catbox_env.games.petrify.state import FIRST_TELEPORT, NONE, STATE, TELEPORT
+from catbox_env.games.petrify.state import FIRST_TELEPORT, NONE, STATE, TELEPORT, WALL
 
 
 class BoardDraws(Draws):
@@ -101,8 +101,9 @@ def sample(params, observation, generators, states):
 def is_playable(params, state):
     """Whether a state that `read_position` has set can be played to its end, within ``max_moves`` actions.
 
-    Each pawn stands on an open cell of its own, seats that are out have the last places, the seat to move is in the
-    game with another one and can move, and the remaining turns, each of which closes a cell, are not too many.
+    The walls are as many as the rules say, and closed. Each pawn stands on an open cell of its own, seats that are out
+    have the last places, the seat to move is in the game with another one and can move, and the remaining turns, each
+    of which closes a cell, are not too many.
     """
     mover = int(state.current_player)
     if mover == NONE or state.place[mover] != NONE:
@@ -117,10 +118,17 @@ def is_playable(params, state):
     last_places = set_of(params.num_players) - set_of(num_in)
     if num_in < 2 or places != last_places or popcount(pawns & state.open) != params.num_players:
         return False
-    actions = 1  # per turn, at most
+    actions, walls = 1, 0  # actions per turn, at most
     for cell in range(params.num_cells):
-        if kind_of(int(state.tile[cell])) == TELEPORT:
+        kind = kind_of(int(state.tile[cell]))
+        if kind == TELEPORT:
             actions = 2
+        elif kind == WALL:
+            walls += 1
+            if holds(state.open, cell):
+                return False
+    if walls != params.walls:
+        return False
     turns = popcount(state.open) - params.num_players
     if actions * turns + state.teleporting > params.max_moves:
         return False

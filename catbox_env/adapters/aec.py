@@ -10,6 +10,7 @@ import numpy as np
 from catbox_env.core.checks import brief, check_choice, check_flag
 from catbox_env.core.extras import missing_package
 from catbox_env.core.game import GameState
+from catbox_env.core.kernels import copy_records
 from catbox_env.core.registry import make_game
 from catbox_env.core.rng import new_generators, seed_sequence
 from catbox_env.core.show import styled_text
@@ -99,7 +100,7 @@ class AECGame(AECEnv[str, dict[str, np.ndarray], int]):
         if seed is not None or self.game_state is None:
             generators = new_generators([seed_sequence(seed)])
         else:  # a copy, so that a refused deal does not change the current game
-            generators = self.game_state._generators.copy()
+            generators = copy_records(self.game_state._generators)
         self.game_state = self.game._begin(generators, (options or {}).get("deal"))
         self.agents = self.possible_agents[:]
         self.rewards = dict.fromkeys(self.agents, 0.0)

@@ -116,27 +116,32 @@ def check_bounds(state: GameState, seat: int) -> None:
         _require(bounded, f"the {what} of seat {seat} leaves the bounds of its layout")
 
 
+def _everything(state: GameState) -> tuple[bytes, ...]:
+    """The deals, the actions and the generator; and the position, which these do not tell if rules are broken."""
+    return state.serialize(), state.state_vector().tobytes(), state.action_mask().tobytes()
+
+
 def check_illegal(state: GameState, rng: np.random.Generator) -> None:
     """Check that an illegal or invalid action is rejected and changes nothing."""
     illegal = np.flatnonzero(state.action_mask() == 0)
     wrong = [-1, state.game.num_actions, None, 0.5, *(int(a) for a in rng.permutation(illegal)[:3])]
-    before = state.serialize()
+    before = _everything(state)
     for action in wrong:
         try:
             state.apply_action(action)  # type: ignore[arg-type]  # wrong on purpose
         except ValueError:
-            _require(state.serialize() == before, f"the rejected action {action} changed the state")
+            _require(_everything(state) == before, f"the rejected action {action} changed the state")
         else:
             raise ConformanceError(f"{state.game.id}: illegal action {action} was accepted")
 
 
 def check_copies(state: GameState) -> None:
     """Check that copies are equal and independent; a clone, unlike the others, has future deals of its own."""
-    data = state.serialize()
-    for twin in (copy.deepcopy(state), pickle.loads(pickle.dumps(state)), state.game.deserialize_state(data)):
-        _require(twin.serialize() == data, "a copy differs from the state")
+    before, read = _everything(state), state.game.deserialize_state(state.serialize())
+    for twin in (copy.copy(state), copy.deepcopy(state), pickle.loads(pickle.dumps(state)), read):
+        _require(_everything(twin) == before, "a copy differs from the state")
         twin.apply_action(twin.legal_actions()[0])
-        _require(state.serialize() == data, "a copy shares memory with the state")
+        _require(_everything(state) == before, "a copy shares memory with the state")
     futures = []
     for clone in (state.clone(), state.clone()):
         _require(clone._records.tobytes() == state._records.tobytes(), "a clone differs from the state")
@@ -144,7 +149,7 @@ def check_copies(state: GameState) -> None:
         clone.apply_action(clone.legal_actions()[-1])
     own = state._generators[list(WORDS)].tobytes()
     _require(len({*futures, own}) == 3, "a clone knows the future deals of the state, or of another clone")
-    _require(state.serialize() == data, "cloning changed the state, or a clone shares memory with it")
+    _require(_everything(state) == before, "cloning changed the state, or a clone shares memory with it")
 
 
 def check_information(state: GameState, seed: int) -> None:
@@ -194,12 +199,12 @@ def _sample(
 def check_events(before: GameState, action: int, after: GameState, seed: int) -> None:
     """Check that an action has well-formed events, which change no state and tell a seat only what it sees."""
     game = before.game
-    states = before.serialize(), after.serialize()
+    states = _everything(before), _everything(after)
     seen = {viewer: game.events(before, action, after, viewer) for viewer in (None, *range(game.num_players))}
     _require(all(seen.values()), f"action {action} has no event")
     for event in itertools.chain(*seen.values()):
         _check_form(event, game.num_players)
-    _require(states == (before.serialize(), after.serialize()), "events change a state")
+    _require(states == (_everything(before), _everything(after)), "events change a state")
     for viewer in range(game.num_players):
         if after.round_ended:  # its cards are open to everybody now
             same = seen[viewer][1:] == seen[None][1:]
@@ -240,9 +245,8 @@ def check_end(state: GameState, rng: np.random.Generator) -> None:
     """Check that nobody can move after the end, and that the returns are within their bounds."""
     game = state.game
     check_illegal(state, rng)
-    _require(
-        game.deserialize_state(state.serialize()).serialize() == state.serialize(), "an end is not copied"
-    )
+    read = game.deserialize_state(state.serialize())
+    _require(_everything(read) == _everything(state), "an end is not copied")
     over = state.current_player == -1 and not state.action_mask().any()
     _require(over, "somebody may move after the end")
     shares = [float(x) for x in state.record.win_shares[: game.num_players]]
@@ -270,22 +274,24 @@ def check_batch(game: Game, seed: int, num_envs: int = 5) -> None:
             _require(same, "observe differs between the batch and the single game")
         for i, single in enumerate(singles):
             mover = single.current_player
-            _check_row(vec, i, {
+            expected = {
                 "current_player": mover,
                 "observation": single.observation(mover),
                 "action_mask": single.action_mask(),
                 "history": single.history_observation(mover),
                 "state": single.state_vector(mover),
-            })  # fmt: skip
+            }
+            _check_row(vec, i, expected)
         actions = np.array([rng.choice(np.flatnonzero(mask)) for mask in vec.action_mask])
         vec.step(actions)
         for i, single in enumerate(singles):
             single.apply_action(int(actions[i]))
-            _check_row(vec, i, {
+            outcomes = {
                 "rewards": np.asarray(single.rewards(), np.float32),
                 "terminated": single.is_terminal(),
                 "round_ended": single.round_ended,
-            })  # fmt: skip
+            }
+            _check_row(vec, i, outcomes)
             if single.is_terminal():
                 singles[i] = game._begin(single._generators)
 

@@ -189,6 +189,7 @@ class Game(ABC):
             self.state_layout = self.observation_layout
         self.params = make_params(
             rules,
+            num_players=self.num_players,
             num_actions=self.num_actions,
             reward_mode=REWARDS.index(reward),
             at=part_offsets(self.observation_layout),
@@ -590,7 +591,7 @@ class Game(ABC):
         assert samplers.rewind_worlds is not None
         records, actions = copy_records(worlds), np.empty((count, self.max_game_length), np.int64)
         weights, acceptance = np.empty(count), np.empty(count)
-        drawn_by = split_generators(generators.copy(), np.ones(count, np.int64))
+        drawn_by = split_generators(copy_records(generators), np.ones(count, np.int64))
         again, mask = new_records(self.kernels.state), np.empty(self.num_actions, np.bool_)
         seen = np.empty((2, self.observation_layout.size), np.int8)
         filled = (actions, weights, acceptance)
@@ -941,7 +942,7 @@ class GameState:
         return self._copy(copy_records(self._generators))
 
     def __deepcopy__(self, memo: dict) -> GameState:
-        return self._copy(copy_records(self._generators))
+        return self.__copy__()
 
     def __reduce__(self) -> tuple:
         return GameState, (
@@ -1226,9 +1227,8 @@ class Vec:
         """A copy of the game ``row`` as a state, with the same future deals. Raises ``ValueError`` for a wrong row."""
         row = check_integer("row", row, 0, self.num_envs - 1)
         one = slice(row, row + 1)
-        return GameState(
-            self.game, copy_records(self._records[one]), self._generators[one].copy(), self._logs[row].copy()
-        )
+        records, generators = copy_records(self._records[one]), copy_records(self._generators[one])
+        return GameState(self.game, records, generators, self._logs[row].copy())
 
     def take(self, rows: np.ndarray) -> Vec:
         """Copies of the games ``rows`` (M,), M at least 1, as a new batch; a game listed twice is copied twice.

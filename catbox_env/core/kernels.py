@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, fields
 from functools import cache
-from typing import Any, get_type_hints
+from typing import Any
 
 import numpy as np
 
@@ -104,15 +104,16 @@ def make_params(rules: Any, **others: Any) -> np.ndarray:
         others: further fields, or other values: numbers, arrays of a length that is the same under all rules, and
             arrays (1,) of a record, such as `part_offsets`. All become int64 except uint64 and records.
     """
-    hints = get_type_hints(type(rules))
-    names = [field.name for field in fields(rules) if hints[field.name] in (int, bool)]
+    # Annotations are compared as they are written: those of other fields may name what only type checkers import.
+    names = [field.name for field in fields(rules) if field.type in (int, bool, "int", "bool")]
     values = {name: getattr(rules, name) for name in names if not hasattr(np.record, name)} | others
     arrays = {name: np.asarray(value) for name, value in values.items()}
-    columns = [
-        (name, array.dtype) if array.dtype.names
-        else (name, np.uint64 if array.dtype == np.uint64 else np.int64, array.shape)
-        for name, array in arrays.items()
-    ]  # fmt: skip
+    columns: list[tuple] = []
+    for name, array in arrays.items():
+        if array.dtype.names:
+            columns.append((name, array.dtype))
+        else:
+            columns.append((name, np.uint64 if array.dtype == np.uint64 else np.int64, array.shape))
     params = new_records(record_dtype(columns))
     for name, array in arrays.items():
         params[name] = array

@@ -1,10 +1,13 @@
 """The small compiled functions that games share, and the offsets of a layout."""
 
+from dataclasses import dataclass
+from typing import Literal
+
 import numpy as np
 import pytest
 
 from catbox_env.core import bits
-from catbox_env.core.kernels import part_offsets
+from catbox_env.core.kernels import make_params, part_offsets
 from catbox_env.core.layout import Layout, Part
 
 pytestmark = pytest.mark.nojit
@@ -36,3 +39,21 @@ def test_a_layout_tells_where_parts_begin_and_minus_one_for_a_part_that_the_rule
     assert layout.unpack(np.arange(8))["last"].tolist() == [6, 7]
     with pytest.raises(ValueError, match="two parts have the name 'hand'"):
         Layout([Part("hand", (2,), ""), Part("hand", (3,), "")])
+
+
+@dataclass(frozen=True)
+class OddRules:
+    """Rules with what only type checkers know, a name that NumPy's records have, and no number of players as an int."""
+
+    num_players: Literal[2] = 2
+    heap: int = 7
+    fast: bool = True
+    size: int = 3
+    start: "NotImported | None" = None  # noqa: F821
+
+
+def test_the_rules_that_are_numbers_are_parameters_whatever_the_other_annotations_name() -> None:
+    params = make_params(OddRules(), num_players=2, sizes=[1, 2], cells=np.uint64(2**63))
+    assert params.dtype.names == ("heap", "fast", "num_players", "sizes", "cells")
+    heap, fast, players, sizes, cells = params[0].tolist()
+    assert (heap, fast, players, list(sizes), cells) == (7, 1, 2, [1, 2], 2**63)

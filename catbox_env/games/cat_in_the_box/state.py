@@ -40,10 +40,7 @@ STATE = record_dtype(
         ("led", np.int8),  # colour led in this trick, or NONE
         ("trump_broken", np.int8),  # 1 when a player's token lies on red
         ("forced_leader", np.int8),  # seat that broke trump by a forced lead, or NONE
-        (
-            "forced_ranks",
-            np.int16,
-        ),  # set of the ranks that its hand can hold after that lead
+        ("forced_ranks", np.int16),  # set of the ranks that its hand can hold after that lead
         ("tricks_left", np.int8),  # tricks not completed in this round
         ("rounds_left", np.int8),  # rounds after this one
         ("hand", np.int8, (MAX_PLAYERS, MAX_RANKS)),  # cards held, by seat and rank

@@ -61,9 +61,8 @@ class Places(NamedTuple):
     mask: np.ndarray  #: (NUM_KINDS,): the bits of each kind in counts, shifted to 0
     rows: np.ndarray  #: of PLACE
     counts: np.ndarray  #: (N or more, MAX_COUNTS): the counts that each of the N places may hold
-    ways: (
-        np.ndarray
-    )  #: (N + 1, L): the ways to fill a place and those after it, 1 after the last or if not counted yet
+    #: (N + 1, L): the ways to fill a place and those after it, 1 after the last or if not counted yet
+    ways: np.ndarray
 
 
 @njit
@@ -88,9 +87,8 @@ def find_places(params, state, observer, unseen):
 
     shift, mask, left, bits = np.zeros(NUM_KINDS, np.int64), np.zeros(NUM_KINDS, np.int64), 0, 0
     for i in range(1, NUM_KINDS + 1):
-        kind = (
-            max(common, 0) + i
-        ) % NUM_KINDS  # the common kind has the highest bits, which follow from the others
+        # The common kind has the highest bits, which follow from the others.
+        kind = (max(common, 0) + i) % NUM_KINDS
         shift[kind], number = bits, popcount(hidden[kind])
         left += number << bits
         while mask[kind] < number:

@@ -202,8 +202,8 @@ def make_loops(kernels: Kernels) -> Loops:
             for seat in range(params.num_players):
                 state.returns[seat] += state.rewards[seat]
 
-    @njit
-    def view_rows(games, rows, views):
+    @cached_njit(nogil=True)
+    def view_games(games, rows, views):
         params, _, states, logs = Games(*games)
         observation, legal, mask, current_player, state_vectors, histories = Views(*views)
         p = params[0]
@@ -236,8 +236,8 @@ def make_loops(kernels: Kernels) -> Loops:
                 count += 1
         return count
 
-    @njit
-    def step_rows(games, rows, actions, auto_deal, outcomes):
+    @cached_njit(nogil=True)
+    def step_games(games, rows, actions, auto_deal, outcomes, views):
         params, generators, states, logs = Games(*games)
         rewards, terminated, round_ended, win_shares = Outcomes(*outcomes)
         p = params[0]
@@ -254,11 +254,7 @@ def make_loops(kernels: Kernels) -> Loops:
                     win_shares[i, seat] = state.win_shares[seat]
                 if auto_deal:
                     begin_game(p, generators[i], state)
-
-    @cached_njit(nogil=True)
-    def step_games(games, rows, actions, auto_deal, outcomes, views):
-        step_rows(games, rows, actions, auto_deal, outcomes)
-        view_rows(games, rows, views)
+        view_games(games, rows, views)
 
     @cached_njit(nogil=True)
     def step_games_at_random(games, rows, actions, num_steps, action_generators, outcomes, views):
@@ -267,12 +263,7 @@ def make_loops(kernels: Kernels) -> Loops:
         for _ in range(num_steps):
             for k in range(len(rows)):
                 actions[k] = random_legal(legal[rows[k]], action_generators[rows[k]], scratch)
-            step_rows(games, rows, actions, True, outcomes)
-            view_rows(games, rows, views)
-
-    @cached_njit(nogil=True)
-    def view_games(games, rows, views):
-        view_rows(games, rows, views)
+            step_games(games, rows, actions, True, outcomes, views)
 
     @cached_njit
     def mask_one(params, states, out):

@@ -271,7 +271,10 @@ def tricks_won(state, seat, number):
 @njit
 def has_swept(params, state, seat):
     """Whether ``seat`` has won the round with all four early tricks."""
-    return params.eliminates != 0 and tricks_won(state, seat, NUM_EARLY_TRICKS) == NUM_EARLY_TRICKS
+    for trick in range(NUM_EARLY_TRICKS):
+        if state.winners[trick] != seat:
+            return False
+    return params.eliminates != 0
 
 
 @njit

@@ -14,13 +14,13 @@ from typing import Any
 
 import torch
 import torch.distributed as dist
+from catbox_train.algorithms.ppo.ppo import PPO
 from torch.multiprocessing.spawn import spawn
 
 from benchmarks.report import Clock, Metric, alternate, metric_of
 from benchmarks.scaling import SIZE
 from benchmarks.training import training_config, updates_run
 from catbox_train.algorithm import Algorithm
-from catbox_train.algorithms.ppo.ppo import PPO
 from catbox_train.config import TrainConfig
 from catbox_train.memory import keep_freed_memory
 

@@ -11,11 +11,11 @@ from collections.abc import Callable
 from contextlib import ExitStack
 
 import torch
+from catbox_train.algorithms.ppo.options import PPOOptions, ppo_options
 
 from benchmarks.report import Metric, alternate, metric_of, ratio_of
 from benchmarks.sb3 import maskable_ppo_run, single_envs
 from benchmarks.training import training_config, training_run
-from catbox_train.algorithms.ppo.options import PPOOptions, ppo_options
 from catbox_train.config import TrainConfig
 from catbox_train.memory import keep_freed_memory
 

@@ -6,9 +6,10 @@ from collections.abc import Callable
 from contextlib import ExitStack
 from typing import Any
 
+from catbox_train.algorithms.ppo.ppo import PPO
+
 from benchmarks.report import Clock
 from catbox_train.algorithm import Algorithm
-from catbox_train.algorithms.ppo.ppo import PPO
 from catbox_train.config import TrainConfig
 
 GAME, NUM_PLAYERS = "cat_in_the_box_v0", 5

@@ -13,6 +13,8 @@ import re
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
+from catbox_train.settings import Settings
+
 import catbox_agents.features
 from catbox_agents.arena.report import markdown_table
 from catbox_agents.features import Features
@@ -21,7 +23,6 @@ from catbox_env import GAMES, Game, Layout, make_game
 from catbox_env.registration import gymnasium_id
 from catbox_train.algorithm import options_class
 from catbox_train.config import TrainConfig
-from catbox_train.settings import Settings
 from docs.environment import environment
 from docs.illustrations import images
 from experiments.headroom import headroom_table

@@ -10,6 +10,10 @@ from collections.abc import Callable, Mapping, Sequence
 
 import numpy as np
 import torch
+from catbox_train.algorithms.ppo.options import PPOOptions
+from catbox_train.algorithms.ppo.ppo import PPO
+from catbox_train.self_play.group import Group
+from catbox_train.settings import Float, Share
 from pydantic import Field
 from torch.nn.utils import vector_to_parameters
 
@@ -17,10 +21,6 @@ from catbox_agents.networks.numpy_network import PolicyNetwork
 from catbox_env import Game
 from catbox_train import TrainConfig
 from catbox_train.algorithm import TrainingState
-from catbox_train.algorithms.ppo.options import PPOOptions
-from catbox_train.algorithms.ppo.ppo import PPO
-from catbox_train.self_play.group import Group
-from catbox_train.settings import Float, Share
 
 
 class VariedOptions(PPOOptions):

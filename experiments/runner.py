@@ -10,6 +10,7 @@ from importlib import metadata
 from pathlib import Path
 from typing import Any
 
+from catbox_train.settings_file import read_settings
 from rich.console import Console
 
 import catbox_env
@@ -17,7 +18,6 @@ from benchmarks.report import processor
 from catbox_train import TrainConfig, TrainingDiverged, resume, train
 from catbox_train.runs.loop import check_run
 from catbox_train.runs.metrics import read_metrics
-from catbox_train.settings_file import read_settings
 from experiments.results import ROOT, Folders, Match, RunResult, append_line
 from experiments.study import Run, check_unchanged, flat
 

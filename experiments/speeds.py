@@ -13,13 +13,13 @@ from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
 
+from catbox_train.opponents import OpponentOptions
 from pydantic import Field
 from rich.console import Console
 
 from benchmarks.training import training_run
 from catbox_train import load_config
 from catbox_train.algorithm import algorithm_class
-from catbox_train.opponents import OpponentOptions
 from experiments.results import Record, read_rows, write_rows
 from experiments.runner import machine, say
 from experiments.study import Run, flat

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Any, Self
 
+from catbox_train.settings_file import read_settings
 from pydantic import BaseModel, ConfigDict, Field, StringConstraints, ValidationError, model_validator
 
 from catbox_agents.arena import MIN_DEALS
@@ -14,7 +15,6 @@ from catbox_env.core.checks import brief
 from catbox_train import TrainConfig, load_config
 from catbox_train.config import SECTIONS
 from catbox_train.runs.loop import check_run
-from catbox_train.settings_file import read_settings
 
 #: The name of a variant or of a rule set, also used as a folder name.
 Name = Annotated[

@@ -13,6 +13,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+from catbox_train.settings_file import read_settings
 from rich.console import Console
 
 import catbox_agents
@@ -20,7 +21,6 @@ from catbox_agents import zoo
 from catbox_agents.files import write_atomically
 from catbox_agents.networks.checkpoint import load_checkpoint, save_checkpoint
 from catbox_env import Game
-from catbox_train.settings_file import read_settings
 from experiments.results import Folders, Record, write_file
 from experiments.runner import check_run_folder, provenance, say, settings_of, train_in
 from experiments.study import checked_config

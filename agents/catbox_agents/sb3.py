@@ -22,9 +22,9 @@ from gymnasium import Wrapper, spaces
 from numpy.typing import NDArray
 
 from catbox_agents.agent import Seed, check_agent, check_rows
+from catbox_agents.features import NetworkInputs, part_sizes
 from catbox_agents.learner_games import RAISE, LearnerGames, Opponents
 from catbox_agents.learner_options import make_learner_game
-from catbox_agents.networks.inputs import NetworkInputs, part_sizes
 from catbox_agents.networks.sb3_file import check_not_stacked, note_game, noted_game
 from catbox_agents.random_agent import SamplingAgent, sample_actions
 from catbox_env import Game, make_game

@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 import pytest
 import torch
+from catbox_agents.networks.inputs import NetworkInputs
 from typer.testing import CliRunner
 
 import catbox_agents
@@ -20,7 +21,6 @@ from catbox_agents.errors import portable
 from catbox_agents.gymnasium import LearnerEnv
 from catbox_agents.match import Match
 from catbox_agents.networks.checkpoint import save_checkpoint
-from catbox_agents.networks.inputs import NetworkInputs
 from catbox_agents.networks.mlp import MLP
 from catbox_agents.networks.policy_agent import PolicyAgent
 from catbox_app.cli import app

@@ -11,9 +11,6 @@ import numpy as np
 import pytest
 import safetensors.torch
 import torch
-
-import catbox_agents
-from catbox_agents.networks.checkpoint import load_checkpoint, save_checkpoint
 from catbox_agents.networks.history import (
     HEADS,
     OUTPUTS,
@@ -24,6 +21,9 @@ from catbox_agents.networks.history import (
 from catbox_agents.networks.history_kernels import valid_histories
 from catbox_agents.networks.history_modules import HistoryEncoder
 from catbox_agents.networks.inputs import NetworkInputs
+
+import catbox_agents
+from catbox_agents.networks.checkpoint import load_checkpoint, save_checkpoint
 from catbox_agents.networks.mlp import MLP
 from catbox_agents.networks.policy_agent import PolicyAgent
 from catbox_env import Vec, make_game, make_vec

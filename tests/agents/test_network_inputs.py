@@ -9,11 +9,11 @@ import numpy as np
 import pytest
 import safetensors.torch
 import torch
+from catbox_agents.networks.inputs import NetworkInputs
 
 import catbox_agents
 from catbox_agents.networks.action_head import add_action_scores, add_score_gradient
 from catbox_agents.networks.checkpoint import load_checkpoint, save_checkpoint
-from catbox_agents.networks.inputs import NetworkInputs
 from catbox_agents.networks.mlp import MLP
 from catbox_agents.networks.policy_agent import PolicyAgent
 from catbox_env import Vec, make_game, make_vec

@@ -10,10 +10,10 @@ from pathlib import Path
 import numpy as np
 import pytest
 import torch
+from catbox_agents.networks.inputs import NetworkInputs
 
 from catbox_agents.networks.action_head import add_action_scores
 from catbox_agents.networks.checkpoint import load_checkpoint, save_checkpoint
-from catbox_agents.networks.inputs import NetworkInputs
 from catbox_agents.networks.layer_kernels import add_layer
 from catbox_agents.networks.mlp import MLP
 from catbox_agents.networks.numpy_network import PolicyNetwork

@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from catbox_train.settings import MAX_SEED
 
 import catbox_agents
 import catbox_env
@@ -20,7 +21,6 @@ from catbox_agents.arena.tables import MIXED, PAIR, SELF, all_tables
 from catbox_agents.exact import CFRAgent
 from catbox_agents.networks.policy_agent import PolicyAgent
 from catbox_env.core.registry import game_class
-from catbox_train.settings import MAX_SEED
 from tests.agents.arena_agents import Drawing, Highest, Lowest, Middle, RandomButBids, spec
 from tests.agents.policies import network_for
 from tests.small_games import game_for

@@ -7,8 +7,8 @@ from contextlib import closing
 import numpy as np
 import pytest
 import torch
-
 from catbox_train.algorithms.ppo.ppo import PPO
+
 from catbox_train.config import TrainConfig, load_config
 from experiments.learners import VariedPPO
 from tests.train.ppo_runs import SMALL, trainer_of

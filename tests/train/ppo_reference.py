@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 import torch
-from torch.nn.utils import clip_grad_norm_, vector_to_parameters
-
 from catbox_train.algorithms.ppo.ppo import PPO
+from torch.nn.utils import clip_grad_norm_, vector_to_parameters
 
 #: Of Adam, as in OpenAI's baselines.
 EPSILON = 1e-5

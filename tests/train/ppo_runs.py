@@ -15,13 +15,13 @@ from typing import Any
 
 import numpy as np
 import pytest
+from catbox_train.algorithms.ppo.ppo import PPO
 from rich.console import Console
 from typer.testing import CliRunner
 
 from catbox_agents.networks.checkpoint import latest_checkpoint
 from catbox_app.cli import app
 from catbox_train.algorithm import algorithm_class
-from catbox_train.algorithms.ppo.ppo import PPO
 from catbox_train.config import TrainConfig, load_config
 from catbox_train.runs.loop import train
 from catbox_train.runs.metrics import read_metrics

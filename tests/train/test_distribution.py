@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 import pytest
 import torch
-
 from catbox_train.algorithms.ppo.ppo import ppo_loss
 from catbox_train.self_play.distribution import sample_actions
+
 from tests.train.ppo_reference import masked_log_probabilities
 
 pytestmark = pytest.mark.nojit

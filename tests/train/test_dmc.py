@@ -9,10 +9,10 @@ from typing import Any
 import numpy as np
 import pytest
 import torch
-
 from catbox_train.algorithms.dmc.dmc import DMC
 from catbox_train.algorithms.dmc.exploration import epsilon_greedy
 from catbox_train.opponents import PAST
+
 from tests.train.agents_in_training import HIGHEST
 from tests.train.ppo_runs import SMALL, small
 

@@ -10,11 +10,11 @@ from typing import Any
 import numpy as np
 import pytest
 import torch
+from catbox_train.algorithms.exit.exit import ExpertIteration, improved_policy
 
 from catbox_agents import RolloutSearch, policy_target
 from catbox_agents.networks.checkpoint import save_checkpoint
 from catbox_agents.networks.policy_agent import PolicyAgent
-from catbox_train.algorithms.exit.exit import ExpertIteration, improved_policy
 from tests.train.agents_in_training import HIGHEST
 from tests.train.ppo_reference import masked_log_probabilities
 from tests.train.ppo_runs import SMALL, small

@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-
 from catbox_train.algorithms.ppo.gae import compute_advantages
 
 pytestmark = pytest.mark.nojit

@@ -11,14 +11,14 @@ from typing import Any, cast
 import numpy as np
 import pytest
 import torch
+from catbox_train.algorithms.ppo.options import PPOOptions
+from catbox_train.opponents import DECAY, PAST, TABLES_EACH, Pool, Tables
 from numpy.typing import NDArray
 from torch.nn.utils import vector_to_parameters
 
 import catbox_env
 from catbox_agents.networks.checkpoint import latest_checkpoint
 from catbox_env import Vec
-from catbox_train.algorithms.ppo.options import PPOOptions
-from catbox_train.opponents import DECAY, PAST, TABLES_EACH, Pool, Tables
 from catbox_train.runs.loop import resume, train
 from tests.agents.policies import checkpoint
 from tests.train import agents_in_training

@@ -13,6 +13,7 @@ from typing import Any, ClassVar
 
 import pytest
 import torch
+from catbox_train.settings import Text, Texts
 
 from catbox_train import (
     AlgorithmOptions,
@@ -21,7 +22,6 @@ from catbox_train import (
     train,
 )
 from catbox_train.runs.metrics import parse_metrics, read_metrics
-from catbox_train.settings import Text, Texts
 from examples import reinforce
 from tests.train.ppo_runs import SMALL, quiet
 

@@ -10,6 +10,7 @@ from types import SimpleNamespace
 from typing import Any
 
 import pytest
+from catbox_train.settings import MAX_SEED
 
 import catbox_agents
 from catbox_agents import Result
@@ -19,7 +20,6 @@ from catbox_train.runs import loop, report
 from catbox_train.runs.curves import draw_learning_curves, panels_of
 from catbox_train.runs.loop import resume, train
 from catbox_train.runs.metrics import read_metrics
-from catbox_train.settings import MAX_SEED
 from tests.train.ppo_runs import BRIEF, assert_same_end, quiet, small
 
 

@@ -9,16 +9,16 @@ from typing import Any
 import numpy as np
 import pytest
 import torch
+from catbox_train.algorithms.ppo.ppo import PPO, ppo_loss
+from catbox_train.self_play.buffer import Buffer
+from catbox_train.self_play.worker import Worker
 from torch.nn.utils import vector_to_parameters
 
 import catbox_agents
 from catbox_agents.networks.checkpoint import save_checkpoint
 from catbox_env import Vec
-from catbox_train.algorithms.ppo.ppo import PPO, ppo_loss
 from catbox_train.devices import check_compiler
 from catbox_train.runs.loop import train
-from catbox_train.self_play.buffer import Buffer
-from catbox_train.self_play.worker import Worker
 from tests.train.ppo_reference import ReferenceUpdate, masked_log_probabilities
 from tests.train.ppo_runs import BRIEF, quiet, small, trainer_of
 

@@ -9,10 +9,10 @@ from typing import Any
 
 import numpy as np
 import pytest
+from catbox_train.opponents import PAST
 
 from catbox_agents.networks.checkpoint import latest_checkpoint
 from catbox_train.config import TrainConfig, load_config
-from catbox_train.opponents import PAST
 from catbox_train.runs.folder import start_run
 from catbox_train.runs.loop import resume
 from catbox_train.runs.metrics import read_metrics

@@ -9,10 +9,10 @@ from typing import Any
 
 import numpy as np
 import pytest
+from catbox_train.opponents import PAST
 
 from catbox_train.algorithm import TrainingState, algorithm_class
 from catbox_train.config import load_config
-from catbox_train.opponents import PAST
 from tests.train.ppo_runs import SMALL
 
 #: Seats are paid while their decisions are carried; the pool has room for one more policy.

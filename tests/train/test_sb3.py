@@ -11,16 +11,16 @@ from typing import Any
 import numpy as np
 import pytest
 import torch
+from catbox_train.algorithms.sb3.pool import Pool
+from catbox_train.algorithms.sb3.sb3 import MaskablePPOSelfPlay
+from catbox_train.sb3 import load_model
 
 import catbox_agents
 from catbox_agents.networks.policy_agent import PolicyAgent
 from catbox_agents.sb3 import SB3Agent
 from catbox_train import TrainConfig, TrainingDiverged, load_config, train
-from catbox_train.algorithms.sb3.pool import Pool
-from catbox_train.algorithms.sb3.sb3 import MaskablePPOSelfPlay
 from catbox_train.runs.loop import check_run
 from catbox_train.runs.metrics import read_metrics
-from catbox_train.sb3 import load_model
 from tests.agents.test_sb3 import positions
 from tests.train.agents_in_training import DRAWING
 from tests.train.ppo_runs import SMALL, command, quiet

@@ -9,12 +9,12 @@ from typing import Any
 import numpy as np
 import pytest
 import torch
+from catbox_train.self_play.algorithm import SelfPlay
+from catbox_train.self_play.group import Group
 
 from catbox_train.algorithm import algorithm_class
 from catbox_train.config import TrainConfig
 from catbox_train.runs.loop import train
-from catbox_train.self_play.algorithm import SelfPlay
-from catbox_train.self_play.group import Group
 from tests.train.agents_in_training import REMEMBERING
 from tests.train.ppo_runs import quiet, small
 

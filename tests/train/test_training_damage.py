@@ -13,9 +13,9 @@ from typing import Any
 
 import numpy as np
 import pytest
+from catbox_train.algorithms.ppo.ppo import PPO
 
 from catbox_agents.files import parse_json
-from catbox_train.algorithms.ppo.ppo import PPO
 from catbox_train.config import TrainConfig
 from catbox_train.runs.checkpoint import FORMAT, checksum
 from catbox_train.runs.folder import open_run

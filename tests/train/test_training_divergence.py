@@ -8,14 +8,14 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from catbox_train.algorithms.ppo.ppo import PPO
+from catbox_train.self_play.algorithm import SelfPlay
+from catbox_train.self_play.worker import Worker
 
 from catbox_agents.networks.checkpoint import latest_checkpoint, load_checkpoint
-from catbox_train.algorithms.ppo.ppo import PPO
 from catbox_train.runs.loop import resume, train
 from catbox_train.runs.metrics import read_metrics
 from catbox_train.runs.progress import TrainingDiverged
-from catbox_train.self_play.algorithm import SelfPlay
-from catbox_train.self_play.worker import Worker
 from tests.train.ppo_runs import (
     BRIEF,
     SMALL,

@@ -1,9 +1,10 @@
 """Training by self-play.
 
 - ``train(load_config("quick"), "runs/mine")``: a run in a new folder; ``resume("runs/mine")`` continues one.
-- ``load_config(preset, file, overrides)`` returns a ``TrainConfig``, the settings of a run.
-- ``Algorithm`` is the base class of a learning algorithm of your own, with ``AlgorithmOptions`` its settings,
-  ``TrainingState`` what it saves, and ``DivergedError`` what it raises for numbers that are not finite.
+- ``load_config(preset, file, overrides)`` returns the settings of a run, a ``TrainConfig``.
+- ``Algorithm`` is the base class of a learning algorithm of your own, and ``TrainConfig`` that of its settings; it
+  raises ``DivergedError`` for numbers that are not finite. ``SelfPlayConfig``, ``Rollout`` and ``Learner`` are what
+  the project's own algorithms are made of: settings, games and gradient steps.
 - ``best_response(target, config, output)``: what learners among copies of an agent gain over it.
 - ``TrainingInterrupted`` and ``TrainingDiverged``: how a run ends early.
 
@@ -16,20 +17,23 @@ from typing import TYPE_CHECKING, Any
 from catbox_env.core.extras import missing_extra
 
 if TYPE_CHECKING:
-    from catbox_train.algorithm import Algorithm, AlgorithmOptions, DivergedError, TrainingState
+    from catbox_train.algorithm import Algorithm, DivergedError
     from catbox_train.best_responses import best_response
     from catbox_train.config import TrainConfig, load_config
+    from catbox_train.learner import Learner
+    from catbox_train.rollout import Rollout, SelfPlayConfig
     from catbox_train.runs.loop import resume, train
     from catbox_train.runs.progress import TrainingDiverged, TrainingInterrupted
 
 __all__ = [
     "Algorithm",
-    "AlgorithmOptions",
     "DivergedError",
+    "Learner",
+    "Rollout",
+    "SelfPlayConfig",
     "TrainConfig",
     "TrainingDiverged",
     "TrainingInterrupted",
-    "TrainingState",
     "best_response",
     "load_config",
     "resume",
@@ -39,9 +43,10 @@ __all__ = [
 #: Where these are defined. They are imported on first use, because torch takes seconds to load.
 _MODULES = {
     "Algorithm": "catbox_train.algorithm",
-    "AlgorithmOptions": "catbox_train.algorithm",
     "DivergedError": "catbox_train.algorithm",
-    "TrainingState": "catbox_train.algorithm",
+    "Learner": "catbox_train.learner",
+    "Rollout": "catbox_train.rollout",
+    "SelfPlayConfig": "catbox_train.rollout",
     "TrainConfig": "catbox_train.config",
     "TrainingDiverged": "catbox_train.runs.progress",
     "TrainingInterrupted": "catbox_train.runs.progress",

@@ -6,88 +6,30 @@ checkpoints and metrics, and stops on Ctrl-C. The algorithm plays games, learns,
 
 from __future__ import annotations
 
-import importlib
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, ClassVar, Self
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any, ClassVar, Protocol
 
 import numpy as np
 
 from catbox_agents.specs import import_class, imports_module
 from catbox_env import Game
 from catbox_env.core.checks import brief
-from catbox_train.settings import Settings, nearest
+from catbox_train.config import TrainConfig, nearest
 
-if TYPE_CHECKING:
-    from catbox_agents.networks.numpy_network import PolicyNetwork
-    from catbox_train.config import TrainConfig
-
-#: Takes the settings of a run and its game, and makes its algorithm.
-MakeAlgorithm = Callable[["TrainConfig", Game], "Algorithm"]
-
-#: Name -> (class of the options, class of the algorithm), each "module:Class". The options are imported without torch.
+#: Name -> class of the algorithm, "module:Class".
 ALGORITHMS = {
-    "ppo": (
-        "catbox_train.algorithms.ppo.options:PPOOptions",
-        "catbox_train.algorithms.ppo.ppo:PPO",
-    ),
-    "dmc": (
-        "catbox_train.algorithms.dmc.options:DMCOptions",
-        "catbox_train.algorithms.dmc.dmc:DMC",
-    ),
-    "exit": (
-        "catbox_train.algorithms.exit.options:ExitOptions",
-        "catbox_train.algorithms.exit.exit:ExpertIteration",
-    ),
-    "sb3": (
-        "catbox_train.algorithms.sb3.options:SB3Options",
-        "catbox_train.algorithms.sb3.sb3:MaskablePPOSelfPlay",
-    ),
+    "ppo": "catbox_train.ppo:PPO",
+    "dmc": "catbox_train.dmc:DMC",
+    "exit": "catbox_train.exit:ExpertIteration",
 }
+SB3_GONE = "algorithm = 'sb3' is gone: examples/sb3_self_play.py trains Stable-Baselines3's MaskablePPO against its own past"
 
-
-class AlgorithmOptions(Settings):
-    """The settings of an algorithm, the section ``algorithm_options`` of a configuration.
-
-    A subclass adds fields; their names must differ from those of ``TrainConfig``.
-    """
-
-    #: Whether the algorithm runs on the CPU only; ``device`` must then be cpu or auto.
-    cpu_only: ClassVar[bool] = False
-    #: Settings that name agents which play in training -> words that these settings take besides agents, such as
-    #: {"rollout_policy": ("policy",)}. Each holds a spec, a list of specs, a mapping from specs, or None.
-    agent_settings: ClassVar[Mapping[str, tuple[str, ...]]] = {}
-    #: Settings to name when a run does not fit into memory.
-    size_settings: ClassVar[tuple[str, ...]] = ()
-
-    def check(self, config: TrainConfig) -> list[str]:
-        """What is wrong with these settings together with the rest of ``config``, a sentence each."""
-        return []
-
-    def agents_by_setting(self) -> dict[str, tuple[str, ...]]:
-        """The agents (specs) that each of ``agent_settings`` names.
-
-        They are made once before training, as a check. Raises ``ValueError`` for a value of another kind.
-        """
-        found = {}
-        for setting, words in self.agent_settings.items():
-            value = getattr(self, setting)
-            specs = () if value is None else (value,) if isinstance(value, str) else value
-            if not isinstance(specs, list | tuple | Mapping) or not all(isinstance(s, str) for s in specs):
-                raise ValueError(
-                    f"{setting} = {brief(value)}: expected an agent, a list of agents, a mapping from agents, or None"
-                )
-            found[setting] = tuple(spec for spec in specs if spec not in words)
-        return found
-
-    def resolved(self, device: str) -> Self:
-        """A copy in which every "auto" is replaced by its value for this machine and ``device``."""
-        return self
-
-    def safer(self) -> dict[str, Any]:
-        """Settings that make a run less likely to diverge."""
-        return {}
+#: Metrics of an update by name.
+Metrics = Mapping[str, float]
+#: What resuming needs: arrays by name.
+State = dict[str, np.ndarray]
 
 
 class DivergedError(ArithmeticError):
@@ -95,131 +37,102 @@ class DivergedError(ArithmeticError):
 
 
 class WorkersLost(RuntimeError):
-    """Workers of the algorithm were lost and are being replaced: the run resumes from its last checkpoint.
+    """Processes of the algorithm were lost, and others can take their place: the run resumes from its last checkpoint.
 
     The text says what happened to them.
     """
 
 
-@dataclass(frozen=True)
-class TrainingState:
-    """What an algorithm has to save to resume exactly: ``arrays`` by name, and ``values`` that JSON can hold."""
+class Policy(Protocol):
+    """An agent that can save itself, such as `catbox_agents.networks.policy_agent.PolicyAgent`."""
 
-    arrays: dict[str, np.ndarray]
-    values: dict[str, Any]
+    def act_batch(self, observations: Any, action_masks: Any, histories: Any = None) -> Any:
+        """As `catbox_agents.Agent` has it."""
+
+    def save(self, folder: Path, training: Mapping[str, Any]) -> None:
+        """Write what is needed to play into ``folder``, with the facts ``training``, which are JSON values."""
 
 
 class Algorithm(ABC):
     """A learning algorithm, made as ``Class(config, game)`` for a new run and for a resumed one.
 
     It must depend on ``config`` alone, including ``config.seed``, never on timing or global random numbers.
-    ``Options`` is the class of ``config.algorithm_options``, which ``options`` holds.
+
+    Attributes:
+        Config: the class of its settings, a subclass of `TrainConfig`.
+        processes: whether several processes can learn together. If so, it is made as ``Class(config, game, rank,
+            size)`` in each of ``size`` processes when ``config.workers`` is not 1; all call its methods in the same
+            order, and ``torch.distributed`` connects them.
     """
 
-    Options: ClassVar[type[AlgorithmOptions]] = AlgorithmOptions
+    Config: ClassVar[type[TrainConfig]] = TrainConfig
+    processes: ClassVar[bool] = False
 
-    def __init__(self, config: TrainConfig, game: Game) -> None:
+    def __init__(self, config: Any, game: Game) -> None:
         self.config, self.game = config, game
-        self.options: Any = config.algorithm_options
 
     @classmethod
-    def memory_needed(cls, config: TrainConfig, game: Game) -> int:
-        """Approximate bytes that a run needs; checked before training starts."""
+    def memory_needed(cls, config: Any, game: Game) -> int:
+        """Approximate bytes that a run needs in each process; checked before training starts."""
         return 0
 
     @classmethod  # noqa: B027  (not every algorithm has something to check)
-    def check_run(cls, config: TrainConfig, game: Game) -> None:
+    def check_run(cls, config: Any, game: Game) -> None:
         """Raise ``ValueError`` for settings with which the run cannot begin, such as missing files.
 
         Called before the algorithm is made, and for each run of a study before the first one.
         """
 
     @abstractmethod
-    def update(self, progress: float) -> Mapping[str, float]:
-        """Play ``config.batch_size`` decisions and learn from them.
+    def update(self, update: int, progress: float) -> tuple[int, Metrics]:
+        """Play games to their end and learn from them.
 
-        ``progress`` is the share of the run that is done, 0 in the first update and 1 in the last one. Returns metrics:
-        finite numbers under names that begin with ``learning/`` or ``game/``, means over this update; one without a
-        value, such as a mean over no games, is left out. Raises ``DivergedError`` for a number that is not finite; the
-        run treats a metric that is not finite in the same way.
+        Args:
+            update: the number of updates done before.
+            progress: the share of ``total_decisions`` that is done, from 0 to less than 1.
+
+        Returns the number of decisions played, over all seats, and metrics: finite numbers under names that begin with
+        ``learning/`` or ``game/``, means over this update; one without a value, such as a mean over no games, is left
+        out. Raises ``DivergedError`` for a number that is not finite; the run treats a metric that is not finite in the
+        same way.
         """
 
     @abstractmethod
-    def policy(self) -> PolicyNetwork:
-        """The current network that plays, for evaluations and checkpoints."""
+    def policy(self) -> Policy:
+        """The agent that has been learned so far, for evaluations and checkpoints."""
 
     @abstractmethod
-    def state(self) -> TrainingState:
-        """Everything that the rest of the run depends on; arrays of the same names, types and shapes at any time."""
+    def state(self) -> State:
+        """Everything that the rest of the run depends on besides the configuration and the number of updates."""
 
     @abstractmethod
-    def restore(self, state: TrainingState, update: int) -> None:
-        """Resume from the ``state`` after ``update`` updates.
-
-        Its arrays have the names, types and shapes of this algorithm's own and are finite. Raises ``ValueError`` if
-        they or the values are impossible in a run.
-        """
+    def restore(self, state: State) -> None:
+        """Resume from what ``state`` returned. Raises ``ValueError`` for arrays that do not fit."""
 
     def close(self) -> None:  # noqa: B027  (not every algorithm has something to close)
-        """Release threads, processes and other things outside the memory of this object."""
-
-
-def options_class(name: str) -> type[AlgorithmOptions]:
-    """The class of the options of the algorithm ``name``.
-
-    ``name`` is a key of ``ALGORITHMS`` or ``"package.module:Class"``, a subclass of ``Algorithm``: that module is
-    imported, which runs its code. Raises ``ValueError`` if there is none.
-    """
-    if name in ALGORITHMS:
-        return _imported(ALGORITHMS[name][0])
-    return algorithm_class(name).Options
+        """Release what is outside the memory of this object."""
 
 
 def algorithm_class(name: str) -> type[Algorithm]:
-    """The class of the algorithm ``name``, as ``options_class`` takes it."""
-    if name in ALGORITHMS:
-        return _imported(ALGORITHMS[name][1])
-    if not imports_module(name):
+    """The class of the algorithm ``name``: a key of ``ALGORITHMS``, or ``"package.module:Class"``.
+
+    That module is imported, which runs its code. Raises ``ValueError`` if there is none.
+    """
+    if name == "sb3":
+        raise ValueError(SB3_GONE)
+    if name not in ALGORITHMS and not imports_module(name):
         raise ValueError(
             f"algorithm = {brief(name)}: expected one of {', '.join(ALGORITHMS)}, or 'package.module:Class' for your "
             f"own ({nearest(name, ALGORITHMS)})"
         )
-    found = import_class(name, "algorithm")
+    found = import_class(ALGORITHMS.get(name, name), "algorithm")
     if not issubclass(found, Algorithm):
         raise ValueError(
             f"algorithm = {brief(name)}: {found.__name__} is not a subclass of catbox_train.Algorithm; derive it from "
             "that class"
         )
-    if not (isinstance(found.Options, type) and issubclass(found.Options, AlgorithmOptions)):
+    if not (isinstance(found.Config, type) and issubclass(found.Config, TrainConfig)):
         raise ValueError(
-            f"algorithm = {brief(name)}: {found.__name__}.Options is not a subclass of catbox_train.AlgorithmOptions"
-        )
-    if wrong := _wrong_agent_settings(found.Options):
-        raise ValueError(f"algorithm = {brief(name)}: {found.__name__}.Options.agent_settings {wrong}")
-    from catbox_train.config import TrainConfig  # which imports this module
-
-    if taken := [option for option in found.Options.model_fields if option in TrainConfig.model_fields]:
-        raise ValueError(
-            f"algorithm = {brief(name)}: {found.__name__}.Options has settings that every run has: {', '.join(taken)}; "
-            "give them other names"
+            f"algorithm = {brief(name)}: {found.__name__}.Config is not a subclass of catbox_train.TrainConfig"
         )
     return found
-
-
-def _wrong_agent_settings(options: type[AlgorithmOptions]) -> str:
-    """What is wrong with ``agent_settings``; empty if it is as ``AlgorithmOptions`` says."""
-    given: Any = options.agent_settings
-    if not isinstance(given, Mapping) or not all(isinstance(words, list | tuple) for words in given.values()):
-        return (
-            f"= {brief(given)}: expected a mapping from settings to the words that they take besides agents, such as "
-            "{'partner': ()} or {'partner': ('none',)}"
-        )
-    for setting in given:
-        if setting not in options.model_fields:
-            return f"names {brief(setting)}, which is not a setting: {nearest(str(setting), options.model_fields)}"
-    return ""
-
-
-def _imported(place: str) -> Any:
-    module, _, name = place.partition(":")
-    return getattr(importlib.import_module(module), name)

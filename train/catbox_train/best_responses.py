@@ -33,18 +33,16 @@ from catbox_agents.specs import policy_path
 from catbox_env import Game
 from catbox_env.core.checks import brief, is_integer
 from catbox_train.config import TrainConfig
-from catbox_train.opponents import OpponentOptions
+from catbox_train.rollout import SelfPlayConfig
 from catbox_train.runs.checkpoint import BEST_FOLDER
 from catbox_train.runs.folder import CONFIG_FILE, open_run
 from catbox_train.runs.loop import check_run, resume, train
-from catbox_train.self_play.networks import DMC
-from catbox_train.self_play.options import PolicyOptions
 
 RESULT_FILE = "best_response.json"
 #: Settings that `best_response` sets itself.
-SET_HERE = ("seed", "opponents", "opponents_in_training", "learner_seats")
+SET_HERE = ("seed", "eval_opponents", "opponents", "learner_seats")
 #: Settings for a learner that starts from trained weights: those of a preset would first destroy what it has learned.
-FINE_TUNING = {"learning_rate": 1e-4, "learning_rate_end": 1e-5, "entropy": 0.002}
+FINE_TUNING = {"learning_rate": 1e-4, "learning_rate_end": 1e-5, "ent_coef": 0.002}
 
 
 @dataclass(frozen=True)
@@ -77,7 +75,7 @@ def best_response(
     """Train one learner for each of the ``seeds`` among copies of ``target``, and measure what it gains.
 
     Args:
-        target: an agent, as in ``opponents``.
+        target: an agent's spec.
         config: settings of the runs; who plays in training and in evaluations, and the seed, are set here.
         output: folder; existing runs in it with the same settings are resumed.
         deals: of the comparisons at the end, at least 10.
@@ -146,7 +144,7 @@ def fine_tuning(target: str, config: TrainConfig) -> dict[str, float]:
     """
     if not _settings_of(target, config.make_game()):
         return {}
-    return {name: value for name, value in FINE_TUNING.items() if hasattr(config.algorithm_options, name)}
+    return {name: value for name, value in FINE_TUNING.items() if name in type(config).model_fields}
 
 
 def _checked_seeds(seeds: Sequence[int]) -> list[int]:
@@ -159,14 +157,18 @@ def _checked_seeds(seeds: Sequence[int]) -> list[int]:
 
 def _among_copies(target: str, config: TrainConfig, seed: int, from_scratch: bool) -> TrainConfig:
     """The settings of a learner with one seat among copies of ``target``. Raises ``ValueError``."""
-    if not isinstance(config.algorithm_options, OpponentOptions):
+    if not isinstance(config, SelfPlayConfig):
         raise ValueError(
             f"algorithm = {config.algorithm!r} has no opponents in training: use ppo, dmc or exit"
         )
-    options = config.algorithm_options.replace(opponents_in_training={target: 1.0}, learner_seats=1)
-    if isinstance(options, PolicyOptions) and not from_scratch and not options.start_from:
-        options = options.replace(**_settings_of(target, config.make_game()))
-    return config.replace(seed=seed, opponents=(target,), algorithm_options=options)
+    start = (
+        {}
+        if from_scratch or config.start_from or config.algorithm == "dmc"
+        else (_settings_of(target, config.make_game()))
+    )
+    return config.replace(
+        seed=seed, eval_opponents=[target], opponents={target: 1.0}, learner_seats=1, **start
+    )
 
 
 def _settings_of(target: str, game: Game) -> dict[str, Any]:
@@ -175,10 +177,10 @@ def _settings_of(target: str, game: Game) -> dict[str, Any]:
     if path is None or not os.path.exists(path):
         return {}
     checkpoint = load_checkpoint(path, game)
-    if checkpoint.training.get("algorithm") == DMC:
+    if checkpoint.training.get("algorithm") == "dmc":
         return {}
     network = checkpoint.network.describe()
-    parts = ("features", "action_features", "history")
+    parts = ("features", "action_features")
     return {
         "start_from": target,
         "hidden": network["hidden"],

@@ -1,213 +1,226 @@
-"""The settings of a training run: what each means, where its value comes from, and which values are refused.
+"""The settings of a training run: a pydantic model for each algorithm, read from presets, YAML files and overrides.
 
-Later sources override earlier ones: the defaults below, a preset (``presets.yaml``), a YAML file, single overrides (the
-command line).
+Later sources override earlier ones: the defaults below, a preset (``presets.yaml``), a YAML file, single overrides
+(the command line).
 """
 
 from __future__ import annotations
 
+import difflib
 import os
-import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from importlib import resources
 from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, ClassVar, Self
 
-from pydantic import Field, ValidationInfo, field_validator, model_validator
+import numpy as np
+import yaml
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError
 
 import catbox_agents
 from catbox_agents.arena import MIN_DEALS
 from catbox_agents.errors import AgentError
+from catbox_agents.files import read_text
 from catbox_agents.option_text import read_options
 from catbox_agents.specs import asks_server, check_spec, hand_written_agent, imports_module
 from catbox_env import Game, make_game
 from catbox_env.core.checks import brief
-from catbox_train.algorithm import AlgorithmOptions, options_class
-from catbox_train.settings import (
-    MAX_COUNT,
-    MAX_SEED,
-    Integer,
-    Settings,
-    Text,
-    Texts,
-    Workers,
-    builtin_containers,
-    nearest,
-    read_outer,
-    read_text,
-)
-from catbox_train.settings_file import read_settings, read_yaml
 
-_DEVICE = re.compile(r"^(auto|cpu|mps|cuda(:(0|[1-9][0-9]{0,2}))?)$")
-#: Settings that map names to values; a dotted name such as "game_options.num_players" sets one of these.
-SECTIONS = ("game_options", "algorithm_options")
-#: Where a setting that is not the default comes from.
-Source = Literal["preset", "file", "override"]
+#: Far more than any count reaches; larger ones overflow somewhere.
+MAX_COUNT = 10**18
+#: The largest seed that torch takes.
+MAX_SEED = 2**64 - 1
+#: Each worker is a process.
+MAX_WORKERS = 256
+#: Sets one option of the game, such as ``game_options.num_players``.
+GAME_OPTION = "game_options."
+#: Settings of earlier versions -> what stands instead.
+REPLACED = {
+    "algorithm_options": "write its settings beside the others",
+    "batch_size": "it is now games_per_update, in games",
+    "num_envs": "it is now games_per_update",
+    "clip": "it is now clip_coef",
+    "entropy": "it is now ent_coef",
+    "entropy_end": "it is now ent_coef_end",
+    "epochs": "it is now update_epochs",
+    "value_weight": "it is now vf_coef",
+    "opponents_in_training": "it is now opponents; the opponents of evaluations are eval_opponents",
+    "history": "the history encoder is gone: in studies it made no measurable difference",
+}
 
 
-class TrainConfig(Settings):
-    """Every setting of a training run; ``catbox train --settings`` and ``describe()`` list them.
+def plain(value: Any) -> Any:
+    """``value`` with mappings and sequences of any class as dicts and lists, and NumPy's numbers as Python's."""
+    if isinstance(value, np.generic):
+        return value.item()
+    if isinstance(value, Mapping):
+        return {plain(key): plain(part) for key, part in value.items()}
+    if isinstance(value, Sequence) and not isinstance(value, str | bytes):
+        return [plain(part) for part in value]
+    return value
 
-    The settings of the algorithm are in ``algorithm_options``; the constructor, ``load_config`` and the command line
-    also take them by their own names. Raises ``ValueError`` that names each wrong setting, what was given and what was
-    expected.
+
+def _split(value: Any) -> Any:
+    """``64,64`` is the list of both, and a single value a list of one."""
+    if isinstance(value, str):
+        return [part.strip() for part in value.split(",") if part.strip()]
+    return value if isinstance(value, list | tuple) else [value]
+
+
+def _listed(value: Any) -> Any:
+    return [value] if isinstance(value, str) else value
+
+
+def _whole(value: Any) -> Any:
+    """``2e7`` is a whole number too, which YAML 1.1 takes for a text."""
+    try:
+        number = float(value) if isinstance(value, str) else value
+    except ValueError:
+        return value
+    return int(number) if isinstance(number, float) and number.is_integer() else value
+
+
+#: Types of settings.
+Count = Annotated[int, BeforeValidator(_whole), Field(ge=1, le=MAX_COUNT)]
+Number = Annotated[float, Field(allow_inf_nan=False)]
+Share = Annotated[float, Field(ge=0, le=1, allow_inf_nan=False)]
+Widths = Annotated[tuple[Count, ...], BeforeValidator(_split)]
+Agents = Annotated[tuple[str, ...], BeforeValidator(_listed)]
+
+
+class TrainConfig(BaseModel):
+    """The settings of every training run; `catbox_train.algorithm.Algorithm.Config` is a subclass with those of an
+    algorithm.
+
+    ``catbox train --settings`` lists them. Raises ``ValueError`` that names each wrong setting, what was given and
+    what was expected.
     """
 
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    #: The settings that name agents which play in training.
+    agent_settings: ClassVar[tuple[str, ...]] = ()
+    #: Settings to name when a run does not fit into memory.
+    size_settings: ClassVar[tuple[str, ...]] = ()
+
     # What is played, and who learns.
-    game: Text = Field("cat_in_the_box_v0", description="id of the game")
-    game_options: dict[Text, Any] = Field(
+    game: str = Field("cat_in_the_box_v0", description="id of the game")
+    game_options: dict[str, Any] = Field(
         {}, description="options of the game, as make_game takes them: num_players, rounds, reward, ..."
     )
-    algorithm: Text = Field("ppo", description="ppo, dmc, exit, sb3, or package.module:Class for your own")
-    algorithm_options: AlgorithmOptions = Field(
-        {},
-        validate_default=True,
-        description="settings of the algorithm, listed below",
-    )
+    algorithm: str = Field("ppo", description="ppo, dmc, exit, or package.module:Class for your own")
 
     # How much, and on what.
-    seed: Integer = Field(1, ge=0, le=MAX_SEED, description="determines every random number of the run")
-    total_decisions: Integer = Field(
-        20_000_000,
-        ge=1,
-        le=MAX_COUNT,
-        description="decisions to play, over all seats, rounded up to whole batches",
+    seed: Annotated[int, BeforeValidator(_whole)] = Field(
+        1, ge=0, le=MAX_SEED, description="determines every random number of the run"
     )
-    device: Annotated[Text, Field(pattern=_DEVICE.pattern)] = Field(
+    total_decisions: Count = Field(
+        20_000_000, description="decisions to play, over all seats; the last update may play a few more"
+    )
+    device: str = Field(
         "auto",
+        pattern=r"^(auto|cpu|mps|cuda(:(0|[1-9][0-9]{0,2}))?)$",
         description="device of the networks: cpu, cuda, cuda:N, mps, or auto (a GPU if there is one)",
     )
-    workers: Workers = Field(
-        "auto",
-        description="number of parallel workers, one core each, or auto (the largest divisor of num_envs up to the "
-        "number of physical cores); the result depends on it",
+    workers: Annotated[int, BeforeValidator(_whole)] = Field(
+        1,
+        ge=1,
+        le=MAX_WORKERS,
+        description="processes that play and learn together, one core each; the result depends on it",
     )
-    num_envs: Integer = Field(
-        512, ge=1, le=MAX_COUNT, description="games played in parallel, over all workers"
-    )
-    batch_size: Integer = Field(32_768, ge=1, le=MAX_COUNT, description="decisions played before each update")
 
     # Checkpoints and evaluations during training. None of these changes what is learned.
-    checkpoint_every: Integer = Field(20, ge=1, le=MAX_COUNT, description="updates between checkpoints")
-    evaluate_every: Integer = Field(50, ge=1, le=MAX_COUNT, description="updates between evaluations")
-    evaluate_deals: Integer = Field(
-        200,
-        ge=MIN_DEALS,
-        le=MAX_COUNT,
-        description="deals per evaluation during training, each played from every seat",
+    checkpoint_every: Count = Field(20, description="updates between checkpoints")
+    evaluate_every: Count = Field(50, description="updates between evaluations")
+    evaluate_deals: Count = Field(
+        200, ge=MIN_DEALS, description="deals per evaluation during training, each played from every seat"
     )
-    final_deals: Integer = Field(
-        1000, ge=MIN_DEALS, le=MAX_COUNT, description="deals of the final evaluation"
+    final_deals: Count = Field(1000, ge=MIN_DEALS, description="deals of the final evaluation")
+    eval_opponents: Agents = Field(
+        ("random", "heuristic"), description="agents to play against in evaluations"
     )
-    opponents: Texts = Field(("random", "heuristic"), description="agents to play against in evaluations")
 
     def __init__(self, **settings: Any) -> None:
-        options = options_class(_algorithm_of(settings))
-        super().__init__(**_in_sections(settings, "the settings", options, known_only=False))
-
-    @field_validator("game_options", mode="before")
-    @classmethod
-    def _read_options(cls, value: Any, info: ValidationInfo) -> Any:
-        value = read_outer(value)
-        return read_options(info.data.get("game", ""), value) if isinstance(value, dict) else value
-
-    @field_validator("algorithm_options", mode="before")
-    @classmethod
-    def _read_algorithm_options(cls, value: Any, info: ValidationInfo) -> Any:
-        if "algorithm" not in info.data:  # which is itself invalid
-            return AlgorithmOptions()
-        kind, value = options_class(info.data["algorithm"]), read_outer(value)
-        if isinstance(value, AlgorithmOptions):
-            value = value.as_dict()
-        return kind(**value) if isinstance(value, dict) else value
-
-    @model_validator(mode="after")
-    def _check_multiples(self) -> TrainConfig:
-        """The games must divide equally among the workers, and the batch among the games."""
-        wrong = []
-        if self.workers != "auto" and self.num_envs % self.workers:
-            wrong.append(f"num_envs = {self.num_envs}: expected a multiple of workers ({self.workers})")
-        if self.batch_size % self.num_envs:
-            wrong.append(f"batch_size = {self.batch_size}: expected a multiple of num_envs ({self.num_envs})")
-        wrong += self.algorithm_options.check(self)
-        if wrong:
+        given = plain(settings)
+        problems = [_unknown(name, type(self)) for name in given if name not in type(self).model_fields]
+        if problems:
+            raise ValueError("; ".join(problems))
+        if isinstance(given.get("game_options"), dict):
+            game = str(given.get("game", type(self).model_fields["game"].default))
+            given["game_options"] = read_options(game, given["game_options"])
+        try:
+            super().__init__(**given)
+        except ValidationError as error:
+            raise ValueError("; ".join(_explained(error, given))) from None
+        if wrong := self.problems():
             raise ValueError("; ".join(wrong))
-        return self
+
+    def problems(self) -> list[str]:
+        """What is wrong with these settings together, a sentence each."""
+        return []
+
+    def replace(self, **settings: Any) -> Self:
+        """A validated copy with other ``settings``."""
+        return type(self)(**{**self.as_dict(), **settings})
+
+    def as_dict(self) -> dict[str, Any]:
+        """Every setting, as values that JSON and YAML can hold."""
+        return self.model_dump(mode="json")
+
+    def to_yaml(self) -> str:
+        """Every setting, as a file that `load_config` reads."""
+        return yaml.safe_dump(self.as_dict(), sort_keys=False)
+
+    @classmethod
+    def describe(cls) -> list[tuple[str, str, str]]:
+        """Rows (name, default, meaning) for help texts; the default in YAML."""
+        defaults = cls().as_dict()
+        return [
+            (name, yaml.safe_dump(defaults[name], default_flow_style=True).strip().removesuffix("\n..."),
+             field.description or "")
+            for name, field in cls.model_fields.items()
+        ]  # fmt: skip
+
+    def make_game(self) -> Game:
+        """The game to train on. Raises ``ValueError`` for rules that cannot be played."""
+        return make_game(self.game, **self.game_options)
+
+    def agents(self) -> dict[str, tuple[str, ...]]:
+        """The agents that each setting names. `check_agents` makes each of them once."""
+        found = {"eval_opponents": self.eval_opponents}
+        for setting in self.agent_settings:
+            value = getattr(self, setting)
+            found[setting] = () if value is None else (value,) if isinstance(value, str) else tuple(value)
+        return found
 
     def check_agents(self, game: Game) -> None:
         """Make each agent once, so that one that cannot be made fails now rather than when it has to play.
 
         Raises ``ValueError`` that names the setting.
         """
-        options = self.algorithm_options
-        for setting, specs in {"opponents": self.opponents, **options.agents_by_setting()}.items():
+        for setting, specs in self.agents().items():
             for spec in specs:
                 try:
-                    check_spec(spec, options.agent_settings.get(setting, ()))
+                    check_spec(spec)
                     catbox_agents.make(spec, game)
                 except AgentError:  # names the agent
                     raise
                 except ValueError as error:
                     raise ValueError(f"{setting}: {error}") from None
 
-    def specs(self) -> dict[str, tuple[str, ...]]:
-        """The specs that may be a class, ``"package.module:Class"``, of the algorithm and the agents, by setting."""
-        agents = self.algorithm_options.agents_by_setting()
-        return {"algorithm": (self.algorithm,), "opponents": self.opponents, **agents}
-
-    @property
-    def num_updates(self) -> int:
-        """Batches to play and learn from."""
-        return -(-self.total_decisions // self.batch_size)
-
-    @property
-    def num_steps(self) -> int:
-        """Steps of every game in a batch."""
-        return self.batch_size // self.num_envs
-
-    @property
-    def num_workers(self) -> int:
-        """``workers`` as a number, in ``resolved`` settings."""
-        if self.workers == "auto":
-            raise ValueError("workers = 'auto' is not a number yet: use resolved()")
-        return self.workers
-
-    def make_game(self) -> Game:
-        """The game to train on. Raises ``ValueError`` for rules that cannot be played."""
-        return make_game(self.game, **self.game_options)
-
-    def resolved(self, here: bool = True) -> TrainConfig:
-        """A copy in which every "auto" is replaced by its value on this machine, or, if the workers are not ``here``,
-        on theirs: each has its own ``device``, cpu or cuda.
+    def resolved(self, game: Game) -> Self:
+        """A copy in which every ``auto`` is replaced by its value on this machine.
 
         A run stores these, so that it resumes unchanged on another machine. Raises ``ValueError`` for a device that
-        does not exist, or that the algorithm does not run on.
+        does not exist.
         """
-        from catbox_train.devices import check_device, num_workers  # needs torch
+        from catbox_train.devices import check_device  # needs torch
 
-        if self.algorithm_options.cpu_only and self.device not in ("auto", "cpu"):
-            raise ValueError(
-                f"device = {self.device!r}: {self.algorithm} runs on the CPU only; use cpu or auto"
-            )
-        if self.algorithm_options.cpu_only:
-            device = "cpu"
-        elif here:
-            device = check_device(self.device)
-        else:
-            device = "cuda" if self.device.startswith("cuda") else "cpu"
-        workers = num_workers(self.num_envs) if self.workers == "auto" else self.workers
-        return self.replace(
-            device=device, workers=workers, algorithm_options=self.algorithm_options.resolved(device)
-        )
+        return self.replace(device=check_device(self.device))
 
-    @classmethod
-    def expected_of(cls, name: str) -> str:
-        """The values that the setting ``name`` takes, in words."""
-        if name == "device":
-            return "auto, cpu, cuda, cuda:N or mps"
-        if name == "algorithm_options":
-            return "a mapping of names to values, such as {hidden: [128, 128]}"
-        return super().expected_of(name)
+    def safer(self) -> dict[str, Any]:
+        """Settings that make a run less likely to diverge."""
+        return {}
 
 
 def preset_names() -> list[str]:
@@ -226,63 +239,69 @@ def load_config(
     overrides: Mapping[str, Any] | None = None,
     trust: bool = False,
 ) -> TrainConfig:
-    """Build a configuration: defaults, then ``preset``, then the YAML ``file``, then ``overrides``.
+    """Build a configuration, of the class of its algorithm: defaults, then ``preset``, ``file``, ``overrides``.
 
-    ``preset`` is one of ``preset_names()``, and has settings for each game.
-
-    ``overrides``, a dict or a configuration of OmegaConf, maps names of settings to values, or to text as the command
-    line gives it (``"5e-4"``, ``"128,128"``). A dotted name such as ``"game_options.num_players"`` sets one option of
-    the game, and ``"algorithm_options.hidden"`` one of the algorithm, for which ``"hidden"`` is enough; the options of
-    later sources are merged into those of earlier ones. A preset's options for an algorithm other than the chosen one
-    are ignored. A game without a heuristic is evaluated against ``random`` alone unless a source names opponents.
+    ``preset`` is one of `preset_names`, and has settings for each game; those of another algorithm than the chosen one
+    are ignored. ``overrides``, a dict or a configuration of OmegaConf, maps names of settings to values.
+    ``game_options.NAME`` sets one option of the game; those of later sources are merged into those of earlier ones. A
+    game without a heuristic is evaluated against ``random`` alone unless a source names ``eval_opponents``.
 
     Raises ``ValueError`` for an unknown preset or setting, a wrong type or an invalid value, and, without ``trust``, if
     ``file`` names a class (``"package.module:Class"``) as the algorithm or an agent, because importing it runs its
     code, or an agent that asks a server (``"llm:..."``), which is sent a key; ``OSError`` for a file that
     cannot be read.
     """
-    overrides = builtin_containers(overrides or {})
-    sources: list[tuple[Mapping[Any, Any], Source, str]] = []
+    from catbox_train.algorithm import algorithm_class
+
+    typed = plain(overrides or {})
+    written = {} if file is None else read_yaml(Path(file))
+    if file is not None and "algorithm" not in typed and not trust:  # before it is imported, for its settings
+        _check_no_classes({"algorithm": [str(written.get("algorithm", "ppo"))]}, file)
+    settings = {**written, **typed}
+    game_id = str(settings.get("game", TrainConfig.model_fields["game"].default))
+    start: dict[str, Any] = {}
     if preset is not None:
-        presets = _presets()
-        if preset not in presets:
-            raise ValueError(f"unknown preset {preset!r}: expected one of {', '.join(presets)}")
-    if file is not None:
-        content = read_settings(Path(file))
-        if "algorithm" not in overrides and not trust:  # before it is imported, for its settings
-            _check_no_classes({"algorithm": [_algorithm_of(content)]}, file)
-        sources.append((content, "file", str(file)))
-    sources.append((overrides, "override", "an override"))
-    if preset is not None:
-        games = presets[preset]
-        named = [read_text(values["game"]) for values, _, _ in sources if "game" in values]
-        game_id = str(named[-1]) if named else TrainConfig.model_fields["game"].default
+        games = _presets().get(preset)
+        if games is None:
+            raise ValueError(f"unknown preset {preset!r}: expected one of {', '.join(_presets())}")
         if game_id not in games:
             raise ValueError(
                 f"preset {preset!r} is for {', '.join(games)}, not for {game_id!r}: leave it out"
             )
-        sources.insert(0, (games[game_id], "preset", f"preset {preset!r}"))
-    chosen = _algorithm_of({name: value for values, _, _ in sources for name, value in values.items()})
-    options = options_class(chosen)
-    merged: dict[str, Any] = {}
-    from_file: set[str] = set()
-    for values, kind, source in sources:
-        if kind == "preset" and _algorithm_of(values) != chosen:
-            values = {name: value for name, value in values.items() if name in TrainConfig.model_fields}
-            values.pop("algorithm_options", None)
-        own = _in_sections(values, source, options)
-        names = {*own, *own.get("algorithm_options", ())}
-        from_file = from_file | names if kind == "file" else from_file - names
-        merged |= {
-            name: {**merged.get(name, {}), **value} if name in SECTIONS else value
-            for name, value in own.items()
-        }
-    if hand_written_agent(str(read_text(merged.get("game", TrainConfig().game)))) != "heuristic":
-        merged.setdefault("opponents", ["random"])
-    config = TrainConfig(**merged)
+        start = {"game": game_id, **games[game_id]}
+    kind = algorithm_class(str(settings.get("algorithm", "ppo"))).Config
+    start = {name: value for name, value in start.items() if name in kind.model_fields}
+    merged: dict[str, Any] = {"game_options": {}}
+    for source in (start, written, typed):
+        for name, value in source.items():
+            if name == "game_options" and isinstance(value, Mapping):
+                merged["game_options"] |= value
+            elif name.startswith(GAME_OPTION):
+                merged["game_options"][name.removeprefix(GAME_OPTION)] = value
+            else:
+                merged[name] = value
+    if hand_written_agent(game_id) != "heuristic":
+        merged.setdefault("eval_opponents", ["random"])
+    config = kind(**merged)
     if file is not None and not trust:
-        _check_no_classes({name: specs for name, specs in config.specs().items() if name in from_file}, file)
+        _check_no_classes(
+            {name: specs for name, specs in config.agents().items() if name in written and name not in typed},
+            file,
+        )
     return config
+
+
+def read_yaml(file: Path) -> dict[str, Any]:
+    """The mapping in a settings file. Raises ``ValueError`` for anything else, ``OSError`` if it cannot be read."""
+    try:
+        content = yaml.safe_load(read_text(file))
+    except OSError as error:
+        raise type(error)(f"cannot read {file}: {error.strerror or error}; give a settings file") from error
+    except (yaml.YAMLError, ValueError, RecursionError) as error:
+        raise ValueError(f"{file} is not valid YAML: {' '.join(str(error).split())}") from error
+    if not isinstance(content, dict) or not all(isinstance(name, str) for name in content):
+        raise ValueError(f"{file}: expected lines 'setting: value', found {brief(content)}")
+    return content
 
 
 def _check_no_classes(specs: Mapping[str, Sequence[str]], file: str | os.PathLike[str]) -> None:
@@ -301,58 +320,31 @@ def _check_no_classes(specs: Mapping[str, Sequence[str]], file: str | os.PathLik
 
 def _presets() -> dict[str, dict[str, dict[str, Any]]]:
     """Preset -> id of the game -> settings."""
-    return read_yaml(resources.files("catbox_train").joinpath("presets.yaml").read_text(encoding="utf-8"))
+    presets: dict[str, dict[str, dict[str, Any]]] = yaml.safe_load(
+        resources.files("catbox_train").joinpath("presets.yaml").read_text(encoding="utf-8")
+    )
+    return presets
 
 
-def _algorithm_of(values: Mapping[Any, Any]) -> str:
-    name = values.get("algorithm", TrainConfig.model_fields["algorithm"].default)
-    return str(read_text(name))
+def _explained(error: ValidationError, settings: Mapping[str, Any]) -> Iterable[str]:
+    """Each wrong setting: what was given and what was expected, once however many parts of its value are wrong."""
+    found: dict[str, str] = {}
+    for wrong in error.errors(include_url=False):
+        name = str(wrong["loc"][0])
+        expected = wrong["msg"].removeprefix("Input should be ")
+        found.setdefault(name, f"{name} = {brief(settings[name])}: expected {expected}")
+    return found.values()
 
 
-def _in_sections(
-    values: Mapping[Any, Any],
-    source: str,
-    options: type[AlgorithmOptions],
-    known_only: bool = True,
-) -> dict[str, Any]:
-    """The settings of ``source``, with those of the game and of the algorithm in their sections, however they were
-    given.
-
-    Raises ``ValueError`` for unknown settings and options given twice, unless ``known_only`` is off.
-    """
-    into: dict[str, Any] = {}
-    given: dict[str, dict[str, Any]] = {}
-    for key, value in values.items():
-        name, dot, option = str(key).partition(".")
-        if not dot and name not in TrainConfig.model_fields and name in options.model_fields:
-            name, option = "algorithm_options", name
-        known = name in TrainConfig.model_fields and (not dot or (name in SECTIONS and option))
-        if name == "algorithm_options" and option:
-            known = option in options.model_fields
-        if not known and known_only:
-            raise ValueError(f"unknown setting {brief(key)} in {source}: {_nearest(str(key), options)}")
-        if not known or name not in SECTIONS:
-            into[str(key)] = value
-            continue
-        found = {option: value} if option else read_outer(value)
-        if isinstance(found, AlgorithmOptions):
-            found = found.as_dict()
-        if not isinstance(found, dict):
-            if not known_only:  # its field reports what is wrong
-                into[name] = value
-                continue
-            raise ValueError(f"{name} = {brief(value)} in {source}: expected {TrainConfig.expected_of(name)}")
-        section = given.get(name, {})
-        if known_only and (twice := [key for key in found if key in section]):
-            raise ValueError(f"{name}.{twice[0]} in {source} was given before; give it once")
-        # An option named by itself overrides the section.
-        given[name] = section | found if option else found | section
-    for name, section in given.items():
-        if section or name in values:
-            into[name] = section
-    return into
+def _unknown(name: str, kind: type[TrainConfig]) -> str:
+    """What to say about the unknown setting ``name``."""
+    if name in REPLACED:
+        return f"unknown setting {name!r}: {REPLACED[name]}"
+    return f"unknown setting {name!r}: {nearest(name, kind.model_fields)}"
 
 
-def _nearest(unknown: str, options: type[AlgorithmOptions]) -> str:
-    """A suggestion for the name of an ``unknown`` setting."""
-    return nearest(unknown, [*TrainConfig.model_fields, *options.model_fields])
+def nearest(unknown: str, names: Iterable[str]) -> str:
+    """A suggestion for an ``unknown`` name."""
+    names = list(names)
+    near = difflib.get_close_matches(unknown, names, n=1)
+    return f"did you mean {near[0]!r}?" if near else f"expected one of {', '.join(names)}"

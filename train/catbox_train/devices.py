@@ -1,11 +1,8 @@
-"""The device of a run's networks, and how many cores it plays on."""
+"""The device of a run's networks."""
 
 from __future__ import annotations
 
-import numpy as np
 import torch
-
-from catbox_agents.machine import physical_cores
 
 
 def check_device(name: str) -> str:
@@ -28,11 +25,6 @@ def check_device(name: str) -> str:
     if name == "mps" and not torch.backends.mps.is_available():
         raise ValueError("device = 'mps' is not available: torch finds no Apple GPU here; use auto or cpu")
     return name
-
-
-def num_workers(num_envs: int) -> int:
-    """The largest number of workers up to ``physical_cores`` that divides ``num_envs``."""
-    return max(count for count in range(1, physical_cores() + 1) if num_envs % count == 0)
 
 
 def native_precision(device: str) -> str:
@@ -65,33 +57,3 @@ def check_compiler(device: torch.device) -> None:
             f"compile = true: torch.compile does not work for {device} here ({reason:.200}); install what it needs "
             "(a C++ compiler; Triton for CUDA) or leave compile out"
         ) from error
-
-
-class Stream:
-    """A context manager: a thread's own CUDA stream on a GPU; no effect on any other device."""
-
-    def __init__(self, device: torch.device) -> None:
-        self._stream = torch.cuda.Stream(device) if device.type == "cuda" else None
-
-    def __enter__(self) -> Stream:
-        if self._stream:
-            self._stream.wait_stream(torch.cuda.current_stream(self._stream.device))
-            self._context = torch.cuda.stream(self._stream)
-            self._context.__enter__()
-            self._done = torch.cuda.Event(blocking=True)  # waiting for it sleeps: games need the cores
-        return self
-
-    def __exit__(self, *error: object) -> None:
-        if self._stream:
-            self._context.__exit__(*error)
-            torch.cuda.current_stream(self._stream.device).wait_stream(self._stream)
-
-    def fetch(self, tensor: torch.Tensor) -> np.ndarray:
-        """``tensor`` as an array, once the device has computed it."""
-        if not self._stream:
-            return tensor.cpu().numpy()
-        host = torch.empty(tensor.shape, dtype=tensor.dtype, pin_memory=True)
-        host.copy_(tensor, non_blocking=True)
-        self._done.record(self._stream)
-        self._done.synchronize()
-        return host.numpy()

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import importlib
+import re
 import sys
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -23,8 +24,8 @@ PROJECT = "catbox"
 def tracking(tracker: str | None, run: Path) -> Iterator[OnUpdate | None]:
     """An ``on_update`` that logs each row to ``tracker``, by the number of decisions; None for no tracker.
 
-    The tracker's run has the name of the folder ``run`` and its settings; it begins with the first row, anew when a run
-    is resumed. If the tracker fails, that is said once, and the run goes on without it.
+    The tracker's run has the name of the folder ``run`` and its settings, a parameter each; it begins with the first
+    row, anew when a run is resumed. Whatever fails in the tracker is said once, and the run goes on without it.
 
     Raises ``ValueError`` for an unknown tracker and one that is not installed.
     """
@@ -35,7 +36,20 @@ def tracking(tracker: str | None, run: Path) -> Iterator[OnUpdate | None]:
         package = importlib.import_module(check_choice("tracker", tracker, TRACKERS))
     except ModuleNotFoundError as error:
         raise ValueError(f"tracker {tracker!r} needs {error.name}:  pip install {tracker}") from error
-    begun = finished = failed = False
+    except Exception as error:  # noqa: BLE001  (each tracker has errors of its own)
+        _say(tracker, error)
+        yield None
+        return
+    begun = failed = False
+
+    def attempt(work: Callable[[], Any]) -> None:
+        nonlocal failed
+        if not failed:
+            try:
+                work()
+            except Exception as error:  # noqa: BLE001  (each tracker has errors of its own)
+                failed = True
+                _say(tracker, error)
 
     def begin() -> None:
         settings = open_run(run, trust=True).as_dict()  # the run has imported its modules
@@ -47,24 +61,29 @@ def tracking(tracker: str | None, run: Path) -> Iterator[OnUpdate | None]:
             package.init(project=PROJECT, name=run.name, config=settings)
 
     def log(row: Mapping[str, float]) -> None:
-        nonlocal begun, failed
-        if failed:
-            return
-        metrics: dict[str, Any] = {name: value for name, value in row.items() if name != "decisions"}
-        try:
-            if not begun:
-                begun = True
-                begin()
-            (package.log_metrics if tracker == "mlflow" else package.log)(metrics, step=int(row["decisions"]))
-        except Exception as error:  # noqa: BLE001  (each tracker has errors of its own)
-            failed = True
-            print(f"{tracker} failed, and the run goes on without it: {error!r}", file=sys.stderr)
+        nonlocal begun
+        if not begun:
+            begun = True
+            attempt(begin)
+        metrics = {tracked_name(name): value for name, value in row.items() if name != "decisions"}
+        send = package.log_metrics if tracker == "mlflow" else package.log
+        attempt(lambda: send(metrics, step=int(row["decisions"])))
 
+    finished = False
     try:
         yield log
         finished = True
     finally:
         if begun and tracker == "mlflow":
-            package.end_run("FINISHED" if finished else "KILLED")
+            attempt(lambda: package.end_run("FINISHED" if finished else "KILLED"))
         elif begun:
-            package.finish()
+            attempt(package.finish)
+
+
+def tracked_name(name: str) -> str:
+    """The ``name`` of a metric as every tracker takes it: MLflow refuses ``=``, ``,`` and more, which agents have."""
+    return re.sub(r"[^\w./ :-]", "_", name)
+
+
+def _say(tracker: str, error: Exception) -> None:
+    print(f"{tracker} failed, and the run goes on without it: {error!r}", file=sys.stderr)

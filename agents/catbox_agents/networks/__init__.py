@@ -1,4 +1,4 @@
 """Trained networks, the agent that plays them, and their checkpoint files.
 
-Playing needs only NumPy and compiled code; ``mlp`` and ``history_modules``, for training, need torch.
+Playing needs only NumPy and compiled code; ``mlp``, for training, needs torch.
 """

@@ -1,4 +1,6 @@
-"""The action head: scores actions by their features, with weights that all actions share.
+"""What turns the outputs of a network into actions: the action head, and the masked sampler.
+
+The action head scores actions by their features, with weights that all actions share.
 
 The last layer of a policy has an output for each action, followed by one for each feature of an action. The latter are
 the weights of the features in the position at hand, so
@@ -11,7 +13,10 @@ similar ones; but here the network runs once for all actions.
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
+from numpy.typing import NDArray
 
 from catbox_env.core.compilation import cached_njit, njit
 
@@ -37,18 +42,72 @@ def _list_legal(mask: np.ndarray, legal: np.ndarray) -> int:
     return count
 
 
-@cached_njit(nogil=True)
-def add_action_scores(
-    outputs: np.ndarray, masks: np.ndarray, features: np.ndarray, scale: np.ndarray
-) -> bool:
+def action_logits(
+    outputs: NDArray[np.float32],
+    masks: NDArray[np.bool_],
+    features: NDArray[np.int8],
+    scale: NDArray[np.float32],
+) -> NDArray[np.float32]:
     """Turn ``outputs`` (n, at least A + K) float32 into logits, in place in the columns of the legal actions.
 
-    ``masks`` (n, A) bool, ``features`` (n, A, K) int8; ``scale`` (K,) float32 multiplies the features. Returns False,
-    with nothing changed, for arrays whose shapes do not match.
+    ``masks`` (n, A) bool, ``features`` (n, A, K) int8; ``scale`` (K,) float32 multiplies the features. Returns the
+    first A columns of ``outputs``. Raises ``ValueError`` for shapes that do not match.
     """
+    _check_fits(outputs, masks, features, scale)
+    add_scores(outputs, masks, features, scale)
+    return outputs[:, : masks.shape[1]]
+
+
+def score_gradient(
+    gradient: NDArray[np.float32],
+    masks: NDArray[np.bool_],
+    features: NDArray[np.int8],
+    scale: NDArray[np.float32],
+) -> None:
+    """Fill the K columns of ``gradient`` (n, at least A + K) float32 after the first A, the gradient of the logits.
+
+    The other arguments and errors are as in `action_logits`.
+    """
+    _check_fits(gradient, masks, features, scale)
+    _fill_gradient(gradient, masks, features, scale)
+
+
+def sample_legal(
+    logits: NDArray[np.float32], masks: NDArray[np.bool_], uniforms: NDArray[np.float64]
+) -> tuple[NDArray[np.int64], NDArray[np.float32]]:
+    """One legal action per row, drawn from the softmax of its legal ``logits`` at ``uniforms`` (n,) in [0, 1).
+
+    Takes ``logits`` (n, at least A) float32, and ``masks`` (n, A) bool with at least one legal action per row. Returns
+    the actions (n,) and their log-probabilities (n,). Raises ``ValueError`` for shapes that do not match.
+    """
+    rows, actions = masks.shape
+    if logits.ndim != 2 or len(logits) != rows or logits.shape[1] < actions or uniforms.shape != (rows,):
+        raise ValueError(
+            f"logits {logits.shape} and uniforms {uniforms.shape}: expected ({rows}, {actions} or more) and ({rows},), "
+            f"as the masks are {masks.shape}"
+        )
+    chosen, log_probs = np.empty(rows, np.int64), np.empty(rows, np.float32)
+    _sample(logits, masks, uniforms, chosen, log_probs)
+    return chosen, log_probs
+
+
+def _check_fits(outputs: np.ndarray, masks: np.ndarray, features: np.ndarray, scale: np.ndarray) -> None:
+    rows, actions = masks.shape
+    if (
+        features.shape != (rows, actions, len(scale))
+        or len(outputs) != rows
+        or (outputs.shape[1] < actions + len(scale))
+    ):
+        raise ValueError(
+            f"outputs {outputs.shape} and action features {features.shape}: expected ({rows}, {actions + len(scale)} "
+            f"or more) and ({rows}, {actions}, {len(scale)}), as the masks are {masks.shape}"
+        )
+
+
+@cached_njit(nogil=True)
+def add_scores(outputs: np.ndarray, masks: np.ndarray, features: np.ndarray, scale: np.ndarray) -> None:
+    """`action_logits` for compiled code, which checks no shapes."""
     num_actions, num_features = masks.shape[1], len(scale)
-    if not _fits(outputs, masks, features, num_features):
-        return False
     weights = np.empty(num_features, np.float32)
     legal = np.empty(num_actions, np.int64)
     for i in range(len(masks)):
@@ -56,20 +115,11 @@ def add_action_scores(
             weights[k] = scale[k] * outputs[i, num_actions + k]
         for n in range(_list_legal(masks[i], legal)):
             outputs[i, legal[n]] += _score(weights, features[i, legal[n]])
-    return True
 
 
 @cached_njit(nogil=True)
-def add_score_gradient(
-    gradient: np.ndarray, masks: np.ndarray, features: np.ndarray, scale: np.ndarray
-) -> bool:
-    """Fill the K columns of ``gradient`` (n, at least A + K) float32 after the first A, the gradient of the logits.
-
-    The other arguments and the result are as in ``add_action_scores``.
-    """
+def _fill_gradient(gradient: np.ndarray, masks: np.ndarray, features: np.ndarray, scale: np.ndarray) -> None:
     num_actions, num_features = masks.shape[1], len(scale)
-    if not _fits(gradient, masks, features, num_features):
-        return False
     sums = np.empty(num_features, np.float32)
     legal = np.empty(num_actions, np.int64)
     for i in range(len(masks)):
@@ -80,13 +130,30 @@ def add_score_gradient(
                 sums[k] += of_logit * np.float32(of_action[k])
         for k in range(num_features):
             gradient[i, num_actions + k] = scale[k] * sums[k]
-    return True
 
 
 @cached_njit(nogil=True)
-def _fits(outputs: np.ndarray, masks: np.ndarray, features: np.ndarray, num_features: int) -> bool:
-    return (
-        outputs.shape[0] == masks.shape[0]
-        and outputs.shape[1] >= masks.shape[1] + num_features
-        and features.shape == (masks.shape[0], masks.shape[1], num_features)
-    )
+def _sample(
+    logits: np.ndarray, masks: np.ndarray, uniforms: np.ndarray, actions: np.ndarray, log_probs: np.ndarray
+) -> None:
+    legal = np.empty(masks.shape[1], np.int64)
+    weights = np.empty(masks.shape[1], np.float64)  # exponentials of the legal logits
+    for row in range(len(masks)):
+        count = _list_legal(masks[row], legal)
+        largest = -np.inf
+        for k in range(count):
+            largest = max(largest, logits[row, legal[k]])
+        total = 0.0
+        for k in range(count):
+            weights[k] = math.exp(logits[row, legal[k]] - largest)
+            total += weights[k]
+        threshold = uniforms[row] * total
+        cumulative = 0.0
+        chosen = -1
+        for k in range(count):
+            chosen = legal[k]  # the last one, if rounding keeps the sum below the threshold
+            cumulative += weights[k]
+            if cumulative > threshold:
+                break
+        actions[row] = chosen
+        log_probs[row] = logits[row, chosen] - largest - math.log(total)

@@ -5,8 +5,8 @@ Reading it runs no code.
 
     key of the header   "catbox": {"format", "game", "options", "network": {...}, "training": {...}}
     arrays              "input_scale" (I,), "layers.<k>.weight" (out, in), "layers.<k>.bias" (out,); with an
-                        action head "action_scale" (K,); with histories "history.<name>", see ``history``; all
-                        float32, or all float16 for half the size: they are read as float32
+                        action head "action_scale" (K,); all float32, or all float16 for half the size: they are
+                        read as float32
 
 A model saved by Stable-Baselines3 (``.zip``) is a checkpoint too, see ``sb3_file``.
 """
@@ -24,9 +24,9 @@ from numpy.typing import NDArray
 
 from catbox_agents.adaptation import Adaptation, adaptation
 from catbox_agents.agent import other_rules
+from catbox_agents.features import NetworkInputs
 from catbox_agents.files import check_format, parse_json, write_atomically
 from catbox_agents.networks.array_file import array_file_bytes, read_arrays, read_header
-from catbox_agents.networks.inputs import NetworkInputs
 from catbox_agents.networks.numpy_network import MAX_ARRAYS, Network, PolicyNetwork
 from catbox_agents.networks.sb3_file import OtherModelError, check_not_stacked, read_sb3_model
 from catbox_env import Game, make_game
@@ -205,7 +205,7 @@ def _check_fits(checkpoint: PolicyCheckpoint, game: Game, adapt: bool) -> Adapta
                 f"{checkpoint.path} is damaged or for rules that cannot be played ({error}): {ANOTHER_CHECKPOINT}"
             ) from error
         if other := other_rules(trained_for, game):
-            if adapt and checkpoint.network.history is None and (found := adaptation(trained_for, game)):
+            if adapt and (found := adaptation(trained_for, game)):
                 _check_sizes(checkpoint, trained_for)
                 return found
             raise ValueError(

@@ -13,9 +13,8 @@ import torch
 from numpy.typing import NDArray
 from torch import nn
 
-from catbox_agents.networks.action_head import add_action_scores, add_score_gradient
-from catbox_agents.networks.history_modules import HistoryEncoder
-from catbox_agents.networks.inputs import NetworkInputs, input_scale, part_sizes
+from catbox_agents.features import NetworkInputs, input_scale, part_sizes
+from catbox_agents.networks.action_head import action_logits, score_gradient
 from catbox_agents.networks.numpy_network import check_hidden_layers
 
 _ACTIVATIONS = {"relu": torch.relu, "tanh": torch.tanh}
@@ -29,10 +28,7 @@ class _ActionScores(torch.autograd.Function):
         ctx.arrays = [tensor.numpy() for tensor in (masks, *given)]
         ctx.width = outputs.shape[1]
         logits = outputs.detach().clone()
-        if not add_action_scores(logits.numpy(), *ctx.arrays):
-            raise ValueError(
-                f"masks {masks.shape} and action features {given[0].shape} do not fit {outputs.shape}"
-            )
+        action_logits(logits.numpy(), *ctx.arrays)
         return logits[:, : masks.shape[1]]
 
     @staticmethod
@@ -40,7 +36,7 @@ class _ActionScores(torch.autograd.Function):
         (of_logits,), (masks, *_) = gradients, ctx.arrays
         gradient = torch.zeros((len(masks), ctx.width))
         gradient[:, : masks.shape[1]] = of_logits
-        add_score_gradient(gradient.numpy(), *ctx.arrays)
+        score_gradient(gradient.numpy(), *ctx.arrays)
         return gradient, None, None, None
 
 
@@ -52,15 +48,13 @@ class MLP(nn.Module):
 
     With an action head (see ``action_head``) the last outputs are weights of the features of actions, which
     ``action_scale`` (K,) multiplies. ``features`` and ``action_features`` name the features of the game that the
-    network takes beside the observation, with their sizes. ``history``, if given, encodes the seat's history; its
-    outputs are appended to the other inputs.
+    network takes beside the observation, with their sizes.
 
     The last ``num_values`` outputs are values, for training only: `arrays` and `describe` leave them out.
     """
 
     input_scale: torch.Tensor
     action_scale: torch.Tensor | None
-    history: HistoryEncoder | None
 
     def __init__(
         self,
@@ -72,7 +66,6 @@ class MLP(nn.Module):
         action_scale: NDArray[np.float32] | None = None,
         features: Mapping[str, int] | None = None,
         action_features: Mapping[str, int] | None = None,
-        history: HistoryEncoder | None = None,
         num_values: int = 0,
     ) -> None:
         super().__init__()
@@ -82,12 +75,11 @@ class MLP(nn.Module):
         self.register_buffer("input_scale", torch.as_tensor(scale))
         self.register_buffer("action_scale", None if action_scale is None else torch.from_numpy(action_scale))
         self.num_values = num_values
-        sizes = [len(scale) + (history.sizes.outputs if history else 0), *hidden, num_outputs + num_values]
+        sizes = [len(scale), *hidden, num_outputs + num_values]
         self.layers = nn.ModuleList(
             nn.utils.skip_init(nn.Linear, inputs, outputs, device=torch.get_default_device())
             for inputs, outputs in pairwise(sizes)
         )
-        self.history = history  # after the layers: this is the order of the parameters
         self._frozen: torch.Tensor | None = None
 
     @classmethod
@@ -103,13 +95,12 @@ class MLP(nn.Module):
             action_scale=input_scale(inputs.action_layout) if inputs.action_layout else None,
             features=part_sizes(inputs.layout),
             action_features=part_sizes(inputs.action_layout),
-            history=HistoryEncoder(inputs.history_sizes) if inputs.history_sizes else None,
             num_values=num_values,
         )
 
     def initialise(self, generator: torch.Generator, last_gain: float) -> MLP:
-        """Draw orthogonal weights (Saxe et al. 2014, https://arxiv.org/abs/1312.6120) and zero biases, and the weights
-        of the history encoder; returns self. ``last_gain`` is that of all outputs but values."""
+        """Draw orthogonal weights (Saxe et al. 2014, https://arxiv.org/abs/1312.6120) and zero biases; returns self.
+        ``last_gain`` is that of all outputs but values."""
         layers = self.linear_layers()
         for layer in layers:
             gain = last_gain if layer is layers[-1] else math.sqrt(2)
@@ -117,8 +108,6 @@ class MLP(nn.Module):
             nn.init.zeros_(layer.bias)
         if self.num_values:
             nn.init.orthogonal_(layers[-1].weight[-self.num_values :], generator=generator)
-        if self.history:
-            self.history.initialise(generator)
         return self
 
     def linear_layers(self) -> list[nn.Linear]:
@@ -133,25 +122,11 @@ class MLP(nn.Module):
     def _num_outputs(self) -> int:
         return self.linear_layers()[-1].out_features - self.num_values
 
-    def forward(
-        self,
-        vectors: torch.Tensor,
-        histories: torch.Tensor | None = None,
-        *,
-        precision: torch.dtype = torch.float32,
-    ) -> torch.Tensor:
-        """Outputs (n, num_outputs + num_values) float32 for ``vectors`` (n, I) int8, computed in ``precision``.
-
-        A network with a history encoder needs ``histories`` (n, T, 2) int8; others ignore them.
-        """
+    def forward(self, vectors: torch.Tensor, *, precision: torch.dtype = torch.float32) -> torch.Tensor:
+        """Outputs (n, num_outputs + num_values) float32 for ``vectors`` (n, I) int8, computed in ``precision``."""
         first, *others = self.linear_layers()
         activation = _ACTIVATIONS[self.activation]
         x = nn.functional.linear(vectors.to(precision), self._first(precision), first.bias.to(precision))
-        if self.history:
-            if histories is None:
-                raise ValueError("this network takes histories: give them with the vectors")
-            encoded = self.history(histories).to(precision)
-            x = x + nn.functional.linear(encoded, first.weight[:, len(self.input_scale) :].to(precision))
         for layer in others:
             x = nn.functional.linear(activation(x), layer.weight.to(precision), layer.bias.to(precision))
         return x.float()
@@ -163,8 +138,7 @@ class MLP(nn.Module):
         """
         if self._frozen is not None:
             return self._frozen
-        weight = self.linear_layers()[0].weight
-        return (weight[:, : len(self.input_scale)] * self.input_scale).to(precision)
+        return (self.linear_layers()[0].weight * self.input_scale).to(precision)
 
     def frozen(self, precision: torch.dtype) -> MLP:
         """A copy that computes the same in ``precision``, faster: for playing, not for training."""
@@ -172,18 +146,6 @@ class MLP(nn.Module):
         twin._frozen = self._first(precision).detach()
         twin.layers.to(precision)
         return twin
-
-    def logits(
-        self,
-        vectors: torch.Tensor,
-        histories: torch.Tensor | None,
-        action_features: torch.Tensor,
-        masks: torch.Tensor,
-        *,
-        precision: torch.dtype = torch.float32,
-    ) -> torch.Tensor:
-        """`logits_of` the outputs of ``forward`` for ``vectors`` and ``histories``."""
-        return self.logits_of(self(vectors, histories, precision=precision), action_features, masks)
 
     def logits_of(
         self, outputs: torch.Tensor, action_features: torch.Tensor, masks: torch.Tensor
@@ -195,6 +157,14 @@ class MLP(nn.Module):
         if outputs.device.type == "cpu":
             return cast(torch.Tensor, _ActionScores.apply(outputs, masks, action_features, self.action_scale))
         return self._logits_on_gpu(outputs, action_features, masks)
+
+    def action_logits(
+        self, outputs: NDArray[np.float32], action_features: NDArray[np.int8], masks: NDArray[np.bool_]
+    ) -> NDArray[np.float32]:
+        """`logits_of` in NumPy, for playing: ``outputs`` are changed in place."""
+        if self.action_scale is None:
+            return outputs[:, : masks.shape[1]]
+        return action_logits(outputs, masks, action_features, self.action_scale.cpu().numpy())
 
     def _logits_on_gpu(
         self, outputs: torch.Tensor, action_features: torch.Tensor, masks: torch.Tensor
@@ -234,6 +204,4 @@ class MLP(nn.Module):
             described["features"] = self.features
         if self.action_features:
             described["action_features"] = self.action_features
-        if self.history:
-            described["history"] = self.history.sizes.describe()
         return described

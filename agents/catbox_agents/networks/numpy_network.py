@@ -9,14 +9,13 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from catbox_agents.networks.action_head import add_action_scores
-from catbox_agents.networks.history import HistorySizes, check_histories, encode_histories
+from catbox_agents.networks.action_head import action_logits
 from catbox_agents.networks.layer_kernels import add_layer
 
 ACTIVATIONS = ("relu", "tanh")
 MAX_HIDDEN_LAYERS = 64
 #: The most arrays of a network.
-MAX_ARRAYS = 2 * (MAX_HIDDEN_LAYERS + 1) + 6
+MAX_ARRAYS = 2 * (MAX_HIDDEN_LAYERS + 1) + 2
 #: Rows that pass through all layers before the next ones do: the hidden units stay in the nearer caches.
 _ROWS_AT_ONCE = 256
 
@@ -34,17 +33,15 @@ class Network(Protocol):
 class PolicyNetwork:
     """Fully connected layers from an int8 vector to float32 outputs, one for each action.
 
-    With an action head (see ``action_head``) the last outputs are weights of the features of actions. With a history
-    encoder (see ``history``) its outputs are appended to the other inputs.
+    With an action head (see ``action_head``) the last outputs are weights of the features of actions.
 
     Args:
         arrays: float32, named as in ``checkpoint``. They are not copied: do not change them.
         described: ``inputs``, ``hidden``, ``outputs`` and ``activation``; if the network takes them, ``features`` and
-            ``action_features`` of the game, each a mapping from names to sizes, and ``history``, the sizes of its
-            encoder.
+            ``action_features`` of the game, each a mapping from names to sizes.
 
     Attributes: ``num_inputs`` I, the length of a vector; ``num_outputs``; ``activation``; ``features`` and
-    ``action_features``, possibly empty; ``history``, the sizes of the encoder or None.
+    ``action_features``, possibly empty; ``action_scale`` (K,) float32, factors of the features of actions.
 
     Raises ``ValueError`` if the arrays do not fit each other and ``described``, and for numbers that are not finite.
     """
@@ -57,7 +54,10 @@ class PolicyNetwork:
         self.features = _part_sizes("features", described)
         self.action_features = _part_sizes("action_features", described)
         shapes = {name: array.shape for name, array in arrays.items()}
-        self.history = _history_sizes(shapes)
+        if "history" in described:
+            raise ValueError(
+                "it takes histories through an encoder, which catbox no longer has; use catbox 0.1.0, or train again"
+            )
         self._described = self._checked(shapes, described)
         self.num_inputs, self.num_outputs = self._described["inputs"], self._described["outputs"]
         self.activation = self._described["activation"]
@@ -68,14 +68,8 @@ class PolicyNetwork:
             for k in range(len(hidden) + 1)
         ]
         first, bias = self._layers[0]
-        self._history_arrays: list[NDArray[np.float32]] = []
-        if self.history:
-            self._history_arrays = [
-                np.ascontiguousarray(arrays[f"history.{name}"]) for name in self.history.shapes()
-            ]
-        self._of_history = first[self.num_inputs :]
         with np.errstate(over="ignore"):
-            first = first[: self.num_inputs] * arrays["input_scale"][:, None]
+            first = first * arrays["input_scale"][:, None]
         if not np.isfinite(first).all():  # 0 times such a weight would not be 0
             raise ValueError("layers.0.weight times input_scale holds numbers that are not finite")
         self._layers[0] = first, bias
@@ -88,8 +82,7 @@ class PolicyNetwork:
         expected: dict[str, tuple[int, ...]] = {"input_scale": (sizes[0],)}
         while (name := f"layers.{len(sizes) - 1}.weight") in shapes:
             outputs = shapes[name][0] if shapes[name] else 0
-            taken = sizes[-1] + (self.history.outputs if self.history and len(sizes) == 1 else 0)
-            expected |= {name: (outputs, taken), name.replace("weight", "bias"): (outputs,)}
+            expected |= {name: (outputs, sizes[-1]), name.replace("weight", "bias"): (outputs,)}
             sizes.append(outputs)
         inputs, *hidden, outputs = sizes if len(sizes) > 1 else [*sizes, 0]
         described: dict[str, Any] = {"inputs": inputs, "hidden": hidden, "outputs": outputs}
@@ -99,9 +92,6 @@ class PolicyNetwork:
         if self.action_features:
             described["action_features"] = self.action_features
             expected["action_scale"] = (sum(self.action_features.values()),)
-        if self.history:
-            described["history"] = self.history.describe()
-            expected |= {f"history.{name}": shape for name, shape in self.history.shapes().items()}
         if shapes != expected or given != described or min(sizes) < 1:
             raise ValueError(f"its arrays do not fit its header {given!r:.200}")
         return described
@@ -129,40 +119,27 @@ class PolicyNetwork:
         """JSON values from which it can be rebuilt, with its arrays."""
         return dict(self._described)
 
-    def outputs(
-        self, vectors: NDArray[np.int8], histories: NDArray[np.int8] | None = None
-    ) -> NDArray[np.float32]:
-        """Outputs (n, num_outputs) for ``vectors`` (n, I) int8; a history encoder needs ``histories`` (n, T, 2) int8.
-
-        Raises ``ValueError`` for other shapes and types, and for histories of another game.
-        """
+    def outputs(self, vectors: NDArray[np.int8]) -> NDArray[np.float32]:
+        """Outputs (n, num_outputs) for ``vectors`` (n, I) int8. Raises ``ValueError`` for other shapes and types."""
         if vectors.dtype != np.int8 or vectors.ndim != 2 or vectors.shape[1] != self.num_inputs:
             raise ValueError(
                 f"vectors {vectors.dtype} of shape {vectors.shape}: expected int8 of shape (n, {self.num_inputs})"
             )
-        if not self.history:
-            histories = None
-        elif histories is None:
-            raise ValueError("this network takes histories: give one with each vector")
-        else:
-            histories = check_histories(histories, len(vectors))
         if len(vectors) <= _ROWS_AT_ONCE:
-            return self._outputs(vectors, histories)
+            return self._outputs(vectors)
         found = np.empty((len(vectors), self.num_outputs), np.float32)
         for start in range(0, len(vectors), _ROWS_AT_ONCE):
             rows = slice(start, start + _ROWS_AT_ONCE)
-            found[rows] = self._outputs(vectors[rows], None if histories is None else histories[rows])
+            found[rows] = self._outputs(vectors[rows])
         return found
 
-    def _outputs(self, vectors: NDArray[np.int8], histories: NDArray[np.int8] | None) -> NDArray[np.float32]:
+    def _outputs(self, vectors: NDArray[np.int8]) -> NDArray[np.float32]:
         last = len(self._layers) - 1
         relu = self.is_relu
         numbers: NDArray[Any] = vectors
         for number, (weights, bias) in enumerate(self._layers):
             sums = np.empty((len(vectors), len(bias)), np.float32)
             sums[:] = bias
-            if number == 0 and histories is not None and self.history:
-                add_layer(encode_histories(histories, self._history_arrays), self._of_history, sums, False)
             add_layer(numbers, weights, sums, relu and number < last)
             if not relu and number < last:
                 np.tanh(sums, out=sums)
@@ -170,32 +147,19 @@ class PolicyNetwork:
         return numbers
 
     def logits(
-        self,
-        vectors: NDArray[np.int8],
-        action_features: NDArray[np.int8],
-        masks: NDArray[np.bool_],
-        histories: NDArray[np.int8] | None = None,
+        self, vectors: NDArray[np.int8], action_features: NDArray[np.int8], masks: NDArray[np.bool_]
     ) -> NDArray[np.float32]:
         """Logits (n, A) of the actions that are legal by ``masks`` (n, A); those of others are undefined.
 
-        An action head reads ``action_features`` (n, A, K) int8; the rest is as in `outputs`.
+        An action head reads ``action_features`` (n, A, K) int8. Errors as in `outputs`.
         """
-        found = self.outputs(vectors, histories)
-        num_features = len(self.action_scale)
-        num_actions = self.num_outputs - num_features
-        if num_features:
-            wanted = len(found), num_actions
-            if masks.dtype != np.bool_ or masks.shape != wanted:
-                raise ValueError(
-                    f"masks {masks.dtype} of shape {masks.shape}: expected bool of shape {wanted}"
-                )
-            if action_features.dtype != np.int8 or action_features.shape != (*wanted, num_features):
-                raise ValueError(
-                    f"features of actions {action_features.dtype} of shape {action_features.shape}: expected int8 of "
-                    f"shape {(*wanted, num_features)}"
-                )
-            add_action_scores(found, masks, action_features, self.action_scale)
-        return found[:, :num_actions]
+        found = self.outputs(vectors)
+        if not len(self.action_scale):
+            return found
+        for name, array, kind in (("masks", masks, np.bool_), ("action features", action_features, np.int8)):
+            if array.dtype != kind:
+                raise ValueError(f"{name} {array.dtype}: expected {np.dtype(kind)}")
+        return action_logits(found, masks, action_features, self.action_scale)
 
 
 def check_hidden_layers(hidden: Sequence[int], activation: object) -> None:
@@ -209,20 +173,6 @@ def check_hidden_layers(hidden: Sequence[int], activation: object) -> None:
 def _transposed(weight: NDArray[np.float32]) -> NDArray[np.float32]:
     """``weight`` (out, in) as (in, out), so that the weights of one input lie side by side."""
     return np.ascontiguousarray(weight.T)
-
-
-def _history_sizes(shapes: Mapping[str, tuple[int, ...]]) -> HistorySizes | None:
-    """The sizes of the history encoder with arrays of ``shapes``; None if there are no such arrays."""
-    scores, ages, values = (
-        shapes.get(f"history.{name}") for name in ("token_scores", "age_scores", "token_values")
-    )
-    if scores is None or ages is None or values is None:
-        return None
-    if len(scores) != 3 or len(ages) != 2 or len(values) != 3:
-        raise ValueError(
-            f"history.token_scores, age_scores and token_values are of shape {scores}, {ages}, {values}"
-        )
-    return HistorySizes(scores[0], scores[1] - 1, ages[0], scores[2], values[2])
 
 
 def _part_sizes(name: str, described: Mapping[str, Any]) -> dict[str, int]:

@@ -3,14 +3,21 @@
 from __future__ import annotations
 
 import os
-from typing import cast
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any, cast
 
 import numpy as np
 
 from catbox_agents.adaptation import Adaptation
 from catbox_agents.agent import Seed
-from catbox_agents.networks.checkpoint import ANOTHER_CHECKPOINT, load_checkpoint
-from catbox_agents.networks.inputs import NetworkInputs
+from catbox_agents.features import NetworkInputs
+from catbox_agents.networks.checkpoint import (
+    ANOTHER_CHECKPOINT,
+    POLICY_FILE,
+    load_checkpoint,
+    save_checkpoint,
+)
 from catbox_agents.networks.numpy_network import Network, PolicyNetwork
 from catbox_agents.random_agent import SamplingAgent, sample_actions
 from catbox_env import Game
@@ -20,8 +27,8 @@ class PolicyAgent(SamplingAgent):
     """Plays the legal action with the highest logit, or with ``greedy=False`` one sampled from the policy.
 
     ``network``: an `MLP`, with its current weights, or a `PolicyNetwork`; ``adapted``, if given, is how it plays
-    ``game``, though made for other rules. ``needs_history`` is True for one with a history encoder. Raises
-    ``ValueError`` for a network that does not fit its game or is not finite, or one to adapt that takes histories.
+    ``game``, though made for other rules. Raises ``ValueError`` for a network that does not fit its game or is not
+    finite.
     """
 
     def __init__(
@@ -37,15 +44,12 @@ class PolicyAgent(SamplingAgent):
         self.adapted = adapted
         made_for = game if adapted is None else adapted.own
         self.inputs = NetworkInputs.of(network, made_for)
-        if adapted is not None and network.history is not None:
-            raise ValueError("a network that takes histories plays no rules but those it was made for")
         needed = self.inputs.size, made_for.num_actions + self.inputs.action_size
         if (network.num_inputs, network.num_outputs) != needed:
             raise ValueError(
                 f"a network of {network.num_inputs} inputs and {network.num_outputs} outputs, expected {needed[0]} and "
                 f"{needed[1]} for {made_for.id}"
             )
-        self.needs_history = network.history is not None
         self.greedy = greedy
         self.draws_actions = not greedy
         self.name = "this policy"  # for messages
@@ -68,33 +72,35 @@ class PolicyAgent(SamplingAgent):
         return agent
 
     def act(self, observation: np.ndarray, action_mask: np.ndarray, history: np.ndarray | None = None) -> int:
-        """One action for ``observation`` (O,) int8 and ``action_mask`` (A,); ``history`` (T, 2) int8 where needed."""
-        past = None if history is None else np.asarray(history)[None]
-        return int(self.act_batch(np.asarray(observation)[None], np.asarray(action_mask)[None], past)[0])
+        """One action for ``observation`` (O,) int8 and ``action_mask`` (A,); ``history`` is ignored."""
+        return int(self.act_batch(np.asarray(observation)[None], np.asarray(action_mask)[None])[0])
 
     def act_batch(
         self, observations: np.ndarray, action_masks: np.ndarray, histories: np.ndarray | None = None
     ) -> np.ndarray:
         """Actions (n,) int64 for ``observations`` (n, O) int8 and ``action_masks`` (n, A); no mask may be empty.
 
-        ``histories`` (n, T, 2) int8 are required if ``needs_history``, and ignored otherwise.
+        ``histories`` are ignored.
         """
         if self.greedy:
-            return self._logits(observations, action_masks, histories).argmax(axis=1)
-        policies = self.policy_batch(observations, action_masks, histories)
+            return self._logits(observations, action_masks).argmax(axis=1)
+        policies = self.policy_batch(observations, action_masks)
         return sample_actions(policies, self.uniforms(len(policies)))
 
     def policy_batch(
         self, observations: np.ndarray, action_masks: np.ndarray, histories: np.ndarray | None = None
     ) -> np.ndarray:
         """The policy (n, A) float32: the softmax of the logits, even if the agent is greedy."""
-        scores = self._logits(observations, action_masks, histories)
+        scores = self._logits(observations, action_masks)
         weights = np.exp(scores - scores.max(axis=1, keepdims=True))
         return cast(np.ndarray, weights / weights.sum(axis=1, keepdims=True))
 
-    def _logits(
-        self, observations: np.ndarray, action_masks: np.ndarray, histories: np.ndarray | None
-    ) -> np.ndarray:
+    def save(self, folder: str | os.PathLike[str], training: Mapping[str, Any] | None = None) -> None:
+        """Write the policy file into ``folder``; ``training`` and errors as in `save_checkpoint`."""
+        game = self.game if self.adapted is None else self.adapted.own
+        save_checkpoint(Path(folder) / POLICY_FILE, self.network, game, dict(training or {}))
+
+    def _logits(self, observations: np.ndarray, action_masks: np.ndarray) -> np.ndarray:
         """Logits (n, A), minus infinity where illegal."""
         observations, masks = np.asarray(observations), np.asarray(action_masks).astype(bool)
         inputs, outputs = self.game.observation_layout.size, self.game.num_actions
@@ -105,16 +111,11 @@ class PolicyAgent(SamplingAgent):
             )
         if not masks.any(axis=1).all():
             raise ValueError("a mask without a legal action: ask only for seats that are to move")
-        if self.needs_history and histories is None:
-            raise ValueError(
-                f"{self.name}: its network takes the history of the seat to move, and none was given: ask it with "
-                "histories, as make_vec(..., history=True) keeps them"
-            )
         observations, legal = observations.astype(np.int8, copy=False), masks
         if self.adapted is not None:
             observations, legal = self.adapted.observations(observations), self.adapted.masks(masks)
         vectors, action_features = self.inputs.compute(observations, legal)
-        scores = self.network.logits(vectors, action_features, legal, histories)
+        scores = self.network.logits(vectors, action_features, legal)
         if self.adapted is not None:
             scores = scores[:, self.adapted.actions]
         if not np.isfinite(scores).all():

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 import catbox_agents.features
 from catbox_agents.agent import Agent, other_rules
-from catbox_agents.networks.action_head import add_action_scores
+from catbox_agents.networks.action_head import add_scores
 from catbox_agents.networks.layer_kernels import add_layer
 from catbox_agents.networks.policy_agent import PolicyAgent
 from catbox_env import Vec
@@ -32,7 +32,7 @@ def plays_compiled(agent: Agent) -> bool:
         return False
     network = agent.network
     has_features = bool(network.features and network.action_features)
-    return agent.greedy and agent.adapted is None and not network.history and has_features and network.is_relu
+    return agent.greedy and agent.adapted is None and has_features and network.is_relu
 
 
 def policy_rewards(
@@ -109,7 +109,7 @@ def _make_play(step_games: Callable[..., None], fill: Callable[..., None]) -> Ca
                     inputs, outputs = outputs, np.empty((count, len(biases[layer])), np.float32)
                     outputs[:] = biases[layer]
                     add_layer(inputs, weights[layer], outputs, layer < last)
-                add_action_scores(outputs, masks[:count], of_actions[:count], scale)
+                add_scores(outputs, masks[:count], of_actions[:count], scale)
                 for n in range(count):
                     best, choice = -np.inf, -1
                     for action in range(num_actions):

@@ -80,15 +80,13 @@ def best_response(
     from catbox_train.runs.progress import TrainingAborted, TrainingDiverged, TrainingInterrupted, command
 
     given = given_settings(game, settings)
-    if own := [name for name in given if name.rpartition(".")[2] in SET_HERE]:
+    if own := [name for name in given if name in SET_HERE]:
         raise ValueError(
             f"--set {', '.join(own)}: best-response sets this itself; --seeds sets the learners' seeds"
         )
     config = load_config(preset, overrides=given)
     if not from_scratch:
-        named = {name.removeprefix("algorithm_options.") for name in given}
-        steps = {name: value for name, value in fine_tuning(target, config).items() if name not in named}
-        config = load_config(preset, overrides={**steps, **given})
+        config = load_config(preset, overrides={**fine_tuning(target, config), **given})
     folder = output or Path("runs") / "best-response"
     keep_freed_memory()
     try:

@@ -87,11 +87,10 @@ def _play(game: Game) -> None:
 
 
 def _train(game_id: str, folder: Path) -> None:
-    from catbox_train.config import TrainConfig
-    from catbox_train.runs.loop import train
+    from catbox_train import load_config, train
 
-    small = TrainConfig(
-        game=game_id, total_decisions=128, batch_size=128, num_envs=16, workers=1, minibatch_size=64, hidden=(8,),
-        evaluate_deals=10, final_deals=10, opponents=("random",),
-    )  # fmt: skip
-    train(small, folder, Console(quiet=True))
+    small = {
+        "game": game_id, "total_decisions": 128, "games_per_update": 16, "minibatch_size": 64, "hidden": [8],
+        "evaluate_deals": 10, "final_deals": 10, "eval_opponents": ["random"],
+    }  # fmt: skip
+    train(load_config(overrides=small), folder, Console(quiet=True))

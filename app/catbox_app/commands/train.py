@@ -11,8 +11,7 @@ import typer
 from rich.console import Console
 from rich.table import Table
 
-from catbox_agents.option_text import QuotedText
-from catbox_app.chosen_game import GameOptions, add_pairs
+from catbox_app.chosen_game import GameOptions, add_once, add_pairs
 from catbox_app.options import ALGORITHMS, PRESETS, TRACKERS, RayAddress, complete_words
 from catbox_app.preconditions import require
 from catbox_app.rules import DEFAULT_GAME
@@ -56,7 +55,7 @@ def train(
         typer.Option(
             "--set",
             metavar="NAME=VALUE",
-            help="Any setting, such as hidden=64,64; may be repeated. See --settings.",
+            help="Any setting, its value in YAML, such as hidden=[64,64]; may be repeated. See --settings.",
         ),
     ] = None,
     output: Annotated[
@@ -77,7 +76,7 @@ def train(
         typer.Option(
             "--workers-on-ray",
             metavar="K",
-            help="Play and learn in K processes on a Ray cluster, one core each; sets workers to K.",
+            help="Play and learn in K processes, all but one of them on a Ray cluster; sets workers to K.",
         ),
     ] = None,
     ray_address: RayAddress = None,
@@ -201,23 +200,28 @@ def _algorithm(workers: int | None, address: str | None) -> Iterator[Any]:
     if workers is None:
         yield None
         return
-    from catbox_train.ray import RayWorkers
+    from catbox_train.ray import OnRay
 
-    console = Console()
-    with RayWorkers(
-        workers, address, lambda text: console.print(text, soft_wrap=True, markup=False)
-    ) as cluster:
-        yield cluster.algorithm
+    with OnRay(workers, address) as make_algorithm:
+        yield make_algorithm
 
 
 def given_settings(
     game: GameOptions, settings: list[str] | None, algorithm: str | None = None
 ) -> dict[str, Any]:
     """The overrides for ``load_config`` that the options of a command give."""
+    import yaml
+
     overrides: dict[str, Any] = {} if game.game_id is None else {"game": game.game_id}
-    overrides |= {} if algorithm is None else {"algorithm": QuotedText(algorithm)}
+    overrides |= {} if algorithm is None else {"algorithm": algorithm}
     overrides |= {f"game_options.{name}": value for name, value in game.rules.items()}
-    add_pairs(overrides, settings, "--set")
+    texts: dict[str, str] = {}
+    add_pairs(texts, settings, "--set")
+    for name, text in texts.items():
+        try:
+            add_once(overrides, name, yaml.safe_load(text), f"--set {name}={text}")
+        except yaml.YAMLError as error:
+            raise ValueError(f"--set {name}={text}: not valid YAML, {' '.join(str(error).split())}") from None
     return overrides
 
 
@@ -228,16 +232,12 @@ def _names(preset: str | None, game: str) -> list[str]:
 
 
 def _print_settings(algorithm: str | None) -> None:
-    from catbox_train.algorithm import options_class
-    from catbox_train.config import TrainConfig, preset_names
+    from catbox_train.algorithm import algorithm_class
+    from catbox_train.config import preset_names
 
-    name = algorithm or TrainConfig().algorithm
-    for title, rows in (
-        ("Settings of a training run", TrainConfig.describe()),
-        (f"Settings of the algorithm {name}, algorithm_options", options_class(name).describe()),
-    ):
-        table = Table("setting", "default", "what it does", title=title)
-        for row in rows:
-            table.add_row(*row)
-        Console().print(table)
+    name = algorithm or "ppo"
+    table = Table("setting", "default", "what it does", title=f"Settings of a training run with {name}")
+    for row in algorithm_class(name).Config.describe():
+        table.add_row(*row)
+    Console().print(table)
     Console().print(f"Presets: {', '.join(preset_names())}. Algorithms (--algo): {', '.join(ALGORITHMS)}")

@@ -1,16 +1,13 @@
 """Checkpoints of a training run: each is complete or absent, and holds everything needed to resume exactly.
 
     RUN/checkpoints/00000120/            named by the number of updates done
-        policy.safetensors               the actor and its metadata (catbox_agents.networks.checkpoint)
-        training.npz                     everything else, as arrays: weights, Adam's moments, games, carried rows
-        training.json                    counters, generators, the configuration they belong to, and checksums
+        policy.safetensors               the policy (catbox_agents.networks.checkpoint), or what one's own agent saves
+        training.npz                     the arrays of the algorithm's state: weights, Adam's moments, earlier policies
+        training.json                    counters, the configuration they belong to, and checksums
     RUN/checkpoints/best/                the policy that did best in the evaluations during training
-        policy.safetensors
 
 A checkpoint is written under a temporary name and renamed when every byte has reached the disk, so a run that is
-killed at any moment leaves the previous checkpoint intact; the one file of ``best`` is replaced atomically. None of the
-files can hold code. Reading validates: the checksums detect damage, and because anybody can compute them for an edited
-file, every number is checked too, here and by the algorithm whose state it is.
+killed at any moment leaves the previous checkpoint intact. None of the files that catbox writes can hold code.
 """
 
 from __future__ import annotations
@@ -20,44 +17,47 @@ import json
 import math
 import os
 import shutil
+import zipfile
 from collections.abc import Mapping
 from contextlib import suppress
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from catbox_agents.files import check_format, parse_json, read_text, write_atomically, writing
-from catbox_agents.networks.checkpoint import (
-    CHECKPOINTS_FOLDER,
-    POLICY_FILE,
-    load_checkpoint,
-    numbered_checkpoints,
-    save_checkpoint,
-)
-from catbox_agents.networks.numpy_network import PolicyNetwork
-from catbox_env import Game
-from catbox_train.algorithm import DivergedError, TrainingState
-from catbox_train.runs.arrays import name_of_not_finite, read_arrays, write_arrays
+from catbox_agents.networks.checkpoint import CHECKPOINTS_FOLDER, numbered_checkpoints
+from catbox_train.algorithm import DivergedError, Policy, State
 
 #: The value of "format" in training.json. It increases when runs of earlier versions can no longer be resumed.
-FORMAT = "catbox-training-4"
+FORMAT = "catbox-training-5"
 #: How many of the latest checkpoints are kept: the second last serves if the last is damaged.
 KEPT = 2
 BEST_FOLDER = "best"
 ARRAYS_FILE, VALUES_FILE = "training.npz", "training.json"
 
 
-def save_training(run: Path, update: int, actor: PolicyNetwork, game: Game, state: TrainingState) -> Path:
-    """Write checkpoint ``update`` of the run folder ``run``, and drop all but the last two; returns its folder.
+@dataclass
+class Counters:
+    """How far a run has come. ``seconds`` counts playing and learning, not evaluations."""
+
+    update: int = 0
+    decisions: int = 0
+    seconds: float = 0.0
+
+
+def save_training(run: Path, done: Counters, config: dict[str, Any], policy: Policy, state: State) -> Path:
+    """Write a checkpoint into the run folder ``run``, and drop all but the last two; returns its folder.
 
     Raises ``DivergedError`` for numbers that are not finite, and ``WriteError``; either way the earlier checkpoints
     stay.
     """
-    if name := name_of_not_finite(state.arrays):
-        raise DivergedError(f"{name} holds numbers that are not finite")
+    for name, array in state.items():
+        if array.dtype.kind == "f" and not np.isfinite(array).all():
+            raise DivergedError(f"{name} holds numbers that are not finite")
     parent = run / CHECKPOINTS_FOLDER
-    folder, unfinished = parent / f"{update:08d}", parent / f".{update:08d}.writing"
+    folder, unfinished = parent / f"{done.update:08d}", parent / f".{done.update:08d}.writing"
     with writing(parent):
         parent.mkdir(exist_ok=True)
         for leftover in parent.glob(".*.writing"):  # of a run that was killed while writing
@@ -65,17 +65,19 @@ def save_training(run: Path, update: int, actor: PolicyNetwork, game: Game, stat
     try:
         with writing(unfinished):
             unfinished.mkdir()
-        facts = {name: state.values[name] for name in ("update", "decisions")}
-        facts["algorithm"] = state.values["config"]["algorithm"]
-        save_checkpoint(unfinished / POLICY_FILE, actor, game, training=facts)
-        write_arrays(unfinished / ARRAYS_FILE, state.arrays)
+            policy.save(unfinished, _facts(done, config))
+        with writing(unfinished / ARRAYS_FILE), open(unfinished / ARRAYS_FILE, "wb") as file:
+            np.savez(file, allow_pickle=False, **state)
+            os.fsync(file.fileno())
         with writing(unfinished):
-            files = {name: _file_checksum(unfinished / name) for name in (POLICY_FILE, ARRAYS_FILE)}
-        values = {"format": FORMAT, **state.values, "files": files}
+            files = {file.name: _file_checksum(file) for file in sorted(unfinished.iterdir())}
+        values = {"format": FORMAT, **asdict(done), "config": config, "files": files}
         text = json.dumps({**values, "checksum": checksum(values)}, indent=1, allow_nan=False)
         write_atomically(unfinished / VALUES_FILE, text.encode())
         with writing(folder):
             _folder_to_disk(unfinished)
+            if folder.exists():  # of a run that was resumed from the checkpoint before
+                shutil.rmtree(folder)
             unfinished.rename(folder)
             _folder_to_disk(parent)
     except OSError:
@@ -88,8 +90,13 @@ def save_training(run: Path, update: int, actor: PolicyNetwork, game: Game, stat
     return folder
 
 
-def load_training(folder: Path, config: dict[str, Any], like: Mapping[str, np.ndarray]) -> TrainingState:
-    """Read a checkpoint folder that a run with ``config`` wrote, with arrays of the types and shapes of ``like``.
+def _facts(done: Counters, config: Mapping[str, Any]) -> dict[str, Any]:
+    """What a saved policy says about its training."""
+    return {"update": done.update, "decisions": done.decisions, "algorithm": config["algorithm"]}
+
+
+def load_training(folder: Path, config: dict[str, Any]) -> tuple[Counters, State]:
+    """Read a checkpoint folder that a run with ``config`` wrote.
 
     Raises ``ValueError`` if it is damaged, or has another format or configuration.
     """
@@ -102,12 +109,11 @@ def load_training(folder: Path, config: dict[str, Any], like: Mapping[str, np.nd
     check_format(f"checkpoint {folder}", values.get("format"), FORMAT, _remedy(folder))
     try:
         _check_checksums(folder, values)
-        was = values.get("config")
-        if not isinstance(was, dict):
-            raise ValueError(f"{VALUES_FILE} lacks the settings, config")
-    except (OSError, ValueError) as error:
+        was, done = dict(values["config"]), Counters(**{name: values[name] for name in asdict(Counters())})
+        with np.load(folder / ARRAYS_FILE, allow_pickle=False) as arrays:
+            state = dict(arrays)
+    except (OSError, ValueError, KeyError, TypeError, RecursionError, zipfile.BadZipFile) as error:
         raise damage_error(folder, error) from error
-    was, config = _flat(was), _flat(config)
     changed = [name for name in {**was, **config} if was.get(name) != config.get(name) and name != "device"]
     if changed:
         lines = ", ".join(f"{name}: {was.get(name)!r} -> {config.get(name)!r}" for name in changed)
@@ -115,19 +121,7 @@ def load_training(folder: Path, config: dict[str, Any], like: Mapping[str, np.nd
             f"checkpoint {folder} was made with other settings than config.yaml has now ({lines}): a run keeps the "
             "settings it began with; restore them, or start a new run in another folder"
         )
-    try:
-        arrays = read_arrays(folder / ARRAYS_FILE, like)
-        if name := name_of_not_finite(arrays):
-            raise ValueError(f"{name} holds numbers that are not finite")
-    except (OSError, ValueError) as error:
-        raise damage_error(folder, error) from error
-    return TrainingState(arrays, values)
-
-
-def _flat(settings: Mapping[str, Any]) -> dict[str, Any]:
-    """``settings`` with those of the algorithm among the others."""
-    options = settings.get("algorithm_options")
-    return {**settings, **options, "algorithm_options": None} if isinstance(options, dict) else {**settings}
+    return done, state
 
 
 def damage_error(folder: Path, error: Exception) -> ValueError:
@@ -150,31 +144,22 @@ def _remedy(folder: Path) -> str:
     return f"there is none before it; delete {folder} to resume from the start of the run"
 
 
-def save_best(run: Path, actor: PolicyNetwork, game: Game, training: dict[str, Any]) -> None:
-    """Make ``actor`` the best policy of the run, in one step; ``training`` holds its "margin".
-
-    Raises ``WriteError``.
-    """
+def save_best(run: Path, done: Counters, config: dict[str, Any], policy: Policy, margin: float) -> None:
+    """Make ``policy`` the best one of the run. Raises ``WriteError``."""
     folder = run / CHECKPOINTS_FOLDER / BEST_FOLDER
     with writing(folder):
         # Not the folder of the run: without its settings there is no run.
         folder.parent.mkdir(exist_ok=True)
         folder.mkdir(exist_ok=True)
-    save_checkpoint(folder / POLICY_FILE, actor, game, training)
+        policy.save(folder, {**_facts(done, config), "margin": margin})
 
 
-def best_margin(run: Path, game: Game) -> float:
-    """The margin of the best policy of the run so far; minus infinity if there is none.
-
-    Raises ``ValueError`` or ``OSError`` if its file is damaged.
-    """
-    file = run / CHECKPOINTS_FOLDER / BEST_FOLDER / POLICY_FILE
-    if not file.exists():
-        return -math.inf
-    margin = load_checkpoint(file, game).training.get("margin")
-    if not isinstance(margin, float) or not math.isfinite(margin):
-        raise ValueError(f"{file} has no margin in its header: {margin!r:.80}")
-    return margin
+def best_margin(run: Path, rows: list[dict[str, float]], opponents: tuple[str, ...]) -> float:
+    """The margin of the best policy so far by the metrics ``rows``; minus infinity if there is none."""
+    names = [f"evaluation/{name}/margin" for name in opponents]
+    margins = [sum(row[name] for name in names) / len(names) for row in rows if names and names[0] in row]
+    there = (run / CHECKPOINTS_FOLDER / BEST_FOLDER).is_dir()
+    return max(margins, default=-math.inf) if there else -math.inf
 
 
 def checksum(values: Mapping[str, Any]) -> str:
@@ -197,9 +182,8 @@ def _check_checksums(folder: Path, values: dict[str, Any]) -> None:
         raise ValueError(f"{VALUES_FILE} is nested too deeply") from None
     if found != values.get("checksum"):
         raise ValueError(f"{VALUES_FILE} was changed after it was written: its checksum does not match")
-    files = values.get("files")
-    for name in (POLICY_FILE, ARRAYS_FILE):
-        if not isinstance(files, dict) or files.get(name) != _file_checksum(folder / name):
+    for name, wanted in values["files"].items():
+        if Path(name).name != name or wanted != _file_checksum(folder / name):
             raise ValueError(f"{name} was changed after it was written: its checksum does not match")
 
 

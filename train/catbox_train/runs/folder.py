@@ -10,9 +10,8 @@ from filelock import FileLock, Timeout
 
 from catbox_agents.files import WriteError, write_atomically, writing
 from catbox_agents.networks.checkpoint import CHECKPOINTS_FOLDER
-from catbox_train.config import TrainConfig, load_config
+from catbox_train.config import TrainConfig, load_config, read_yaml
 from catbox_train.runs.checkpoint import BEST_FOLDER
-from catbox_train.settings_file import read_settings
 
 CONFIG_FILE = "config.yaml"
 LOCK_FILE = ".lock"
@@ -48,11 +47,8 @@ def open_run(run: Path, trust: bool = False) -> TrainConfig:
             "start one"
         )
     config = load_config(file=file, trust=trust)
-    given = read_settings(file)
-    options = given.get("algorithm_options")
-    named = {**given, **options} if isinstance(options, dict) else given
-    names = [*TrainConfig.names(), *config.algorithm_options.names()]
-    missing = [name for name in names if name not in named and name != "algorithm_options"]
+    given = read_yaml(file)
+    missing = [name for name in type(config).model_fields if name not in given]
     if missing:
         raise ValueError(
             f"{file} lacks {', '.join(missing)}: restore what the run began with, or start a new run in another folder"

@@ -7,34 +7,34 @@ RUN/results.json     the matches at the end RUN/learning.png    learning curves
 
 from __future__ import annotations
 
-import math
 import os
 import signal
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
-import numpy as np
+import torch
 from rich.console import Console
 
 from catbox_agents.files import WriteError
-from catbox_agents.networks.checkpoint import POLICY_FILE, latest_checkpoint, load_checkpoint
+from catbox_agents.networks.checkpoint import latest_checkpoint
 from catbox_agents.specs import asks_server, imports_module
 from catbox_env import Game
-from catbox_train.algorithm import (
-    Algorithm,
-    DivergedError,
-    MakeAlgorithm,
-    TrainingState,
-    WorkersLost,
-    algorithm_class,
-)
+from catbox_train.algorithm import Algorithm, DivergedError, WorkersLost, algorithm_class
 from catbox_train.config import TrainConfig
 from catbox_train.memory import check_memory
-from catbox_train.runs.checkpoint import best_margin, damage_error, load_training, save_best, save_training
+from catbox_train.processes import Together
+from catbox_train.runs.checkpoint import (
+    Counters,
+    best_margin,
+    damage_error,
+    load_training,
+    save_best,
+    save_training,
+)
 from catbox_train.runs.folder import CONFIG_FILE, locked, open_run, remove_leftovers, start_run
 from catbox_train.runs.metrics import MetricsLog, checked_metrics
 from catbox_train.runs.progress import (
@@ -52,13 +52,10 @@ from catbox_train.runs.report import evaluate_policy, final_report
 OnUpdate = Callable[[Mapping[str, float]], bool | None]
 
 
-@dataclass
-class Counters:
-    """How far a run has come. ``seconds`` counts playing and learning, not evaluations."""
-
-    update: int = 0
-    decisions: int = 0
-    seconds: float = 0.0
+#: The run ends when workers are lost more often than this without a checkpoint in between.
+MAX_LOSSES = 3
+#: Takes the settings of a run and its game, and makes its algorithm.
+MakeAlgorithm = Callable[[TrainConfig, Game], Algorithm]
 
 
 def train(
@@ -71,7 +68,7 @@ def train(
 ) -> dict[str, Any]:
     """Train with ``config`` in the new run folder ``output``; returns what ``results.json`` holds.
 
-    ``make_algorithm`` makes the algorithm of a run that learns elsewhere: ``catbox_train.ray.RayWorkers.algorithm``.
+    ``make_algorithm`` makes the algorithm of a run whose processes are elsewhere: ``catbox_train.ray.OnRay``.
     ``options`` of the command, such as ``["--workers-on-ray", "8"]``, are included in the commands that messages name.
     ``on_update`` is called after every update with its row of ``metrics.jsonl``. If it returns True, the run is saved
     and ends as after Ctrl-C; an error that it raises ends the run with the last checkpoint.
@@ -80,12 +77,11 @@ def train(
     memory, ``FileExistsError`` if the folder holds a run already, ``OSError`` if it is not writable or another process
     trains in it; all before training starts. Ctrl-C (or SIGTERM, or SIGHUP) raises ``TrainingInterrupted`` after
     saving, a second Ctrl-C ``TrainingAborted`` at once; ``resume`` continues from what is saved. A loss, gradient or
-    weight that is not finite raises ``TrainingDiverged``, a file that cannot be written ``WriteError``, workers on Ray
-    that are lost for good ``ChildProcessError`` (both are ``OSError``), a batch with too few decisions to learn from
-    ``ValueError``; the last checkpoint is kept. On Linux, calling ``memory.keep_freed_memory()`` first makes training
-    about a tenth faster.
+    weight that is not finite raises ``TrainingDiverged``, a file that cannot be written ``WriteError``, processes that
+    are lost for good ``ChildProcessError`` (both are ``OSError``); the last checkpoint is kept. On Linux, calling
+    ``memory.keep_freed_memory()`` first makes training about a tenth faster.
     """
-    config, game = check_run(config, now=make_algorithm is None, here=make_algorithm is None)
+    config, game = check_run(config)
     return _run(config, game, Path(output), console or Console(), True, make_algorithm, options, on_update)
 
 
@@ -112,27 +108,34 @@ def resume(
     config = open_run(run, trust)
     if device is not None:
         config = config.replace(device=device)
-    config, game = check_run(config, new=False, now=make_algorithm is None, here=make_algorithm is None)
+    config, game = check_run(config, new=False)
     return _run(config, game, run, console or Console(), False, make_algorithm, options, on_update)
 
 
-def check_run(
-    config: TrainConfig, new: bool = True, now: bool = True, here: bool = True
-) -> tuple[TrainConfig, Game]:
+def check_run(config: TrainConfig, new: bool = True, now: bool = True) -> tuple[TrainConfig, Game]:
     """``config`` resolved for good, so that the run resumes unchanged on another machine, and its game.
 
     Raises ``ValueError`` for rules, agents, files or a device that do not exist or cannot be used, and for a run that
     does not fit into memory; unless the run begins ``now``, only for one that this machine can never hold. ``new`` is
-    off for a run that is resumed, ``here`` for one whose workers are on other machines. Trains and writes nothing.
+    off for a run that is resumed. Trains and writes nothing.
     """
     game = config.make_game()
     config.check_agents(game)
-    config = config.resolved(here)
+    config = config.resolved(game)
     kind = algorithm_class(config.algorithm)
+    if config.workers > 1 and not kind.processes:
+        raise ValueError(f"workers = {config.workers}: {config.algorithm} learns in one process; use 1")
     with _memory_for(config, new):
-        check_memory(kind.memory_needed(config, game), now)
+        check_memory(config.workers * kind.memory_needed(config, game), now)
         kind.check_run(config, game)
     return config, game
+
+
+def make_algorithm_here(config: TrainConfig, game: Game) -> Algorithm:
+    """The algorithm of a run, with ``config.workers`` processes on this machine."""
+    if config.workers > 1:
+        return Together(config, game)
+    return algorithm_class(config.algorithm)(config, game)
 
 
 def _run(
@@ -145,10 +148,11 @@ def _run(
     options: Sequence[str],
     on_update: OnUpdate | None,
 ) -> dict[str, Any]:
-    specs = [spec for found in config.specs().values() for spec in found]
+    specs = [config.algorithm, *(spec for found in config.agents().values() for spec in found)]
     if any(imports_module(spec) or asks_server(spec) for spec in specs):
         options = ["--trust", *options]
-    with StopRequest() as stop:
+    losses, before = 0, None
+    with StopRequest() as stop, own_torch_settings():
         while True:
             try:
                 return _run_once(config, game, run, console, new, make_algorithm, options, on_update, stop)
@@ -157,6 +161,11 @@ def _run(
                     raise TrainingAborted(run, options, stop.requested) from lost
                 new = not (run / CONFIG_FILE).exists()
                 last = latest_checkpoint(run)
+                losses, before = losses + 1 if last == before else 1, last
+                if losses > MAX_LOSSES:
+                    raise ChildProcessError(
+                        f"workers were lost {losses} times without a checkpoint in between: {lost}"
+                    ) from lost
                 where = (
                     f"from the last checkpoint, {last}"
                     if last
@@ -180,7 +189,7 @@ def _run_once(
     try:
         # Before anything is written.
         with _memory_for(config, new), _advice_on_resuming(run, options, begun=not new):
-            algorithm = (make_algorithm or algorithm_class(config.algorithm))(config, game)
+            algorithm = (make_algorithm or make_algorithm_here)(config, game)
         try:
             with locked(run):
                 if new:
@@ -233,18 +242,34 @@ def _memory_for(config: TrainConfig, new: bool) -> Iterator[None]:
             raise ValueError(
                 f"not enough memory to resume the run: free some, then try again{reason}"
             ) from error
-        options = config.algorithm_options
-        sizes = {name: getattr(options, name) for name in options.size_settings}
-        sizes |= {name: getattr(config, name) for name in ("batch_size", "num_envs", "workers")}
+        sizes = {name: getattr(config, name) for name in (*config.size_settings, "workers")}
         given = ", ".join(
             f"{name} = {list(value) if isinstance(value, tuple) else value}" for name, value in sizes.items()
         )
         raise ValueError(f"not enough memory for {given}: make one of them smaller{reason}") from error
 
 
+@contextmanager
+def own_torch_settings() -> Iterator[None]:
+    """Within it, torch has the settings that training is made for, whatever the program has chosen for itself.
+
+    Each process computes in one thread: threads of torch spin while they wait for one another.
+    """
+    kind, device, threads = torch.get_default_dtype(), torch.get_default_device(), torch.get_num_threads()
+    try:
+        torch.set_default_dtype(torch.float32)
+        torch.set_default_device("cpu")
+        torch.set_num_threads(1)
+        with torch.enable_grad():
+            yield
+    finally:
+        torch.set_default_dtype(kind)
+        torch.set_default_device(device)
+        torch.set_num_threads(threads)
+
+
 class Loop:
-    """A run in progress: the algorithm, and how far it has come. ``options`` and ``on_update`` as for
-    ``train``."""
+    """A run in progress: the algorithm, and how far it has come. ``options`` and ``on_update`` as for `train`."""
 
     def __init__(
         self,
@@ -259,124 +284,93 @@ class Loop:
         self.options = options
         self.on_update = on_update or (lambda row: None)
         self.done = Counters()
-        self.best_margin = -math.inf
+
+    @property
+    def is_over(self) -> bool:
+        """Whether all decisions have been made."""
+        return self.done.decisions >= self.config.total_decisions
 
     def train(self, console: Console, stop: StopRequest) -> None:
         """Update until all decisions are made, or ``stop`` is requested, which raises `TrainingInterrupted`."""
         config, done = self.config, self.done
         log = MetricsLog(self.run, done.update)
         with log, training_progress(config, done.decisions, console) as progress:
-            self.best_margin = self.best_margin_so_far(progress.say)
             if log.notice:
                 progress.say(log.notice)
+            self.best_margin = best_margin(self.run, log.rows, config.eval_opponents)
+            if log.rows and log.rows[-1]["update"] == done.update:  # stopped before it was evaluated
+                self.evaluate(dict(log.rows[-1]), log, progress.say)
             requested = stop.requested
-            while done.update < config.num_updates and requested is None:
+            while not self.is_over and requested is None:
                 began = time.perf_counter()
                 try:
-                    metrics = self.algorithm.update(done.update / max(1, config.num_updates - 1))
+                    decisions, metrics = self.algorithm.update(
+                        done.update, done.decisions / config.total_decisions
+                    )
                     metrics = checked_metrics(metrics, config.algorithm)
                 except DivergedError as error:
                     raise self.diverged(done.update + 1, error) from error
                 seconds = time.perf_counter() - began
                 done.update += 1
-                done.decisions += config.batch_size
+                done.decisions += decisions
                 done.seconds += seconds
-                row = {"update": done.update, "decisions": done.decisions, **metrics}
-                row["speed/decisions_per_second"] = config.batch_size / seconds
+                row: dict[str, float] = {"update": done.update, "decisions": done.decisions, **metrics}
+                row["speed/decisions_per_second"] = decisions / seconds
                 progress.advance(row)
-
-                last = done.update == config.num_updates
-                if done.update % config.evaluate_every == 0 and not last:
-                    row |= self.evaluate(progress.say)
                 log.write(row)
-                stopped = not last and self.on_update(dict(row))
-                # Read once: what is asked for from now on waits for the next update.
-                requested = signal.SIGINT if stopped and stop.requested is None else stop.requested
-                if done.update % config.checkpoint_every == 0 or last or requested is not None:
+                requested = stop.requested
+                if requested is None:
+                    row |= self.evaluate(row, log, progress.say) if not self.is_over else {}
+                    if not self.is_over and self.on_update(dict(row)):
+                        requested = signal.SIGINT if stop.requested is None else stop.requested
+                if done.update % config.checkpoint_every == 0 or self.is_over or requested is not None:
                     log.sync()
                     self.save()
-                if last:  # what was learned is safe by now
-                    found = self.evaluate(progress.say)
-                    log.extend(row, found)
-                    self.on_update({**row, **found})
+                if self.is_over:  # what was learned is safe by now
+                    row |= self.evaluate(row, log, progress.say)
+                    self.on_update(row)
         if requested is not None:
             raise TrainingInterrupted(self.run, done.decisions, self.options, requested)
 
-    def evaluate(self, say: Callable[[str], None]) -> dict[str, float]:
-        """Metrics of the policy against the opponents. Saves the policy if it did better than any before."""
-        policy, done = self.algorithm.policy(), self.done
-        row = evaluate_policy(self.config, self.game, policy, done.decisions, say)
-        margins = [row[f"evaluation/{name}/margin"] for name in self.config.opponents]
-        margin = float(np.mean(margins)) if margins else -math.inf
+    def evaluate(
+        self, row: Mapping[str, float], log: MetricsLog, say: Callable[[str], None]
+    ) -> dict[str, float]:
+        """Metrics of the policy against ``eval_opponents``, added to ``row``, the last one of ``log``; nothing if it is
+        not time, or done. Saves the policy if it did better than any before."""
+        config, done = self.config, self.done
+        if any(name.startswith("evaluation/") for name in row) or not config.eval_opponents:
+            return {}
+        if done.update % config.evaluate_every and not self.is_over:
+            return {}
+        policy = self.algorithm.policy()
+        found = evaluate_policy(config, self.game, policy, done.decisions, say)
+        margins = [found[f"evaluation/{name}/margin"] for name in config.eval_opponents]
+        margin = sum(margins) / len(margins)
         if margin > self.best_margin:
             self.best_margin = margin
-            training = {
-                "algorithm": self.config.algorithm,
-                "update": done.update,
-                "decisions": done.decisions,
-                "margin": margin,
-            }
-            save_best(self.run, policy, self.game, training)
-        return row
-
-    def best_margin_so_far(self, say: Callable[[str], None]) -> float:
-        """The margin of ``checkpoints/best``; if that is damaged, the next evaluation replaces it."""
-        try:
-            return best_margin(self.run, self.game)
-        except (ValueError, OSError) as error:
-            say(f"The next evaluation replaces the best policy so far, which cannot be used: {error}")
-            return -math.inf
+            save_best(self.run, done, config.as_dict(), policy, margin)
+        log.extend(row, found)
+        return found
 
     def save(self) -> None:
         """Write a checkpoint. Raises ``TrainingDiverged`` for numbers that are not finite."""
-        state = self.algorithm.state()
-        values = {**asdict(self.done), "config": self.config.as_dict(), "algorithm": state.values}
         try:
-            policy = self.algorithm.policy()
-            save_training(self.run, self.done.update, policy, self.game, TrainingState(state.arrays, values))
+            policy, state = self.algorithm.policy(), self.algorithm.state()
+            save_training(self.run, self.done, self.config.as_dict(), policy, state)
         except DivergedError as error:
             raise self.diverged(self.done.update, error) from error
 
     def diverged(self, update: int, error: DivergedError) -> TrainingDiverged:
         """What to raise for numbers of ``update`` that are not finite."""
-        safer = self.config.algorithm_options.safer()
-        return TrainingDiverged(self.run, update, str(error), safer, self.options)
+        return TrainingDiverged(self.run, update, str(error), self.config.safer(), self.options)
 
     def load_latest(self) -> None:
         """Resume from the latest checkpoint of the run, if there is one. Raises ``ValueError`` if it is damaged."""
         folder = latest_checkpoint(self.run)
         if folder is None:
             return
-        saved = load_training(folder, self.config.as_dict(), self.algorithm.state().arrays)
+        self.done, state = load_training(folder, self.config.as_dict())
         try:
-            done = self._counters(saved.values, int(folder.name))
-            values = saved.values.get("algorithm")
-            if not isinstance(values, dict):
-                raise ValueError(f"algorithm = {values!r:.40}, expected a mapping")
-            self.algorithm.restore(TrainingState(saved.arrays, values), done.update)
-            policy = load_checkpoint(folder / POLICY_FILE, self.game).network.arrays()
-            own = self.algorithm.policy().arrays()
-            if policy.keys() != own.keys() or not all(
-                np.array_equal(policy[name], own[name]) for name in own
-            ):
-                raise ValueError(f"{POLICY_FILE} holds another network than the one that learns")
-        except (OSError, ValueError) as error:
-            raise damage_error(folder, error) from error
-        self.done = done
-
-    def _counters(self, values: dict[str, Any], update: int) -> Counters:
-        """The counters of checkpoint ``update``. Raises ``ValueError`` for values that no run reaches."""
-        config = self.config
-        counters: dict[str, Any] = {name: values.get(name) for name in asdict(self.done)}
-        done = Counters(**counters)
-        counts = type(done.update) is int and type(done.decisions) is int
-        if not counts or (done.update, done.decisions) != (update, update * config.batch_size):
-            raise ValueError(
-                f"update = {done.update!r:.40}, decisions = {done.decisions!r:.40}, expected {update} and "
-                f"{update * config.batch_size}"
-            )
-        if not 1 <= update <= config.num_updates:
-            raise ValueError(f"update = {update}, expected 1 to {config.num_updates}")
-        if type(done.seconds) is not float or not 0 <= done.seconds < math.inf:
-            raise ValueError(f"seconds = {done.seconds!r:.40}, expected a number from 0")
-        return done
+            self.algorithm.restore(state)
+        except (ValueError, KeyError) as error:
+            raise damage_error(folder, ValueError(str(error))) from error

@@ -22,13 +22,14 @@ METRICS_FILE = "metrics.jsonl"
 #: Prefixes of the metrics of an algorithm.
 PREFIXES = ("learning/", "game/")
 #: The most damaged lines that the notice lists.
-MOST_LINES = 10
+MAX_LINES = 10
 
 
 class MetricsLog:
     """Writes the metrics of each update; a context manager that closes its files.
 
-    ``notice`` says which damaged lines were left out and where they are kept; None if there were none.
+    ``rows``: those of the updates before; ``notice`` says which damaged lines were left out and where they are kept,
+    None if there were none.
     """
 
     def __init__(self, run: Path, updates_done: int) -> None:
@@ -43,12 +44,15 @@ class MetricsLog:
         if damaged:
             copy = _free_name(run)
             write_atomically(copy, data)
-            lines = ", ".join(map(str, damaged[:MOST_LINES])) + (", ..." if len(damaged) > MOST_LINES else "")
+            numbers = ", ".join(map(str, damaged[:MAX_LINES])) + (", ..." if len(damaged) > MAX_LINES else "")
             self.notice = (
-                f"{self.path}: left out damaged lines ({lines}); the file as it was is kept as {copy.name}"
+                f"{self.path}: left out damaged lines ({numbers}); the file as it was is kept as {copy.name}"
             )
         kept = [row for row in rows if row["update"] <= updates_done]
-        write_atomically(self.path, b"".join(map(_line, kept)))
+        lines = [_line(row) for row in kept]
+        write_atomically(self.path, b"".join(lines))
+        self.rows = kept
+        self._begin = sum(map(len, lines[:-1]))
         decisions = int(kept[-1]["decisions"]) if kept else 0
         purge = decisions + 1 if updates_done else None
         self._board = EventFile(run / "tensorboard", purge)

@@ -159,8 +159,7 @@ class TrainingProgress:
             console=console,
             speed_estimate_period=120,
         )
-        total = config.num_updates * config.batch_size
-        self._task = self._bar.add_task("", total=total, completed=decisions, speed="-")
+        self._task = self._bar.add_task("", total=config.total_decisions, completed=decisions, speed="-")
         self._metrics = Text(style="dim", no_wrap=True, overflow="ellipsis")
         self.shown = Group(self._bar, self._metrics)
 
@@ -177,8 +176,9 @@ class TrainingProgress:
 
     def say(self, text: str) -> None:
         """Print a line above the bar."""
-        with suppress(OSError):  # the terminal was closed: the run must still be saved
-            self._console.print(text, soft_wrap=True)
+        # The terminal was closed, or lacks a character such as ±: the run must still be saved.
+        with suppress(OSError, UnicodeError):
+            self._console.print(text, soft_wrap=True, markup=False, highlight=False)
 
 
 @contextmanager

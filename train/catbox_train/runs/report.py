@@ -13,9 +13,8 @@ import catbox_agents
 from catbox_agents.arena.report import results_table
 from catbox_agents.arena.results import Result
 from catbox_agents.files import write_atomically
-from catbox_agents.networks.numpy_network import PolicyNetwork
-from catbox_agents.networks.policy_agent import PolicyAgent
 from catbox_env import Game
+from catbox_train.algorithm import Policy
 from catbox_train.config import TrainConfig
 from catbox_train.runs.curves import draw_learning_curves
 from catbox_train.runs.metrics import read_metrics
@@ -30,13 +29,13 @@ POLICY = "policy"
 
 
 def evaluate_policy(
-    config: TrainConfig, game: Game, actor: PolicyNetwork, decisions: int, say: Callable[[str], None]
+    config: TrainConfig, game: Game, policy: Policy, decisions: int, say: Callable[[str], None]
 ) -> dict[str, float]:
     """One policy among each of the opponents, on the same deals every time; metrics ``evaluation/<opponent>/...``."""
     row: dict[str, float] = {}
-    for opponent in config.opponents:
+    for opponent in config.eval_opponents:
         result = _match(
-            game, actor, [POLICY, opponent], config.evaluate_deals, EVALUATION_DEALS + config.seed
+            game, policy, [POLICY, opponent], config.evaluate_deals, EVALUATION_DEALS + config.seed
         )
         standing = result[POLICY]
         metrics = {
@@ -49,7 +48,7 @@ def evaluate_policy(
         row |= {f"evaluation/{opponent}/{name}": value for name, value in metrics.items()}
     margins = ", ".join(
         f"{row[f'evaluation/{name}/margin']:+.2f} ± {row[f'evaluation/{name}/margin_ci95']:.2f} among {name}"
-        for name in config.opponents
+        for name in config.eval_opponents
     )
     say(f"{decisions:,} decisions: margin {margins}")
     return row
@@ -59,18 +58,18 @@ def final_report(
     config: TrainConfig,
     game: Game,
     run: Path,
-    actor: PolicyNetwork,
+    policy: Policy,
     counters: dict[str, Any],
     console: Console,
 ) -> dict[str, Any]:
     """Play the final matches, print the table, write ``results.json`` and the picture; returns what the file holds."""
-    line_ups = [[POLICY, opponent] for opponent in config.opponents]
+    line_ups = [[POLICY, opponent] for opponent in config.eval_opponents]
     if game.num_players > 2:  # one opponent among policies; with two players this would be the same match
-        line_ups += [[opponent, POLICY] for opponent in config.opponents if opponent != "random"]
+        line_ups += [[opponent, POLICY] for opponent in config.eval_opponents if opponent != "random"]
     matches = []
     with console.status("Playing the matches of the final evaluation"):
         for line_up in line_ups:
-            matches.append(_match(game, actor, line_up, config.final_deals, FINAL_DEALS + config.seed))
+            matches.append(_match(game, policy, line_up, config.final_deals, FINAL_DEALS + config.seed))
     seconds = max(counters["seconds"], 1e-9)  # 0 if nothing was played
     speed = counters["decisions"] / seconds
     results = {
@@ -90,6 +89,6 @@ def final_report(
     return results
 
 
-def _match(game: Game, actor: PolicyNetwork, line_up: list[str], num_deals: int, seed: int) -> Result:
-    agents = [PolicyAgent(actor, game) if name == POLICY else name for name in line_up]
+def _match(game: Game, policy: Policy, line_up: list[str], num_deals: int, seed: int) -> Result:
+    agents: list[Any] = [policy if name == POLICY else name for name in line_up]
     return catbox_agents.evaluate(game, agents, num_deals, seed=seed, names=line_up)

@@ -1,1 +1,0 @@
-"""The learning algorithms, one folder each."""

@@ -1,1 +1,0 @@
-"""Expert iteration: the network learns to imitate a search that uses the network for its rollouts."""

@@ -1,0 +1,264 @@
+"""Gradient steps: the weights of all networks as one vector, Adam, and the processes that learn together.
+
+Each process plays its share of the games and computes the gradient of its share of every minibatch; the gradients are
+summed, so that all processes make the same steps and keep equal weights.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+import torch
+from torch import nn
+from torch.nn.utils import parameters_to_vector
+
+from catbox_agents.features import NetworkInputs
+from catbox_agents.networks.checkpoint import load_checkpoint
+from catbox_agents.networks.mlp import MLP
+from catbox_agents.networks.numpy_network import PolicyNetwork
+from catbox_agents.networks.policy_agent import PolicyAgent
+from catbox_agents.specs import policy_path
+from catbox_env import Game
+from catbox_train.algorithm import DivergedError, State
+from catbox_train.rollout import PAST, SHUFFLES, Decisions, SelfPlayConfig, mean_decisions
+
+PRECISIONS = {"float32": torch.float32, "bfloat16": torch.bfloat16}
+#: The logit of an illegal action. Its probability is exactly 0, and its logarithm is finite.
+ILLEGAL = -1e30
+#: Adam's epsilon.
+EPSILON = 1e-5
+
+
+class Learner:
+    """The networks of an algorithm, ``"actor"`` first, and their optimizer, in process ``rank`` of ``size``.
+
+    Attributes: ``weights`` (K,) float32, of which all parameters are views, as are their gradients of
+    ``weights.grad``; ``parts``, the name of each network and its slice of the weights; ``device``.
+    """
+
+    def __init__(
+        self, networks: Mapping[str, MLP], config: SelfPlayConfig, game: Game, rank: int = 0, size: int = 1
+    ) -> None:
+        self.config, self.rank, self.size = config, rank, size
+        self.device = torch.device(config.device)
+        generator = torch.Generator().manual_seed(config.seed)
+        for name, network in networks.items():
+            # At first no action is much better than another.
+            network.initialise(generator, last_gain=0.01 if name == "actor" else 1.0)
+        start_from(networks["actor"], config.start_from, game)
+        networks = nn.ModuleDict(networks).to(self.device)
+        self.weights, self.parts = _flattened(networks)
+        if size > 1:  # machines may round the initial weights differently
+            torch.distributed.broadcast(self.weights.data, 0)
+        # MPS has no fused Adam in every release.
+        self.optimizer = torch.optim.Adam([self.weights], eps=EPSILON, fused=self.device.type != "mps")
+        self.moments = self.optimizer.state[self.weights] = {
+            "step": torch.zeros((), device=self.device if self.device.type == "cuda" else None),
+            "exp_avg": torch.zeros_like(self.weights),
+            "exp_avg_sq": torch.zeros_like(self.weights),
+        }
+
+    def minibatches(self, num_rows: int, update: int) -> Iterator[tuple[torch.Tensor, int]]:
+        """The minibatches of an update: this process's rows of each, (m,) int64 on the device, and how many rows it has
+        in all processes.
+
+        Each of the ``num_rows`` rows of this process is in one minibatch an epoch.
+        """
+        generator = np.random.default_rng([self.config.seed, update, SHUFFLES, self.rank])
+        counts = self.gathered(num_rows)
+        number = max(1, round(sum(counts) / self.config.minibatch_size))
+        sizes = np.sum([[len(rows) for rows in np.array_split(np.arange(n), number)] for n in counts], axis=0)
+        for _ in range(self.config.update_epochs):
+            parts = np.array_split(generator.permutation(num_rows), number)
+            for rows, total in zip(parts, sizes.tolist(), strict=True):
+                if total:
+                    yield torch.from_numpy(rows).to(self.device), total
+
+    def step(self, loss: torch.Tensor, learning_rate: float) -> list[torch.Tensor]:
+        """One step against the gradient of ``loss``, summed over the processes; returns the gradient norm () of each
+        network before clipping."""
+        gradient, norms = self.weights.grad, []
+        assert gradient is not None
+        gradient.zero_()
+        loss.backward()
+        if self.size > 1:
+            torch.distributed.all_reduce(gradient)
+        # Each network separately, so that a large error of the critic does not slow the actor.
+        for part in self.parts.values():
+            norms.append(gradient[part].norm())
+            gradient[part] *= (self.config.max_grad_norm / norms[-1]).clamp(max=1)
+        self.optimizer.param_groups[0]["lr"] = learning_rate
+        self.optimizer.step()
+        return norms
+
+    def summed(self, *values: float) -> list[float]:
+        """Each of ``values``, summed over the processes."""
+        if self.size == 1:
+            return list(values)
+        sums = torch.tensor(values, dtype=torch.float64)
+        torch.distributed.all_reduce(sums)
+        return sums.tolist()
+
+    def gathered(self, value: int) -> list[int]:
+        """The ``value`` of each process."""
+        if self.size == 1:
+            return [value]
+        return [
+            int(each) for each in self.summed(*(value * (rank == self.rank) for rank in range(self.size)))
+        ]
+
+    def gather_objects(self, value: Any) -> list[Any]:
+        """The ``value`` of each process, in the first of them; nothing in the others."""
+        if self.size == 1:
+            return [value]
+        found: list[Any] = [None] * self.size
+        torch.distributed.gather_object(value, found if self.rank == 0 else None)
+        return found if self.rank == 0 else []
+
+    def state(self) -> State:
+        """The weights and Adam's moments."""
+        tensors = {"weights": self.weights.detach(), **{f"adam.{k}": v for k, v in self.moments.items()}}
+        return {name: tensor.cpu().numpy().copy() for name, tensor in tensors.items()}
+
+    def check_finite(self) -> None:
+        """Raise ``DivergedError`` for a weight that is not finite."""
+        for name, part in self.parts.items():
+            if not self.weights[part].isfinite().all():
+                raise DivergedError(f"a weight of the {name} is not finite")
+
+    @torch.no_grad()
+    def restore(self, state: State) -> None:
+        """Resume from what `state` returned. Raises ``ValueError`` for arrays that do not fit."""
+        for name, own in {
+            "weights": self.weights,
+            **{f"adam.{k}": v for k, v in self.moments.items()},
+        }.items():
+            found = state.get(name)
+            if found is None or found.shape != tuple(own.shape) or found.dtype != np.float32:
+                raise ValueError(f"{name} does not fit: expected float32 of shape {tuple(own.shape)}")
+            own.copy_(torch.from_numpy(found))
+
+
+class Past:
+    """The latest earlier policies of the run, as agents: one every ``past_every`` updates, if they are opponents.
+
+    Attributes: ``agents``, at most ``past_policies``, the oldest first.
+    """
+
+    def __init__(self, config: SelfPlayConfig, actor: MLP, game: Game, greedy: bool) -> None:
+        self.config, self.actor, self.game, self.greedy = config, actor, game, greedy
+        self.agents: list[PolicyAgent] = []
+
+    def add(self, updates_done: int) -> None:
+        """Keep the actor as it is now, if it is time to."""
+        if PAST in self.config.opponents and updates_done % self.config.past_every == 0:
+            self._keep(PolicyNetwork.of(self.actor))
+
+    def _keep(self, network: PolicyNetwork) -> None:
+        agent = PolicyAgent(network, self.game, greedy=self.greedy)
+        self.agents = [*self.agents, agent][-self.config.past_policies :]
+
+    def state(self) -> State:
+        """The arrays of the networks."""
+        networks = enumerate(agent.network for agent in self.agents)
+        return {
+            f"past.{k}.{name}": array for k, network in networks for name, array in network.arrays().items()
+        }
+
+    def restore(self, state: State) -> None:
+        """Resume from what `state` returned. Raises ``ValueError`` for arrays that do not fit."""
+        self.agents = []
+        names, described = list(self.actor.arrays()), self.actor.describe()
+        for k in range(sum(name.startswith("past.") for name in state) // len(names)):
+            try:
+                arrays = {name: state[f"past.{k}.{name}"] for name in names}
+            except KeyError as error:
+                raise ValueError(f"{error} is missing") from None
+            self._keep(PolicyNetwork(arrays, described))
+
+
+def game_metrics(decisions: Decisions, learner: Learner) -> tuple[int, dict[str, float]]:
+    """The number of decisions played, and metrics over all processes: the game's statistics, means over the learner's
+    seats and the rounds, and the share of games won against each opponent."""
+    sums = {f"game/{name}": found for name, found in decisions.statistics.items()}
+    sums |= {f"learning/beats_{name}": found for name, found in decisions.beaten.items()}
+    flat = (value for found in sums.values() for value in found)
+    played, rounds, *totals = learner.summed(decisions.played, decisions.rounds, *flat)
+    pairs = zip(sums, totals[::2], totals[1::2], strict=True)
+    means = {name: total / count for name, total, count in pairs if count}
+    return int(played), means | {"game/rounds": rounds}
+
+
+def mean_metrics(records: Sequence[Mapping[str, torch.Tensor]]) -> dict[str, float]:
+    """The means over gradient steps of metrics () on the device. Raises ``DivergedError`` unless they are finite."""
+    stacked = torch.stack([torch.stack(list(record.values())) for record in records])
+    means = stacked.double().mean(dim=0).tolist()  # waits for the device
+    for name, value in zip(records[0], means, strict=True):
+        if not math.isfinite(value):
+            raise DivergedError(f"{name} is not finite")
+    return dict(zip(records[0], means, strict=True))
+
+
+def between(start: float, end: float, progress: float) -> float:
+    """The value at ``progress``, 0 .. 1, on the straight line from ``start`` to ``end``."""
+    return start + (end - start) * progress
+
+
+def start_from(actor: MLP, path: str, game: Game) -> None:
+    """Give ``actor`` the weights of the policy at ``path``, a checkpoint or ``zoo:NAME``; do nothing if it is empty.
+
+    Raises ``ValueError`` for a file that is missing, damaged, of another network or game, or not a policy.
+    """
+    if not path:
+        return
+    try:
+        checkpoint = load_checkpoint(policy_path(path, game) or path, game)
+    except (OSError, ValueError) as error:
+        raise ValueError(f"start_from: {error}") from error
+    if checkpoint.training.get("algorithm") == "dmc":
+        raise ValueError(
+            f"start_from = {path!r} was trained by dmc: its network outputs values of actions, not probabilities; "
+            "start from a policy, such as one of ppo, or from none"
+        )
+    there, wanted = checkpoint.network.describe(), actor.describe()
+    if there != wanted:
+        raise ValueError(
+            f"start_from = {path!r} holds the network {there}, but the settings require {wanted}: set hidden, "
+            "activation, features and action_features as they were when it was trained"
+        )
+    actor.set_arrays(checkpoint.network.arrays())
+
+
+def memory_needed(
+    config: SelfPlayConfig, game: Game, networks: Mapping[str, MLP], state: bool = False
+) -> int:
+    """Bytes of the decisions of an update, with room to grow, of the weights with their gradient and moments, and of
+    the earlier policies, in each process."""
+    inputs = NetworkInputs(game, config.features, config.action_features)
+    decisions = config.games_per_update * mean_decisions(game) / config.workers
+    row = inputs.size + game.num_actions * (1 + inputs.action_size) + 64
+    row += game.state_layout.size if state else 0
+    weights = sum(parameter.numel() for network in networks.values() for parameter in network.parameters())
+    past = config.past_policies if PAST in config.opponents else 0
+    return int(2 * decisions * row + 4 * weights * (5 + past))
+
+
+def _flattened(networks: nn.ModuleDict) -> tuple[nn.Parameter, dict[str, slice]]:
+    """One vector (K,) of which all parameters of ``networks`` become views, as their gradients of its ``grad``; and the
+    slice of each network."""
+    vector = nn.Parameter(parameters_to_vector(networks.parameters()).detach().clone())
+    vector.grad = torch.zeros_like(vector)
+    parts: dict[str, slice] = {}
+    start = 0
+    for name, network in networks.items():
+        first = start
+        for parameter in network.parameters():
+            stop = start + parameter.numel()
+            parameter.data = vector.detach()[start:stop].view_as(parameter)
+            parameter.grad = vector.grad[start:stop].view_as(parameter)
+            start = stop
+        parts[name] = slice(first, start)
+    return vector, parts

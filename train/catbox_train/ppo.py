@@ -1,0 +1,305 @@
+"""Proximal policy optimisation (Schulman et al. 2017, https://arxiv.org/abs/1707.06347) in self-play.
+
+One network plays every seat, unless there are opponents. An update plays whole games, estimates the advantage of every
+decision (GAE, Schulman et al. 2016, https://arxiv.org/abs/1506.02438), and makes gradient steps on minibatches.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import cast
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from pydantic import Field
+
+from catbox_agents.features import NetworkInputs, input_scale
+from catbox_agents.networks.action_head import sample_legal
+from catbox_agents.networks.mlp import MLP
+from catbox_agents.networks.policy_agent import PolicyAgent
+from catbox_env import Game
+from catbox_train.algorithm import Algorithm, DivergedError, Metrics, State
+from catbox_train.config import Number
+from catbox_train.devices import check_compiler
+from catbox_train.learner import (
+    ILLEGAL,
+    PRECISIONS,
+    Learner,
+    Past,
+    between,
+    game_metrics,
+    mean_metrics,
+    memory_needed,
+    start_from,
+)
+from catbox_train.rollout import Decisions, Rollout, SelfPlayConfig
+
+#: Logits beyond this are no policy any more; training has diverged.
+LARGEST_LOGIT = 1e6
+
+
+class PPOConfig(SelfPlayConfig):
+    """The settings of PPO."""
+
+    ent_coef: Number = Field(
+        0.06, ge=0, description="weight of the entropy bonus at the start, falling linearly to ent_coef_end"
+    )
+    ent_coef_end: Number = Field(0.002, ge=0, description="weight of the entropy bonus at the end")
+    clip_coef: Number = Field(
+        0.15,
+        gt=0,
+        description="the ratio of the new to the old probability is clipped to 1 - clip_coef .. 1 + clip_coef",
+    )
+    vf_coef: Number = Field(0.1, ge=0, description="weight of the value loss (squared error)")
+    gamma: Number = Field(1.0, ge=0, le=1, description="discount between successive decisions of a seat")
+    gae_lambda: Number = Field(
+        0.95, ge=0, le=1, description="lambda of the advantage estimate (GAE), over a seat's own decisions"
+    )
+    privileged_critic: bool = Field(
+        False,
+        description="the critic is a separate network like the actor that sees the whole state, including hidden "
+        "hands; otherwise it is an extra output of the actor",
+    )
+    compile: bool = Field(
+        False,
+        description="on a GPU, compile the loss with torch.compile, which needs a C++ compiler and Triton",
+    )
+
+    def safer(self) -> dict[str, float]:
+        """A tenth of the learning rate, and nothing above the defaults."""
+        default, settings = type(self)(), super().safer()
+        for name in ("ent_coef", "ent_coef_end"):
+            if getattr(self, name) > getattr(default, name):
+                settings[name] = getattr(default, name)
+        return settings
+
+
+@dataclass(frozen=True)
+class Minibatch:
+    """n decisions, tensors on the device: what the networks read, and what the loss compares with.
+
+    Attributes: ``inputs`` (n, I) int8; ``action_features`` (n, A, K) int8; ``masks`` (n, A) bool; ``states`` (n, S)
+    int8, S is 0 without a privileged critic; ``actions`` (n,) int64; float32 (n,) ``log_probs`` of the actions under
+    the policy that played, ``advantages``, and ``returns``, the targets of the values.
+    """
+
+    inputs: torch.Tensor
+    action_features: torch.Tensor
+    masks: torch.Tensor
+    states: torch.Tensor
+    actions: torch.Tensor
+    log_probs: torch.Tensor
+    advantages: torch.Tensor
+    returns: torch.Tensor
+
+    def take(self, rows: torch.Tensor) -> Minibatch:
+        """The decisions ``rows`` (m,) int64."""
+        return Minibatch(**{name: column.index_select(0, rows) for name, column in vars(self).items()})
+
+
+class PPO(Algorithm):
+    """The networks, ``actor`` and perhaps ``critic``, their optimizer, and the games."""
+
+    Config = PPOConfig
+    processes = True
+    config: PPOConfig
+
+    def __init__(self, config: PPOConfig, game: Game, rank: int = 0, size: int = 1) -> None:
+        super().__init__(config, game)
+        networks = make_networks(config, game)
+        self.actor, self.critic = networks["actor"], networks.get("critic")
+        self.precision = PRECISIONS[config.precision]
+        self.learner = Learner(networks, config, game, rank, size)
+        inputs = NetworkInputs(game, config.features, config.action_features)
+        self.rollout = Rollout(config, game, inputs, rank, size, state=config.privileged_critic)
+        self.past = Past(config, self.actor, game, greedy=False)
+        self.loss = self.plain_loss
+        if config.compile and self.learner.device.type != "cpu":
+            check_compiler(self.learner.device)
+            self.loss = torch.compile(
+                self.plain_loss, dynamic=True
+            )  # minibatches differ in size by a few rows
+
+    @classmethod
+    def memory_needed(cls, config: PPOConfig, game: Game) -> int:
+        """Bytes that a run needs in each process."""
+        return memory_needed(config, game, make_networks(config, game), config.privileged_critic)
+
+    @classmethod
+    def check_run(cls, config: PPOConfig, game: Game) -> None:
+        """Raise ``ValueError`` for a ``start_from`` that is missing, damaged, of another network or game, or not a
+        policy."""
+        start_from(make_networks(config, game)["actor"], config.start_from, game)
+
+    def update(self, update: int, progress: float) -> tuple[int, Metrics]:
+        """Play the games of an update, and learn from the learner's decisions.
+
+        Raises ``DivergedError`` for a value, loss, gradient or weight that is not finite, and for huge logits.
+        """
+        config, learner = self.config, self.learner
+        self.player = self.actor.frozen(self.precision)
+        decisions = self.rollout.play(update, self.choose, self.past.agents)
+        batch, explained_variance = self.batch(decisions)
+
+        learning_rate = between(config.learning_rate, config.learning_rate_end, progress)
+        ent_coef = between(config.ent_coef, config.ent_coef_end, progress)
+        weight = torch.tensor(ent_coef, device=learner.device)  # another number would recompile the loss
+        records = []
+        for rows, total in learner.minibatches(len(decisions), update):
+            loss, metrics = self.loss(batch.take(rows), weight, total)
+            norms = learner.step(loss, learning_rate)
+            records.append(
+                metrics | dict(zip((f"{name}_grad_norm" for name in learner.parts), norms, strict=True))
+            )
+        learner.check_finite()
+        self.past.add(update + 1)
+
+        learned = mean_metrics(records)
+        if learned.pop("largest_logit") > LARGEST_LOGIT:
+            raise DivergedError(f"a logit of the policy is larger than {LARGEST_LOGIT:.0e}")
+        learned |= {
+            "explained_variance": explained_variance,
+            "learning_rate": learning_rate,
+            "ent_coef": ent_coef,
+        }
+        played, metrics = game_metrics(decisions, learner)
+        return played, metrics | {f"learning/{name}": value for name, value in learned.items()}
+
+    @torch.no_grad()
+    def choose(
+        self, inputs: np.ndarray, action_features: np.ndarray, masks: np.ndarray, uniforms: np.ndarray
+    ) -> Mapping[str, np.ndarray]:
+        """Draw actions from the policy: their log-probabilities and the values stand beside them."""
+        outputs = self.player(torch.from_numpy(inputs).to(self.learner.device), precision=self.precision)
+        outputs = outputs.cpu().numpy()
+        logits = self.actor.action_logits(outputs, action_features, masks)
+        actions, log_probs = sample_legal(logits, masks, uniforms)
+        return {"actions": actions, "log_probs": log_probs, "values": outputs[:, -1]}
+
+    def batch(self, decisions: Decisions) -> tuple[Minibatch, float]:
+        """All decisions with their advantages, normalised, and the share of the variance of the returns that the values
+        explain."""
+        columns, learner = decisions.columns, self.learner
+        values = self.values_of_states(columns["states"]) if self.critic else columns["values"]
+        advantages = gae(decisions, values, self.config.gamma, self.config.gae_lambda)
+        returns = advantages + values
+        if not np.isfinite(returns).all():
+            raise DivergedError("a value is not finite")
+        mean, variance = mean_and_variance(advantages, learner)
+        _, of_returns = mean_and_variance(returns, learner)
+        explained = (
+            1 - mean_and_variance(returns - values, learner)[1] / of_returns if of_returns > 0 else 0.0
+        )
+        found = {
+            **{
+                name: columns[name]
+                for name in ("inputs", "action_features", "masks", "states", "actions", "log_probs")
+            },
+            "advantages": (advantages - np.float32(mean)) / np.float32(variance**0.5 + 1e-8),
+            "returns": returns,
+        }
+        on_device = {name: torch.from_numpy(column).to(learner.device) for name, column in found.items()}
+        return Minibatch(**on_device), explained
+
+    @torch.no_grad()
+    def values_of_states(self, states: np.ndarray) -> np.ndarray:
+        """What the privileged critic expects in each of the ``states`` (n, S): (n,) float32."""
+        critic = cast(MLP, self.critic)
+        parts = [
+            critic(part.to(self.learner.device), precision=self.precision)[:, 0].cpu()
+            for part in torch.from_numpy(states).split(8192)
+        ]
+        return torch.cat(parts).numpy()
+
+    def plain_loss(
+        self, batch: Minibatch, ent_coef: torch.Tensor, total: int
+    ) -> tuple[torch.Tensor, dict[str, torch.Tensor]]:
+        """The loss () of the current networks, see `ppo_loss`."""
+        outputs = self.actor(batch.inputs, precision=self.precision)
+        logits = self.actor.logits_of(outputs, batch.action_features, batch.masks)
+        values = self.critic(batch.states, precision=self.precision) if self.critic else outputs
+        return ppo_loss(logits, values[:, -1], batch, self.config, ent_coef, total)
+
+    def policy(self) -> PolicyAgent:
+        """The actor as it is now, which takes its most probable action."""
+        return PolicyAgent(self.actor, self.game)
+
+    def state(self) -> State:
+        """Weights, Adam's moments, and earlier policies."""
+        return self.learner.state() | self.past.state()
+
+    def restore(self, state: State) -> None:
+        """Resume from what ``state`` returned."""
+        self.learner.restore(state)
+        self.past.restore(state)
+
+
+def gae(
+    decisions: Decisions, values: NDArray[np.float32], gamma: float, gae_lambda: float
+) -> NDArray[np.float32]:
+    """The advantage (n,) float32 of each decision, given its value: backwards over the decisions of each seat.
+
+    A decision is paid all rewards until the seat's next one; ``gamma`` and ``gae_lambda`` apply once per own decision.
+    """
+    values, advantages = np.append(values, np.float32(0)), np.zeros(len(values) + 1, np.float32)
+    for rows in reversed(decisions.steps):
+        after = decisions.next_rows[rows]  # -1, the zeros at the end, where there is no next one
+        errors = decisions.rewards[rows] + gamma * values[after] - values[rows]
+        advantages[rows] = errors + gamma * gae_lambda * advantages[after]
+    return advantages[:-1]
+
+
+def ppo_loss(
+    logits: torch.Tensor,
+    values: torch.Tensor,
+    batch: Minibatch,
+    config: PPOConfig,
+    ent_coef: torch.Tensor | float,
+    total: int,
+) -> tuple[torch.Tensor, dict[str, torch.Tensor]]:
+    """The loss () to differentiate, equations 7 and 9 of the paper, and metrics, means over the n decisions.
+
+    Takes ``logits`` (n, A) and ``values`` (n,) float32 of the current networks. The loss is the sum over these
+    decisions divided by ``total``, the number of decisions of the minibatch in all processes. ``approx_kl`` is
+    estimator k3 of http://joschu.net/blog/kl-approx.html.
+    """
+    legal = logits.masked_fill(~batch.masks, ILLEGAL)
+    logs = legal.log_softmax(1)
+    entropy = -(legal.softmax(1) * logs).sum(1).mean()  # exp(logs) is equal, but slow for illegal actions
+    log_ratio = logs.gather(1, batch.actions[:, None])[:, 0] - batch.log_probs
+    ratio = log_ratio.exp()
+    clipped = ratio.clamp(1 - config.clip_coef, 1 + config.clip_coef)
+    gain = torch.minimum(batch.advantages * ratio, batch.advantages * clipped).mean()
+    value_loss = (values - batch.returns).square().mean()
+    loss = config.vf_coef * value_loss - gain - ent_coef * entropy
+    with torch.no_grad():
+        metrics = {
+            "policy_loss": -gain,
+            "value_loss": value_loss,
+            "entropy": entropy,
+            "approx_kl": (ratio - 1 - log_ratio).mean(),
+            "clip_fraction": ((ratio - 1).abs() > config.clip_coef).float().mean(),
+            "largest_logit": logits.abs().amax(),
+        }
+    return loss * (len(values) / total), metrics
+
+
+def mean_and_variance(values: np.ndarray, learner: Learner) -> tuple[float, float]:
+    """The mean and variance of ``values`` (n,) over all processes."""
+    own = values.astype(np.float64)
+    count, total, squares = learner.summed(len(own), own.sum(), np.square(own).sum())
+    mean = total / max(1, count)
+    return mean, max(0.0, squares / max(1, count) - mean**2)
+
+
+def make_networks(config: PPOConfig, game: Game) -> dict[str, MLP]:
+    """The actor, and the privileged critic if there is one; otherwise the actor outputs the values."""
+    inputs, critic = NetworkInputs(game, config.features, config.action_features), config.privileged_critic
+    networks = {
+        "actor": MLP.for_policy(inputs, config.hidden, config.activation, num_values=0 if critic else 1)
+    }
+    if critic:
+        networks["critic"] = MLP(input_scale(game.state_layout), config.hidden, 1, config.activation)
+    return networks

@@ -1,0 +1,370 @@
+"""Self-play: an update deals new games and plays them to their end.
+
+So every decision is followed by another of its seat or by the end of the game, and nothing is carried from one update
+to the next. The deals and all random numbers of an update follow from the seed of the run, the number of the update
+and the number of the game, not from the process that plays it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Annotated, Literal, Self
+
+import numpy as np
+from numpy.random import SeedSequence
+from numpy.typing import NDArray
+from pydantic import Field
+
+import catbox_agents
+from catbox_agents.agent import Agent, needs_history
+from catbox_agents.decisions import ask_agent
+from catbox_agents.features import NetworkInputs, facts
+from catbox_agents.networks.numpy_network import MAX_HIDDEN_LAYERS
+from catbox_agents.specs import is_users_own
+from catbox_env import Game, Vec
+from catbox_train.config import Count, Number, Share, TrainConfig, Widths
+
+#: In ``opponents``: earlier policies of the run.
+PAST = "past"
+#: Decisions of an update that ``games_per_update: auto`` aims at.
+USUAL_DECISIONS = 32_768
+#: Rounding in the sum of shares such as 0.1, 0.2, 0.7.
+_ROUNDING = 1e-9
+#: What the random numbers of an update are for; each has a stream of its own.
+DEALS, CHOICES, SEATS, LUCK, SEEDS, SHUFFLES, SEARCHES = range(7)
+
+#: Chooses actions: (inputs (n, I), action features (n, A, K), masks (n, A), uniform random numbers (n,)) in; columns
+#: (n, ...) by name out, among them ``actions``.
+Choose = Callable[[np.ndarray, np.ndarray, np.ndarray, np.ndarray], Mapping[str, np.ndarray]]
+
+
+class SelfPlayConfig(TrainConfig):
+    """The settings of an algorithm whose network plays all seats but those of opponents."""
+
+    agent_settings = ("opponents",)
+    size_settings = ("games_per_update", "hidden")
+
+    games_per_update: Count | Literal["auto"] = Field(
+        "auto",
+        description="games that an update deals and plays to their end, or auto: as many as make about 32,768 "
+        "decisions if played at random",
+    )
+
+    # The network.
+    hidden: Widths = Field(
+        (256, 256),
+        min_length=1,
+        max_length=MAX_HIDDEN_LAYERS,
+        description="widths of the hidden layers of each network",
+    )
+    activation: Literal["relu", "tanh"] = Field("relu", description="relu or tanh")
+    features: bool = Field(
+        True, description="the networks also see the features of the position, if the game has any"
+    )
+    action_features: bool = Field(
+        True,
+        description="the policy also sees the features of each legal action, with weights shared by all actions",
+    )
+    precision: Literal["auto", "float32", "bfloat16"] = Field(
+        "auto",
+        description="precision of the layers: float32, bfloat16, or auto (bfloat16 if the device supports it natively)",
+    )
+
+    # The opponents.
+    opponents: dict[str, Share] = Field(
+        {},
+        description="opponent -> share of the games in which it has some seats, such as {heuristic: 0.1, past: 0.2}; "
+        "past: earlier policies of the run, drawn uniformly",
+    )
+    learner_seats: Annotated[int, Field(ge=0)] = Field(
+        0,
+        description="seats of the learner in a game with an opponent; 0: 1 to P - 1, drawn for each game",
+    )
+    past_policies: Annotated[int, Field(ge=1, le=64)] = Field(
+        8, description="latest earlier policies to keep as opponents (past)"
+    )
+    past_every: Count = Field(25, description="updates between policies kept as opponents")
+
+    # Gradient steps.
+    update_epochs: Count = Field(2, description="passes over the decisions of an update")
+    minibatch_size: Count = Field(1024, description="decisions per gradient step")
+    learning_rate: Number = Field(
+        1e-3, gt=0, description="learning rate of Adam at the start, falling linearly to learning_rate_end"
+    )
+    learning_rate_end: Number = Field(5e-5, ge=0, description="learning rate at the end")
+    max_grad_norm: Number = Field(0.5, gt=0, description="largest gradient norm, of each network")
+    start_from: str = Field(
+        "",
+        description="policy to start from: a checkpoint or zoo:NAME with the same hidden, activation and features",
+    )
+
+    def problems(self) -> list[str]:
+        """The shares must not exceed 1 in total, and every shared game needs a seat for the opponent."""
+        found = super().problems()
+        if self.games_per_update != "auto" and self.games_per_update < self.workers:
+            found.append(
+                f"games_per_update = {self.games_per_update}: expected at least one for each of {self.workers} workers"
+            )
+        total = sum(self.opponents.values())
+        if total > 1 + _ROUNDING:
+            found.append(
+                f"opponents = {self.opponents}: expected shares that add up to at most 1, not {total:g}"
+            )
+        if self.learner_seats and self.learner_seats >= (seats := self.make_game().num_players):
+            found.append(
+                f"learner_seats = {self.learner_seats}: expected 0 or 1 to {seats - 1} of the {seats} seats of a game"
+            )
+        return found
+
+    def agents(self) -> dict[str, tuple[str, ...]]:
+        """The agents that each setting names."""
+        found = super().agents()
+        return {**found, "opponents": tuple(spec for spec in self.opponents if spec != PAST)}
+
+    def resolved(self, game: Game) -> Self:
+        """A copy in which every ``auto`` is replaced by its value for these rules and this machine."""
+        from catbox_train.devices import native_precision  # needs torch
+
+        found = super().resolved(game)
+        games = found.games_per_update
+        if games == "auto":
+            games = max(1, round(USUAL_DECISIONS / mean_decisions(game)))
+        precision = native_precision(found.device) if found.precision == "auto" else found.precision
+        return found.replace(games_per_update=games, precision=precision)
+
+    def safer(self) -> dict[str, float]:
+        """A tenth of the learning rate, and nothing above the defaults."""
+        default = type(self)()
+        rate = min(self.learning_rate / 10, default.learning_rate)
+        settings = {"learning_rate": rate}
+        if self.learning_rate_end > rate:
+            settings["learning_rate_end"] = min(rate, default.learning_rate_end)
+        return settings
+
+
+@lru_cache(maxsize=16)
+def mean_decisions(game: Game) -> float:
+    """The mean number of decisions in 64 games of random play."""
+    vec = Vec(game, 64, seed=0, auto_deal=False)
+    random, rows, decisions = np.random.default_rng(0), np.arange(64), 0
+    while len(rows):
+        actions = (vec.action_mask[rows] * random.random((len(rows), game.num_actions))).argmax(1)
+        vec.step(actions, rows)
+        decisions += len(rows)
+        rows = rows[~vec.terminated[rows]]
+    return decisions / 64
+
+
+@dataclass(frozen=True)
+class Decisions:
+    """The learner's decisions of an update, in the order in which they were made: n rows.
+
+    The arrays belong to the rollout, which rewrites them in the next update.
+
+    Attributes:
+        columns: by name, ``inputs`` (n, I) int8, what the network reads; ``action_features`` (n, A, K) int8; ``masks``
+            (n, A) bool; ``states`` (n, S) int8, the whole positions, if asked for; and what ``choose`` returned:
+            ``actions`` (n,) int64 and more.
+        rewards: (n,) float32, what the seat was paid from this decision to its next one, or to the end of the game.
+        next_rows: (n,) int64, the row of the seat's next decision; -1 for its last one.
+        steps: the rows of each step, one for each game at most.
+        played: how many decisions were made, over all seats, those of opponents included.
+        rounds: how many rounds were played.
+        statistics: the game's statistics for the learner's seats in these, name -> (sum, count).
+        beaten: for each opponent, the games that the learner won against it (a tie is half a win), and all of them.
+    """
+
+    columns: dict[str, np.ndarray]
+    rewards: NDArray[np.float32]
+    next_rows: NDArray[np.int64]
+    steps: list[slice]
+    played: int
+    rounds: int
+    statistics: dict[str, NDArray[np.float64]]
+    beaten: dict[str, NDArray[np.float64]]
+
+    def __len__(self) -> int:
+        return len(self.rewards)
+
+
+class Rollout:
+    """Plays the games of updates: the share of process ``rank`` of ``size``.
+
+    ``state``: whether the decisions hold the whole positions, for a critic that sees them.
+    """
+
+    def __init__(
+        self,
+        config: SelfPlayConfig,
+        game: Game,
+        inputs: NetworkInputs,
+        rank: int = 0,
+        size: int = 1,
+        state: bool = False,
+    ) -> None:
+        assert config.games_per_update != "auto", "use config.resolved(game)"
+        self.config, self.game, self.inputs = config, game, inputs
+        self._num_games = config.games_per_update
+        self._share = np.array_split(np.arange(self._num_games), size)[rank]
+        self._specs = config.agents()["opponents"]
+        self._agents = [self._make(k, update=0) for k in range(len(self._specs))]
+        self.vec = Vec(
+            game,
+            len(self._share),
+            seed=0,
+            history=any(map(needs_history, self._agents)),
+            state=state,
+            auto_deal=False,
+        )
+        self._columns = {
+            "inputs": np.empty((0, inputs.size), np.int8),
+            "action_features": np.empty((0, game.num_actions, inputs.action_size), np.int8),
+            "masks": np.empty((0, game.num_actions), np.bool_),
+            "states": np.empty((0, game.state_layout.size if state else 0), np.int8),
+            "rewards": np.empty(0, np.float32),
+            "next_rows": np.empty(0, np.int64),
+        }
+
+    def play(self, update: int, choose: Choose, past: Sequence[Agent] = ()) -> Decisions:
+        """Deal the games of ``update`` and play them to their end; ``choose`` plays the learner's seats.
+
+        ``past``: the earlier policies, one of which plays in each game with ``past`` opponents.
+        """
+        vec, share, players = self.vec, self._share, self.game.num_players
+        rows = np.arange(len(share))
+        line_up = self._line_up(update, len(past))
+        agents, labels = self._opponents(update, past)
+        uniforms, luck = (np.random.default_rng(self._seed(update, kind)) for kind in (CHOICES, LUCK))
+        last = np.full((len(share), players), -1)  # the row of each seat's last decision
+        paid = np.zeros((len(share), players), np.float32)
+        count, played, steps, ended = 0, 0, [], []
+        vec.deal(rows, [self._seed(update, DEALS, game) for game in share.tolist()])
+        while len(rows):
+            seats = vec.current_player[rows]
+            player, actions = line_up[rows, seats], np.empty(len(rows), np.int64)
+            mine = player == 0
+            own, chances = rows[mine], uniforms.random(self._num_games)[share]
+            if len(own):
+                step = slice(count, count := count + len(own))
+                steps.append(step)
+                columns = self._observe(step, own)
+                chosen = choose(columns["inputs"], columns["action_features"], columns["masks"], chances[own])
+                self._write(step, chosen)
+                actions[mine] = chosen["actions"]
+                before = last[own, seats[mine]]
+                self._columns["next_rows"][before] = last[own, seats[mine]] = np.arange(step.start, step.stop)
+                self._columns["next_rows"][step] = -1
+            if agents:
+                seeds = luck.integers(2**64, size=self._num_games, dtype=np.uint64)[share]
+                for k, agent in enumerate(agents, start=1):
+                    if len(theirs := np.flatnonzero(player == k)):
+                        if hasattr(agent, "seed_decisions"):
+                            agent.seed_decisions(seeds[rows[theirs]])
+                        actions[theirs] = ask_agent(agent, labels[k - 1], vec, rows[theirs])
+            vec.step(actions, rows)
+            played += len(rows)
+            paying = rows[vec.rewards[rows].any(axis=1)]
+            paid[paying] += vec.rewards[paying]
+            self._columns["rewards"][last[paying]] += vec.rewards[paying]
+            if len(over := rows[vec.round_ended[rows]]):
+                own_seats = line_up[over] == 0
+                ended.append((own_seats, {name: values[over] for name, values in vec.info.items()}))
+            rows = rows[~vec.terminated[rows]]
+        columns = {name: column[:count] for name, column in self._columns.items()}
+        return Decisions(
+            columns=columns,
+            rewards=columns.pop("rewards"),
+            next_rows=columns.pop("next_rows"),
+            steps=steps,
+            played=played,
+            rounds=sum(len(seats) for seats, _ in ended),
+            statistics=self._statistics(ended),
+            beaten=self._beaten(line_up, paid),
+        )
+
+    def _observe(self, step: slice, own: NDArray[np.int64]) -> dict[str, np.ndarray]:
+        """Write what the seats to move in the games ``own`` see into the rows ``step``; returns these."""
+        # One more than are used: row -1, of decisions that do not exist, takes what is written there.
+        if len(self._columns["rewards"]) <= step.stop:
+            rows = max(step.stop + 1, round(1.5 * step.stop))
+            self._columns = {name: _longer(column, rows) for name, column in self._columns.items()}
+        found = {name: column[step] for name, column in self._columns.items()}
+        found["masks"][:] = self.vec.action_mask[own]
+        self.inputs.fill(self.vec.observation[own], found["masks"], found["inputs"], found["action_features"])
+        if found["states"].shape[1]:
+            found["states"][:] = self.vec.state[own]
+        found["rewards"][:] = 0
+        return found
+
+    def _write(self, step: slice, chosen: Mapping[str, np.ndarray]) -> None:
+        for name, values in chosen.items():
+            if name not in self._columns:
+                rows = len(self._columns["rewards"])
+                self._columns[name] = np.empty((rows, *values.shape[1:]), values.dtype)
+            self._columns[name][step] = values
+
+    def _seed(self, update: int, purpose: int, *keys: int) -> SeedSequence:
+        return SeedSequence(self.config.seed, spawn_key=(update, purpose, *keys))
+
+    def _make(self, k: int, update: int) -> Agent:
+        return catbox_agents.make(self._specs[k], self.game, self._seed(update, SEEDS, k))
+
+    def _opponents(self, update: int, past: Sequence[Agent]) -> tuple[list[Agent], list[str]]:
+        """The agents that `_line_up` numbers from 1, and their names.
+
+        They are made once, but for a user's own whose random numbers are not given for each decision.
+        """
+        for k, agent in enumerate(self._agents):
+            if is_users_own(agent) and not hasattr(agent, "seed_decisions"):
+                self._agents[k] = self._make(k, update)
+        labels = [*self._specs, *(f"{PAST} policy {k}" for k in range(len(past)))]
+        return [*self._agents, *past], labels
+
+    def _line_up(self, update: int, num_past: int) -> NDArray[np.int64]:
+        """Who has each seat (G, P): 0 the learner, k the k-th opponent; those after the agents are earlier policies."""
+        config, players = self.config, self.game.num_players
+        random = np.random.default_rng(self._seed(update, SEATS)).random((self._num_games, 3 + players))
+        kind, policy, own_seats, *places = random[self._share].T
+        shares = np.array(
+            [*(config.opponents[spec] for spec in self._specs), config.opponents.get(PAST, 0.0)]
+        )
+        opponent = 1 + np.searchsorted(shares.cumsum(), kind, side="right")
+        is_past = opponent == len(shares)
+        opponent[opponent > len(shares)] = 0
+        opponent[is_past] += (policy[is_past] * num_past).astype(np.int64) if num_past else -len(shares)
+        seats_left = 1 + (own_seats * (players - 1)).astype(np.int64)
+        if config.learner_seats:
+            seats_left[:] = config.learner_seats
+        place = np.argsort(places, axis=0).argsort(axis=0).T
+        return np.where(place < seats_left[:, None], 0, opponent[:, None])
+
+    def _statistics(
+        self, ended: list[tuple[np.ndarray, dict[str, np.ndarray]]]
+    ) -> dict[str, NDArray[np.float64]]:
+        own = np.concatenate([seats for seats, _ in ended])
+        info = {name: np.concatenate([found[name] for _, found in ended]) for name in self.vec.info}
+        found = facts(self.game).statistics(self.game, info)
+        return {name: np.array([values[own].sum(), own.sum()], np.float64) for name, values in found.items()}
+
+    def _beaten(
+        self, line_up: NDArray[np.int64], paid: NDArray[np.float32]
+    ) -> dict[str, NDArray[np.float64]]:
+        """Whether the learner's seats earned more than the others' on average, summed by opponent."""
+        opponent = line_up.max(axis=1)
+        own = line_up == 0
+        means = [np.where(some, paid, 0).sum(axis=1) / some.sum(axis=1).clip(1) for some in (own, ~own)]
+        won = np.where(means[0] == means[1], 0.5, means[0] > means[1])
+        names = [*self._specs, *([PAST] if PAST in self.config.opponents else [])]
+        kind = opponent.clip(max=len(names))
+        return {
+            name: np.array([won[kind == k].sum(), (kind == k).sum()], np.float64)
+            for k, name in enumerate(names, start=1)
+        }
+
+
+def _longer(column: np.ndarray, rows: int) -> np.ndarray:
+    longer = np.empty((rows, *column.shape[1:]), column.dtype)
+    longer[: len(column)] = column
+    return longer

@@ -1,1 +1,0 @@
-"""What the self-play algorithms share: networks, workers with games, gradient steps."""

@@ -22,8 +22,6 @@
 | ppo | self-play training, with and without features, and sb3-contrib's MaskablePPO on the same game |
 | level | seconds of training until the network is level with the heuristic, three and five players |
 | gpu | self-play training with the networks on a GPU, and on the CPU alone; skipped without a GPU |
-| scaling | self-play training with 1, 2, 4, 8 and 16 workers, up to the physical cores |
-| on_ray | the same on Ray, and the parts of an update; skipped if Ray is not installed |
 
 Each module has one function `measure(quick) -> list[Metric]` and runs in its own process.
 """
@@ -46,6 +44,4 @@ MEASUREMENTS = {
     "ppo": 2,
     "level": 1,
     "gpu": 1,
-    "scaling": 1,
-    "on_ray": 1,
 }

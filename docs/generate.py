@@ -13,7 +13,6 @@ import re
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
-from catbox_train.settings import Settings
 
 import catbox_agents.features
 from catbox_agents.arena.report import markdown_table
@@ -21,8 +20,7 @@ from catbox_agents.features import Features
 from catbox_app.rules import player_counts
 from catbox_env import GAMES, Game, Layout, make_game
 from catbox_env.registration import gymnasium_id
-from catbox_train.algorithm import options_class
-from catbox_train.config import TrainConfig
+from catbox_train.algorithm import algorithm_class
 from docs.environment import environment
 from docs.illustrations import images
 from experiments.headroom import headroom_table
@@ -103,16 +101,12 @@ def figures(names: str) -> str:
     return markdown_table([["measurement", "result"], *(rows[name] for name in names.split())])
 
 
-def settings_table(kind: type[Settings], known: Sequence[tuple[str, str, str]] = ()) -> str:
-    """A row for each setting that is not ``known`` already."""
-    described = [row for row in kind.describe() if row not in known]
-    rows = [(f"`{name}`", f"`{default}`", text) for name, default, text in described]
-    return markdown_table([["setting", "default", "meaning"], *rows])
-
-
 def algorithm_settings(name: str) -> str:
     """The settings of an algorithm; of another than PPO, those that PPO does not have or that differ there."""
-    return settings_table(options_class(name), () if name == "ppo" else options_class("ppo").describe())
+    known = () if name == "ppo" else algorithm_class("ppo").Config.describe()
+    described = [row for row in algorithm_class(name).Config.describe() if row not in known]
+    rows = [(f"`{name}`", f"`{default}`", text) for name, default, text in described]
+    return markdown_table([["setting", "default", "meaning"], *rows])
 
 
 def arenas(arguments: str) -> str:
@@ -132,7 +126,6 @@ BLOCKS: dict[str, Callable[[str], str]] = {
     "figures": figures,
     "arenas": arenas,
     "headroom": lambda _: headroom_table(Folders()),
-    "settings": lambda _: settings_table(TrainConfig),
     "algorithm_settings": algorithm_settings,
 }
 

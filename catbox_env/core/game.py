@@ -1245,57 +1245,6 @@ class Vec:
         copies._fill(None, self._generators[rows])
         return copies
 
-    def save(self) -> dict[str, np.ndarray]:
-        """Copies of everything that the games' future depends on; ``load`` resumes exactly from there.
-
-        ``header`` (uint8) identifies the game, ``checksum`` (32,) uint8 covers it and every other array.
-        """
-        header = np.frombuffer(_saved_header(self.game), np.uint8)
-        saved = {"header": header.copy(), **{name: array.copy() for name, array in self._saved().items()}}
-        return {**saved, "checksum": _checksum(saved)}
-
-    def load(self, saved: Mapping[str, np.ndarray]) -> None:
-        """Resume from what ``save`` returned.
-
-        Raises ``ValueError``, changing nothing, if it is damaged, or differs in game, rule set, reward, number of
-        games, or in whether it has a history. The games themselves are trusted.
-        """
-        own = self._saved()
-        expected = ["header", *own, "checksum"]
-        if not isinstance(saved, Mapping) or {*saved} != {*expected}:
-            found = brief(sorted(map(str, saved)) if isinstance(saved, Mapping) else saved)
-            raise ValueError(
-                f"saved games: {found}; expected what save() returned, arrays {', '.join(expected)}"
-            )
-        content = {name: saved[name] for name in expected[:-1]}
-        if not np.array_equal(_checksum(content), saved["checksum"]):
-            raise ValueError("saved games: damaged (the checksum does not match); use another copy")
-        if saved["header"].tobytes() != _saved_header(self.game):
-            raise ValueError(
-                f"saved games: of another game, rule set or reward than {self.game!r}; make the same game"
-            )
-        for name, array in own.items():
-            if (saved[name].shape, saved[name].dtype) != (array.shape, array.dtype):
-                raise ValueError(
-                    f"saved games: {name!r} is {saved[name].dtype} {saved[name].shape}, expected {array.dtype} "
-                    f"{array.shape}: make the batch with the same num_envs and history as the one that was saved"
-                )
-        for name, array in own.items():
-            array[:] = saved[name]
-        self._seeded = True
-        self._run(lambda some: self.game.loops.view_games(self._games, some, self._views), self._all)
-
-    def _saved(self) -> dict[str, np.ndarray]:
-        return {
-            "records": self._bytes.reshape(-1),
-            "generators": self._generators.view(np.uint8),
-            "logs": self._logs,
-            "rewards": self.rewards,
-            "terminated": self.terminated,
-            "round_ended": self.round_ended,
-            "win_shares": self.win_shares,
-        }
-
     def _bind(self) -> None:
         """Make what refers to the arrays: the records, ``info``, and the arrays as the loops take them."""
         self._records = self._bytes.view(self.game.kernels.state)[:, 0]
@@ -1393,23 +1342,6 @@ def check_game_object(value: Any) -> Any:
 
 def _origin(game: Game) -> dict[str, Any]:
     return {"format": FORMAT, "game": game.id, "options": game.options}
-
-
-def _saved_header(game: Game) -> bytes:
-    """What identifies the game of saved batches."""
-    records = hashlib.sha256(repr(game.kernels.state.descr).encode()).hexdigest()[:16]
-    header = {"format": 2, "game": game.id, "options": game.options, "records": records}
-    return json.dumps(header, sort_keys=True).encode()
-
-
-def _checksum(arrays: Mapping[str, np.ndarray]) -> np.ndarray:
-    """The SHA-256 digest (32,) uint8 of ``arrays``, each with its length."""
-    digest = hashlib.sha256()
-    for array in arrays.values():
-        data = np.ascontiguousarray(array).tobytes()
-        digest.update(len(data).to_bytes(8, "little"))
-        digest.update(data)
-    return np.frombuffer(digest.digest(), np.uint8).copy()
 
 
 def check_own_state(what: str, state: Any, game: Game) -> None:

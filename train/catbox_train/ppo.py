@@ -37,7 +37,7 @@ from catbox_train.learner import (
 from catbox_train.rollout import Decisions, Rollout, SelfPlayConfig
 
 #: Logits beyond this are no policy any more; training has diverged.
-LARGEST_LOGIT = 1e6
+LARGEST_LOGIT = 1e8
 
 
 class PPOConfig(SelfPlayConfig):

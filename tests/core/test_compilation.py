@@ -25,7 +25,6 @@ EVERYTHING = """
     vec.step(vec.action_mask.argmax(axis=1))
     vec.step(vec.action_mask[:2].argmax(axis=1), np.arange(2))
     vec.observe(np.zeros(4, np.int64))
-    vec.load(vec.save())
     state = vec.game.new_initial_state(seed=0)
     seen = state.observation(0)
     seen.setflags(write=False)

@@ -49,8 +49,7 @@ class Learner:
             # At first no action is much better than another.
             network.initialise(generator, last_gain=0.01 if name == "actor" else 1.0)
         start_from(networks["actor"], config.start_from, game)
-        networks = nn.ModuleDict(networks).to(self.device)
-        self.weights, self.parts = _flattened(networks)
+        self.weights, self.parts = _flattened(nn.ModuleDict(networks).to(self.device))
         if size > 1:  # machines may round the initial weights differently
             torch.distributed.broadcast(self.weights.data, 0)
         # MPS has no fused Adam in every release.
@@ -238,6 +237,7 @@ def memory_needed(
     """Bytes of the decisions of an update, with room to grow, of the weights with their gradient and moments, and of
     the earlier policies, in each process."""
     inputs = NetworkInputs(game, config.features, config.action_features)
+    assert config.games_per_update != "auto", "use config.resolved(game)"
     decisions = config.games_per_update * mean_decisions(game) / config.workers
     row = inputs.size + game.num_actions * (1 + inputs.action_size) + 64
     row += game.state_layout.size if state else 0

@@ -164,8 +164,8 @@ class PPO(Algorithm):
             "learning_rate": learning_rate,
             "ent_coef": ent_coef,
         }
-        played, metrics = game_metrics(decisions, learner)
-        return played, metrics | {f"learning/{name}": value for name, value in learned.items()}
+        played, of_games = game_metrics(decisions, learner)
+        return played, of_games | {f"learning/{name}": value for name, value in learned.items()}
 
     @torch.no_grad()
     def choose(

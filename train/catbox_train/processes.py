@@ -19,6 +19,7 @@ from typing import Any, Protocol
 
 import torch
 from torch import distributed
+from torch.distributed import TCPStore  # type: ignore[attr-defined]  # public, but not declared
 
 from catbox_env import Game
 from catbox_train.algorithm import Algorithm, DivergedError, Metrics, Policy, State, algorithm_class
@@ -58,9 +59,7 @@ class Together(Algorithm):
     ) -> None:
         super().__init__(config, game)
         size = config.workers
-        self._store = distributed.TCPStore(
-            host, 0, None, is_master=True, wait_for_workers=False, timeout=PATIENCE
-        )
+        self._store = TCPStore(host, 0, None, is_master=True, wait_for_workers=False, timeout=PATIENCE)
         self._others = (start or LocalProcesses)(self._store.port, size)
         try:
             self._wait_for(size)
@@ -68,7 +67,8 @@ class Together(Algorithm):
                 "gloo", store=self._store, rank=0, world_size=size, timeout=PATIENCE
             )
             self._tell(config.as_dict())
-            self._algorithm = self._do(lambda: algorithm_class(config.algorithm)(config, game, 0, size))
+            kind: Any = algorithm_class(config.algorithm)
+            self._algorithm: Algorithm = self._do(lambda: kind(config, game, 0, size))
         except BaseException:
             self.close()
             raise
@@ -91,9 +91,11 @@ class Together(Algorithm):
         self._others.stop()
 
     def _call(self, name: str, *arguments: Any) -> Any:
-        return self._do(
-            lambda: (self._tell((name, arguments)), getattr(self._algorithm, name)(*arguments))[1]
-        )
+        def both() -> Any:
+            self._tell((name, arguments))
+            return getattr(self._algorithm, name)(*arguments)
+
+        return self._do(both)
 
     def _tell(self, message: Any) -> None:
         distributed.broadcast_object_list([message], 0)
@@ -177,8 +179,8 @@ class LocalProcesses:
 def work(host: str, port: int, rank: int, size: int) -> None:
     """Play and learn as process ``rank`` of ``size``, until the first process, at ``host`` and ``port``, ends."""
     torch.set_num_threads(1)
-    store = distributed.TCPStore(host, port, None, is_master=False, timeout=PATIENCE)
-    store.set(f"ready {rank}", b"")
+    store = TCPStore(host, port, None, is_master=False, timeout=PATIENCE)
+    store.set(f"ready {rank}", "")
     distributed.init_process_group("gloo", store=store, rank=rank, world_size=size, timeout=PATIENCE)
 
     def message() -> Any:
@@ -188,9 +190,9 @@ def work(host: str, port: int, rank: int, size: int) -> None:
 
     try:
         settings = message()
-        kind = algorithm_class(settings["algorithm"])
+        kind: Any = algorithm_class(settings["algorithm"])
         config = kind.Config(**settings)
-        algorithm: Any = kind(config, config.make_game(), rank, size)
+        algorithm = kind(config, config.make_game(), rank, size)
         while True:
             name, arguments = message()
             getattr(algorithm, name)(*arguments)

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import Annotated, Literal, Self
+from typing import Annotated, Any, Literal, Self
 
 import numpy as np
 from numpy.random import SeedSequence
@@ -290,7 +290,7 @@ class Rollout:
         if len(self._columns["rewards"]) <= step.stop:
             rows = max(step.stop + 1, round(1.5 * step.stop))
             self._columns = {name: _longer(column, rows) for name, column in self._columns.items()}
-        found = {name: column[step] for name, column in self._columns.items()}
+        found: dict[str, Any] = {name: column[step] for name, column in self._columns.items()}
         found["masks"][:] = self.vec.action_mask[own]
         self.inputs.fill(self.vec.observation[own], found["masks"], found["inputs"], found["action_features"])
         if found["states"].shape[1]:

@@ -15,8 +15,6 @@ from catbox_env.core.game import FORMAT
 from tests.core.fuzz import sealed
 from tests.core.game_cases import arrays_of, begun
 
-Saved = dict[str, np.ndarray]
-
 SMALL = {"num_players": 2, "hand_size": 4, "revealed_cards": 0}
 
 OTHER_RULES = [

@@ -210,6 +210,12 @@ class Rollout:
         self._share = np.array_split(np.arange(self._num_games), size)[rank]
         self._specs = config.agents()["opponents"]
         self._agents = [self._make(k, update=0) for k in range(len(self._specs))]
+        #: Those whose random numbers are not given for each decision: a resumed run must draw the same.
+        self._made_anew = [
+            k
+            for k, agent in enumerate(self._agents)
+            if is_users_own(agent) and not hasattr(agent, "seed_decisions")
+        ]
         self.vec = Vec(
             game,
             len(self._share),
@@ -312,13 +318,9 @@ class Rollout:
         return catbox_agents.make(self._specs[k], self.game, self._seed(update, SEEDS, k))
 
     def _opponents(self, update: int, past: Sequence[Agent]) -> tuple[list[Agent], list[str]]:
-        """The agents that `_line_up` numbers from 1, and their names.
-
-        They are made once, but for a user's own whose random numbers are not given for each decision.
-        """
-        for k, agent in enumerate(self._agents):
-            if is_users_own(agent) and not hasattr(agent, "seed_decisions"):
-                self._agents[k] = self._make(k, update)
+        """The agents that `_line_up` numbers from 1, and their names."""
+        for k in self._made_anew:
+            self._agents[k] = self._make(k, update)
         labels = [*self._specs, *(f"{PAST} policy {k}" for k in range(len(past)))]
         return [*self._agents, *past], labels
 

@@ -52,7 +52,7 @@ class Reinforce(Algorithm):
             torch.from_numpy(played.columns[name])
             for name in ("inputs", "action_features", "masks", "actions")
         )
-        logits = self.network.logits_of(self.network(inputs), features, masks).masked_fill(~masks, -1e9)
+        logits = self.network.logits_of(self.network(inputs), features, masks)
         chosen = torch.log_softmax(logits, 1).gather(1, actions[:, None])[:, 0]
         normalised = (returns[:-1] - returns[:-1].mean()) / returns[:-1].std()
         loss = -(chosen * torch.from_numpy(normalised)).mean()

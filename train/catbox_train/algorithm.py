@@ -24,7 +24,9 @@ ALGORITHMS = {
     "dmc": "catbox_train.dmc:DMC",
     "exit": "catbox_train.exit:ExpertIteration",
 }
-SB3_GONE = "algorithm = 'sb3' is gone: examples/sb3_self_play.py trains Stable-Baselines3's MaskablePPO against its own past"
+SB3_GONE = (
+    "algorithm = 'sb3' is gone: examples/sb3_self_play.py trains Stable-Baselines3's MaskablePPO against its own past"
+)
 
 #: Metrics of an update by name.
 Metrics = Mapping[str, float]

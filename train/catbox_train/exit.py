@@ -25,7 +25,6 @@ from catbox_env import Game
 from catbox_train.algorithm import Algorithm, Metrics, State
 from catbox_train.config import Count, Number, Share
 from catbox_train.learner import (
-    ILLEGAL,
     PRECISIONS,
     Learner,
     Past,
@@ -127,7 +126,7 @@ class ExpertIteration(Algorithm):
         for rows, total in learner.minibatches(len(columns[0]), update):
             inputs, features, masks, targets = (column.index_select(0, rows) for column in columns)
             logits = self.actor.logits_of(self.actor(inputs, precision=self.precision), features, masks)
-            logs = logits.masked_fill(~masks, ILLEGAL).log_softmax(1)
+            logs = logits.log_softmax(1)
             entropy = -(logs.exp() * logs).sum(1)
             target_kl = (torch.xlogy(targets, targets) - targets * logs).sum(1)
             loss = (target_kl - config.ent_coef * entropy).sum() / total

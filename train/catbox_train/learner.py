@@ -26,8 +26,6 @@ from catbox_train.algorithm import DivergedError, State
 from catbox_train.rollout import PAST, SHUFFLES, Decisions, SelfPlayConfig, mean_decisions
 
 PRECISIONS = {"float32": torch.float32, "bfloat16": torch.bfloat16}
-#: The logit of an illegal action. Its probability is exactly 0, and its logarithm is finite.
-ILLEGAL = -1e30
 #: Adam's epsilon.
 EPSILON = 1e-5
 

@@ -24,7 +24,6 @@ from catbox_train.algorithm import Algorithm, DivergedError, Metrics, State
 from catbox_train.config import Number
 from catbox_train.devices import check_compiler
 from catbox_train.learner import (
-    ILLEGAL,
     PRECISIONS,
     Learner,
     Past,
@@ -261,13 +260,12 @@ def ppo_loss(
 ) -> tuple[torch.Tensor, dict[str, torch.Tensor]]:
     """The loss () to differentiate, equations 7 and 9 of the paper, and metrics, means over the n decisions.
 
-    Takes ``logits`` (n, A) and ``values`` (n,) float32 of the current networks. The loss is the sum over these
-    decisions divided by ``total``, the number of decisions of the minibatch in all processes. ``approx_kl`` is
-    estimator k3 of http://joschu.net/blog/kl-approx.html.
+    Takes ``logits`` (n, A), those of illegal actions ``ILLEGAL``, and ``values`` (n,) float32 of the current networks.
+    The loss is the sum over these decisions divided by ``total``, the number of decisions of the minibatch in all
+    processes. ``approx_kl`` is estimator k3 of http://joschu.net/blog/kl-approx.html.
     """
-    legal = logits.masked_fill(~batch.masks, ILLEGAL)
-    logs = legal.log_softmax(1)
-    entropy = -(legal.softmax(1) * logs).sum(1).mean()  # exp(logs) is equal, but slow for illegal actions
+    logs = logits.log_softmax(1)
+    entropy = -(logits.softmax(1) * logs).sum(1).mean()  # exp(logs) is equal, but slow for illegal actions
     log_ratio = logs.gather(1, batch.actions[:, None])[:, 0] - batch.log_probs
     ratio = log_ratio.exp()
     clipped = ratio.clamp(1 - config.clip_coef, 1 + config.clip_coef)
@@ -281,7 +279,7 @@ def ppo_loss(
             "entropy": entropy,
             "approx_kl": (ratio - 1 - log_ratio).mean(),
             "clip_fraction": ((ratio - 1).abs() > config.clip_coef).float().mean(),
-            "largest_logit": logits.abs().amax(),
+            "largest_logit": logits.amax(),
         }
     return loss * (len(values) / total), metrics
 

@@ -20,6 +20,9 @@ from numpy.typing import NDArray
 
 from catbox_env.core.compilation import cached_njit, njit
 
+#: The logit of an illegal action in learning. Its probability is exactly 0, and its logarithm is finite.
+ILLEGAL = np.float32(-1e30)
+
 
 @njit(fastmath={"reassoc"})  # so that the sum is vectorized
 def _score(weights: np.ndarray, features: np.ndarray) -> np.float32:
@@ -56,6 +59,23 @@ def action_logits(
     _check_fits(outputs, masks, features, scale)
     add_scores(outputs, masks, features, scale)
     return outputs[:, : masks.shape[1]]
+
+
+def learning_logits(
+    outputs: NDArray[np.float32],
+    masks: NDArray[np.bool_],
+    features: NDArray[np.int8],
+    scale: NDArray[np.float32],
+    logits: NDArray[np.float32],
+) -> None:
+    """Fill ``logits`` (n, A) with those of ``outputs``, which stay as they are, and ``ILLEGAL`` for illegal actions.
+
+    The other arguments and errors are as in `action_logits`.
+    """
+    _check_fits(outputs, masks, features, scale)
+    if logits.shape != masks.shape:
+        raise ValueError(f"logits {logits.shape}: expected {masks.shape}, as the masks")
+    _fill_logits(outputs, masks, features, scale, logits)
 
 
 def score_gradient(
@@ -115,6 +135,21 @@ def add_scores(outputs: np.ndarray, masks: np.ndarray, features: np.ndarray, sca
             weights[k] = scale[k] * outputs[i, num_actions + k]
         for n in range(_list_legal(masks[i], legal)):
             outputs[i, legal[n]] += _score(weights, features[i, legal[n]])
+
+
+@cached_njit(nogil=True)
+def _fill_logits(
+    outputs: np.ndarray, masks: np.ndarray, features: np.ndarray, scale: np.ndarray, logits: np.ndarray
+) -> None:
+    num_actions, num_features = masks.shape[1], len(scale)
+    weights = np.empty(num_features, np.float32)
+    legal = np.empty(num_actions, np.int64)
+    for i in range(len(masks)):
+        logits[i] = ILLEGAL
+        for k in range(num_features):
+            weights[k] = scale[k] * outputs[i, num_actions + k]
+        for n in range(_list_legal(masks[i], legal)):
+            logits[i, legal[n]] = outputs[i, legal[n]] + _score(weights, features[i, legal[n]])
 
 
 @cached_njit(nogil=True)

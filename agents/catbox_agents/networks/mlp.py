@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from torch import nn
 
 from catbox_agents.features import NetworkInputs, input_scale, part_sizes
-from catbox_agents.networks.action_head import action_logits, score_gradient
+from catbox_agents.networks.action_head import ILLEGAL, action_logits, learning_logits, score_gradient
 from catbox_agents.networks.numpy_network import check_hidden_layers
 
 _ACTIVATIONS = {"relu": torch.relu, "tanh": torch.tanh}
@@ -27,9 +27,9 @@ class _ActionScores(torch.autograd.Function):
     def forward(ctx: Any, outputs: torch.Tensor, masks: torch.Tensor, *given: torch.Tensor) -> torch.Tensor:
         ctx.arrays = [tensor.numpy() for tensor in (masks, *given)]
         ctx.width = outputs.shape[1]
-        logits = outputs.detach().clone()
-        action_logits(logits.numpy(), *ctx.arrays)
-        return logits[:, : masks.shape[1]]
+        logits = torch.empty(masks.shape)
+        learning_logits(outputs.detach().numpy(), *ctx.arrays, logits.numpy())
+        return logits
 
     @staticmethod
     def backward(ctx: Any, *gradients: torch.Tensor) -> tuple[torch.Tensor | None, ...]:
@@ -151,9 +151,9 @@ class MLP(nn.Module):
         self, outputs: torch.Tensor, action_features: torch.Tensor, masks: torch.Tensor
     ) -> torch.Tensor:
         """Logits (n, A) float32 of a policy with the ``outputs`` of ``forward`` and ``action_features`` (n, A, K) int8;
-        undefined where ``masks`` (n, A) bool forbid the action."""
+        ``ILLEGAL`` where ``masks`` (n, A) bool forbid the action: its probability is exactly 0."""
         if self.action_scale is None:
-            return outputs[:, : masks.shape[1]]
+            return outputs[:, : masks.shape[1]].masked_fill(~masks, float(ILLEGAL))
         if outputs.device.type == "cpu":
             return cast(torch.Tensor, _ActionScores.apply(outputs, masks, action_features, self.action_scale))
         return self._logits_on_gpu(outputs, action_features, masks)
@@ -171,7 +171,8 @@ class MLP(nn.Module):
     ) -> torch.Tensor:
         assert self.action_scale is not None
         logits, weights, _ = outputs.split([masks.shape[1], len(self.action_scale), self.num_values], 1)
-        return logits + torch.einsum("nak,nk->na", action_features.float(), weights * self.action_scale)
+        scores = torch.einsum("nak,nk->na", action_features.float(), weights * self.action_scale)
+        return (logits + scores).masked_fill(~masks, float(ILLEGAL))
 
     def arrays(self) -> dict[str, NDArray[np.float32]]:
         """Copies of its weights and factors in float32, named as in ``checkpoint``."""

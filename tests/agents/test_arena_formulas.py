@@ -13,7 +13,7 @@ import pytest
 import catbox_agents
 import catbox_env
 from catbox_agents.arena import playing
-from catbox_agents.arena.deal_sets import GROUP, deal_seed
+from catbox_agents.arena.deals import GROUP, deal_seed
 from catbox_agents.arena.intervals import bootstrap_interval, estimates, resampled_sums
 from catbox_agents.arena.ratings import nash_average, ratings
 from tests.agents.arena_agents import Highest, Lowest, Middle, spec

@@ -14,7 +14,7 @@ import catbox_agents
 import catbox_env
 from catbox_agents import Agent, ArenaResult
 from catbox_agents.arena import run, setup
-from catbox_agents.arena.deal_sets import DEAL_SETS, deal_seed
+from catbox_agents.arena.deals import DEAL_SETS, deal_seed
 from catbox_agents.arena.setup import SMALL
 from catbox_agents.arena.tables import MIXED, PAIR, SELF, all_tables
 from catbox_agents.exact import CFRAgent

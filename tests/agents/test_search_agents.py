@@ -12,7 +12,7 @@ import pytest
 import catbox_agents
 import catbox_env
 from catbox_agents import ISMCTS, Agent, RolloutSearch, SearchAgent
-from catbox_agents.decisions import ask_agent
+from catbox_agents.play import ask_agent
 from catbox_agents.search import ismcts
 from catbox_agents.search.halving import flat_schedule, shared_schedule
 from catbox_agents.search.playing import Player, rollout_rewards, world_keys

@@ -19,8 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from catbox_agents.agent import Seed, check_rows
-from catbox_agents.decisions import ask_about
-from catbox_agents.play_out import END_OF_GAME, END_OF_ROUND
+from catbox_agents.play import END_OF_GAME, END_OF_ROUND, ask_about
 from catbox_agents.search.halving import Schedule, best_half, halving_schedule
 from catbox_agents.search.playing import rollout_player, rollout_rewards, world_keys
 from catbox_agents.search.posterior import likelihoods, powers, random_units, resample, sample_players

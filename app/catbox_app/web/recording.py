@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import BinaryIO
 
 from catbox_agents.arena.records import GameRecord, read_record_from
-from catbox_agents.match import printable
+from catbox_agents.specs import printable
 from catbox_app.recorded import RecordedGame
 from catbox_app.web.coach import advice, probabilities
 from catbox_app.web.pages import MOST_ACTIONS, Viewer, events, joined, position

@@ -157,7 +157,7 @@ def ask_about(
             f"agent {label!r} chose the illegal action {int(actions[first])}; act_batch must return actions that its "
             f"action masks allow, here {brief(np.flatnonzero(masks[first]).tolist())}"
         )
-    return actions
+    return actions.astype(np.int64)
 
 
 def ask_policy(agent: Agent, label: str, vec: Vec, rows: NDArray[np.int64]) -> NDArray[np.float64]:

@@ -219,13 +219,13 @@ def run_arena(
         "mixed": mixed,
         "record": record is not None,
     }
-    arena = {"seed": setup.seed, "mixed": mixed}
+    fingerprints = players.fingerprints()
+    arena = {"seed": setup.seed, "mixed": mixed, "agents": fingerprints}
     header = {"game": played_game(game), "agents": names, "arena": arena}
     if record is not None:
         _check_record(Path(record), header, output)
     with ExitStack() as stack:
         folder = stack.enter_context(tempfile.TemporaryDirectory()) if output is None else output
-        fingerprints = players.fingerprints()
         store = stack.enter_context(Store(Path(folder), settings, tables, fingerprints))
         planned = most if width is None else min(most, _FIRST_CHECK)
         try:

@@ -15,7 +15,7 @@ import threading
 import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import combinations
+from itertools import combinations, pairwise
 from pathlib import Path
 from typing import Any
 
@@ -124,7 +124,7 @@ class Setup:
         firsts = [first_deal(number) for number in range(num_blocks(num_deals) + 1)]
         return [
             [Task(table, first, min(end, num_deals) - first) for table in range(len(self.tables))]
-            for first, end in zip(firsts, firsts[1:], strict=False)
+            for first, end in pairwise(firsts)
         ]
 
     def finished(self, done: Mapping[Task, Any], num_deals: int) -> list[list[Task]]:
@@ -213,7 +213,7 @@ def play_block(
     def ask(asked: NDArray[np.int64], vec: Vec, rows: NDArray[np.int64]) -> NDArray[np.int64]:
         nonlocal move
         seeds = decision_seeds(root, task.first, rotations, rows, move)
-        actions, policies = np.empty(len(rows), np.int64), [None] * len(rows)
+        actions, policies = np.empty(len(rows), np.int64), list[Any]([None] * len(rows))
         for i, (agent, label) in enumerate(zip(agents, labels, strict=True)):
             own = np.flatnonzero(asked == i)
             # The limit is for one move, so agents are then asked about one game at a time.

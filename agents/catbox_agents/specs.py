@@ -31,7 +31,7 @@ from typing import Any
 from catbox_agents.agent import Agent, Seed, check_agent, other_rules
 from catbox_agents.errors import AgentError
 from catbox_agents.heuristics import HEURISTICS
-from catbox_agents.settings import CONFIGURED, is_configured, read_settings, specs_within
+from catbox_agents.settings import CONFIGURED, read_settings, specs_within
 from catbox_agents.zoo import PREFIX as ZOO
 from catbox_agents.zoo import zoo_agent, zoo_agents
 from catbox_env import Game
@@ -210,6 +210,11 @@ def load_parts(spec: str) -> None:
                 raise ValueError(f"agent {brief(text)} cannot be loaded: {error}") from None
         elif _is_class(text):
             import_class(text, "agent")
+
+
+def is_configured(spec: str) -> bool:
+    """Whether ``spec`` begins with the name of an agent with settings."""
+    return spec.strip().partition(":")[0] in CONFIGURED
 
 
 def imports_module(spec: str) -> bool:

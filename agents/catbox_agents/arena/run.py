@@ -225,8 +225,12 @@ def run_arena(
     if record is not None:
         _check_record(Path(record), header, output)
     with ExitStack() as stack:
-        folder = stack.enter_context(tempfile.TemporaryDirectory()) if output is None else output
-        store = stack.enter_context(Store(Path(folder), settings, tables, fingerprints))
+        blocks: dict[Task, Block] = {}
+        store, keep = None, blocks.__setitem__
+        if output is not None or record is not None:
+            folder = stack.enter_context(tempfile.TemporaryDirectory()) if output is None else output
+            store = stack.enter_context(Store(Path(folder), settings, tables, fingerprints))
+            blocks, keep = store.blocks, store.add
         planned = most if width is None else min(most, _FIRST_CHECK)
         try:
             play: Play = lambda tasks: ((task, play_block(setup, players, task)) for task in tasks)  # noqa: E731
@@ -243,21 +247,21 @@ def run_arena(
                 players.warm_up()
             total = planned
             while True:
-                _play(setup, store, planned, total, play, progress)
+                _play(setup, blocks, planned, total, play, keep, progress)
                 if width is None or planned == most:
                     break
-                widest = widest_interval(setup, store.blocks, planned)
+                widest = widest_interval(setup, blocks, planned)
                 if widest <= width:
                     break
                 needed = planned * (widest / width) ** 2
                 planned = _next_check(planned, needed, most)
                 total = max(planned, min(most, math.ceil(needed)))
         except KeyboardInterrupt:
-            result = _partial(setup, store.blocks, planned, deal_set_name)
-            _write(setup, store, result, output, record, header)
+            result = _partial(setup, blocks, planned, deal_set_name)
+            _write(store, result, output, record, header)
             raise ArenaInterrupted(result, planned) from None
-        result = arena_result(setup, store.blocks, planned, deal_set_name)
-        _write(setup, store, result, output, record, header)
+        result = arena_result(setup, blocks, planned, deal_set_name)
+        _write(store, result, output, record, header)
     return result
 
 
@@ -337,21 +341,23 @@ def _check_record(path: Path, header: dict[str, Any], output: str | os.PathLike[
 
 def _play(
     setup: Setup,
-    store: Store,
+    blocks: Mapping[Task, Block],
     planned: int,
     total: int,
     play: Play,
+    keep: Callable[[Task, Block], None],
     progress: Callable[[int, int], None] | None,
 ) -> None:
-    """Play what is missing of the first ``planned`` deals; ``total`` is for the progress."""
+    """Play what is missing of the first ``planned`` deals; ``total`` is for the progress. ``keep`` adds a block to
+    ``blocks``, those that are finished."""
     games_of_deal = sum(table.rotations for table in setup.tables)
     tasks = list(chain.from_iterable(setup.blocks(planned)))
-    missing = [task for task in tasks if task not in store.blocks]
-    done = sum(setup.games_of(task) for task in tasks if task in store.blocks)
+    missing = [task for task in tasks if task not in blocks]
+    done = sum(setup.games_of(task) for task in tasks if task in blocks)
     if progress is not None:
         progress(done, total * games_of_deal)
     for task, block in play(missing):
-        store.add(task, block)
+        keep(task, block)
         done += setup.games_of(task)
         if progress is not None:
             progress(done, total * games_of_deal)
@@ -374,8 +380,7 @@ def _partial(
 
 
 def _write(
-    setup: Setup,
-    store: Store,
+    store: Store | None,
     result: ArenaResult | None,
     output: str | os.PathLike[str] | None,
     record: str | os.PathLike[str] | None,
@@ -389,7 +394,7 @@ def _write(
         from catbox_agents.arena.report import write_report
 
         write_report(result, Path(output))
-    if record is not None and store.blocks:
+    if store is not None and record is not None and store.blocks:
         longest = {(task.first, task.table): task for task in sorted(store.blocks, key=lambda t: t.num_deals)}
         games = (game for _, task in sorted(longest.items()) for game in store.games(task))
         write_records(Path(record), games=games, **header)

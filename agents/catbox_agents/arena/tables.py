@@ -24,12 +24,20 @@ from numpy.typing import NDArray
 
 import catbox_env
 from catbox_agents.agent import Agent, agent_seed, needs_history, tells_policy
-from catbox_agents.arena.deals import deal_seed, decision_seeds, first_deal, num_blocks
+from catbox_agents.arena.deals import deal_seed, decision_key, decision_seeds, first_deal, num_blocks
 from catbox_agents.arena.records import Recorder, policy_pairs
 from catbox_agents.arena.results import Block, RoundTotals
 from catbox_agents.play import ask_agent, ask_policy, play
-from catbox_agents.settings import is_configured, specs_within
-from catbox_agents.specs import AgentSpec, agent_of, imports_module, is_users_own, make, meaning
+from catbox_agents.settings import specs_within
+from catbox_agents.specs import (
+    AgentSpec,
+    agent_of,
+    imports_module,
+    is_configured,
+    is_users_own,
+    make,
+    meaning,
+)
 from catbox_env import Game, Vec
 
 #: One agent among copies of another; an agent among its own copies; every agent, or as many as there are seats.
@@ -200,7 +208,7 @@ def play_block(
     limit = setup.move_time if limit is None else limit
     rotations, seats = line_ups.shape
     numbers = range(task.first, task.first + task.num_deals)
-    deals = [deal_seed(root, number) for number in numbers for _ in range(rotations)]
+    deals = [deal for number in numbers for deal in [deal_seed(root, number)] * rotations]
     history = any(map(needs_history, agents))
     vec = Vec(played_game(setup.game), len(deals), seed=deals, history=history, auto_deal=False)
     seated = np.tile(line_ups, (task.num_deals, 1))
@@ -208,11 +216,11 @@ def play_block(
     recorder = Recorder(len(deals)) if setup.record else None
     seconds, decisions = np.zeros(len(agents)), np.zeros(len(agents), np.int64)
     counted = [dict(getattr(agent, "tally", {})) for agent in agents]
-    move = 0
+    key, move = decision_key(root), 0
 
     def ask(asked: NDArray[np.int64], vec: Vec, rows: NDArray[np.int64]) -> NDArray[np.int64]:
         nonlocal move
-        seeds = decision_seeds(root, task.first, rotations, rows, move)
+        seeds = decision_seeds(key, task.first, rotations, rows, move)
         actions, policies = np.empty(len(rows), np.int64), list[Any]([None] * len(rows))
         for i, (agent, label) in enumerate(zip(agents, labels, strict=True)):
             own = np.flatnonzero(asked == i)

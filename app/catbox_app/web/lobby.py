@@ -17,8 +17,8 @@ import numpy as np
 import catbox_env
 from catbox_agents import known_agents
 from catbox_agents.option_text import read_options
-from catbox_agents.settings import CONFIGURED, is_configured, read_settings, specs_within
-from catbox_agents.specs import LEVELS, asks_server
+from catbox_agents.settings import CONFIGURED, read_settings, specs_within
+from catbox_agents.specs import LEVELS, asks_server, is_configured
 from catbox_agents.zoo import zoo_agents
 from catbox_app.rules import ABOUT, MAX_PLAYERS, REWARD, RuleField, player_counts, rule_fields
 from catbox_app.web.pages import MAX_ACTIONS

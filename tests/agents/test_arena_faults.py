@@ -150,13 +150,16 @@ class Chosen(Middle):
 
 
 def test_numpy_numbers_are_numbers_and_any_name_can_be_written(tmp_path: Path) -> None:
+    ten: Any
+    three: Any
+    ten, three = np.int64(10), np.int64(3)
     game = game_for()
     plain = catbox_agents.run_arena(game, ["random", spec(Lowest)], 10, seed=3)
     numpy = catbox_agents.run_arena(
-        game, ["random", spec(Lowest)], np.int64(10), seed=np.int64(3), output=tmp_path / "arena"
+        game, ["random", spec(Lowest)], ten, seed=three, output=tmp_path / "arena"
     )
     assert same(plain, numpy)
-    assert catbox_agents.evaluate(game, ["random", "heuristic"], np.int16(10), seed=np.uint8(3)).seed == 3
+    assert catbox_agents.evaluate(game, ["random", "heuristic"], ten, seed=three).seed == 3
     folder, record = tmp_path / "odd", tmp_path / "odd.jsonl"
     odd = os.fsdecode(b"net\xff\x1b.safetensors")  # what a file may be called
     os.replace(checkpoint(tmp_path, game.id, 1, num_players=3), tmp_path / odd)

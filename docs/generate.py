@@ -23,10 +23,10 @@ from catbox_train.algorithm import options_class
 from catbox_train.config import TrainConfig
 from catbox_train.settings import Settings
 from docs.environment import environment
+from docs.generators.headroom import headroom_table
+from docs.generators.leaderboard import margin_in_short, zoo_table
 from docs.illustrations import images
-from experiments.headroom import headroom_table
 from experiments.results import Folders
-from experiments.zoo_pages import margin_in_short, zoo_table
 
 ROOT = Path(__file__).resolve().parent.parent
 GAME = "cat_in_the_box_v0"

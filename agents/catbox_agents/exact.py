@@ -147,11 +147,12 @@ class _InformationStates:
         while ahead:
             state, dealt = ahead.pop()
             is_chance, nodes = state.is_chance_node(), nodes + 1
-            if nodes > 2 * limit or self.histories > limit:
-                raise ValueError(_too_large(game.game, f"it has more than {limit:,} histories", limit))
             if not is_chance:
                 self.histories += 1
                 self.deals += dealt
+            if self.histories > limit or nodes > 2 * limit:  # the deals of some games begin again and again
+                raise ValueError(_too_large(game.game, f"it has more than {limit:,} histories", limit))
+            if not is_chance:
                 if state.is_terminal():
                     continue
                 name = state.information_state_string()
@@ -215,6 +216,6 @@ def _estimate(game: Any, generator: np.random.Generator) -> float:
 def _too_large(game: Game, size: str, limit: int) -> str:
     such = ", such as Rules.tiny()" if hasattr(game.rules_class, "tiny") else ""
     return (
-        f"{game.id} with {game.rules} is too large to be solved exactly: {size}, and the limit is {limit:,}; "
+        f"{game.id} with {game.rules} is too large to be solved exactly: {size}, and the limit is {limit:,} histories; "
         f"use smaller rules{such}, or a larger max_histories"
     )

@@ -17,9 +17,7 @@ from catbox_agents.arena import run, setup
 from catbox_agents.arena.deal_sets import DEAL_SETS, deal_seed
 from catbox_agents.arena.setup import SMALL
 from catbox_agents.arena.tables import MIXED, PAIR, SELF, all_tables
-from catbox_agents.exact import CFRAgent
 from catbox_agents.networks.policy_agent import PolicyAgent
-from catbox_env.core.registry import game_class
 from catbox_train.settings import MAX_SEED
 from tests.agents.arena_agents import Drawing, Highest, Lowest, Middle, RandomButBids, spec
 from tests.agents.policies import network_for
@@ -136,7 +134,6 @@ def sampling(game: Any, seed: int) -> Any:
 DRAWING: dict[str, Any] = {
     "random": lambda game, seed: catbox_agents.make("random", game, seed),
     "policy": sampling,
-    "cfr": lambda game, seed: CFRAgent(game, seed, iterations=1),
     "search": lambda game, seed: catbox_agents.make("search:worlds=2,policy=random", game, seed),
     "pimc": lambda game, seed: catbox_agents.make("pimc:samples=1,policy=random", game, seed),
     "ismcts": lambda game, seed: catbox_agents.make("ismcts:simulations=2,policy=random", game, seed),
@@ -145,12 +142,7 @@ DRAWING: dict[str, Any] = {
 
 @pytest.mark.parametrize("name", DRAWING)
 def test_decisions_follow_from_their_seeds_alone(name: str) -> None:
-    tiny = game_class("cat_in_the_box_v0").rules_class.tiny()  # type: ignore[attr-defined]
-    game = (
-        catbox_env.make_game("cat_in_the_box_v0", rules=tiny, reward="margin")
-        if name == "cfr"
-        else game_for(3)
-    )
+    game = game_for(3)
     agent, other = (DRAWING[name](game, seed) for seed in (1, 2))
     vec = catbox_env.Vec(game, 1, seed=2, history=True)
     seen, masks, past = (np.repeat(x, 50, axis=0) for x in (vec.observation, vec.action_mask, vec.history))

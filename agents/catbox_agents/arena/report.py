@@ -267,7 +267,7 @@ def _terminal_table(rows: list[list[str]]) -> Table:
     for number, name in enumerate(rows[0]):
         text = name in ("one agent", "agent", "among")
         table.add_column(
-            name if text else re.sub(r" (?!game\b|round\b)", "\n", name),
+            name if text else name.replace(" ", "\n"),
             justify="left" if text else "right",
             overflow="fold",
             no_wrap=not text and number > 0,

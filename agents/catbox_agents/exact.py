@@ -22,6 +22,8 @@ from catbox_env import Game
 from catbox_env.core.checks import check_integer
 from catbox_env.core.game import check_game_object
 
+__all__ = ["Exploitability", "exploitability"]
+
 #: How often an agent without ``policy_batch`` is asked in every information state.
 SAMPLES = 16
 #: The largest tree that is enumerated by default: about 6 GB.

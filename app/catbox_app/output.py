@@ -64,7 +64,7 @@ def finish() -> int:
     """Write out what `make_lenient` has buffered. Returns the exit code: 1 if some of it was lost, such as on a full
     disk, and then says so; 0 also if the reader of a pipe has gone."""
     sys.stdout.flush()
-    error = sys.stdout.buffer.raw.error  # type: ignore[attr-defined]  # it is a LenientOutput
+    error = sys.stdout.buffer.raw.error  # type: ignore[union-attr]  # it is a LenientOutput
     if error is None or error.errno == errno.EPIPE:
         return 0
     print(f"catbox: standard output: {error.strerror}", file=sys.stderr)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from itertools import permutations
 from pathlib import Path
 from typing import Any
@@ -15,6 +16,7 @@ import catbox_env
 from catbox_agents import Agent, ArenaResult
 from catbox_agents.arena import run, setup
 from catbox_agents.arena.deal_sets import DEAL_SETS, deal_seed
+from catbox_agents.arena.report import page
 from catbox_agents.arena.setup import SMALL
 from catbox_agents.arena.tables import MIXED, PAIR, SELF, all_tables
 from catbox_agents.networks.policy_agent import PolicyAgent
@@ -316,3 +318,22 @@ def test_what_cannot_be_compared_is_refused(arguments: dict[str, Any], said: str
     }
     with pytest.raises(ValueError, match=said):
         catbox_agents.run_arena(full.pop("game"), full.pop("agents"), full.pop("num_deals"), **full)
+
+
+def test_the_report_says_what_each_number_is_a_mean_over() -> None:
+    """In matches of three rounds, where a game's score is three times a round's."""
+    game = catbox_env.make_game("cat_in_the_box_v0", num_players=3, rounds=3)
+    result = catbox_agents.run_arena(game, ["heuristic", "random"], 10)
+    heads = [line for line in page(result, "today").splitlines() if re.match(r"\| (one )?agent \|", line)]
+    assert [head.strip("| ").split(" | ") for head in heads] == [
+        ["one agent", "among heuristic", "among random"],
+        ["agent", "Elo rating", "Nash share", "Nash margin a game", "ms a move", "forfeits"],
+        ["one agent", "minus another", "among", "difference a game"],
+        ["agent", "among", "score a game", "win share"]
+        + [f"{name} a round" for name in ("tricks won", "bonus", "paradox", "any paradox", "bid hit")],
+    ]
+    one = result.tables["heuristic", "random"]["heuristic"]
+    assert one.score == pytest.approx(result.tables["heuristic", "random"].deal_scores[:, 0].mean())
+    points = one.statistics["tricks_won"] + one.statistics["bonus"]
+    assert one.statistics["paradox"] < 0.05
+    assert one.score == pytest.approx(3 * points, rel=0.1)

@@ -150,12 +150,12 @@ docs: $(STAMP)
 zoo: $(STAMP)
 	$(PY) -m experiments zoo
 	$(PY) -m experiments leaderboard
-	$(PY) -m experiments report
+	$(PY) -m docs.generators
 	$(PY) docs/generate.py
 
 leaderboard: $(STAMP)
 	$(PY) -m experiments leaderboard
-	$(PY) -m experiments report
+	$(PY) -m docs.generators
 	$(PY) docs/generate.py
 
 clean:

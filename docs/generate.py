@@ -13,7 +13,6 @@ import re
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
-
 import catbox_agents.features
 from catbox_agents.arena.report import markdown_table
 from catbox_agents.features import Features
@@ -22,10 +21,10 @@ from catbox_env import GAMES, Game, Layout, make_game
 from catbox_env.registration import gymnasium_id
 from catbox_train.algorithm import algorithm_class
 from docs.environment import environment
+from docs.generators.headroom import headroom_table
+from docs.generators.leaderboard import margin_in_short, zoo_table
 from docs.illustrations import images
-from experiments.headroom import headroom_table
 from experiments.results import Folders
-from experiments.zoo_pages import margin_in_short, zoo_table
 
 ROOT = Path(__file__).resolve().parent.parent
 GAME = "cat_in_the_box_v0"

@@ -1,4 +1,4 @@
-"""Evidence: training studies and their page, docs/experiments.md; the agents of the zoo; the leaderboard.
+"""Evidence: training studies, the agents of the zoo, the leaderboard.
 
     python -m experiments run entropy lambda     train every run of two studies that has no result yet
     python -m experiments fields robust          play the nets of a study among agents of every kind
@@ -6,9 +6,9 @@
     python -m experiments zoo                    train the agents of the zoo (experiments/zoo.yaml)
     python -m experiments leaderboard            play the arenas of the leaderboard (experiments/leaderboard.yaml)
     python -m experiments headroom               measure how much agents of the zoo leave on the table
-    python -m experiments report                 make docs/experiments.md with its pictures, docs/leaderboard*.md and
-                                                 the cards of the zoo from the results
-    python -m experiments report --check         only check whether they are up to date
+
+`python -m docs.generators` then makes docs/experiments.md with its pictures, docs/leaderboard*.md and the cards of the
+zoo from the results.
 
 A study is `experiments/studies/NAME.yaml`:
 

@@ -15,7 +15,6 @@ from experiments import __doc__ as description
 from experiments.fields import play_fields
 from experiments.headroom import measure_headroom
 from experiments.leaderboard import play_leaderboard, read_parts
-from experiments.report import outdated_pages, write_pages
 from experiments.results import ROOT, Folders
 from experiments.runner import run_studies
 from experiments.speeds import measure_speeds
@@ -27,12 +26,10 @@ INTERRUPTED = 130
 
 
 def main(arguments: list[str] | None = None) -> int:
-    """The exit code: 0, 1 after an error or if a page is out of date, 130 after Ctrl-C."""
+    """The exit code: 0, 1 after an error, 130 after Ctrl-C."""
     options = _parser().parse_args(arguments)
     folders = Folders(options.root)
     try:
-        if options.command == "report":
-            return _report(folders, options.check)
         keep_freed_memory()  # as `catbox train` does
         _do(options.command, list(dict.fromkeys(options.names)), folders, Console())
     except KeyboardInterrupt:
@@ -77,17 +74,6 @@ def _check_names(names: Sequence[str], known: Collection[str]) -> None:
             )
 
 
-def _report(folders: Folders, check: bool) -> int:
-    if not check:
-        for path in write_pages(folders):
-            print(f"wrote {path}")
-        return 0
-    outdated = outdated_pages(folders)
-    for path in outdated:
-        print(f"{path} is out of date: run  python -m experiments report", file=sys.stderr)
-    return 1 if outdated else 0
-
-
 def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(
         prog="python -m experiments",
@@ -105,8 +91,6 @@ def _parser() -> argparse.ArgumentParser:
         ("headroom", "measure how much agents of the zoo leave on the table, by default all", "*"),
     ):
         commands.add_parser(name, help=what).add_argument("names", nargs=number, metavar="NAME")
-    report = commands.add_parser("report", help="make the pages and the cards of the zoo from the results")
-    report.add_argument("--check", action="store_true", help="write nothing; fail if a page is out of date")
     return parser
 
 

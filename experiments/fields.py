@@ -7,7 +7,6 @@ the first seat, on the same deals.
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 
 from rich.console import Console
@@ -80,28 +79,3 @@ def play_fields(name: str, study: Study, runs: Sequence[Run], folders: Folders, 
                 results.append(result)
                 say(console, repr(result))
     write_rows(folders.results / f"{name}.fields.json", results)
-
-
-def fields_table(results: Sequence[FieldResult]) -> list[list[str]]:
-    """A row for each field under each rule set: means over the seeds, and the difference with its 95 % interval.
-
-    The interval comes from the deals; that of the difference takes the two margins as independent, which is wider than
-    the deals that they share allow.
-    """
-    rows = [["rules", "among", "net", "net minus heuristic"]]
-    for rules, field in dict.fromkeys((result.rules, result.field) for result in results):
-        found = [result for result in results if (result.rules, result.field) == (rules, field)]
-        count = len(found)
-        net, heuristic = (sum(getattr(r, name) for r in found) / count for name in ("net", "heuristic"))
-        of_net, of_heuristic = (
-            math.hypot(*(getattr(r, name) for r in found)) / count for name in ("net_ci95", "heuristic_ci95")
-        )
-        rows.append(
-            [
-                rules,
-                field,
-                f"{net:+.2f} ± {of_net:.2f}",
-                f"{net - heuristic:+.2f} ± {math.hypot(of_net, of_heuristic):.2f}",
-            ]
-        )
-    return rows

@@ -24,8 +24,6 @@ from rich.console import Console
 
 from catbox_agents import zoo
 from catbox_agents.arena.deals import DEAL_SETS, deal_seed
-from catbox_agents.arena.intervals import estimates
-from catbox_agents.arena.report import markdown_table
 from catbox_agents.networks.policy_agent import PolicyAgent
 from catbox_agents.play import END_OF_ROUND
 from catbox_agents.search import RolloutSearch
@@ -34,7 +32,6 @@ from catbox_agents.search.playing import Player, rollout_player, rollout_rewards
 from catbox_env import Game, Vec, make_game
 from experiments.results import Folders, Record, append_line, read_lines
 from experiments.runner import commit, say
-from experiments.tables import printed
 from experiments.zoo import zoo_settings
 
 FILE = "zoo/headroom.jsonl"
@@ -244,40 +241,3 @@ def share_of_the_deal(sampled: NDArray[np.float64]) -> float:
     within = sampled.var(axis=1, ddof=1).mean()
     between = sampled.mean(axis=1).var(axis=0, ddof=1).mean() - within / repeats
     return float(max(between, 0.0) / (max(between, 0.0) + within))
-
-
-def headroom_table(folders: Folders) -> str:
-    """A row for each table that was measured, of the agents that the zoo has now."""
-    header = [
-        "table",
-        "deals",
-        *(f"clairvoyant, depth {depth}" for depth in DEPTHS),
-        "luck of the deal",
-        *PHASES,
-    ]
-    rows: list[list[str]] = [header]
-    blocks = read_lines(folders.results / FILE, Block)
-    for table in zoo_settings(folders):
-        digest = zoo.zoo_agent(zoo.PREFIX + table).sha256
-        own = [block for block in blocks if (block.table, block.sha256) == (table, digest)]
-        if own:
-            rows.append(
-                [
-                    table,
-                    str(sum(len(block.sampled) for block in own)),
-                    *(_mean([x for block in own for x in block.clairvoyant[depth]]) for depth in DEPTHS),
-                    f"{share_of_the_deal(np.concatenate([block.sampled for block in own])):.0%}",
-                    *(_lost(own, phase) for phase in PHASES),
-                ]
-            )
-    return markdown_table(rows)
-
-
-def _lost(blocks: Sequence[Block], phase: str) -> str:
-    values = [x for block in blocks for x in block.lost.get(phase, [])]
-    return _mean(values) if values else ""
-
-
-def _mean(values: Sequence[float]) -> str:
-    """The mean of ``values`` (deals,) with its interval."""
-    return printed(estimates(np.array(values)[:, None])[0])

@@ -6,8 +6,6 @@ one file serves all studies.
 
 from __future__ import annotations
 
-import functools
-import json
 from collections.abc import Iterable, Mapping
 from contextlib import ExitStack
 from pathlib import Path
@@ -18,7 +16,6 @@ from pydantic import Field
 from rich.console import Console
 
 from benchmarks.training import training_run
-from catbox_train import load_config
 from catbox_train.algorithm import algorithm_class
 from experiments.results import Record, read_rows, write_rows
 from experiments.runner import machine, say
@@ -42,19 +39,21 @@ class Speed(Record):
     machine: str
 
 
-def read_speeds(folder: Path) -> dict[str, Speed]:
-    """The speeds in the file of a folder, by `speed_key`. Raises ``ValueError`` for a damaged file."""
-    return {speed_key(speed.settings): speed for speed in read_rows(folder / FILE, Speed)}
+def read_speeds(folder: Path) -> list[Speed]:
+    """The speeds in the file of a folder. Raises ``ValueError`` for a damaged file."""
+    return read_rows(folder / FILE, Speed)
 
 
-def speed_key(settings: Mapping[str, Any]) -> str:
-    """The part of a run's settings, as ``flat`` gives them, that affects its speed.
+def speed_of(settings: Mapping[str, Any], speeds: Iterable[Speed]) -> Speed | None:
+    """The speed that was measured with the settings of a run, as ``flat`` gives them; None if there is none.
 
-    Settings missing because another version wrote them have their defaults.
+    Settings that only one of the two has belong to another version and are ignored, as are `OTHER_SETTINGS`.
     """
-    return json.dumps(
-        _that_count({**_defaults(settings.get("algorithm", "ppo")), **settings}), sort_keys=True
-    )
+    own = _that_count(settings)
+    for speed in speeds:
+        if all(speed.settings[name] == value for name, value in own.items() if name in speed.settings):
+            return speed
+    return None
 
 
 def measure_speeds(runs: Iterable[Run], folder: Path, console: Console) -> None:
@@ -66,7 +65,7 @@ def measure_speeds(runs: Iterable[Run], folder: Path, console: Console) -> None:
     for run in runs:
         config = run.config.resolved()
         settings = flat(config)
-        if (key := speed_key(settings)) in speeds:
+        if speed_of(settings, speeds) is not None:
             continue
         if isinstance(config.algorithm_options, OpponentOptions):
             config = config.replace(algorithm_options=config.algorithm_options.replace(past_every=1))
@@ -77,14 +76,9 @@ def measure_speeds(runs: Iterable[Run], folder: Path, console: Console) -> None:
                 update()
                 rates.append(update())
         rate = round(max(rates))
-        speeds[key] = Speed(settings=_that_count(settings), decisions_per_second=rate, machine=machine())
-        write_rows(folder / FILE, [found for _, found in sorted(speeds.items())])
+        speeds.append(Speed(settings=_that_count(settings), decisions_per_second=rate, machine=machine()))
+        write_rows(folder / FILE, speeds)
         say(console, f"{run}: {rate:,} decisions a second")
-
-
-@functools.cache
-def _defaults(algorithm: str) -> dict[str, Any]:
-    return flat(load_config(overrides={"algorithm": algorithm}))
 
 
 def _that_count(settings: Mapping[str, Any]) -> dict[str, Any]:

@@ -5,7 +5,6 @@ Each command imports what only it needs: torch and matplotlib take seconds to lo
 
 from __future__ import annotations
 
-import io
 import sys
 from typing import Annotated, Any
 
@@ -27,6 +26,7 @@ from catbox_app.commands.train import train
 from catbox_app.commands.watch import watch
 from catbox_app.commands.web import web
 from catbox_app.options import with_game
+from catbox_app.output import finish, make_lenient
 from catbox_app.rules import DEFAULT_GAME
 from catbox_env.core.compilation import on_first_compilation
 
@@ -112,9 +112,10 @@ app.command("compile")(compile_code)
 
 def main() -> None:
     """Entry point of the command ``catbox``."""
-    for stream in (sys.stdout, sys.stderr):
-        if isinstance(stream, io.TextIOWrapper):  # None if it is closed
-            stream.reconfigure(errors="replace")  # a sign that the terminal lacks must not end a command
-    if sys.stderr is not None and sys.stderr.isatty():
+    make_lenient()
+    if sys.stderr.isatty():
         on_first_compilation(lambda: typer.echo(COMPILING, err=True))
-    app(prog_name="catbox")
+    try:
+        app(prog_name="catbox")
+    except SystemExit as ended:
+        sys.exit(finish() if ended.code in (None, 0) else ended.code)

@@ -18,8 +18,6 @@ from open_spiel.python.algorithms import (  # noqa: E402
     mcts,
 )
 
-from catbox_agents import make as make_agent  # noqa: E402
-from catbox_agents.exact import exploitability as exact_exploitability  # noqa: E402
 from tests.adapters.openspiel_games import advance, tiny  # noqa: E402
 
 KNOWN = {"margin": 1.33304, "score": 1.0, "win": 0.41652}
@@ -41,10 +39,8 @@ def test_the_tiny_game_has_its_known_size() -> None:
 @pytest.mark.parametrize("reward", KNOWN)
 def test_nash_conv_of_the_uniform_policy_is_the_known_one(reward: str) -> None:
     game = tiny(reward)
-    expected = exact_exploitability(game.game, make_agent("random", game.game, seed=0)).nash_conv
     cached = pyspiel.convert_to_cached_tree(game)
     found = pyspiel.nash_conv(cached, pyspiel.UniformRandomPolicy(cached))
-    assert found == pytest.approx(expected, abs=1e-6)
     assert found == pytest.approx(KNOWN[reward], abs=1e-5)
 
 

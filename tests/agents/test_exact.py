@@ -1,86 +1,88 @@
-"""Exact values, best responses and CFR+, against known values and against a recursion over single states."""
+"""Exploitability, against known values, a recursion over single states and games played; and what agents are asked."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
 import numpy as np
 import pytest
 
-from catbox_agents.exact import CFRPlus, GameTree, best_response, nash_conv, values
-from catbox_agents.exact.tree import histories_per_deal
-from catbox_env import GameState, make_game
+pytest.importorskip("pyspiel")
+
+import catbox_agents
+from catbox_agents import Agent, AgentError
+from catbox_agents.exact import exploitability
+from catbox_env import Game, GameState, make_game, make_vec
 from catbox_env.cat_in_the_box_v0 import Rules
 from catbox_env.petrify_v0 import Rules as PetrifyRules
-from tests.core.bad_values import INTEGERS, VALUES, is_one_of
 
 TINY = Rules.tiny()
-
-
-def tree_of(rules: Any = TINY, reward: str = "margin") -> GameTree:
-    game_id = "petrify_v0" if isinstance(rules, PetrifyRules) else "cat_in_the_box_v0"
-    return GameTree(make_game(game_id, rules=rules, reward=reward))
-
-
-def random_policy(tree: GameTree, seed: int, alpha: float = 0.5) -> np.ndarray:
-    amounts = np.random.default_rng(seed).gamma(alpha, size=tree.num_slots) + 1e-12
-    return amounts / tree.sums(amounts)[tree.slot_state]
-
-
 SMALL = [
-    TINY,
-    replace(TINY, num_players=3, num_colors=2, num_ranks=2, copies=5),
     replace(TINY, num_ranks=2, bids=(), copies=5, revealed_cards=2, start_player="random"),
     replace(TINY, num_ranks=2, hand_size=4, copies=4, bids=(0, 2)),
+    replace(TINY, num_players=3, num_colors=2, num_ranks=2, copies=5),
 ]
 
-# Known values -------------------------------------------------------------------------------------------------------
+
+def game_of(rules: Any = TINY, reward: str = "margin") -> Game:
+    game_id = "petrify_v0" if isinstance(rules, PetrifyRules) else "cat_in_the_box_v0"
+    return make_game(game_id, rules=rules, reward=reward)
 
 
-def test_the_tiny_tree_has_its_known_size() -> None:
-    tree = tree_of()
-    assert (tree.num_deals, tree.num_histories, tree.num_information_states) == (55, 6433, [100, 250])
+GAME = game_of()
 
 
-@pytest.mark.parametrize(("reward", "known"), [("margin", 1.33304), ("win", 0.4165), ("score", 1.0)])
-def test_the_uniform_policy_has_its_known_nash_conv(reward: str, known: float) -> None:
-    tree = tree_of(reward=reward)
-    assert nash_conv(tree, tree.uniform_policy()) == pytest.approx(known, abs=5e-5)
+class Mixing(Agent):
+    """A policy that differs in every information state: drawn from what its seat has seen."""
+
+    needs_history = True
+
+    def policy_batch(self, observations: Any, masks: Any, histories: Any = None) -> Any:
+        policies = np.zeros(masks.shape)
+        for policy, *seen, mask in zip(policies, observations, histories, masks, strict=True):
+            draws = np.random.default_rng([*np.concatenate([part.ravel() for part in seen]).astype(np.uint8)])
+            policy[mask.astype(bool)] = draws.dirichlet(np.full(int(mask.sum()), 0.5))
+        return policies
+
+    def act_batch(self, observations: Any, masks: Any, histories: Any = None) -> Any:
+        raise AssertionError("an agent with policy_batch is not asked for actions")
 
 
-def test_cfr_plus_has_its_known_nash_conv_after_10_and_30_iterations() -> None:
-    solver = CFRPlus(tree_of())
-    solver.iterate(10)
-    assert nash_conv(solver.tree, solver.average_policy()) == pytest.approx(0.0333, abs=5e-5)
-    solver.iterate(20)
-    assert solver.iterations == 30
-    assert nash_conv(solver.tree, solver.average_policy()) == pytest.approx(0.0039, abs=5e-5)
+class Answering(Agent):
+    """Gives a fixed answer to one kind of question."""
+
+    def __init__(self, game: Game = GAME, **answers: Any) -> None:
+        super().__init__(game)
+        for name, answer in answers.items():
+            setattr(self, name, answer)
+
+    def act(self, observation: Any, action_mask: Any, history: Any = None) -> int:
+        return int(action_mask.argmax())
 
 
-# An independent computation: single states, one after the other ------------------------------------------------------
-
-Policy = Callable[[GameState], dict[int, float]]
+# Values --------------------------------------------------------------------------------------------------------------
 
 
-def what_agents_see(tree: GameTree) -> list[tuple[int, bytes, bytes]]:
-    """Seat, observation and history of each information state."""
-    seen = zip(tree.seats.tolist(), tree.observations, tree.history_views, strict=True)
-    return [(seat, observation.tobytes(), history.tobytes()) for seat, observation, history in seen]
-
-
-def policy_by_state(tree: GameTree, policy: np.ndarray) -> Policy:
-    """The policy as a function of a single state; in these games observation and history tell everything."""
-    rows = tree.rows_of(policy)
-    place = {seen: i for i, seen in enumerate(what_agents_see(tree))}
-
-    def play(state: GameState) -> dict[int, float]:
-        seat = state.current_player
-        row = rows[place[seat, state.observation(seat).tobytes(), state.history_observation(seat).tobytes()]]
-        return {action: row[action] for action in state.legal_actions()}
-
-    return play
+@pytest.mark.parametrize(
+    ("agent", "reward", "known"),
+    [
+        ("random", "margin", 1.33304),
+        ("random", "score", 1.0),
+        ("random", "win", 0.41652),
+        ("heuristic", "margin", 1.93333),
+        ("heuristic", "score", 1.38988),
+        ("heuristic", "win", 0.91280),
+    ],
+)
+def test_nash_conv_is_the_known_one(agent: str, reward: str, known: float) -> None:
+    found = exploitability(game_of(reward=reward), agent)
+    assert (found.deals, found.histories, found.information_states) == (55, 6433, [100, 250])
+    assert found.nash_conv == pytest.approx(known, abs=5e-6)
+    assert sum(found.gains) == pytest.approx(found.nash_conv)
+    assert np.subtract(found.best_response_values, found.values) == pytest.approx(found.gains)
+    assert (found.agent, found.options["reward"]) == (agent, reward)
+    assert found.as_dict()["nash_conv"] == found.nash_conv
 
 
 def after(state: GameState, action: int) -> GameState:
@@ -89,14 +91,20 @@ def after(state: GameState, action: int) -> GameState:
     return twin
 
 
-def expected(state: GameState, policy: Policy) -> np.ndarray:
+def policy_in(state: GameState, agent: Agent) -> dict[int, float]:
+    seat = state.current_player
+    seen = state.observation(seat), state.action_mask(), state.history_observation(seat)
+    row = agent.policy_batch(*(array[None] for array in seen))[0]  # type: ignore[attr-defined]
+    return {action: row[action] for action in state.legal_actions()}
+
+
+def expected(state: GameState, agent: Agent) -> Any:
     if state.is_terminal():
         return np.array(state.returns())
-    chances = policy(state)
-    return sum(chance * expected(after(state, action), policy) for action, chance in chances.items())
+    return sum(p * expected(after(state, action), agent) for action, p in policy_in(state, agent).items())
 
 
-def most(states: list[tuple[float, GameState]], seat: int, policy: Policy) -> float:
+def most(states: list[tuple[float, GameState]], seat: int, agent: Agent) -> float:
     """The most that ``seat`` can be paid in weighted states that it cannot tell apart, or that are the deals."""
     total, decisions = 0.0, {}
     while states:
@@ -106,130 +114,147 @@ def most(states: list[tuple[float, GameState]], seat: int, policy: Policy) -> fl
         elif state.current_player == seat:
             decisions.setdefault(state.information_state(seat).tobytes(), []).append((weight, state))
         else:
-            states += [(weight * chance, after(state, action)) for action, chance in policy(state).items()]
+            states += [(weight * p, after(state, action)) for action, p in policy_in(state, agent).items()]
     for alike in decisions.values():
         legal = alike[0][1].legal_actions()
-        total += max(most([(w, after(s, action)) for w, s in alike], seat, policy) for action in legal)
+        total += max(most([(w, after(s, action)) for w, s in alike], seat, agent) for action in legal)
     return total
 
 
-@pytest.mark.parametrize(("rules", "reward"), [*((rules, "margin") for rules in SMALL), (TINY, "score")])
+@pytest.mark.parametrize(
+    ("rules", "reward"),
+    [(SMALL[0], "margin"), (SMALL[0], "score"), (SMALL[1], "win"), (SMALL[2], "margin")],
+    ids=["no bids", "score", "four cards", "three players"],
+)
 def test_values_and_best_responses_are_those_of_a_recursion_over_single_states(
     rules: Rules, reward: str
 ) -> None:
-    tree = tree_of(rules, reward)
-    policy = random_policy(tree, seed=1)
-    play = policy_by_state(tree, policy)
-    deals = [(p, tree.game.new_initial_state(seed=3, deal=deal)) for deal, p in tree.game.chance_outcomes()]
-    assert values(tree, policy) == pytest.approx(sum(p * expected(state, play) for p, state in deals))
-    for seat in range(tree.num_players):
-        value, response = best_response(tree, policy, seat)
-        assert value == pytest.approx(most(list(deals), seat, play))
-        assert values(tree, response)[seat] == pytest.approx(value)
-        others = tree.slot_seat != seat
-        assert np.array_equal(response[others], policy[others])
-
-
-# Properties -----------------------------------------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize("rules", [SMALL[1], SMALL[3], PetrifyRules.tiny()], ids=str)
-def test_no_policy_beats_a_best_response(rules: Any) -> None:
-    tree = tree_of(rules)
-    policy = random_policy(tree, seed=2)
-    for seat in range(tree.num_players):
-        best, _ = best_response(tree, policy, seat)
-        for seed in range(4):
-            for alpha in (0.01, 1.0):  # nearly deterministic, and mixed
-                own = random_policy(tree, 100 + seed, alpha)
-                tried = np.where(tree.slot_seat == seat, own, policy)
-                assert values(tree, tried)[seat] <= best + 1e-12
-    assert nash_conv(tree, policy) > 0
+    game = game_of(rules, reward)
+    agent = Mixing(game)
+    found = exploitability(game, agent)
+    deals = [(p, game.new_initial_state(seed=3, deal=deal)) for deal, p in game.chance_outcomes()]
+    assert found.deals == len(deals)
+    assert found.values == pytest.approx(sum(p * expected(state, agent) for p, state in deals))
+    for seat in range(game.num_players):
+        assert found.best_response_values[seat] == pytest.approx(most(list(deals), seat, agent))
 
 
 @pytest.mark.parametrize(
-    ("rules", "reward"), [(SMALL[2], "margin"), (SMALL[3], "win"), (PetrifyRules.tiny(), "win")]
+    "rules",
+    [TINY, pytest.param(PetrifyRules.tiny(), marks=pytest.mark.slow)],
+    ids=["cat_in_the_box", "petrify"],
 )
-def test_nash_conv_of_the_average_policy_of_cfr_plus_falls(rules: Any, reward: str) -> None:
-    tree = tree_of(rules, reward)
-    solver, found = CFRPlus(tree), []
-    for _ in range(4):
-        found.append(nash_conv(tree, solver.average_policy()))
-        solver.iterate(40)
-        assert tree.sums(solver.policy) == pytest.approx(np.ones(len(tree.seats)))
-    assert found[0] == pytest.approx(nash_conv(tree, tree.uniform_policy()))
-    assert found == sorted(found, reverse=True)
-    assert found[-1] < found[0] / 100
+def test_the_values_of_the_heuristic_are_those_of_all_deals_played_out(rules: Any) -> None:
+    game = game_of(rules)
+    found = exploitability(game, "heuristic")
+    assert found.policy == "deterministic"
+    deals = game.chance_outcomes()
+    assert found.deals == len(deals)
+    vec = make_vec(game.id, len(deals), auto_deal=False, **game.options)
+    vec.set_states([game.new_initial_state(seed=0, deal=deal) for deal, _ in deals])
+    paid = catbox_agents.play_out(vec, "heuristic", until="end_of_game")
+    assert found.values == pytest.approx([p for _, p in deals] @ paid, abs=1e-6)
 
 
-def test_a_walk_in_small_batches_gives_the_same_tree(monkeypatch: pytest.MonkeyPatch) -> None:
-    whole = tree_of()
-    monkeypatch.setattr("catbox_agents.exact.tree.GAMES_AT_ONCE", 7)
-    pieces = tree_of()
-    assert pieces.num_information_states == whole.num_information_states
-    assert [level.stop for level in pieces.levels] == [level.stop for level in whole.levels]
-    number = {seen: i for i, seen in enumerate(what_agents_see(whole))}
-    policy = random_policy(whole, 5)
-    same = pieces.policy_of(whole.rows_of(policy)[[number[seen] for seen in what_agents_see(pieces)]])
-    assert nash_conv(pieces, same) == pytest.approx(nash_conv(whole, policy))
+# What agents are asked -----------------------------------------------------------------------------------------------
 
 
-# What is refused ------------------------------------------------------------------------------------------------------
+def test_an_agent_that_draws_is_estimated_by_its_frequencies() -> None:
+    plain = catbox_agents.make("random", GAME, 4)
+    found = exploitability(GAME, Answering(act_batch=lambda o, m, h: plain.act_batch(o, m)), samples=1000)
+    assert (found.policy, found.samples) == ("estimated", 1000)
+    assert found.nash_conv == pytest.approx(1.33304, abs=0.08)
+
+
+def test_an_agent_that_takes_its_luck_from_the_decision_is_asked_with_other_luck_each_time() -> None:
+    agent = catbox_agents.make("pimc:samples=1,policy=random", GAME, 1)
+    found = exploitability(GAME, agent, samples=4)
+    assert found.policy == "estimated"
+    assert found == exploitability(GAME, agent, samples=4)
+
+
+def test_every_answer_is_asked_for_each_sample_in_another_order_and_may_spoil_what_it_was_given() -> None:
+    given = []
+
+    def act(observations: Any, masks: Any, histories: Any) -> Any:
+        chosen = masks.argmax(axis=1)
+        given.append(observations.copy())
+        for array in (observations, masks):
+            array[:] = 1
+        assert histories is None
+        return chosen
+
+    found = exploitability(GAME, Answering(act_batch=act), samples=3)
+    assert (found.policy, found.samples) == ("deterministic", 3)
+    assert len({observations.tobytes() for observations in given}) == 3
+    rows = [sorted(row.tobytes() for row in observations) for observations in given]
+    assert rows[0] == rows[1] == rows[2]
+    assert len(rows[0]) == 350
 
 
 @pytest.mark.parametrize(
-    ("game_id", "options", "message"),
+    ("answers", "message"),
     [
-        ("cat_in_the_box_v0", {}, r"exactly: every deal has about \de\+\d\d histories"),
-        ("cat_in_the_box_v0", {"rules": replace(TINY, num_ranks=9, num_colors=4)}, r"more than [\d,]+ deals, each"),
-        ("petrify_v0", {}, r"more than [\d,]+ deals, each with about .* such as Rules.tiny\(\)"),
-        ("cat_te_v0", {"num_players": 2}, r"more than [\d,]+ deals, each"),
-        ("cat_in_the_box_v0", {"rules": replace(TINY, rounds=2)}, "cards are dealt during the game"),
+        ({"act_batch": lambda o, m, h: np.zeros(len(o))}, "returned float64 of shape"),
+        ({"act_batch": lambda o, m, h: m.argmin(axis=1)}, "chose the illegal action"),
+        ({"policy_batch": lambda o, m, h: m[:1] / 1.0}, "policy_batch returned float64 of shape"),
+        ({"policy_batch": lambda o, m, h: m * np.nan}, "expected probabilities of 0 or more that sum to 1"),
+        ({"policy_batch": lambda o, m, h: np.full(m.shape, 1 / m.shape[1])}, "that sum to 1"),
+    ],
+)  # fmt: skip
+def test_an_answer_that_is_no_policy_is_refused_with_the_agents_name(answers: Any, message: str) -> None:
+    with pytest.raises(ValueError, match=rf"^agent '.*Answering'.*{message}"):
+        exploitability(GAME, Answering(**answers))
+
+
+@pytest.mark.parametrize("question", ["act_batch", "policy_batch", "seed_decisions"])
+def test_an_error_in_the_agents_code_has_its_name(question: str) -> None:
+    def fail(*asked: Any) -> Any:
+        raise KeyError("lost")
+
+    with pytest.raises(AgentError, match=r"agent '.*Answering' raised KeyError"):
+        exploitability(GAME, Answering(**{question: fail}))
+
+
+# What is refused -----------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("game_id", "options", "size"),
+    [
+        ("cat_in_the_box_v0", {}, r"it has about [\d.]+e\+\d\d histories"),
+        ("cat_in_the_box_v0", {"rules": replace(TINY, rounds=2)}, r"it has about [\d.]+e\+07 histories"),
+        ("petrify_v0", {}, r"the limit is 1,000,000 histories; use smaller rules, such as Rules.tiny\(\)"),
+        ("cat_te_v0", {"num_players": 2}, "is too large to be solved exactly"),
     ],
 )  # fmt: skip
 def test_a_tree_that_cannot_be_walked_through_is_refused(
-    game_id: str, options: dict[str, Any], message: str
+    game_id: str, options: dict[str, Any], size: str
 ) -> None:
-    with pytest.raises(ValueError, match=message):
-        GameTree(make_game(game_id, **options))
+    with pytest.raises(ValueError, match=size):
+        exploitability(make_game(game_id, **options), "random")
 
 
 def test_a_tree_over_the_limit_is_refused_before_and_during_the_walk(monkeypatch: pytest.MonkeyPatch) -> None:
-    game = make_game("cat_in_the_box_v0", rules=TINY)
-    assert GameTree(game, 20_000).num_histories == 6433
-    with pytest.raises(
-        ValueError, match=r"there are 55 deals and about [\d.e+]+ histories, and the limit is 3,000"
-    ):
-        GameTree(game, 3000)
-    monkeypatch.setattr("catbox_agents.exact.tree.histories_per_deal", lambda game, deals=None: 2.0)
-    with pytest.raises(ValueError, match=r"there are more than 3,000 histories"):
-        GameTree(game, 3000)
+    assert exploitability(GAME, "random", max_histories=6433).histories == 6433
+    with pytest.raises(ValueError, match=r"about [\d.e+]+ histories, and the limit is 3,000"):
+        exploitability(GAME, "random", max_histories=3000)
+    monkeypatch.setattr("catbox_agents.exact._estimate", lambda game, generator: 2.0)
+    with pytest.raises(ValueError, match=r"it has more than 6,432 histories"):
+        exploitability(GAME, "random", max_histories=6432)
 
 
-def test_the_size_of_a_tree_is_estimated_beforehand() -> None:
-    for rules in SMALL:
-        tree = tree_of(rules)
-        deals = [deal for deal, _ in tree.game.chance_outcomes()]
-        estimate = tree.num_deals * histories_per_deal(tree.game, deals, dives=400)
-        assert estimate == pytest.approx(tree.num_histories, rel=0.25)
-
-
-def test_bad_arguments_are_refused() -> None:
-    game = make_game("cat_in_the_box_v0", rules=TINY)
-    solver = CFRPlus(tree_of())
-    for value in VALUES:
-        with pytest.raises(ValueError, match="expected a game"):
-            GameTree(value)
-        if not is_one_of(value, INTEGERS):
-            with pytest.raises(ValueError, match="max_histories="):
-                GameTree(game, value)
-            with pytest.raises(ValueError, match="iterations="):
-                solver.iterate(value)
-    assert solver.iterations == 0
-
-
-def test_cfr_plus_refuses_what_it_does_not_solve() -> None:
-    with pytest.raises(ValueError, match="3 players: CFR\\+ solves two-player games"):
-        CFRPlus(tree_of(SMALL[1]))
-    with pytest.raises(ValueError, match="reward='score': the two players are paid between"):
-        CFRPlus(tree_of(reward="score"))
+def test_agents_for_other_rules_and_bad_arguments_are_refused() -> None:
+    with pytest.raises(ValueError, match=r"asked to play with .* make it for these rules"):
+        exploitability(GAME, Answering(make_game("cat_in_the_box_v0", num_players=2)))
+    with pytest.raises(ValueError, match="was made for the game 'petrify_v0'"):
+        exploitability(GAME, Answering(make_game("petrify_v0")))
+    with pytest.raises(ValueError, match="unknown agent 'nobody'"):
+        exploitability(GAME, "nobody")
+    with pytest.raises(ValueError, match="expected a game"):
+        exploitability("cat_in_the_box_v0", "random")  # type: ignore[arg-type]
+    for value in (0, 1.5, "3"):
+        with pytest.raises(ValueError, match="samples="):
+            exploitability(GAME, "random", samples=value)  # type: ignore[arg-type]
+        with pytest.raises(ValueError, match="max_histories="):
+            exploitability(GAME, "random", max_histories=value)  # type: ignore[arg-type]

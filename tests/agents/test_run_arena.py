@@ -3,23 +3,23 @@
 from __future__ import annotations
 
 import json
+import re
 from itertools import permutations
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
-from catbox_train.settings import MAX_SEED
 
 import catbox_agents
 import catbox_env
 from catbox_agents import Agent, ArenaResult
 from catbox_agents.arena import deals, run
 from catbox_agents.arena.deals import DEAL_SETS, SMALL, deal_seed
+from catbox_agents.arena.report import page
 from catbox_agents.arena.tables import MIXED, PAIR, SELF, all_tables
-from catbox_agents.exact import CFRAgent
 from catbox_agents.networks.policy_agent import PolicyAgent
-from catbox_env.core.registry import game_class
+from catbox_train.config import MAX_SEED
 from tests.agents.arena_agents import Drawing, Highest, Lowest, Middle, RandomButBids, spec
 from tests.agents.policies import network_for
 from tests.small_games import game_for
@@ -135,7 +135,6 @@ def sampling(game: Any, seed: int) -> Any:
 DRAWING: dict[str, Any] = {
     "random": lambda game, seed: catbox_agents.make("random", game, seed),
     "policy": sampling,
-    "cfr": lambda game, seed: CFRAgent(game, seed, iterations=1),
     "search": lambda game, seed: catbox_agents.make("search:worlds=2,policy=random", game, seed),
     "pimc": lambda game, seed: catbox_agents.make("pimc:samples=1,policy=random", game, seed),
     "ismcts": lambda game, seed: catbox_agents.make("ismcts:simulations=2,policy=random", game, seed),
@@ -144,12 +143,7 @@ DRAWING: dict[str, Any] = {
 
 @pytest.mark.parametrize("name", DRAWING)
 def test_decisions_follow_from_their_seeds_alone(name: str) -> None:
-    tiny = game_class("cat_in_the_box_v0").rules_class.tiny()  # type: ignore[attr-defined]
-    game = (
-        catbox_env.make_game("cat_in_the_box_v0", rules=tiny, reward="margin")
-        if name == "cfr"
-        else game_for(3)
-    )
+    game = game_for(3)
     agent, other = (DRAWING[name](game, seed) for seed in (1, 2))
     vec = catbox_env.Vec(game, 1, seed=2, history=True)
     seen, masks, past = (np.repeat(x, 50, axis=0) for x in (vec.observation, vec.action_mask, vec.history))
@@ -323,3 +317,22 @@ def test_what_cannot_be_compared_is_refused(arguments: dict[str, Any], said: str
     }
     with pytest.raises(ValueError, match=said):
         catbox_agents.run_arena(full.pop("game"), full.pop("agents"), full.pop("num_deals"), **full)
+
+
+def test_the_report_says_what_each_number_is_a_mean_over() -> None:
+    """In matches of three rounds, where a game's score is three times a round's."""
+    game = catbox_env.make_game("cat_in_the_box_v0", num_players=3, rounds=3)
+    result = catbox_agents.run_arena(game, ["heuristic", "random"], 10)
+    heads = [line for line in page(result, "today").splitlines() if re.match(r"\| (one )?agent \|", line)]
+    assert [head.strip("| ").split(" | ") for head in heads] == [
+        ["one agent", "among heuristic", "among random"],
+        ["agent", "Elo rating", "Nash share", "Nash margin a game", "ms a move", "forfeits"],
+        ["one agent", "minus another", "among", "difference a game"],
+        ["agent", "among", "score a game", "win share"]
+        + [f"{name} a round" for name in ("tricks won", "bonus", "paradox", "any paradox", "bid hit")],
+    ]
+    one = result.tables["heuristic", "random"]["heuristic"]
+    assert one.score == pytest.approx(result.tables["heuristic", "random"].deal_scores[:, 0].mean())
+    points = one.statistics["tricks_won"] + one.statistics["bonus"]
+    assert one.statistics["paradox"] < 0.05
+    assert one.score == pytest.approx(3 * points, rel=0.1)

@@ -52,8 +52,7 @@ def test_the_table_fits_into_80_columns_with_every_word_of_its_headers() -> None
     assert "…" not in ran.stdout
     lines = ran.stdout.splitlines()
     assert max(map(len, lines)) <= 80
-    heads = next(i for i, line in enumerate(lines) if "agent" in line)
-    assert lines[heads].count("paradox") == 2  # one's own, and anybody's
+    assert any(line.count("paradox") == 2 for line in lines)  # one's own, and anybody's
     for word in ("agent", "score", "margin", "share", "tricks", "won", "bonus", "paradox", "bid", "hit"):
         assert word in ran.stdout
     assert any("1 x heuristic" in line for line in lines)
@@ -81,3 +80,19 @@ def test_what_cannot_be_printed_loses_no_result(
     )
     assert ran.returncode in exit_codes
     assert json.loads(file.read_text())["deals"] == 10
+
+
+def test_every_mean_has_its_unit(tmp_path: Path) -> None:
+    """In matches of three rounds the score and the margin are a match's, the game's own statistics a round's."""
+    path = tmp_path / "r.json"
+    rules = ["--players", "3", "--rounds", "3", "-n", "10"]
+    ran = run("evaluate", "heuristic", "random", *rules, "--json", str(path), columns=200)
+    lines = ran.stdout.splitlines()
+    heads = next(line for line in lines if "agent" in line)
+    assert heads.split() == ["agent", "game", "game", "share", *["round"] * 5]
+    row = next(line for line in lines if "1 x heuristic" in line).split("heuristic")[1].split()
+    one = json.loads(path.read_text())["standings"][0]
+    game = catbox_env.make_game("cat_in_the_box_v0", num_players=3, rounds=3, reward="margin")
+    result = catbox_agents.evaluate(game, ["heuristic", "random"], 10)
+    assert float(row[0]) == pytest.approx(result.deal_scores[:, 0].mean(), abs=0.006)
+    assert float(row[5]) == pytest.approx(one["statistics"]["tricks_won"], abs=0.006)

@@ -6,6 +6,7 @@ import json
 from pathlib import Path
 from typing import Any
 
+from docs.generators.__main__ import main as write_pages
 from experiments.__main__ import main
 from experiments.results import Folders, RunResult
 
@@ -63,6 +64,10 @@ class Workplace:
     def run(self, *words: str) -> int:
         """The exit code of a command, by default the one that trains."""
         return main(self.arguments(*words or ("run", "small")))
+
+    def report(self, *words: str) -> int:
+        """The exit code of the command that writes the pages."""
+        return write_pages(self.arguments(*words))
 
     def lines(self) -> list[RunResult]:
         return self.folders.results_of("small")

@@ -9,7 +9,8 @@ import pytest
 
 from catbox_agents import evaluate
 from catbox_env import make_game
-from experiments.fields import FIRST_SEED, FieldResult, fields_table, read_fields
+from docs.generators.studies import fields_table
+from experiments.fields import FIRST_SEED, FieldResult, read_fields
 from tests.experiments.small_studies import Workplace
 
 FIELDS: dict[str, Any] = {
@@ -50,7 +51,7 @@ def test_fields_are_played_written_and_reported(
     game = make_game("cat_in_the_box_v0", num_players=3, num_ranks=3, copies=4)
     expected = evaluate(game, ["heuristic", "random"], 10, seed=FIRST_SEED)["heuristic"].margin
     assert found[0].heuristic == pytest.approx(expected, abs=1e-4)
-    assert workplace.run("report") == 0
+    assert workplace.report() == 0
     page = workplace.page.read_text()
     assert "| 3 players | random | " in page
     assert "|  | own | " in page
@@ -88,5 +89,5 @@ def test_damaged_files_of_results_are_named(
 ) -> None:
     workplace.results.mkdir()
     (workplace.results / name).write_text('[{"settings": {}}]')
-    assert workplace.run("report") == 1
+    assert workplace.report() == 1
     assert re.search(rf"{name}(, line 1)? is damaged", capsys.readouterr().err)

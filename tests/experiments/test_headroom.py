@@ -12,12 +12,12 @@ from catbox_agents import zoo
 from catbox_agents.play import play_out
 from catbox_agents.search.playing import Player, rollout_player
 from catbox_env import Game, Vec, make_game
+from docs.generators.headroom import headroom_table
 from experiments import headroom
 from experiments.headroom import (
     PHASES,
     PLAYS,
     clairvoyant_gains,
-    headroom_table,
     lost_by_phase,
     phases,
     play_clairvoyant,

@@ -8,9 +8,9 @@ from typing import Any
 import pytest
 
 from catbox_agents.arena.report import markdown_table
-from experiments.__main__ import main
-from experiments.pictures import draw
-from experiments.report import outdated_pages, write_pages
+from docs.generators.__main__ import main
+from docs.generators.curves import draw
+from docs.generators.studies import outdated_pages, write_pages
 from experiments.results import Match, RunResult
 from tests.experiments.small_studies import Workplace
 
@@ -61,7 +61,7 @@ def outdated(workplace: Workplace) -> list[str]:
 
 
 def test_the_page_of_the_repository_is_what_its_results_give() -> None:
-    assert main(["report", "--check"]) == 0
+    assert main(["--check"]) == 0
 
 
 def test_the_table_has_means_with_intervals_over_the_seeds(workplace: Workplace) -> None:
@@ -111,14 +111,14 @@ def test_a_study_without_results_says_so(workplace: Workplace) -> None:
 def test_the_check_finds_what_is_out_of_date(workplace: Workplace) -> None:
     write_lines(workplace, *THREE_SEEDS)
     assert outdated(workplace) == ["experiments.md", "leaderboard.md", "experiments-small.svg"]
-    assert workplace.run("report") == 0
+    assert workplace.report() == 0
     assert outdated(workplace) == []
-    assert workplace.run("report", "--check") == 0
+    assert workplace.report("--check") == 0
 
     text = workplace.page.read_text()
     workplace.page.write_text(text.replace("+0.30", "+0.40"))
     assert outdated(workplace) == ["experiments.md"]
-    assert workplace.run("report", "--check") == 1
+    assert workplace.report("--check") == 1
     workplace.page.write_text(text)
 
     moved = THREE_SEEDS[0].model_copy(update={"curves": {"heuristic": [(2_000_000, 0.0, 0.2)]}})
@@ -158,7 +158,7 @@ def test_results_of_a_study_that_does_not_exist_are_refused(
 ) -> None:
     workplace.results.mkdir()
     Path(workplace.results / "gone.jsonl").write_text("")
-    assert workplace.run("report") == 1
+    assert workplace.report() == 1
     assert "there are results, but no studies, of these names: gone" in capsys.readouterr().err
 
 

@@ -15,13 +15,13 @@ import catbox_agents
 from catbox_agents import zoo
 from catbox_env import make_game
 from catbox_train import load_config
+from docs.generators.leaderboard import TITLES, Board, _with_the_best, command, leaderboard_pages, zoo_table
+from docs.generators.studies import outdated_pages
 from experiments import leaderboard
 from experiments.leaderboard import read_parts
-from experiments.report import outdated_pages
 from experiments.results import Folders
 from experiments.study import checked_config
 from experiments.zoo import read_training, zoo_settings
-from experiments.zoo_pages import TITLES, Board, _with_the_best, command, leaderboard_pages, zoo_table
 from tests.experiments.small_studies import Workplace
 
 SETTINGS = """\
@@ -83,7 +83,7 @@ def test_the_zoo_is_trained_played_and_described(
 
     assert workplace.run("leaderboard") == 0
     _check_table_of_the_page_of_the_zoo(workplace)
-    assert workplace.run("report") == 0
+    assert workplace.report() == 0
     overview = plain(workplace.page.with_name("leaderboard.md").read_text())
     details = plain(workplace.page.with_name("leaderboard_petrify.md").read_text())
     result = json.loads((workplace.results / "leaderboard" / "all-petrify-small.json").read_text())
@@ -116,7 +116,7 @@ def test_the_zoo_is_trained_played_and_described(
     assert found["metrics"][0]["value"].startswith(f"{margin:+.2f} ± ")
     assert f"{margin:+.2f} ± " in card
     assert "| decisions | 256 |" in card
-    assert workplace.run("report", "--check") == 0
+    assert workplace.report("--check") == 0
     zoo.zoo_agents()[0].card.write_text(card.replace("256", "512"))
     assert outdated_pages(workplace.folders) == [zoo.zoo_agents()[0].card]
     capsys.readouterr()
@@ -139,7 +139,7 @@ def test_the_zoo_is_trained_played_and_described(
         file = workplace.results / f"{part}.json"
         kept = file.read_bytes()
         file.write_bytes(kept.replace(digest.encode(), b"0" * 64))
-        assert workplace.run("report") == 1
+        assert workplace.report() == 1
         assert f"run  python -m experiments {remedy}" in capsys.readouterr().err
         file.write_bytes(kept)
     (workplace.folders.own / "zoo.yaml").write_text(SETTINGS.replace("[8]", "[9]"))

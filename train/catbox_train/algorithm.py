@@ -24,8 +24,10 @@ ALGORITHMS = {
     "dmc": "catbox_train.dmc:DMC",
     "exit": "catbox_train.exit:ExpertIteration",
 }
+#: What to say about an algorithm of earlier versions.
 SB3_GONE = (
-    "algorithm = 'sb3' is gone: examples/sb3_self_play.py trains Stable-Baselines3's MaskablePPO against its own past"
+    "algorithm = 'sb3' is gone: examples/sb3_self_play.py trains Stable-Baselines3's MaskablePPO against its "
+    "own past"
 )
 
 #: Metrics of an update by name.

@@ -19,9 +19,9 @@ from pydantic import Field
 
 import catbox_agents
 from catbox_agents.agent import Agent, needs_history
-from catbox_agents.decisions import ask_agent
 from catbox_agents.features import NetworkInputs, facts
 from catbox_agents.networks.numpy_network import MAX_HIDDEN_LAYERS
+from catbox_agents.play import ask_agents
 from catbox_agents.specs import is_users_own
 from catbox_env import Game, Vec
 from catbox_train.config import Count, Number, Share, TrainConfig, Widths
@@ -264,11 +264,10 @@ class Rollout:
                 self._columns["next_rows"][step] = -1
             if agents:
                 seeds = luck.integers(2**64, size=self._num_games, dtype=np.uint64)[share]
-                for k, agent in enumerate(agents, start=1):
-                    if len(theirs := np.flatnonzero(player == k)):
-                        if hasattr(agent, "seed_decisions"):
-                            agent.seed_decisions(seeds[rows[theirs]])
-                        actions[theirs] = ask_agent(agent, labels[k - 1], vec, rows[theirs])
+                others = ~mine
+                actions[others] = ask_agents(
+                    agents, labels, player[others] - 1, vec, rows[others], seeds[rows[others]]
+                )
             vec.step(actions, rows)
             played += len(rows)
             paying = rows[vec.rewards[rows].any(axis=1)]

@@ -27,8 +27,8 @@ from catbox_agents.files import write_atomically
 _MAX_NAME = 28
 #: Explains the table of the language models.
 MODELS = (
-    "Decisions: legal at once, repaired after a failed answer, or left to the fallback. Failed answers by kind. Tokens "
-    "and cost are means for one seat in one game. The time of an answer includes retries."
+    "Decisions in all games: legal at once, repaired after a failed answer, or left to the fallback. Failed answers by "
+    "kind. Tokens and cost are means for one seat. The time of an answer includes retries."
 )
 RESULTS_FILE, PAGE_FILE, PICTURE_FILE = "results.json", "results.md", "matrix.png"
 #: A cell of a column of numbers: a number with or without its interval, a dash, nothing.
@@ -65,7 +65,7 @@ def milliseconds(seconds: float | None) -> str:
 def results_table(matches: list[Result], title: str) -> Table:
     """A section for each match, a row for each agent with the number of seats it held."""
     statistics = list(matches[0].standings[0].statistics) if matches else []
-    rows = [["agent", "score", "margin", "win share", *(name.replace("_", " ") for name in statistics)]]
+    rows = [["agent", "score a game", "margin a game", "win share", *map(_a_round, statistics)]]
     for match in matches:
         for standing in match.standings:
             rows.append(
@@ -78,7 +78,10 @@ def results_table(matches: list[Result], title: str) -> Table:
                 ]
             )
     table = _terminal_table(rows)
-    table.title, table.caption = title, "margin: own score minus the others', with its 95 % interval"
+    table.title, table.caption = (
+        title,
+        "margin: own score minus the others', with its 95 % interval; win share: of all games",
+    )
     ends = np.cumsum([len(match.standings) for match in matches])
     for end in ends:
         table.rows[end - 1].end_section = True
@@ -102,7 +105,7 @@ def terminal_tables(result: ArenaResult, width: int) -> list[Table]:
             parts = _tables_of_width(width, rows(result, numbers), labels_of_row)
         tables.append(parts)
     tables[0][0].title = "Margins of one agent (row)"
-    tables[0][-1].caption = "own score minus the others', ± 95 % interval"
+    tables[0][-1].caption = "own score minus the others', a game, ± 95 % interval"
     flat = [table for parts in tables for table in parts]
     if not numbered:
         return flat
@@ -132,11 +135,10 @@ def page(result: ArenaResult, date: str) -> str:
         "agent's share in the mixture that no agent beats; Nash margin: what it earns against that mixture.",
         _markdown(_summary_rows(result, own)),
         "## Differences",
-        "How much more one agent earns than another in the same field, on the same deals.",
+        "How much more one agent earns a game than another in the same field, on the same deals.",
         _markdown(_difference_rows(result)),
         "## Statistics",
-        "The first agent among copies of the second. Score and win share are means for a game, the other numbers for a "
-        "round.",
+        "Means of the first agent among copies of the second; win share: of all games.",
         _markdown(_statistics_rows(result, own)),
     ]
     if result.tallies:
@@ -151,7 +153,9 @@ def _cell(result: ArenaResult, name: str, other: str) -> str:
 def _summary_rows(result: ArenaResult, labels: Mapping[str, str]) -> list[list[str]]:
     mixed = result.mixed_margins is not None
     rows = [
-        ["agent", "rating", "Nash share", "Nash margin", *(["mixed tables"] if mixed else []), "ms a move"]
+        ["agent", "Elo rating", "Nash share", "Nash margin a game"]
+        + ["margin a game at mixed tables"] * mixed
+        + ["ms a move"]
     ]
     for summary in result.summaries:
         rows.append(
@@ -172,7 +176,7 @@ def _points(rating: Estimate) -> str:
 
 
 def _difference_rows(result: ArenaResult) -> list[list[str]]:
-    return [["one agent", "minus another", "among", "difference"]] + [
+    return [["one agent", "minus another", "among", "difference a game"]] + [
         [*triple, str(difference)] for triple, difference in result.differences.items()
     ]
 
@@ -187,7 +191,7 @@ def _statistics_rows(result: ArenaResult, labels: Mapping[str, str]) -> list[lis
     names = list(
         dict.fromkeys(name for t in result.tables.values() for s in t.standings for name in s.statistics)
     )
-    rows = [["agent", "among", "score", "win share", *(name.replace("_", " ") for name in names)]]
+    rows = [["agent", "among", "score a game", "win share", *map(_a_round, names)]]
     for (agent, field), table in result.tables.items():
         standing = table[agent]
         means = [f"{standing.statistics[name]:.2f}" if name in standing.statistics else "" for name in names]
@@ -197,11 +201,16 @@ def _statistics_rows(result: ArenaResult, labels: Mapping[str, str]) -> list[lis
     return rows
 
 
+def _a_round(statistic: str) -> str:
+    """The heading of a statistic, whose mean is over rounds."""
+    return f"{statistic.replace('_', ' ')} a round"
+
+
 def _model_rows(result: ArenaResult, labels: Mapping[str, str]) -> list[list[str]]:
     """Of the ``tally`` of `catbox_agents.text.llm_agent`, which names these numbers."""
     shares = {"first_try": "legal at once", "repaired": "repaired", "fallen_back": "fallen back"}
     numbers = ("unparsable", "unknown", "illegal", "no_answer")
-    tokens = {"input_tokens": "tokens in", "output_tokens": "tokens out"}
+    tokens = {"input_tokens": "tokens in a game", "output_tokens": "tokens out a game"}
     rows = [["agent", "decisions", *shares.values(), *(name.replace("_", " ") for name in numbers)]]
     rows[0] += [*tokens.values(), "cost a game", "s an answer"]
     for name, told in result.tallies.items():

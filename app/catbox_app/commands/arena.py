@@ -40,7 +40,9 @@ def arena(
     until_ci: Annotated[
         float | None,
         typer.Option(
-            "--until-ci", metavar="POINTS", help="Play until every interval is at most ± this many points."
+            "--until-ci",
+            metavar="POINTS",
+            help="Play until every interval is at most ± this many points a game.",
         ),
     ] = None,
     deal_set: Annotated[
@@ -148,7 +150,10 @@ def show(result: ArenaResult, output: Path | None, until_ci: float | None = None
     for table in terminal_tables(result, console.width):
         console.print(table)
     if until_ci is not None and result.widest > until_ci:
-        line = f"After {result.deals:,} deals the widest interval is ± {result.widest:.3g}, not {until_ci:g}: raise -n"
+        line = (
+            f"After {result.deals:,} deals the widest interval is ± {result.widest:.3g} points a game, not "
+        )
+        line += f"{until_ci:g}: raise -n"
         console.print(line, style="yellow", highlight=False, markup=False, soft_wrap=True)
     if output is not None:
         console.print(f"Written to {output}", highlight=False, markup=False, soft_wrap=True)

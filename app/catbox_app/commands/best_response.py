@@ -99,8 +99,8 @@ def best_response(
         raise typer.Exit(128 + stopped.signal) from None
     table = Table(
         "learner",
-        "score gained",
-        "margin gained",
+        "score gained a game",
+        "margin gained a game",
         title=f"One learner among copies of {target}, {deals} deals",
     )
     for run in result["runs"]:
@@ -116,7 +116,7 @@ def best_response(
     other = "score" if judged_by == "margin" else "margin"
     gains, in_other = (f"{gain[name]:+.2f} ± {gain[f'{name}_ci95']:.2f}" for name in (judged_by, other))
     Console().print(
-        f"{target} scores {result['target_score']:.2f} among copies of itself. The best learner, judged by the "
+        f"{target} scores {result['target_score']:.2f} a game among copies of itself. The best learner, judged by the "
         f"{judged_by}, gains {gains} a game ({other}: {in_other})"
         f"{': a lower bound on the exploitability' if found else ': these learners found no way to exploit it'}. "
         f"Result: {folder / RESULT_FILE}. To play the learner as an agent:  {gain['checkpoint']}",

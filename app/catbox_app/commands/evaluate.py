@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import csv
-import io
 import json
 from pathlib import Path
 from typing import Annotated
@@ -58,13 +56,13 @@ def evaluate(
             result = catbox_agents.evaluate(chosen, agents, deals, seed, progress=progress)
     except EvaluationInterrupted as stopped:
         if stopped.result is not None:
-            show_and_write(stopped.result, json_path, csv_path)
+            write_and_show(stopped.result, json_path, csv_path)
         typer.echo(f"catbox: {stopped}", err=True)
         raise typer.Exit(130) from None
-    show_and_write(result, json_path, csv_path)
+    write_and_show(result, json_path, csv_path)
 
 
-def show_and_write(result: Result, json_path: Path | None, csv_path: Path | None) -> None:
+def write_and_show(result: Result, json_path: Path | None, csv_path: Path | None) -> None:
     """Write the files, then print the table."""
     if json_path is not None:
         write_atomically(json_path, (json.dumps(result.as_dict(), indent=2) + "\n").encode())

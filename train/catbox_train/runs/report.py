@@ -50,7 +50,7 @@ def evaluate_policy(
         f"{row[f'evaluation/{name}/margin']:+.2f} ± {row[f'evaluation/{name}/margin_ci95']:.2f} among {name}"
         for name in config.eval_opponents
     )
-    say(f"{decisions:,} decisions: margin {margins}")
+    say(f"{decisions:,} decisions: margin a game {margins}")
     return row
 
 

@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 from catbox_agents.files import write_atomically
-from experiments.fields import fields_table, read_fields
-from experiments.pictures import Runs, checksum, picture
+from docs.generators.curves import Runs, checksum, picture
+from docs.generators.leaderboard import cards, leaderboard_pages
+from docs.generators.tables import grouped_table, machines_in_words
+from experiments.fields import FieldResult, read_fields
 from experiments.results import Folders, RunResult, mean_of, write_file
-from experiments.speeds import Speed, read_speeds, speed_key
+from experiments.speeds import Speed, read_speeds, speed_of
 from experiments.study import Study, read_study, study_names
-from experiments.tables import grouped_table, machines_in_words
-from experiments.zoo_pages import cards, leaderboard_pages
 
 POLICY = "policy"
 NOTHING = "-"
@@ -22,7 +23,7 @@ INTRODUCTION = """\
 # Experiments
 
 What single settings of training are worth. `python -m experiments run critic` trains the runs of the study `critic`
-that have no result yet; `python -m experiments report` writes this page.
+that have no result yet; `python -m docs.generators` writes this page.
 
 - The tables show [margins](training.md#evaluation) in points a round after training, on new deals; runs with the same
   seed play the same deals. "±" is half the 95 % interval over the seeds (Student's t); with a single seed, half the
@@ -119,7 +120,7 @@ def _measured_on(machines: Collection[str]) -> list[str]:
 
 
 def _section(
-    name: str, study: Study, by_rules: Mapping[str, Runs], folders: Folders, speeds: Mapping[str, Speed]
+    name: str, study: Study, by_rules: Mapping[str, Runs], folders: Folders, speeds: Sequence[Speed]
 ) -> str:
     """What the page says about one study."""
     found = [run for of_rules in by_rules.values() for runs in of_rules.values() for run in runs]
@@ -140,7 +141,7 @@ def _section(
     return "\n\n".join(parts) + "\n"
 
 
-def _table(study: Study, by_rules: Mapping[str, Runs], speeds: Mapping[str, Speed]) -> str:
+def _table(study: Study, by_rules: Mapping[str, Runs], speeds: Sequence[Speed]) -> str:
     """A row for each variant under each rule set."""
     every = [result for runs in by_rules.values() for found in runs.values() for result in found]
     matches = list(dict.fromkeys(match.agents for result in every for match in result.matches))
@@ -156,7 +157,7 @@ def _table(study: Study, by_rules: Mapping[str, Runs], speeds: Mapping[str, Spee
     return grouped_table(rows)
 
 
-def _pace(runs: Sequence[RunResult], speeds: Mapping[str, Speed]) -> str:
+def _pace(runs: Sequence[RunResult], speeds: Sequence[Speed]) -> str:
     """Decisions a second, for the table."""
     if not runs:
         return NOTHING
@@ -164,9 +165,9 @@ def _pace(runs: Sequence[RunResult], speeds: Mapping[str, Speed]) -> str:
     return f"{'' if alone else '≈ '}{speed:,.0f}"
 
 
-def _speed(runs: Sequence[RunResult], speeds: Mapping[str, Speed]) -> tuple[float, bool]:
+def _speed(runs: Sequence[RunResult], speeds: Sequence[Speed]) -> tuple[float, bool]:
     """Decisions a second of a variant, and whether it was measured with nothing else running."""
-    if measured := speeds.get(speed_key(runs[0].config)):
+    if measured := speed_of(runs[0].config, speeds):
         return measured.decisions_per_second, True
     return sum(run.decisions for run in runs) / max(1e-9, sum(run.seconds for run in runs)), False
 
@@ -191,3 +192,28 @@ def _opponent(by_variant: Runs) -> str:
     """Whom the curves are drawn against: the first opponent that is not ``random``, where there is one."""
     names = (name for runs in by_variant.values() for result in runs for name in result.curves)
     return next((name for name in names if name != "random"), "random")
+
+
+def fields_table(results: Sequence[FieldResult]) -> list[list[str]]:
+    """A row for each field under each rule set: means over the seeds, and the difference with its 95 % interval.
+
+    The interval comes from the deals; that of the difference takes the two margins as independent, which is wider than
+    the deals that they share allow.
+    """
+    rows = [["rules", "among", "net", "net minus heuristic"]]
+    for rules, field in dict.fromkeys((result.rules, result.field) for result in results):
+        found = [result for result in results if (result.rules, result.field) == (rules, field)]
+        count = len(found)
+        net, heuristic = (sum(getattr(r, name) for r in found) / count for name in ("net", "heuristic"))
+        of_net, of_heuristic = (
+            math.hypot(*(getattr(r, name) for r in found)) / count for name in ("net_ci95", "heuristic_ci95")
+        )
+        rows.append(
+            [
+                rules,
+                field,
+                f"{net:+.2f} ± {of_net:.2f}",
+                f"{net - heuristic:+.2f} ± {math.hypot(of_net, of_heuristic):.2f}",
+            ]
+        )
+    return rows

@@ -14,10 +14,10 @@ from catbox_agents.arena.intervals import Estimate
 from catbox_agents.arena.report import markdown_table, milliseconds
 from catbox_env.core.checks import brief
 from catbox_env.core.show import game_title
+from docs.generators.tables import grouped_table, machines_in_words, printed
 from experiments.leaderboard import DEAL_SET, ZOO, Part, read_parts
 from experiments.results import Folders
 from experiments.study import dotted
-from experiments.tables import grouped_table, machines_in_words, printed
 from experiments.zoo import Training, read_training, zoo_settings
 
 HEURISTIC = "heuristic"
@@ -47,7 +47,7 @@ COMMANDS = """\
 ```
 make leaderboard                                     # play every arena that is not finished
 python -m experiments leaderboard all/petrify-4x4    # play one arena
-python -m experiments report                         # write these pages
+python -m docs.generators                            # write these pages
 ```
 """
 

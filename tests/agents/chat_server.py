@@ -63,7 +63,7 @@ class ChatServer:
                 self.send_response(status)
                 self.send_header("content-type", "text/event-stream" if streamed else "application/json")
                 self.send_header("content-length", str(len(data)))
-                self.send_header("retry-after-ms", "1")
+                self.send_header("retry-after", "0")
                 self.end_headers()
                 self.wfile.write(data)
 
@@ -88,9 +88,9 @@ class ChatServer:
         return ",".join([f"llm:model=stub,base_url={self.url}", *(f"{k}={v}" for k, v in settings.items())])
 
 
-def reply(text: str | None) -> dict[str, Any]:
+def reply(content: Any) -> dict[str, Any]:
     """A chat completion of 100 tokens for the prompt and 10 for the answer."""
-    message = {"role": "assistant", "content": text}
+    message = {"role": "assistant", "content": content}
     return {
         "id": "x",
         "object": "chat.completion",

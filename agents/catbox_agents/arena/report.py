@@ -214,7 +214,7 @@ def _statistics_rows(result: ArenaResult, labels: Mapping[str, str]) -> list[lis
 def _model_rows(result: ArenaResult, labels: Mapping[str, str]) -> list[list[str]]:
     """Of the ``tally`` of `catbox_agents.text.llm_agent`, which names these numbers."""
     shares = {"first_try": "legal at once", "repaired": "repaired", "fallen_back": "fallen back"}
-    numbers = ("unparsable", "unknown", "illegal", "no_answer")
+    numbers = ("unparsable", "unknown", "illegal")
     tokens = {"input_tokens": "tokens in", "output_tokens": "tokens out"}
     rows = [["agent", "decisions", *shares.values(), *(name.replace("_", " ") for name in numbers)]]
     rows[0] += [*tokens.values(), "cost a game", "s an answer"]

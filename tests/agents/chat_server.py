@@ -7,6 +7,7 @@ import json
 import re
 import threading
 from collections.abc import Callable
+from contextlib import suppress
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
 
@@ -51,7 +52,10 @@ class ChatServer:
             disable_nagle_algorithm = True
 
             def do_POST(self) -> None:
-                asked = json.loads(self.rfile.read(int(self.headers["content-length"])))
+                length = int(self.headers["content-length"])
+                if len(sent := self.rfile.read(length)) < length:  # the client has ended its request
+                    return
+                asked = json.loads(sent)
                 headers = {name.lower(): value for name, value in self.headers.items()}
                 chat.requests.append((asked, headers))
                 found = chat.answer(asked["messages"])
@@ -64,8 +68,9 @@ class ChatServer:
                 self.send_header("content-type", "text/event-stream" if streamed else "application/json")
                 self.send_header("content-length", str(len(data)))
                 self.send_header("retry-after", "0")
-                self.end_headers()
-                self.wfile.write(data)
+                with suppress(ConnectionError):  # the client has ended its request
+                    self.end_headers()
+                    self.wfile.write(data)
 
             def log_message(self, *_: Any) -> None:
                 pass

@@ -12,10 +12,10 @@ import numpy as np
 import pytest
 import textarena
 
-import catbox_agents.text.hosts.textarena  # noqa: F401  (registers the games)
 import catbox_env
 from catbox_agents.text.text_game import reward_of
 from catbox_env import Game
+import examples.textarena_table  # noqa: F401  (registers the games)
 from examples.stand_in import StandIn
 from tests.agents.hidden_pairs import hidden_pairs
 from tests.toolkits.running import ROOT

@@ -7,8 +7,10 @@ action what is wrong with it (`parse_action`). docs/language_models.md describes
 from __future__ import annotations
 
 import asyncio
+import functools
 import json
 import os
+import ssl
 import time
 from collections.abc import Mapping
 from contextlib import suppress
@@ -144,7 +146,9 @@ class LLMAgent(SeededAgent):
             raise ValueError("histories=None: the agent needs them, unless it has history=false")
         seeds = self.given_seeds(len(seen))
         past: Any = histories if self.needs_history else [None] * len(seen)
-        with start_blocking_portal() as portal:  # a thread with an event loop: this one may have a loop already
+        with (
+            start_blocking_portal() as portal
+        ):  # a thread with an event loop: this one may have a loop already
             actions = np.array(portal.call(self._decide_all, seen, past), np.int64)
         left = np.flatnonzero(actions < 0)
         if self._fallback is not None and len(left):
@@ -159,12 +163,15 @@ class LLMAgent(SeededAgent):
 
         # A reply that is not compressed cannot grow beyond what is read.
         headers = {"authorization": f"Bearer {_key() or 'no-key'}", "accept-encoding": "identity"}
-        limits = httpx2.Limits(max_connections=self._parallel)
         places = asyncio.Semaphore(self._parallel)
         try:
             async with (
                 httpx2.AsyncClient(
-                    headers=headers, limits=limits, timeout=None, follow_redirects=True
+                    headers=headers,
+                    limits=httpx2.Limits(max_connections=self._parallel),
+                    timeout=None,
+                    follow_redirects=True,
+                    verify=_certificates(),
                 ) as client,
                 asyncio.TaskGroup() as group,
             ):
@@ -203,17 +210,13 @@ class LLMAgent(SeededAgent):
             self._write({"messages": messages, "outcome": outcome, "action": named}, failures, told)
         if outcome == STOP:
             tries = f"{len(failures)} answer{'s' * (len(failures) > 1)}"
-            raise RuntimeError(
-                f"{self._request['model']} named no legal action in {tries}. {parsed.message}"
-            )
+            raise RuntimeError(f"{self._request['model']} named no legal action in {tries}. {parsed.message}")
         for kind in (outcome, *failures):
             told[kind] += 1
         self.tally = {name: self.tally.get(name, 0) + number for name, number in told.items()}
         return -1 if parsed.action is None else parsed.action
 
-    async def _ask(
-        self, client: AsyncClient, messages: list[dict[str, str]], told: dict[str, float]
-    ) -> str:
+    async def _ask(self, client: AsyncClient, messages: list[dict[str, str]], told: dict[str, float]) -> str:
         """The model's answer, "" for one without text. Raises ``RuntimeError`` without an answer after all tries."""
         began = time.perf_counter()
         body = {**self._request, "messages": messages}
@@ -276,6 +279,13 @@ class LLMAgent(SeededAgent):
         text = json.dumps({**about, **line, "failures": failures, **used})
         with writing(self._log), self._log.open("ab", buffering=0) as file:
             file.write(text.encode() + b"\n")
+
+
+@functools.cache
+def _certificates() -> ssl.SSLContext:
+    import httpx2
+
+    return httpx2.create_ssl_context()  # takes 0.1 s
 
 
 def _key() -> str:

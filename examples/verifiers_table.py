@@ -3,8 +3,8 @@
 pip install "verifiers==0.4.0"
 python examples/verifiers_table.py qwen3:8b http://127.0.0.1:11434/v1   # any chat-completions server
 
-For a key, set OPENAI_API_KEY. The same as a command: ``cd examples; PYTHONPATH=. vf-eval verifiers-table --model NAME``;
-verifiers finds a task set by the name of its module. The model's side runs on this machine and needs ``uv``.
+For a key, set OPENAI_API_KEY. verifiers finds a task set by the name of its module, so this is the same:
+``PYTHONPATH=examples vf-eval verifiers-table --model NAME``. The model's side runs on this machine and needs ``uv``.
 """
 
 from __future__ import annotations

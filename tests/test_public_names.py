@@ -85,7 +85,9 @@ def examples() -> dict[str, str]:
     shown = {page.name: page.read_text(encoding="utf-8") for page in pages if page.name not in FOR_EXTENSIONS}
     blocks = {name: "\n".join(re.findall(r"^```python\n(.*?)^```", text, re.DOTALL | re.MULTILINE))
               for name, text in shown.items()}  # fmt: skip
-    blocks |= {path.name: path.read_text(encoding="utf-8") for path in (ROOT / "examples").glob("*.py")}
+    programs = sorted((ROOT / "examples").glob("*.py"))
+    # reinforce.py is an algorithm for `catbox train --algo`.
+    blocks |= {path.name: path.read_text(encoding="utf-8") for path in programs if path.stem != "reinforce"}
     for notebook in (ROOT / "notebooks").glob("*.ipynb"):
         cells = json.loads(notebook.read_text(encoding="utf-8"))["cells"]
         blocks[notebook.name] = "\n".join("".join(c["source"]) for c in cells if c["cell_type"] == "code")

@@ -46,7 +46,7 @@ def in_words(error: Exception) -> str:
 
 
 def encodable(text: str) -> str:
-    """``text`` as UTF-8 can hold it, so that it can be shown, sent and written: a lone surrogate becomes ``\\udc80``."""
+    """``text`` as UTF-8 can hold it, so that it can be shown and written: a lone surrogate becomes ``\\udc80``."""
     return text.encode(errors="backslashreplace").decode()
 
 

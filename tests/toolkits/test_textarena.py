@@ -13,9 +13,9 @@ import pytest
 import textarena
 
 import catbox_env
+import examples.textarena_table  # noqa: F401  (registers the games)
 from catbox_agents.text.text_game import reward_of
 from catbox_env import Game
-import examples.textarena_table  # noqa: F401  (registers the games)
 from examples.stand_in import StandIn
 from tests.agents.hidden_pairs import hidden_pairs
 from tests.toolkits.running import ROOT

@@ -96,7 +96,6 @@ def test_an_error_of_an_agent_names_it_and_keeps_its_cause(
         assert ours not in shown
 
 
-@pytest.mark.parametrize("use", [evaluated, opposed])
 def test_whatever_an_agent_says_can_be_written(users_module: str) -> None:
     with pytest.raises(AgentError, match=r"raised RuntimeError: \\udc80 é$") as caught:
         evaluated(f"{users_module}:Loose")
@@ -105,6 +104,7 @@ def test_whatever_an_agent_says_can_be_written(users_module: str) -> None:
         assert str(error).encode()
 
 
+@pytest.mark.parametrize("use", [evaluated, opposed])
 def test_an_error_while_an_agent_is_made_names_it_too(
     users_module: str, use: Callable[[str], object]
 ) -> None:

@@ -1,22 +1,80 @@
-"""A game of OpenSpiel, played as Kaggle's harness does: moves, prompt, answer, up to two new tries.
+"""Every game of catbox for Kaggle's harness for OpenSpiel: the three functions that it asks of a game, and a stand-in
+for the harness, which plays a game: moves, prompt, answer, up to two new tries.
 
 pip install "catbox-env[spiel]"
 python examples/kaggle_harness.py
+
+The functions take the observations of its environment ``open_spiel_NAME``: ``playerId``, ``legalActions``,
+``legalActionStrings`` and ``serializedGameAndState``. The last one holds all cards, and is a pickle: take it only from
+a host that you trust. A prompt tells what its player sees, and nothing else.
 """
 
 from __future__ import annotations
 
 import json
 import random
-from collections.abc import Callable
+import re
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import pyspiel
 
-from catbox_agents.text.hosts.kaggle import generate_prompt, get_legal_moves, parse_response
+from catbox_agents.text import parse_action, text_observation
+from catbox_env.adapters.openspiel import SpielState  # registers the games
 
 GAME = "python_cat_in_the_box(players=3)"
 TRIES = 3
+
+
+@dataclass(frozen=True)
+class ParseResult:
+    """What an answer said, under the names of Kaggle's class: the name of a legal action, None without any; the name in
+    the answer, legal or not, None without any."""
+
+    legal_action: str | None = None
+    raw_action: str | None = None
+
+
+def get_legal_moves(observation: Mapping[str, Any]) -> dict[int, str]:
+    """The id and the name of each legal action of the player; empty when it is not to move."""
+    return dict(zip(observation["legalActions"], observation["legalActionStrings"], strict=True))
+
+
+def generate_prompt(
+    observation: Mapping[str, Any],
+    move_history: Sequence[str],
+    previous_response: str | None = None,
+    previous_action: str | None = None,
+) -> str:
+    """The long form of `text_observation` with all actions so far, and what was wrong with ``previous_response``.
+
+    ``move_history`` and ``previous_action`` are what the host passes; the state and the answer tell more.
+    """
+    _, spiel_state = pyspiel.deserialize_game_and_state(observation["serializedGameAndState"])
+    if not isinstance(spiel_state, SpielState):
+        raise ValueError(f"expected a state of a catbox game, got one of {spiel_state.get_game()}")
+    if spiel_state.is_chance_node():
+        raise ValueError("expected a state in which a player is to move; the cards are being dealt")
+    state, seat = spiel_state.game_state, observation["playerId"]
+    prompt = text_observation(state, seat, history=state.history_observation(seat))
+    if previous_response is None:
+        return prompt
+    return f"{prompt}\n\nYour last answer was not a legal action. {parse_action(previous_response, state).message}"
+
+
+def parse_response(response: str, legal_action_strings: Sequence[str]) -> ParseResult:
+    """The action that the last JSON object names, or without any the last line. Case and extra spaces do not matter."""
+    objects = re.findall(r"\{[^{}]*\}", response)
+    lines = [line for line in response.splitlines() if line.strip()]
+    try:
+        name = json.loads(objects[-1]).get("action") if objects else lines[-1]
+    except (ValueError, IndexError):  # no JSON, no line
+        name = None
+    if not isinstance(name, str):
+        return ParseResult()
+    by_words = {" ".join(legal.casefold().split()): legal for legal in legal_action_strings}
+    return ParseResult(by_words.get(" ".join(name.casefold().split())), name)
 
 
 def observe(game: Any, state: Any) -> dict[str, Any]:

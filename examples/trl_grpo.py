@@ -1,4 +1,6 @@
-"""GRPO of TRL on Cat in the Box: a model plays by calling tools, and each group of completions plays one deal.
+"""GRPO of TRL on Cat in the Box: a model plays a seat by calling tools, and is paid at the end of the game.
+
+All completions of a group play the same deal in the same seat, so GRPO compares them on a duplicate.
 
 pip install "trl==1.16.0"
 python examples/trl_grpo.py Qwen/Qwen3-0.6B   # any model with a chat template that knows tools
@@ -10,6 +12,7 @@ from __future__ import annotations
 import functools
 import json
 import random
+import re
 import sys
 import tempfile
 from typing import Any
@@ -22,12 +25,97 @@ from trl import GRPOConfig, GRPOTrainer
 from trl.chat_template_utils import qwen2_5_chat_template
 
 from catbox_agents.text import TextGame
-from catbox_agents.text.hosts.trl import CatInTheBoxTools, duplicate_rows
-from catbox_env import make_game
+from catbox_env import Game, make_game
 from stand_in import StandIn
 
 GAME = make_game("cat_in_the_box_v0", num_players=3)
 ARGUMENTS = {"discard": ["rank"], "bid": ["tricks"], "play": ["colour", "rank"], "paradox": []}
+
+
+class GameTools:
+    """One game for one rollout; its subclasses give it tools, which are their public methods.
+
+    ``table``: the settings of `TextGame`.
+    """
+
+    def __init__(self, game: Game, **table: Any) -> None:
+        self._table = TextGame(game, **table)
+        self._reward = 0.0
+
+    def reset(self, seed: int, seat: int | None = None, **_: Any) -> str:
+        """Begin the game of a row of the data set; returns what follows its prompt."""
+        self._reward = 0.0
+        return self._told(self._table.reset(seed, seat))
+
+    def get_reward(self) -> float:
+        """The reward of the game (`TextGame.step`); 0, the lowest, if the rollout ended before it."""
+        return self._reward
+
+    def _act(self, action: str) -> str:
+        """Play the action with this name; returns what the model is told. A finished game raises ``ValueError``."""
+        text, self._reward, _ = self._table.step(json.dumps({"action": action}))
+        return self._told(text)
+
+    def _told(self, text: str) -> str:
+        return re.sub(r"End your answer with .*", "Choose an action by calling a tool.", text)
+
+
+class CatInTheBoxTools(GameTools):
+    """The actions of Cat in the Box."""
+
+    def discard(self, rank: int) -> str:
+        """Put a card of your hand aside.
+
+        Args:
+            rank: The rank of the card.
+
+        Returns:
+            What has happened since then, and whether it is your turn.
+        """
+        return self._act(f"discard {rank}")
+
+    def bid(self, tricks: int) -> str:
+        """Say how many tricks you are going to win.
+
+        Args:
+            tricks: The number of tricks.
+
+        Returns:
+            What has happened since then, and whether it is your turn.
+        """
+        return self._act(f"bid {tricks}")
+
+    def play(self, colour: str, rank: int) -> str:
+        """Play a card of your hand to the trick.
+
+        Args:
+            colour: The colour that you declare for it: red, blue, yellow or green.
+            rank: The rank of the card.
+
+        Returns:
+            What has happened since then, and whether it is your turn.
+        """
+        return self._act(f"play {colour} {rank}")
+
+    def paradox(self) -> str:
+        """Cause a paradox, when you cannot play any card.
+
+        Returns:
+            The result of the round.
+        """
+        return self._act("paradox")
+
+
+def duplicate_rows(game: Game, deals: int, *, seed: int = 0, prompt: str = "") -> list[dict[str, Any]]:
+    """Rows of a data set: ``deals`` deals, of the seeds from ``seed`` on, each from every seat.
+
+    Dicts with ``prompt`` (a message of the user with this text, to which a game adds its own), ``seed`` and ``seat``.
+    """
+    return [
+        {"prompt": [{"role": "user", "content": prompt}], "seed": deal, "seat": seat}
+        for deal in range(seed, seed + deals)
+        for seat in range(game.num_players)
+    ]
 
 
 def tiny_tokenizer() -> PreTrainedTokenizerFast:

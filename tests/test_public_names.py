@@ -23,8 +23,6 @@ FOLDERS = ("catbox_env", "agents/catbox_agents", "train/catbox_train", "app/catb
 
 #: Public modules that need the extra ``ray``: tests/ray compares them with the list.
 NEED_RAY = ("catbox_agents.rllib", "catbox_train.ray")
-#: Public modules that need the package that they are named after.
-NEED_HOSTS = ("catbox_agents.text.hosts.openenv", "catbox_agents.text.hosts.textarena")
 
 
 def test_the_list_of_public_names_is_the_one_in_the_docs() -> None:
@@ -34,8 +32,6 @@ def test_the_list_of_public_names_is_the_one_in_the_docs() -> None:
         "catbox_agents.features",
         "catbox_agents.sb3",
         "catbox_agents.text",
-        "catbox_agents.text.hosts.kaggle",
-        "catbox_agents.text.hosts.trl",
         "catbox_agents.transitions",
         "catbox_env.adapters.openspiel",
         "catbox_train.sb3",
@@ -46,7 +42,7 @@ def test_the_list_of_public_names_is_the_one_in_the_docs() -> None:
         *filter(find_spec, (f"catbox_env.{game_id}" for game_id in catbox_env.GAMES)),
     ]
     listed = public_names()
-    assert set(listed) == {*modules, *NEED_RAY, *NEED_HOSTS}
+    assert set(listed) == {*modules, *NEED_RAY}
     for name in modules:
         module = importlib.import_module(name)
         games = set(catbox_env.GAMES) if module is catbox_env else set()
@@ -54,13 +50,6 @@ def test_the_list_of_public_names_is_the_one_in_the_docs() -> None:
         for public in listed[name]:
             assert getattr(module, public) is getattr(module, public)
             assert public in dir(module)
-
-
-@pytest.mark.parametrize("name", NEED_HOSTS)
-def test_the_list_has_the_names_of_the_hosts_of_language_models(name: str) -> None:
-    source = ROOT.joinpath("agents", *name.split(".")).with_suffix(".py").read_text(encoding="utf-8")
-    (declared,) = re.findall(r"^__all__ = (\[.*?\])", source, re.DOTALL | re.MULTILINE)
-    assert set(public_names()[name]) == set(ast.literal_eval(declared))
 
 
 @pytest.mark.parametrize(("section", "shown", "most"), [
@@ -91,11 +80,14 @@ FOR_EXTENSIONS = ("new_game.md", "protocol.md")
 
 
 def examples() -> dict[str, str]:
-    """The code in pages and notebooks for users."""
+    """The code in pages, notebooks and programs for users."""
     pages = [ROOT / "README.md", *(ROOT / "docs").glob("*.md")]
     shown = {page.name: page.read_text(encoding="utf-8") for page in pages if page.name not in FOR_EXTENSIONS}
     blocks = {name: "\n".join(re.findall(r"^```python\n(.*?)^```", text, re.DOTALL | re.MULTILINE))
               for name, text in shown.items()}  # fmt: skip
+    programs = sorted((ROOT / "examples").glob("*.py"))
+    # reinforce.py is an algorithm for `catbox train --algo`.
+    blocks |= {path.name: path.read_text(encoding="utf-8") for path in programs if path.stem != "reinforce"}
     for notebook in (ROOT / "notebooks").glob("*.ipynb"):
         cells = json.loads(notebook.read_text(encoding="utf-8"))["cells"]
         blocks[notebook.name] = "\n".join("".join(c["source"]) for c in cells if c["cell_type"] == "code")
@@ -118,7 +110,7 @@ def names_of_ours(code: str) -> set[str]:
     for node in ast.walk(tree):
         if isinstance(node, ast.Attribute):
             parts = ast.unparse(node).split(".")
-            if parts[0] in aliases:
+            if parts[0] in aliases and all(part.isidentifier() for part in parts):
                 found.add(".".join([aliases[parts[0]], *parts[1:]]))
     return {name for name in found if re.match(r"catbox_\w+(\.|$)", name)}
 

@@ -41,7 +41,7 @@ def run_python(*arguments: str, cwd: Path = ROOT) -> subprocess.CompletedProcess
 #: What the core may not load: the extras, and what is loaded when a picture is asked for.
 EXTRAS = (
     "catbox_env.pictures",
-    "torch", "stable_baselines3", "pygame", "matplotlib", "openai", "ray", "pyspiel", "rich", "typer", "pydantic",
+    "torch", "stable_baselines3", "pygame", "matplotlib", "httpx2", "ray", "pyspiel", "rich", "typer", "pydantic",
     "pyvips", "filelock", "safetensors", "tensorboard",
 )  # fmt: skip
 
@@ -156,7 +156,7 @@ def test_training_without_its_extra_says_what_to_install(
 
 #: What the extras other than "cli" install, and the training package.
 NOT_FOR_PLAYING = (
-    "catbox_train", "choix", "filelock", "matplotlib", "openai", "psutil", "pyspiel", "ray", "safetensors",
+    "catbox_train", "choix", "filelock", "matplotlib", "httpx2", "psutil", "pyspiel", "ray", "safetensors",
     "sb3_contrib", "scipy", "stable_baselines3", "tensorboard", "torch", "yaml",
 )  # fmt: skip
 

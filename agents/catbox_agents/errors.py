@@ -34,15 +34,20 @@ class AgentError(ValueError):
             lines = lines.tb_next
         if lines is None:
             return ""
-        return "".join(traceback.TracebackException(type(self.error), self.error, lines).format())
+        return encodable("".join(traceback.TracebackException(type(self.error), self.error, lines).format()))
 
 
 def in_words(error: Exception) -> str:
-    """The type and the text of ``error``, even if its ``__str__`` raises."""
+    """The type and the text of ``error``, even if its ``__str__`` raises; `encodable`."""
     try:
-        return f"{type(error).__name__}: {error}"
+        return encodable(f"{type(error).__name__}: {error}")
     except Exception:  # noqa: BLE001  (the error is of a user's class)
         return f"{type(error).__name__}, whose __str__ raises an error"
+
+
+def encodable(text: str) -> str:
+    """``text`` as UTF-8 can hold it, so that it can be shown and written: a lone surrogate becomes ``\\udc80``."""
+    return text.encode(errors="backslashreplace").decode()
 
 
 def portable(error: Exception) -> Exception:

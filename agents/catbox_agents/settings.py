@@ -103,6 +103,12 @@ def _address(name: str, text: str) -> str:
     return text
 
 
+def _fallback(name: str, text: str) -> str:
+    if text == "forfeit":
+        raise ValueError(f"{name}='forfeit' is now {name}='stop': the agent ends the run with an error")
+    return str(check_choice(name, text, ("random", "heuristic", "stop")))
+
+
 #: The agents with settings, by name.
 CONFIGURED: dict[str, Configured] = {
     "search": Configured(
@@ -136,7 +142,7 @@ CONFIGURED: dict[str, Configured] = {
             "temperature": _number,
             "max_completion_tokens": _count,
             "repairs": _count_or_0,
-            "fallback": _one_of("random", "heuristic", "forfeit"),
+            "fallback": _fallback,
             "timeout": _seconds,
             "max_retries": _count_or_0,
             "parallel": _count,

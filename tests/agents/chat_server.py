@@ -7,6 +7,7 @@ import json
 import re
 import threading
 from collections.abc import Callable
+from contextlib import suppress
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
 
@@ -51,7 +52,10 @@ class ChatServer:
             disable_nagle_algorithm = True
 
             def do_POST(self) -> None:
-                asked = json.loads(self.rfile.read(int(self.headers["content-length"])))
+                length = int(self.headers["content-length"])
+                if len(sent := self.rfile.read(length)) < length:  # the client has ended its request
+                    return
+                asked = json.loads(sent)
                 headers = {name.lower(): value for name, value in self.headers.items()}
                 chat.requests.append((asked, headers))
                 found = chat.answer(asked["messages"])
@@ -63,9 +67,10 @@ class ChatServer:
                 self.send_response(status)
                 self.send_header("content-type", "text/event-stream" if streamed else "application/json")
                 self.send_header("content-length", str(len(data)))
-                self.send_header("retry-after-ms", "1")
-                self.end_headers()
-                self.wfile.write(data)
+                self.send_header("retry-after", "0")
+                with suppress(ConnectionError):  # the client has ended its request
+                    self.end_headers()
+                    self.wfile.write(data)
 
             def log_message(self, *_: Any) -> None:
                 pass
@@ -88,9 +93,9 @@ class ChatServer:
         return ",".join([f"llm:model=stub,base_url={self.url}", *(f"{k}={v}" for k, v in settings.items())])
 
 
-def reply(text: str | None) -> dict[str, Any]:
+def reply(content: Any) -> dict[str, Any]:
     """A chat completion of 100 tokens for the prompt and 10 for the answer."""
-    message = {"role": "assistant", "content": text}
+    message = {"role": "assistant", "content": content}
     return {
         "id": "x",
         "object": "chat.completion",

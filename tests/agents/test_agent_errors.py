@@ -37,6 +37,10 @@ class Broken(Agent):
     def divide(self, phase):
         return phase // 0
 
+class Loose(Agent):
+    def act(self, observation, action_mask, history=None):
+        raise RuntimeError("\\udc80 \\xe9")
+
 class Unmade(Agent):
     def __init__(self, game, seed):
         raise RuntimeError("no weights")
@@ -90,6 +94,14 @@ def test_an_error_of_an_agent_names_it_and_keeps_its_cause(
     assert shown.index("in act") < shown.index("in divide")
     for ours in ("decisions.py", "play_out.py", "evaluation.py", "agent.py", "play.py"):
         assert ours not in shown
+
+
+def test_whatever_an_agent_says_can_be_written(users_module: str) -> None:
+    with pytest.raises(AgentError, match=r"raised RuntimeError: \\udc80 é$") as caught:
+        evaluated(f"{users_module}:Loose")
+    for error in (caught.value, pickle.loads(pickle.dumps(caught.value))):
+        assert error.agent_traceback().encode().endswith(b"RuntimeError: \\udc80 \xc3\xa9\n")
+        assert str(error).encode()
 
 
 @pytest.mark.parametrize("use", [evaluated, opposed])

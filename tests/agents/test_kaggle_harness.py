@@ -10,9 +10,9 @@ import pyspiel
 import pytest
 
 from catbox_agents.text import text_observation
-from catbox_agents.text.hosts.kaggle import ParseResult, generate_prompt, get_legal_moves, parse_response
 from catbox_env.adapters import openspiel
 from examples import kaggle_harness
+from examples.kaggle_harness import ParseResult, generate_prompt, get_legal_moves, parse_response
 
 GAMES: list[tuple[str, dict[str, Any]]] = [
     ("cat_in_the_box_v0", {"num_players": 3, "rounds": 2}),
@@ -69,7 +69,8 @@ def test_a_wrong_answer_is_told_why_and_the_third_ends_it() -> None:
     assert prompts[2].startswith(f"{prompts[0]}{said}Unparsable: ")
     legal = observation["legalActionStrings"]
     assert parse_response(answers[0], legal) == ParseResult(None, "bid 1")
-    assert parse_response('{"action": 3}', legal) == parse_response("", legal) == ParseResult(None, None)
+    for nothing in ('{"action": 3}', "{action}", "", " "):
+        assert parse_response(nothing, legal) == ParseResult(None, None)
     assert parse_response(f"so\n {legal[0]} ", legal).legal_action == legal[0]
 
 

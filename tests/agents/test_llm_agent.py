@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import gzip
 import json
 import pickle
-import re
+import signal
+import socket
 import subprocess
 import sys
 import threading
 from collections.abc import Callable
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -18,6 +21,7 @@ from rich.console import Console
 
 import catbox_agents
 import catbox_env
+from catbox_agents import AgentError
 from catbox_agents.agent import agent_seed
 from catbox_agents.arena.report import page, terminal_tables
 from catbox_agents.match import Match
@@ -27,10 +31,10 @@ from catbox_agents.text import text_observation
 from catbox_app.web.lobby import check_opponent
 from catbox_env import Game, Vec
 from catbox_train import load_config
-from tests.agents.chat_server import ChatServer, SameChoice, legal, reply
+from tests.agents.chat_server import ChatServer, SameChoice, chosen_name, legal, reply
 from tests.small_games import game_for
 
-pytest.importorskip("openai")
+pytest.importorskip("httpx2")
 SECRET = "sk-test-0123456789"
 SAME = f"{SameChoice.__module__}:{SameChoice.__name__}"
 
@@ -150,7 +154,7 @@ def test_a_failed_answer_is_given_back_with_the_reason() -> None:
     assert agent.tally["input_tokens"] == 400
 
 
-@pytest.mark.parametrize("fallback", ["random", "heuristic", "forfeit"])
+@pytest.mark.parametrize("fallback", ["random", "heuristic"])
 def test_without_a_legal_answer_the_fallback_decides(fallback: str) -> None:
     game = game_for(3)
     vec = positions(game, 6)
@@ -159,26 +163,39 @@ def test_without_a_legal_answer_the_fallback_decides(fallback: str) -> None:
         seeds = np.arange(6, dtype=np.uint64) * np.uint64(2**61)
         agent.seed_decisions(seeds)
         actions = ask(agent, vec)
-    if fallback == "forfeit":
-        assert actions.tolist() == [-1] * 6
-    else:
-        other: Any = catbox_agents.make(fallback, game, 0)
-        if fallback == "random":
-            other.seed_decisions(seeds)
-        assert actions.tolist() == ask(other, vec).tolist()
+    other: Any = catbox_agents.make(fallback, game, 0)
+    if fallback == "random":
+        other.seed_decisions(seeds)
+    assert actions.tolist() == ask(other, vec).tolist()
     assert counted(agent) == {"fallen_back": 6, "unparsable": 12}
 
 
-def test_a_forfeit_costs_the_game_in_the_arena_alone() -> None:
-    game = game_for(2)
+def test_with_the_fallback_stop_the_run_ends_and_names_the_agent(tmp_path: Path) -> None:
+    game, log = game_for(2), tmp_path / "asked.jsonl"
     with ChatServer(lambda messages: "no") as server:
-        spec = server.spec(repairs=0, fallback="forfeit")
-        result = catbox_agents.run_arena(game, [spec, "random"], 10, names=["llm", "random"])
-        summary = result.summaries[0]
-        assert summary.forfeits == 30 == len(server.requests)
-        assert [fault.kind for fault in summary.faults] == ["illegal answer"]
-        with pytest.raises(ValueError, match=r"agent 'llm:model=stub.* chose the illegal action -1"):
-            catbox_agents.evaluate(game, [spec, "random"], 10)
+        agents = [server.spec(repairs=1, fallback="stop", parallel=1, log=log), "random"]
+        with pytest.raises(
+            AgentError,
+            match=r"^agent 'llm:model=stub.*: stub named no legal action in 2 answers. Unparsable: ",
+        ):
+            catbox_agents.evaluate(game, agents, 10)
+        assert len(server.requests) == 2
+        (line,) = [json.loads(line) for line in log.read_text().splitlines()]
+        assert (line["outcome"], line["action"], line["failures"]) == ("stop", None, ["unparsable"] * 2)
+        check_stopped(agents, tmp_path, "stub named no legal action in 2 answers")
+
+
+def check_stopped(agents: list[str], folder: Path, why: str) -> None:
+    """An arena stops with this error, which names the agent, and stores no block; agents that play are played."""
+    game = game_for(2)
+    run: Callable[[list[str]], Any] = lambda agents: catbox_agents.run_arena(  # noqa: E731
+        game, agents, 10, names=["model", "random"], output=folder / "arena"
+    )
+    with pytest.raises(AgentError, match=rf"^agent 'model' .*{why}"):
+        run(agents)
+    with ChatServer() as server:
+        result = run([server.spec(list_actions="true"), "random"])
+    assert result.tallies["model"]["first_try"] > 0
 
 
 # Servers in trouble ---------------------------------------------------------------------------------------------
@@ -210,67 +227,108 @@ TROUBLE: dict[str, Any] = {
     "a list": (200, [1]),
     "null": (200, b"null"),
     "no choices": (200, {**reply("x"), "choices": []}),
+    "choices as an object": (200, {**reply("x"), "choices": reply("x")["choices"][0]}),
+    "choices as a text": (200, {**reply("x"), "choices": "play red 3"}),
     "no message": (200, {**reply("x"), "choices": [{"index": 0}]}),
+    "nested too deeply": (200, b"[" * 100_000),
+    "30 MB": (200, reply("x" * 30_000_000)),
+    "compressed": (200, gzip.compress(json.dumps(reply("x")).encode())),
 }
 
 
 @pytest.mark.parametrize("kind", TROUBLE)
-def test_a_server_that_does_not_answer_leaves_the_decision_to_the_fallback(kind: str, tmp_path: Path) -> None:
+def test_a_server_that_does_not_answer_is_an_error_without_the_key(kind: str) -> None:
     game = game_for(3)
     vec = positions(game, 4)
-    log = tmp_path / "asked.jsonl"
     with ChatServer() as server:
-        agent: Any = catbox_agents.make(server.spec(list_actions="true", max_retries=1, log=log), game, 0)
+        agent: Any = catbox_agents.make(server.spec(list_actions="true", max_retries=1), game, 0)
         ask(agent, vec)
         server.answer = lambda _: TROUBLE[kind]
-        actions = ask(agent, vec)
-    assert vec.action_mask[np.arange(4), actions].all()
-    assert counted(agent) == {"first_try": 4, "fallen_back": 4, "no_answer": 4}
-    lines = [json.loads(line) for line in log.read_text().splitlines()]
-    assert [line["outcome"] for line in lines] == ["first_try"] * 4 + ["fallen_back"] * 4
-    assert all(line["error"] and line["failures"] == ["no_answer"] for line in lines[4:])
-    assert SECRET not in log.read_text()
+        with pytest.raises(RuntimeError, match=r"^stub has not answered: ") as caught:
+            ask(agent, vec)
+    assert SECRET[:9] not in str(caught.value)  # nor its beginning, where a message is cut
+    assert len(str(caught.value)) < 600
+    assert counted(agent) == {"first_try": 4}
 
 
 @pytest.mark.parametrize("kind", ["500", "401", "no JSON"])
-def test_a_server_that_never_answered_is_an_error_without_the_key(kind: str) -> None:
-    game = game_for(3)
-    vec = positions(game, 4)
+def test_a_server_that_does_not_answer_stops_the_arena_and_nothing_is_stored(
+    kind: str, tmp_path: Path
+) -> None:
     with ChatServer(lambda _: TROUBLE[kind]) as server:
-        agent: Any = catbox_agents.make(server.spec(max_retries=0), game)
-        for _ in range(2):  # the second time without asking
-            with pytest.raises(RuntimeError, match=r"^stub has not answered: ") as caught:
-                ask(agent, vec)
-            assert SECRET[:9] not in str(caught.value)  # nor its beginning, where a message is cut
-        assert len(server.requests) == 4
-        result = catbox_agents.run_arena(
-            game, [server.spec(max_retries=0), "random"], 10, names=["llm", "random"]
-        )
-        assert SECRET[:9] not in page(result, "today")
-    assert result.summaries[0].forfeits > 0
-    assert result.tallies == {}
-    agent = catbox_agents.make(server.spec(max_retries=0), game)  # nobody listens there any more
-    with pytest.raises(RuntimeError, match="APIConnectionError"):
-        ask(agent, vec)
+        check_stopped([server.spec(max_retries=0), "random"], tmp_path, "stub has not answered: ")
+    agent = catbox_agents.make(server.spec(max_retries=0), game_for(3))  # nobody listens there any more
+    with pytest.raises(RuntimeError, match="stub has not answered: ConnectError"):
+        ask(agent, positions(game_for(3), 2))
 
 
-def test_a_slow_answer_is_none() -> None:
+def parts(*texts: str) -> list[dict[str, str]]:
+    return [{"type": "text", "text": text} for text in texts]
+
+
+@pytest.mark.parametrize("content", [
+    parts('{"action": ', '"NAME"}'), [{"type": "image_url"}, *parts('{"action": "NAME"}')], ['{"action": "NAME"}'],
+])  # fmt: skip
+def test_a_content_in_parts_is_their_text(content: Any) -> None:
     game = game_for(3)
-    vec = positions(game, 2)
+    vec = positions(game, 1)
+
+    def answer(messages: list[dict[str, str]]) -> Any:
+        chosen = chosen_name(messages[0]["content"])
+        return 200, json.loads(json.dumps(reply(content)).replace("NAME", chosen))
+
+    with ChatServer(answer) as server:
+        agent: Any = catbox_agents.make(server.spec(list_actions="true"), game)
+        assert ask(agent, vec).tolist() == ask(SameChoice(game), vec).tolist()
+    assert counted(agent) == {"first_try": 1}
+
+
+@pytest.mark.parametrize("content", [None, 3, {"text": "x"}, [], [3, None], "\ud800 \x00", parts("\udfff")])
+def test_any_other_content_is_an_answer_without_an_action(content: Any, tmp_path: Path) -> None:
+    game = game_for(3)
+    with ChatServer(lambda _: (200, reply(content))) as server:
+        agent: Any = catbox_agents.make(server.spec(repairs=1, log=tmp_path / "log"), game)
+        ask(agent, positions(game, 1))
+    assert len(server.requests) == 2
+    assert counted(agent) == {"fallen_back": 1, "unparsable": 2}
+
+
+@pytest.mark.parametrize("usage", [
+    "100 tokens", None, [100], {}, {"prompt_tokens": "100", "completion_tokens": None},
+    {"prompt_tokens": float("nan"), "completion_tokens": float("-inf")},
+    {"prompt_tokens": 10**400, "completion_tokens": -1},
+])  # fmt: skip
+def test_a_usage_that_is_no_number_counts_as_none(usage: Any) -> None:
+    game = game_for(3)
+    with ChatServer(lambda messages: (200, {**reply(legal(messages)), "usage": usage})) as server:
+        agent: Any = catbox_agents.make(server.spec(list_actions="true", input_price=1, output_price=1), game)
+        ask(agent, positions(game, 1))
+    assert counted(agent) == {"first_try": 1}
+    assert (agent.tally["input_tokens"], agent.tally["output_tokens"], agent.tally["cost"]) == (0, 0, 0)
+
+
+@pytest.mark.parametrize("beginning", ["", "HTTP/1.1 200 OK\r\n", "HTTP/1.1 200 OK\r\n\r\n"])
+def test_a_reply_that_is_not_complete_in_time_is_none(beginning: str) -> None:
+    """A server that is silent, or that drips its headers or its body, a byte at a time."""
+    game = game_for(3)
     over = threading.Event()
 
-    def answer(messages: list[dict[str, str]]) -> str:
-        over.wait(20)
-        return legal(messages)
+    def drip(server: socket.socket) -> None:
+        with server.accept()[0] as connection, suppress(OSError):
+            connection.sendall(beginning.encode())
+            while beginning and not over.wait(0.02):
+                connection.sendall(b" " if beginning.endswith("\r\n\r\n") else b"x")
+            over.wait(30)
 
-    with ChatServer() as server:
-        agent: Any = catbox_agents.make(server.spec(list_actions="true", timeout="5s", max_retries=0), game)
-        ask(agent, vec)
-        agent._client = agent._client.with_options(timeout=0.05)
-        server.answer = answer
-        ask(agent, vec)
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        thread = threading.Thread(target=drip, args=(server,))
+        thread.start()
+        url = f"http://127.0.0.1:{server.getsockname()[1]}/v1"
+        agent = catbox_agents.make(f"llm:model=stub,base_url={url},timeout=300ms,max_retries=0", game)
+        with pytest.raises(RuntimeError, match=r"stub has not answered: no complete reply within 0\.3 s"):
+            ask(agent, positions(game, 1))
         over.set()
-    assert counted(agent) == {"first_try": 2, "fallen_back": 2, "no_answer": 2}
+        thread.join()
 
 
 def test_so_many_requests_run_in_parallel_and_no_more() -> None:
@@ -336,7 +394,7 @@ def test_everything_asked_and_answered_is_logged(tmp_path: Path) -> None:
         assert json.dumps(line["messages"][:3]) in bodies
         assert line["action"] in line["messages"][3]["content"]
         assert (line["model"], line["outcome"], line["failures"]) == ("stub", "repaired", ["unparsable"])
-        assert (line["input_tokens"], line["output_tokens"], line["error"]) == (200, 20, None)
+        assert (line["input_tokens"], line["output_tokens"]) == (200, 20)
     with pytest.raises(OSError, match=r"cannot write .*its folder does not exist"):
         catbox_agents.make(server.spec(log=tmp_path / "none" / "asked.jsonl"), game)
 
@@ -375,9 +433,9 @@ def test_the_report_shows_how_the_model_answered(tmp_path: Path) -> None:
         "0.0%",
         f"{40 / decisions:.1%}",
     ]
-    assert cells[5:9] == ["80", "0", "0", "0"]
-    assert cells[9:12] == [f"{asked * 2.5:,.0f}", f"{asked * 0.25:,.0f}", f"{told['cost'] / 40:.3g}"]
-    assert float(cells[12]) > 0
+    assert cells[5:8] == ["80", "0", "0"]
+    assert cells[8:11] == [f"{asked * 2.5:,.0f}", f"{asked * 0.25:,.0f}", f"{told['cost'] / 40:.3g}"]
+    assert float(cells[11]) > 0
     console = Console(width=300, record=True, file=sys.stderr, quiet=False)
     for table in terminal_tables(result, 300):
         console.print(table)
@@ -415,7 +473,8 @@ def test_it_plays_at_a_table() -> None:
         ("llm:model=a,base_url=localhost:8000", "base_url: expected http://HOST:PORT/PATH"),
         (f"llm:model=a,base_url=http://me:{SECRET}@host/v1", "without a user name, a query or a fragment"),
         (f"llm:model=a,base_url=http://host/v1?key={SECRET}", "without a user name, a query or a fragment"),
-        ("llm:model=a,fallback=best", "fallback='best': expected one of 'random', 'heuristic', 'forfeit'"),
+        ("llm:model=a,fallback=best", "fallback='best': expected one of 'random', 'heuristic', 'stop'"),
+        ("llm:model=a,fallback=forfeit", "fallback='forfeit' is now fallback='stop'"),
         ("llm:model=a,history=2", "history=2: expected True or False"),
         ("llm:model=a,parallel=0", "parallel=0: expected an integer from 1"),
         ("llm:model=a,repairs=-1", "repairs=-1: expected an integer"),
@@ -457,10 +516,10 @@ def test_pages_and_files_may_not_name_a_server(tmp_path: Path) -> None:
 
 
 def test_without_the_client_it_says_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setitem(sys.modules, "openai", None)
+    monkeypatch.setitem(sys.modules, "httpx2", None)
     monkeypatch.setattr("importlib.util.find_spec", lambda name: None)
     with pytest.raises(
-        ModuleNotFoundError, match=r'the agent llm needs openai.*pip install "catbox-env\[llm\]"'
+        ModuleNotFoundError, match=r'the agent llm needs httpx2.*pip install "catbox-env\[llm\]"'
     ):
         catbox_agents.make("llm:model=a", game_for(3), agent_seed(1))
 
@@ -491,38 +550,41 @@ def test_a_key_in_an_answer_is_not_logged(tmp_path: Path) -> None:
     assert "Your key is [OPENAI_API_KEY]." in file.read_text()
 
 
-def test_a_key_with_other_letters_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("OPENAI_API_KEY", "schlüssel")
+def test_white_space_around_the_key_is_none_of_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("OPENAI_API_KEY", f" {SECRET}\r\n")
+    with ChatServer(lambda messages: f"{SECRET} {legal(messages)}") as server:
+        agent: Any = catbox_agents.make(server.spec(list_actions="true"), game_for(3))
+        ask(agent, positions(game_for(3), 1))
+    assert server.requests[0][1]["authorization"] == f"Bearer {SECRET}"
+    monkeypatch.setenv("OPENAI_API_KEY", " \n")
+    with pytest.raises(ValueError, match="set the environment variable OPENAI_API_KEY"):
+        catbox_agents.make("llm:model=stub", game_for(3))
+
+
+@pytest.mark.parametrize("key", ["schlüssel", "sk-1\n2"])
+def test_a_key_with_other_letters_is_refused(key: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("OPENAI_API_KEY", key)
     with pytest.raises(ValueError, match="OPENAI_API_KEY holds characters that no key has"):
         catbox_agents.make("llm:model=a", game_for(3))
 
 
-INTERRUPTED = """
-import os, signal, threading, time
-import catbox_agents
-from tests.agents.chat_server import ChatServer
-from tests.agents.test_llm_agent import positions
-from tests.small_games import game_for
+@pytest.mark.parametrize("command", ["watch", "evaluate"])
+def test_ctrl_c_ends_the_process_while_the_model_is_silent(command: str) -> None:
+    asked, over = threading.Event(), threading.Event()
 
-game = game_for(3)
-hung = threading.Event()
-with ChatServer(lambda messages: (hung.wait(30), "no action")[1]) as server:
-    vec = positions(game, 3)
-    agent = catbox_agents.make(server.spec(parallel=2), game)
-    threading.Timer(1.0, os.kill, (os.getpid(), signal.SIGINT)).start()
-    began = time.monotonic()
-    try:
-        agent.act_batch(vec.observation, vec.action_mask, vec.history)
-    except KeyboardInterrupt:
-        print(f"interrupted after {time.monotonic() - began:.1f} s", flush=True)
-    hung.set()
-"""
+    def answer(messages: list[dict[str, str]]) -> str:
+        asked.set()
+        over.wait(600)
+        return ""
 
-
-def test_ctrl_c_does_not_wait_for_the_server() -> None:
-    done = subprocess.run(
-        [sys.executable, "-c", INTERRUPTED], capture_output=True, text=True, timeout=100, check=False
-    )
-    found = re.search(r"interrupted after ([\d.]+) s", done.stdout)
-    assert found is not None, done.stderr
-    assert float(found[1]) < 10
+    with ChatServer(answer) as server:
+        spec = server.spec(parallel=2, timeout="600s")
+        process = subprocess.Popen(
+            [sys.executable, "-m", "catbox_app", command, spec, "random", "--players", "3"],
+            stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True,
+        )  # fmt: skip
+        assert asked.wait(100)
+        process.send_signal(signal.SIGINT)
+        _, said = process.communicate(timeout=60)
+        over.set()
+    assert process.returncode == {"watch": 0, "evaluate": 130}[command], said

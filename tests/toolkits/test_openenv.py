@@ -14,8 +14,8 @@ import uvicorn
 from fastapi.testclient import TestClient
 
 from catbox_agents.text import TextGame
-from catbox_agents.text.hosts.openenv import CatboxClient, TextAction, openenv_app
 from catbox_env import make_game
+from examples.openenv_table import CatboxClient, TextAction, make_app
 from examples.stand_in import StandIn
 from tests.toolkits.running import ROOT
 
@@ -26,7 +26,7 @@ TABLE: dict[str, Any] = {"opponents": "heuristic", "list_actions": True, "retrie
 @pytest.fixture(scope="module")
 def url() -> Iterator[str]:
     """A server at a free port."""
-    app = openenv_app(GAME, max_concurrent_envs=3, **TABLE)
+    app = make_app(GAME, max_sessions=3, **TABLE)
     server = uvicorn.Server(uvicorn.Config(app, host="127.0.0.1", port=0, log_level="warning"))
     thread = threading.Thread(target=server.run)
     thread.start()
@@ -88,7 +88,7 @@ def test_a_wrong_answer_is_told_why_and_an_action_without_a_game_is_an_error(url
 
 
 def test_the_server_describes_what_it_takes_and_gives() -> None:
-    with TestClient(openenv_app(GAME)) as client:
+    with TestClient(make_app(GAME)) as client:
         schema = client.get("/schema").json()
         assert schema["action"]["required"] == ["action"]
         assert {"text", "reward", "done"} <= set(schema["observation"]["properties"])
@@ -99,7 +99,7 @@ def test_the_server_describes_what_it_takes_and_gives() -> None:
 
 def test_wrong_settings_are_refused_when_the_server_is_made() -> None:
     with pytest.raises(ValueError, match="form='long': expected"):
-        openenv_app(GAME, form="long")
+        make_app(GAME, form="long")
 
 
 def test_the_example_plays_a_game() -> None:

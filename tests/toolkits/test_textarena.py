@@ -12,8 +12,8 @@ import numpy as np
 import pytest
 import textarena
 
-import catbox_agents.text.hosts.textarena  # noqa: F401  (registers the games)
 import catbox_env
+import examples.textarena_table  # noqa: F401  (registers the games)
 from catbox_agents.text.text_game import reward_of
 from catbox_env import Game
 from examples.stand_in import StandIn

@@ -11,11 +11,11 @@ import torch
 from transformers.utils import get_json_schema
 
 from catbox_agents.text import TextGame
-from catbox_agents.text.hosts.trl import CatInTheBoxTools, duplicate_rows
 from catbox_agents.text.text_game import reward_of
 from catbox_env import make_game
 from examples import trl_grpo
 from examples.stand_in import StandIn
+from examples.trl_grpo import CatInTheBoxTools, duplicate_rows
 
 GAME = make_game("cat_in_the_box_v0", num_players=3)
 
@@ -98,5 +98,3 @@ def test_every_deal_is_in_the_data_from_every_seat() -> None:
     rows = duplicate_rows(GAME, 2, seed=5, prompt="Win.")
     assert [(row["seed"], row["seat"]) for row in rows] == [(5, 0), (5, 1), (5, 2), (6, 0), (6, 1), (6, 2)]
     assert rows[0]["prompt"] == [{"role": "user", "content": "Win."}]
-    with pytest.raises(ValueError, match="deals=0: expected"):
-        duplicate_rows(GAME, 0)

@@ -36,7 +36,7 @@ def _offline(monkeypatch: pytest.MonkeyPatch) -> None:
 def episodes(answer: Callable[[list[dict[str, str]]], Any], **taskset: Any) -> list[vf.Episode]:
     """One episode of every task, with a server that answers so."""
     config = vf.resolve_env_config(
-        {"taskset": {"id": "catbox-verifiers", "options": OPTIONS, "table": TABLE, **taskset}}
+        {"taskset": {"id": "verifiers-table", "options": OPTIONS, "table": TABLE, **taskset}}
     )
     env = vf.load_environment(config)
 

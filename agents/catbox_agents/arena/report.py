@@ -209,7 +209,7 @@ def _a_round(statistic: str) -> str:
 def _model_rows(result: ArenaResult, labels: Mapping[str, str]) -> list[list[str]]:
     """Of the ``tally`` of `catbox_agents.text.llm_agent`, which names these numbers."""
     shares = {"first_try": "legal at once", "repaired": "repaired", "fallen_back": "fallen back"}
-    numbers = ("unparsable", "unknown", "illegal", "no_answer")
+    numbers = ("unparsable", "unknown", "illegal")
     tokens = {"input_tokens": "tokens in a game", "output_tokens": "tokens out a game"}
     rows = [["agent", "decisions", *shares.values(), *(name.replace("_", " ") for name in numbers)]]
     rows[0] += [*tokens.values(), "cost a game", "s an answer"]

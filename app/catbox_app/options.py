@@ -30,7 +30,7 @@ AGENTS = (
 )
 #: The presets of training, its algorithms and trackers. They stand here too, because training takes seconds to import.
 PRESETS = ("quick", "standard", "strong")
-ALGORITHMS = ("ppo", "dmc", "exit", "sb3")
+ALGORITHMS = ("ppo", "dmc", "exit")
 TRACKERS = ("mlflow", "trackio", "wandb")
 
 

@@ -40,10 +40,6 @@ ALGORITHMS = {
         "catbox_train.algorithms.exit.options:ExitOptions",
         "catbox_train.algorithms.exit.exit:ExpertIteration",
     ),
-    "sb3": (
-        "catbox_train.algorithms.sb3.options:SB3Options",
-        "catbox_train.algorithms.sb3.sb3:MaskablePPOSelfPlay",
-    ),
 }
 
 
@@ -179,6 +175,10 @@ def algorithm_class(name: str) -> type[Algorithm]:
     """The class of the algorithm ``name``, as ``options_class`` takes it."""
     if name in ALGORITHMS:
         return _imported(ALGORITHMS[name][1])
+    if name == "sb3":
+        raise ValueError(
+            "algorithm = 'sb3': MaskablePPO in self-play is an example to copy now: examples/sb3_self_play.py"
+        )
     if not imports_module(name):
         raise ValueError(
             f"algorithm = {brief(name)}: expected one of {', '.join(ALGORITHMS)}, or 'package.module:Class' for your "

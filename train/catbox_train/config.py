@@ -58,7 +58,7 @@ class TrainConfig(Settings):
     game_options: dict[Text, Any] = Field(
         {}, description="options of the game, as make_game takes them: num_players, rounds, reward, ..."
     )
-    algorithm: Text = Field("ppo", description="ppo, dmc, exit, sb3, or package.module:Class for your own")
+    algorithm: Text = Field("ppo", description="ppo, dmc, exit, or package.module:Class for your own")
     algorithm_options: AlgorithmOptions = Field(
         {},
         validate_default=True,

@@ -34,7 +34,6 @@ def test_the_list_of_public_names_is_the_one_in_the_docs() -> None:
         "catbox_agents.text",
         "catbox_agents.transitions",
         "catbox_env.adapters.openspiel",
-        "catbox_train.sb3",
     ]
     modules = [
         *PACKAGES,

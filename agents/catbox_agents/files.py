@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import errno
+import glob
 import json
 import os
 import re
@@ -45,14 +46,42 @@ def writing(path: Path) -> Iterator[None]:
         raise WriteError(f"cannot write {path}: {error.strerror or error}{remedy}") from error
 
 
+def writing_name(path: Path) -> Path:
+    """The file that stands beside ``path`` while this process writes it."""
+    return path.with_name(f".{path.name}.{os.getpid()}.writing")
+
+
+def unfinished(path: Path) -> list[Path]:
+    """The files by `writing_name` that processes of this machine left when they were killed."""
+    pattern = f".{glob.escape(path.name)}.*.writing"
+    return [
+        file for file in path.parent.glob(pattern) if not _is_running(file.suffixes[-2].removeprefix("."))
+    ]
+
+
+def _is_running(process: str) -> bool:
+    """Whether a process with this number runs; where that cannot be found out, yes."""
+    if os.name == "nt" or not process.isdecimal():
+        return True
+    try:
+        os.kill(int(process), 0)
+    except ProcessLookupError:
+        return False
+    except (OSError, OverflowError):
+        pass
+    return True
+
+
 @contextmanager
 def writing_atomically(path: Path) -> Iterator[BinaryIO]:
     """A file for the new content of ``path``, which always holds either its old content or all of the new.
 
-    Raises ``WriteError``.
+    What processes that were killed have left of it is removed. Raises ``WriteError``.
     """
-    temporary = path.with_name(f".{path.name}.{os.getpid()}.writing")
+    temporary = writing_name(path)
     with writing(path):
+        for leftover in unfinished(path):
+            leftover.unlink(missing_ok=True)
         try:
             with open(temporary, "wb") as file:
                 yield file

@@ -28,7 +28,6 @@ from catbox_agents.ray_cluster import check_installed
 from catbox_env import Game, GameState, make_game
 from catbox_env.core.checks import brief
 from catbox_env.core.extras import missing_extra
-from catbox_env.core.rng import new_generators, seed_sequence
 
 try:
     from ray.rllib.env.multi_agent_env import MultiAgentEnv
@@ -76,8 +75,7 @@ class SelfPlayEnv(MultiAgentEnv):
         self.agents = list(names)
         self.observation_spaces = dict.fromkeys(names, space)
         self.action_spaces = dict.fromkeys(names, spaces.Discrete(self.game.num_actions))
-        self._generators = new_generators([seed_sequence(None)])
-        self._state: GameState
+        self._state: GameState | None = None
         self._paid = np.zeros(self.game.num_players)
         self._moved = np.zeros(self.game.num_players, np.bool_)
 
@@ -85,9 +83,10 @@ class SelfPlayEnv(MultiAgentEnv):
         self, *, seed: int | None = None, options: dict[str, Any] | None = None
     ) -> tuple[_Observations, dict[str, Any]]:
         """Deal a game; ``seed`` restarts the random numbers, None continues them."""
-        if seed is not None:
-            self._generators = new_generators([seed_sequence(seed)])
-        self._state = self.game._begin(self._generators)
+        if seed is not None or self._state is None:
+            self._state = self.game.new_initial_state(seed)
+        else:  # the state keeps the generator, so a copy of this environment goes on as the original does
+            self._state = self.game._begin(self._state._generators)
         self._paid[:] = 0
         self._moved[:] = False
         return self._seen(), {}
@@ -96,7 +95,7 @@ class SelfPlayEnv(MultiAgentEnv):
         self, action_dict: dict[str, int]
     ) -> tuple[_Observations, dict[str, float], dict[str, bool], dict[str, bool], dict[str, Any]]:
         """Play the action of the seat to move, the only one in ``action_dict``."""
-        state = self._state
+        state = self._running()
         seat = state.current_player
         name = self.possible_agents[seat] if seat >= 0 else "nobody, the game is over"
         if set(action_dict) != {name}:
@@ -126,8 +125,13 @@ class SelfPlayEnv(MultiAgentEnv):
             infos["__common__"] = {"never_moved": never}
         return seen, rewards, {"__all__": over}, {"__all__": False}, infos
 
+    def _running(self) -> GameState:
+        if self._state is None:
+            raise ValueError("call reset() first: no game has begun")
+        return self._state
+
     def _seen(self) -> _Observations:
-        state = self._state
+        state = self._running()
         seats = np.flatnonzero(self._moved) if state.is_terminal() else [state.current_player]
         return {
             self.possible_agents[seat]: {

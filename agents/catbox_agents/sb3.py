@@ -8,12 +8,16 @@
     agent = SB3Agent(model)
 
 The path of a saved model, such as ``model.save("model.zip")`` writes, is a spec for ``catbox_agents.make`` and every
-command; ``networks.sb3_file`` says which models can be read, and how.
+command (`read_model`).
 """
 
 from __future__ import annotations
 
 import inspect
+import io
+import json
+import os
+import zipfile
 from collections.abc import Iterable, Mapping
 from typing import Any
 
@@ -24,8 +28,7 @@ from numpy.typing import NDArray
 from catbox_agents.agent import Seed, check_agent, check_rows
 from catbox_agents.features import NetworkInputs, part_sizes
 from catbox_agents.learner_games import RAISE, LearnerGames, Opponents
-from catbox_agents.learner_options import make_learner_game
-from catbox_agents.networks.sb3_file import check_not_stacked, note_game, noted_game
+from catbox_agents.learner_options import NOTE, make_learner_game, note_game
 from catbox_agents.random_agent import SamplingAgent, sample_actions
 from catbox_env import Game, make_game
 from catbox_env.core.checks import brief, check_flag, check_integer
@@ -34,6 +37,8 @@ from catbox_env.core.game import check_game_object
 
 try:
     import torch
+    from sb3_contrib import MaskablePPO
+    from sb3_contrib.common.maskable.policies import MaskableActorCriticPolicy
     from stable_baselines3.common.base_class import BaseAlgorithm
     from stable_baselines3.common.vec_env import VecEnv as BaseVecEnv
 except ModuleNotFoundError as error:
@@ -41,6 +46,12 @@ except ModuleNotFoundError as error:
 
 #: The options of `VecEnv` itself, not of the game.
 _OPTIONS = ("opponents", "learner_seat", "num_threads", "illegal_action", "features")
+
+#: What `read_model` can read, as the file names it.
+_POLICIES = ("stable_baselines3.common.policies", "sb3_contrib.common.maskable.policies")
+_FLATTEN = "<class 'stable_baselines3.common.torch_layers.FlattenExtractor'>"
+_BOX = "<class 'gymnasium.spaces.box.Box'>"
+_ACTIVATIONS = {str(kind): kind for kind in (torch.nn.Tanh, torch.nn.ReLU)}
 
 __all__ = ["SB3Agent", "VecEnv"]
 
@@ -243,7 +254,23 @@ class SB3Agent(SamplingAgent):
         self.model, self.greedy = model, greedy
         self.draws_actions = not greedy
         self._inputs = NetworkInputs(game, bool(note and note["features"]))
+        if note and note["features"] != part_sizes(self._inputs.layout):
+            raise ValueError(
+                f"{name} takes the features {note['features']}, but {game.id} has {part_sizes(self._inputs.layout)}: "
+                "it was trained with another version"
+            )
         _check_model(model, game, self._inputs.size)
+
+    @classmethod
+    def load(
+        cls, path: str | os.PathLike[str], game: Game | None = None, seed: Seed = None, greedy: bool = True
+    ) -> SB3Agent:
+        """The agent of a file that ``model.save`` wrote; errors as in `read_model` and for a model."""
+        model = read_model(path)
+        try:
+            return cls(model, game, seed, greedy)
+        except ValueError as error:
+            raise ValueError(f"{os.fspath(path)}: {error}") from None
 
     def act_batch(
         self, observations: np.ndarray, action_masks: np.ndarray, histories: np.ndarray | None = None
@@ -274,6 +301,86 @@ class SB3Agent(SamplingAgent):
         return policies
 
 
+def noted_game(space: Any) -> dict[str, Any] | None:
+    """What `note_game` wrote into a space: the values of "game", "options" and "features". None if it wrote nothing."""
+    note = getattr(space, NOTE, None)
+    kinds = {"game": str, "options": dict, "features": dict}
+    known = isinstance(note, dict) and all(isinstance(note.get(key), kind) for key, kind in kinds.items())
+    return note if known else None
+
+
+def read_model(path: str | os.PathLike[str]) -> MaskablePPO:
+    """The policy of a file that ``model.save`` of Stable-Baselines3 wrote, as a model that plays but does not learn.
+
+    No code in the file is run, unlike by ``MaskablePPO.load``: only texts and weights are read. So it must be an
+    ``MlpPolicy`` of MaskablePPO, PPO or A2C with Tanh or ReLU. Raises ``ValueError`` for another model and for a
+    damaged file, ``OSError`` for a file that cannot be read.
+    """
+    try:
+        with open(path, "rb") as file, zipfile.ZipFile(file) as archive:
+            if any(entry.compress_type != zipfile.ZIP_STORED for entry in archive.infolist()):
+                raise ValueError("an entry is compressed")  # it may be of any size
+            data, content = json.loads(archive.read("data")), archive.read("policy.pth")
+        settings, space = data["policy_kwargs"], data["observation_space"]
+        refused = _refused(data["policy_class"]["__module__"], space[":type:"], settings)
+        if refused is None:
+            weights = torch.load(io.BytesIO(content), map_location="cpu", weights_only=True)
+            return _rebuilt(weights, settings.get("activation_fn", str(torch.nn.Tanh)), space.get(NOTE))
+    except OSError:
+        raise
+    except Exception as error:  # whatever damage makes zipfile, json and torch raise
+        raise ValueError(
+            f"{os.fspath(path)} is damaged, or no model of Stable-Baselines3 ({error})"
+        ) from error
+    raise ValueError(
+        f"{os.fspath(path)} holds {refused}. From a file, which is read without running the code in it, catbox plays "
+        "the MlpPolicy of PPO, A2C or MaskablePPO, with Tanh or ReLU, on a flat observation. In Python, where you load "
+        "the model yourself:  catbox_agents.sb3.SB3Agent(MaskablePPO.load(path), game)"
+    )
+
+
+def _refused(module: str, space: str, settings: Mapping[str, str]) -> str | None:
+    """Which policy it is, if `read_model` cannot rebuild it."""
+    if module not in _POLICIES:
+        return f"a policy of the module {brief(module)}"
+    if space != _BOX:
+        return f"a policy on observations of {brief(space)}"
+    if (extractor := settings.get("features_extractor_class", _FLATTEN)) != _FLATTEN:
+        return f"a policy with the extractor {brief(extractor)}"
+    if (activation := settings.get("activation_fn", str(torch.nn.Tanh))) not in _ACTIVATIONS:
+        return f"a policy with the activation {brief(activation)}"
+    return None
+
+
+def _rebuilt(weights: Mapping[str, torch.Tensor], activation: str, note: Any) -> MaskablePPO:
+    """A model with these ``weights`` of an ``MlpPolicy``, whose sizes follow from their shapes."""
+
+    def widths(network: str) -> list[int]:
+        prefix = f"mlp_extractor.{network}."
+        return [
+            len(array)
+            for name, array in weights.items()
+            if name.startswith(prefix) and name.endswith(".weight")
+        ]
+
+    first = next(array for name, array in weights.items() if name.endswith(".weight"))
+    bounds = np.iinfo(np.int8)
+    space = spaces.Box(bounds.min, bounds.max, (first.shape[1],), np.int8)
+    vars(space)[NOTE] = note
+    model = MaskablePPO(MaskableActorCriticPolicy, None, device="cpu", _init_setup_model=False)
+    model.observation_space = space
+    model.action_space = spaces.Discrete(len(weights["action_net.bias"]))
+    model.policy = MaskableActorCriticPolicy(
+        space,
+        model.action_space,
+        lambda _: 0.0,
+        net_arch={"pi": widths("policy_net"), "vf": widths("value_net")},
+        activation_fn=_ACTIVATIONS[activation],
+    )
+    model.policy.load_state_dict(weights)
+    return model
+
+
 def _check_model(model: Any, game: Game, inputs: int) -> None:
     """Raise ``ValueError`` unless the policy of ``model`` has a distribution over the actions of ``game`` and takes
     this number of ``inputs``."""
@@ -288,8 +395,12 @@ def _check_model(model: Any, game: Game, inputs: int) -> None:
             f"{name} is recurrent, and an agent must keep no state between decisions: use a model without memory"
         )
     shape, actions = model.observation_space.shape, model.action_space
-    if shape is not None and len(shape) == 1:
-        check_not_stacked(name, shape[0], inputs)
+    if shape is not None and len(shape) == 1 and shape[0] > inputs and shape[0] % inputs == 0:
+        raise ValueError(
+            f"{name} takes {shape[0]} inputs, {shape[0] // inputs} times the game's {inputs}, as in a VecFrameStack of "
+            f"{shape[0] // inputs}; an agent keeps no earlier observations: train without VecFrameStack, since one "
+            "observation holds all that its seat knows of the position"
+        )
     if shape != (inputs,) or not isinstance(actions, spaces.Discrete) or actions.n != game.num_actions:
         raise ValueError(
             f"{name} takes observations of shape {shape} and gives {brief(actions)}; {game.id} with these rules gives "

@@ -154,10 +154,13 @@ def trained_for(spec: str) -> tuple[str, dict[str, Any]] | None:
         return agent.game_id, agent.options
     if text in _NAMES or not os.path.exists(text):
         return None
+    if _is_sb3_model(text):
+        note = _sb3().noted_game(_sb3().read_model(text).observation_space)
+        return None if note is None else (note["game"], note["options"])
     from catbox_agents.networks.checkpoint import load_checkpoint
 
     found = load_checkpoint(text)
-    return None if found.game_id is None or found.options is None else (found.game_id, found.options)
+    return found.game_id, found.options
 
 
 def adapted_from(spec: str, game: Game) -> str:
@@ -168,7 +171,7 @@ def adapted_from(spec: str, game: Game) -> str:
     """
     for text in _agents_in(meaning(spec.strip(), game)):
         path = None if text in BUILT_IN else policy_path(text, game)
-        if path is None or not os.path.exists(path):
+        if path is None or not os.path.exists(path) or _is_sb3_model(path):
             continue
         from catbox_agents.networks.checkpoint import load_checkpoint
 
@@ -205,7 +208,7 @@ def load_parts(spec: str) -> None:
             from catbox_agents.networks.checkpoint import load_checkpoint
 
             try:
-                load_checkpoint(text)
+                _sb3().read_model(text) if _is_sb3_model(text) else load_checkpoint(text)
             except OSError as error:
                 raise ValueError(f"agent {brief(text)} cannot be loaded: {error}") from None
         elif _is_class(text):
@@ -383,9 +386,24 @@ def _load_checkpoint(path: str, game: Game, seed: Seed) -> Agent:
     from catbox_agents.networks.policy_agent import PolicyAgent
 
     try:
+        if _is_sb3_model(path):
+            return check_agent(_sb3().SB3Agent.load(path, game, seed), path)
         return check_agent(PolicyAgent.load(path, game, seed), path)
     except OSError as error:
         raise ValueError(f"the checkpoint could not be loaded: {error}") from None
+
+
+def _is_sb3_model(path: str) -> bool:
+    """Whether Stable-Baselines3 wrote the file, by its name."""
+    return Path(path).suffix == ".zip"
+
+
+def _sb3() -> ModuleType:
+    """The module `catbox_agents.sb3`. Raises ``ValueError`` without the extra."""
+    try:
+        return importlib.import_module("catbox_agents.sb3")
+    except ModuleNotFoundError as error:
+        raise ValueError(f"a .zip is a model of Stable-Baselines3: {error}") from None
 
 
 def _is_path(text: str) -> bool:

@@ -13,6 +13,7 @@ seat moves again.
 
 from __future__ import annotations
 
+import copy
 import itertools
 import os
 from collections.abc import Callable, Iterator, Mapping
@@ -131,7 +132,8 @@ def _one_game(env: AECEnv, players: Mapping[str, Player]) -> Iterator[SeatTransi
             raise ValueError(
                 f"the observation of {seat} is {brief(seen)}: expected a dict with 'observation' and 'action_mask'"
             )
-        own, own_mask = seen["observation"], seen["action_mask"]
+        # Its own, whatever the environment and the policies later write into theirs.
+        own, own_mask = copy.deepcopy((seen["observation"], seen["action_mask"]))
         over = terminated or truncated
         if seat in begun or over:
             saw, mask, action = begun.pop(seat, (None, None, None))
@@ -142,7 +144,7 @@ def _one_game(env: AECEnv, players: Mapping[str, Player]) -> Iterator[SeatTransi
         if over:
             env.step(None)
         else:
-            choice = players[seat](seen)
+            choice = players[seat](copy.deepcopy(seen))
             begun[seat] = own, own_mask, choice
             env.step(choice)
 

@@ -11,8 +11,8 @@ import numpy as np
 import pytest
 
 import catbox_env
-from catbox_agents import DEAL_SETS
-from catbox_agents.dataset import Chunk, game_data, play_games, read_games, write_dataset
+from catbox_agents import DEAL_SETS, Agent
+from catbox_agents.dataset import Chunk, GameData, game_data, play_games, read_games, write_dataset
 from catbox_env import Game
 from tests.agents.arena_agents import FORFEITED, Middle, spec
 from tests.agents.test_arena_records import recorded
@@ -103,6 +103,43 @@ def test_the_seed_alone_decides_the_games(monkeypatch: pytest.MonkeyPatch) -> No
     assert other["deals"] != once["deals"]
     assert training == played(DEAL_SETS["training"])
     assert len(set(once["deals"])) == 10
+
+
+@pytest.mark.parametrize("source", ["played", "recorded"])
+def test_memory_does_not_grow_with_the_length_of_matches(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, source: str
+) -> None:
+    """Games of 20 rounds come in smaller chunks, and are the same games."""
+    game = game_for(3, rounds=20)
+    path = recorded(tmp_path, game) if source == "recorded" else tmp_path
+
+    def data() -> GameData:
+        return play_games(game, ["random"], 7, 5) if source == "played" else read_games(path)
+
+    whole = columns(list(data().chunks))
+    monkeypatch.setattr(game_data, "CHUNK_DECISIONS", 2 * game.max_game_length)
+    chunks = list(data().chunks)
+    assert len(chunks) > 1
+    assert max(len(chunk.action) for chunk in chunks) <= 2 * game.max_game_length
+    assert columns(chunks) == whole
+
+
+class Masking(Agent):
+    """Plays its lowest legal action, and writes into what it is given."""
+
+    def act_batch(self, observations, action_masks, histories=None):  # type: ignore[no-untyped-def]
+        chosen = action_masks.argmax(axis=1)
+        observations[:] = 0
+        action_masks[:] = False
+        action_masks[np.arange(len(chosen)), chosen] = True
+        return chosen
+
+
+def test_what_is_written_is_what_was_seen() -> None:
+    game = game_for(3)
+    (chunk,) = play_games(game, [Masking(game)], 4, seed=0).chunks
+    check(game, chunk)
+    assert chunk.action_mask.sum(axis=1).max() > 1
 
 
 def test_the_last_agent_fills_the_seats_and_everybody_moves_on() -> None:

@@ -19,6 +19,7 @@ import catbox_agents
 from catbox_agents.gymnasium import LearnerGames, LearnerVectorEnv
 from catbox_agents.sb3 import SB3Agent, VecEnv
 from catbox_env import GAMES, make_game
+from examples import sb3_self_play
 from tests.agents.policies import random_legal
 
 #: A game of few cards.
@@ -249,5 +250,34 @@ def test_a_model_on_stacked_observations_is_refused_with_the_reason(tmp_path: Pa
     with pytest.raises(ValueError, match=f"MaskablePPO {said}"):
         SB3Agent(model, env.game)
     model.save(tmp_path / "model.zip")
-    with pytest.raises(ValueError, match=f"model.zip {said}"):
+    with pytest.raises(ValueError, match=f"model.zip: MaskablePPO {said}"):
         catbox_agents.make(tmp_path / "model.zip", env.game)
+
+
+def test_the_example_learns_against_its_own_past(tmp_path: Path) -> None:
+    """Briefly: every batch is kept, copies and agents sit at the tables, and the model that it writes is an agent."""
+    lines = (
+        (Path(__file__).parents[2] / "examples" / "sb3_self_play.py").read_text(encoding="utf-8").splitlines()
+    )
+    assert len(lines) <= 150
+    found = sb3_self_play.train(tmp_path, decisions=512, num_envs=16, num_steps=16, hidden=8, num_deals=10)
+    assert list(found) == ["random", "heuristic"]
+    assert sorted(path.name for path in tmp_path.iterdir()) == [
+        "0000.zip",
+        "0001.zip",
+        "0002.zip",
+        "model.zip",
+    ]
+    game = make_game("cat_in_the_box_v0", num_players=3, reward="margin")
+    last, model = (catbox_agents.make(tmp_path / name, game) for name in ("0002.zip", "model.zip"))
+    seen, masks = positions(game)
+    assert np.array_equal(last.policy_batch(seen, masks), model.policy_batch(seen, masks))
+
+
+def test_the_copies_of_the_example_take_the_place_of_the_oldest(tmp_path: Path) -> None:
+    env = sb3_self_play.make_env(2)
+    model = sb3_self_play.make_model(env, 4, 8, 0)
+    for number in range(10):
+        sb3_self_play.keep(model, env, number, tmp_path)
+    kept = ["0008.zip", "0009.zip", *(f"{number:04d}.zip" for number in range(2, 8))]
+    assert env.games.labels == [*kept, "random", "heuristic"]

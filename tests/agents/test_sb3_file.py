@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import base64
+import importlib.util
 import io
 import json
 import pickle
-import subprocess
 import sys
 import zipfile
 from collections.abc import Callable
@@ -22,11 +22,11 @@ from sb3_contrib.ppo_mask.policies import MlpPolicy
 from stable_baselines3 import A2C, DQN, PPO
 
 import catbox_agents
-from catbox_agents.networks.checkpoint import load_checkpoint
-from catbox_agents.networks.sb3_file import read_sb3_model
-from catbox_agents.sb3 import SB3Agent, VecEnv
+from catbox_agents.sb3 import SB3Agent, read_model
+from catbox_agents.specs import trained_for
 from catbox_env import make_game
 from tests.agents.test_sb3 import SMALL, maskable, positions, small
+from tests.app.table import refused, run
 
 
 @pytest.fixture(scope="module")
@@ -58,42 +58,49 @@ def test_a_file_plays_like_its_model(kind: type, activation: type, tmp_path: Pat
 
 
 def test_a_file_says_what_it_was_trained_for(saved: Path, tmp_path: Path) -> None:
-    checkpoint = load_checkpoint(saved)
-    assert checkpoint.game_id == "cat_in_the_box_v0"
-    assert checkpoint.options == make_game("cat_in_the_box_v0", **SMALL).options
-    with pytest.raises(ValueError, match=r"was trained for cat_in_the_box_v0 with .*asked to play"):
+    options = make_game("cat_in_the_box_v0", **SMALL).options
+    assert trained_for(str(saved)) == ("cat_in_the_box_v0", options)
+    with pytest.raises(ValueError, match=r"model.zip: .*made for cat_in_the_box_v0 with .*asked to play"):
         catbox_agents.make(saved, make_game("cat_in_the_box_v0", num_players=3))
-    with pytest.raises(
-        ValueError, match="was trained for the game 'cat_in_the_box_v0', asked to play 'petrify_v0'"
-    ):
+    with pytest.raises(ValueError, match="made for the game 'cat_in_the_box_v0', asked to play 'petrify_v0'"):
         catbox_agents.make(saved, make_game("petrify_v0"))
     env = gymnasium.make("catbox/CatInTheBox-v0", opponents="random", **SMALL)
     maskable(env).save(tmp_path / "single.zip")
-    assert load_checkpoint(tmp_path / "single.zip").options == checkpoint.options
+    assert trained_for(str(tmp_path / "single.zip")) == ("cat_in_the_box_v0", options)
 
 
 def test_where_the_file_does_not_say_it_the_sizes_are_checked(tmp_path: Path) -> None:
-    env = small()
+    env, path = small(), tmp_path / "model.zip"
     vars(env.observation_space).pop("catbox")
-    maskable(env).save(tmp_path / "model.zip")
-    assert load_checkpoint(tmp_path / "model.zip").game_id is None
-    catbox_agents.make(tmp_path / "model.zip", env.game)
-    with pytest.raises(ValueError, match=r"has \d+ inputs .*trained for another game or other rules"):
-        catbox_agents.make(tmp_path / "model.zip", make_game("cat_in_the_box_v0", num_players=3))
+    maskable(env).save(path)
+    assert trained_for(str(path)) is None
+    catbox_agents.make(path, env.game)
+    with pytest.raises(
+        ValueError, match=r"takes observations of shape .*trained for another game or other rules"
+    ):
+        catbox_agents.make(path, make_game("cat_in_the_box_v0", num_players=3))
 
 
-@pytest.mark.slow
-def test_a_file_plays_without_torch_and_stable_baselines(saved: Path) -> None:
-    program = f"""
-import sys
-sys.modules |= dict.fromkeys(["torch", "stable_baselines3", "sb3_contrib"])
-import catbox_agents, catbox_env
-game = catbox_env.make_game("cat_in_the_box_v0", **{SMALL})
-agent = catbox_agents.make({str(saved)!r}, game)
-print(len(catbox_agents.evaluate(game, [agent, "random"], 10, seed=0).standings))
-"""
-    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=False)
-    assert done.stdout.strip() == "2", done.stderr
+def test_the_commands_take_a_file(saved: Path) -> None:
+    """The file says which game it plays."""
+    ran = run("evaluate", str(saved), "random", "--deals", "10")
+    assert ran.exit_code == 0, ran.output
+    assert "model.zip" in ran.output
+
+
+def test_without_the_extra_the_error_says_what_to_install(
+    saved: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    find = importlib.util.find_spec
+    monkeypatch.setattr(
+        importlib.util, "find_spec", lambda name, *more: None if name == "sb3_contrib" else find(name, *more)
+    )
+    for name in [name for name in sys.modules if name.startswith("sb3_contrib")]:
+        monkeypatch.setitem(sys.modules, name, None)
+    monkeypatch.delitem(sys.modules, "catbox_agents.sb3")
+    said = refused("evaluate", str(saved), "random", "--deals", "10")
+    assert "catbox_agents.sb3 needs sb3_contrib, which is not installed" in said
+    assert 'pip install "catbox-env[sb3]"' in said
 
 
 class OwnPolicy(MlpPolicy):
@@ -106,7 +113,7 @@ def test_other_models_are_refused_with_the_way_to_load_them(tmp_path: Path) -> N
     def refused(model: Any, reason: str) -> None:
         model.save(tmp_path / "model.zip")
         with pytest.raises(ValueError, match=rf"{reason}.*SB3Agent\(MaskablePPO.load\(path\), game\)"):
-            load_checkpoint(tmp_path / "model.zip")
+            read_model(tmp_path / "model.zip")
 
     refused(MaskablePPO(OwnPolicy, env, n_steps=8, device="cpu"), "policy of the module 'tests.agents")
     refused(DQN("MlpPolicy", env, buffer_size=8, device="cpu"), "policy of the module 'stable_baselines3.dqn")
@@ -119,10 +126,15 @@ def test_other_models_are_refused_with_the_way_to_load_them(tmp_path: Path) -> N
             super().__init__()
 
     refused(maskable(env, policy_kwargs={"features_extractor_class": Halves}), "the extractor .*Halves")
-    path = tmp_path / "model.zip"
-    maskable(env, policy_kwargs={"net_arch": []}).save(path)
-    with pytest.raises(ValueError, match="0 hidden layers"):
-        load_checkpoint(path)
+
+
+def test_a_network_without_hidden_layers_plays(tmp_path: Path) -> None:
+    env, path = small(2), tmp_path / "model.zip"
+    model = maskable(env, policy_kwargs={"net_arch": []})
+    model.save(path)
+    seen, masks = positions(env.game)
+    told = catbox_agents.make(path, env.game).policy_batch(seen, masks)
+    assert np.allclose(told, SB3Agent(model).policy_batch(seen, masks), atol=1e-6)
 
 
 def rewritten(
@@ -160,7 +172,7 @@ def test_no_code_of_a_file_is_run(saved: Path, tmp_path: Path) -> None:
                 value[":serialized:"] = bomb
         return json.dumps(data).encode()
 
-    load_checkpoint(rewritten(saved, tmp_path / "data.zip", "data", armed))
+    read_model(rewritten(saved, tmp_path / "data.zip", "data", armed))
     assert not trace.exists()
     with pytest.raises(Exception):  # noqa: B017, PT011  (whatever SB3 raises, it has loaded the pickle by then)
         MaskablePPO.load(tmp_path / "data.zip")
@@ -173,8 +185,8 @@ def test_no_code_of_a_file_is_run(saved: Path, tmp_path: Path) -> None:
         return into.getvalue()
 
     path = rewritten(saved, tmp_path / "weights.zip", "policy.pth", armed_weights)
-    with pytest.raises(ValueError, match=r"damaged \(policy.pth names \w+.mkdir, which no weights"):
-        load_checkpoint(path)
+    with pytest.raises(ValueError, match=r"(?s)damaged.*mkdir"):
+        read_model(path)
     assert not trace.exists()
 
 
@@ -196,88 +208,42 @@ W = "mlp_extractor.policy_net.0.weight"
 @pytest.mark.parametrize(
     ("entry", "change", "reason"),
     [
-        ("policy.pth", lambda content: content[:1000], "not a zip file"),
-        ("policy.pth", weights(lambda state: state.update({W: state[W].double()})), "torch.DoubleStorage"),
-        ("policy.pth", weights(lambda state: state.update({W: state[W].t()})), "strides"),
-        ("policy.pth", weights(lambda state: state.pop(W)), "lacks a layer"),
+        ("policy.pth", lambda content: content[:1000], ""),
+        ("policy.pth", weights(lambda state: state.pop(W)), "Missing key"),
         (
             "policy.pth",
             weights(lambda state: state.update({"lstm.weight": torch.zeros(1)})),
-            "which no MlpPolicy has",
+            "Unexpected key",
         ),
-        ("data", lambda content: b"[" * 200_000, "damaged"),
+        ("policy.pth", weights(lambda state: state.update({W: state[W][:, 1:]})), "size mismatch|shape"),
+        ("data", lambda content: b"[" * 200_000, "recursion"),
+        ("data", lambda content: b"[]", ""),
     ],
 )
 def test_damaged_files_are_refused(
     saved: Path, tmp_path: Path, entry: str, change: Callable[[bytes], bytes], reason: str
 ) -> None:
     path = rewritten(saved, tmp_path / "model.zip", entry, change)
-    with pytest.raises(ValueError, match=f"{path} is damaged.*use another checkpoint") as refused:
-        load_checkpoint(path)
-    assert reason in str(refused.value)
+    with pytest.raises(ValueError, match=f"(?s){path} is damaged.*({reason})"):
+        catbox_agents.make(path, small(1).game)
 
 
 def test_nothing_is_read_that_may_grow(saved: Path, tmp_path: Path) -> None:
     path = rewritten(saved, tmp_path / "model.zip", "data", lambda content: content, compress=True)
-    with pytest.raises(ValueError, match="data is compressed"):
-        load_checkpoint(path)
-
-
-@pytest.mark.parametrize(
-    ("program", "reason"),
-    [
-        (b"\x80\x02}r\xff\xff\xff\x7f.", "the memo index 2147483647"),  # LONG_BINPUT
-        (b"\x80\x05\x96" + (1 << 46).to_bytes(8, "little") + b".", "bytes in a bytearray8"),
-    ],
-)
-def test_weights_that_claim_more_memory_than_the_file_has_are_refused(
-    saved: Path, tmp_path: Path, program: bytes, reason: str
-) -> None:
-    def change(content: bytes) -> bytes:
-        path = tmp_path / "policy.pth"
-        path.write_bytes(content)
-        with zipfile.ZipFile(path) as archive:
-            (name,) = [name for name in archive.namelist() if name.endswith("/data.pkl")]
-        return rewritten(path, tmp_path / "changed.pth", name, lambda _: program).read_bytes()
-
-    path = rewritten(saved, tmp_path / "model.zip", "policy.pth", change)
-    with pytest.raises(ValueError, match=rf"is damaged \(.*({reason})"):
-        load_checkpoint(path)
+    with pytest.raises(ValueError, match="an entry is compressed"):
+        read_model(path)
 
 
 @pytest.mark.faults
 def test_changed_bytes_are_refused_or_harmless(saved: Path, tmp_path: Path) -> None:
+    game = small(1).game
     content, path, generator = saved.read_bytes(), tmp_path / "model.zip", np.random.default_rng(0)
     for position in generator.integers(0, len(content), 60):
         changed = bytearray(content)
         changed[position] ^= int(generator.integers(1, 256))
         path.write_bytes(bytes(changed))
         try:
-            network = read_sb3_model(path).network
+            agent = catbox_agents.make(path, game)
         except ValueError:
             continue
-        assert network.num_outputs == small(1).game.num_actions
-
-
-def test_training_begins_with_a_file(tmp_path: Path) -> None:
-    """PPO takes the network where its settings are the same."""
-    from catbox_train import load_config
-    from catbox_train.runs.loop import check_run
-
-    env = VecEnv("cat_in_the_box_v0", 2, opponents="random", **SMALL)
-    maskable(env).save(tmp_path / "model.zip")
-    settings = {"hidden": [64, 64], "activation": "tanh", "features": False, "action_features": False}
-    small_run = {"num_envs": 4, "batch_size": 64, "minibatch_size": 64, "workers": 1, "device": "cpu"}
-    config = load_config(
-        overrides={"game_options": SMALL, "start_from": str(tmp_path / "model.zip"), **settings, **small_run}
-    )
-    resolved, game = check_run(config)
-    from catbox_train.algorithms.ppo.ppo import PPO as CatboxPPO
-
-    algorithm = CatboxPPO(resolved, game)
-    try:
-        expected = load_checkpoint(tmp_path / "model.zip").network.arrays()
-        found = algorithm.policy().arrays()
-        assert all(np.array_equal(found[name], expected[name]) for name in expected)
-    finally:
-        algorithm.close()
+        assert agent.game is game

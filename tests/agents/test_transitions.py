@@ -101,6 +101,33 @@ def test_a_seat_that_never_decides_has_one_transition_without_an_action(module: 
     assert undecided
 
 
+def masking(observation: np.ndarray, mask: np.ndarray) -> int:
+    """The lowest legal action, found by writing into what it is given."""
+    chosen = int(mask.argmax())
+    observation[:] = 0
+    mask[:] = 0
+    mask[chosen] = 1
+    return int(mask.argmax())
+
+
+class Masking(Agent):
+    def act(self, observation, action_mask, history=None):  # type: ignore[no-untyped-def]
+        return masking(observation, action_mask)
+
+
+@pytest.mark.parametrize("history", [False, True])
+def test_what_is_recorded_is_what_was_seen(history: bool) -> None:
+    """A policy may write into its arguments, and so may an agent: the same transitions as without that."""
+    env = cat_in_the_box_v0.raw_env(num_players=3, history=history)
+    wanted = list(seat_transitions(env, lowest, seed=4))
+    for policy in (masking, Masking(env.game)):
+        found = list(seat_transitions(env, policy, seed=4))
+        for step, other in zip(found, wanted, strict=True):
+            for value, seen in zip(step, other, strict=True):
+                assert np.array_equal(value, seen)
+    assert max(step.mask.sum() for step in wanted) > 1
+
+
 class PaysEarly(AECEnv):
     """Two seats in turn, four decisions; whoever acts pays the other its number. It ends by ``how``."""
 

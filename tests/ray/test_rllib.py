@@ -14,6 +14,7 @@ from ray.rllib.core.rl_module.rl_module import RLModuleSpec
 from ray.rllib.env.multi_agent_env_runner import MultiAgentEnvRunner
 
 from catbox_agents.rllib import SelfPlayEnv
+from catbox_env.core.conformance import check_copies_play_on
 from examples.rllib_self_play import MaskedModule
 
 SMALL: dict[str, dict[str, Any]] = {
@@ -115,6 +116,26 @@ def test_the_same_seed_gives_the_same_games() -> None:
     one, other = games(SelfPlayEnv({})), games(SelfPlayEnv({}))
     assert one == other
     assert one[0] != one[1] != one[2]
+
+
+def play(env: SelfPlayEnv, number: int) -> None:
+    state = env._running()
+    if state.is_terminal():
+        env.shown = env.reset()  # type: ignore[attr-defined]
+        return
+    legal = state.legal_actions()
+    name = env.possible_agents[state.current_player]
+    env.shown = env.step({name: legal[number % len(legal)]})  # type: ignore[attr-defined]
+
+
+@pytest.mark.parametrize("game_id", SMALL)
+def test_a_copy_goes_on_as_the_original_does(game_id: str) -> None:
+    """In this game, in its later rounds, and in the next games, which are dealt anew."""
+    env = SelfPlayEnv({"game": game_id, **SMALL[game_id]})
+    env.reset(seed=1)
+    play(env, 0)
+    num_moves = 3 * env.game.max_game_length
+    check_copies_play_on(env, play, lambda env: {"shown": np.array(repr(env.shown))}, num_moves)
 
 
 def test_bad_input_is_refused() -> None:

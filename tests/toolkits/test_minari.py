@@ -1,7 +1,9 @@
 """Data sets, read back by Minari and pyarrow: every decision, and the rewards that were paid."""
 
 import json
+import os
 import re
+import signal
 import subprocess
 import sys
 from pathlib import Path
@@ -121,13 +123,61 @@ def test_minari_reads_back_equal(chunk: Chunk) -> None:
         infos = episode.infos
         assert (infos["seat"] == seat).all()
         assert (infos["return"] == chunk.returns[game, seat]).all()
+        assert {name: len(values) for name, values in infos.items()} == dict.fromkeys(infos, 1)
         assert json.loads(infos["deal"][0]) == json.loads(chunk.deals[game])
-        assert json.loads(infos["agents"][-1]) == chunk.agents[game]
+        assert json.loads(infos["agents"][0]) == chunk.agents[game]
     env = stored.recover_environment()
     assert env.observation_space == stored.observation_space
     assert env.unwrapped.game.options == GAME.options
     assert "| games | 60 |" in stored.storage.metadata["description"]
     assert "already exists" in refused("dataset", "random", *ASKED, "--minari", "catbox/test-v0")
+
+
+@pytest.mark.parametrize(
+    "bad", ["../outside-v0", "x", "/tmp/x-v0", "catbox/zoo-v", "", "a b-v0", "catbox/../x-v0"]
+)
+def test_a_wrong_id_is_refused_before_anything_is_played(bad: str, chunk: Chunk, tmp_path: Path) -> None:
+    folder, before = tmp_path / "data", sorted(tmp_path.rglob("*"))
+    said = refused("dataset", "random", *ASKED, "--output", str(folder), "--minari", bad)
+    assert re.search(r"minari_id=.*expected\s+NAME-vVERSION\s+or\s+NAMESPACE/NAME-vVERSION", said)
+    assert sorted(path for path in tmp_path.rglob("*") if path.name != "minari") == before
+
+
+WRITING = """
+import os, signal
+import catbox_env
+from catbox_agents.dataset import game_data, play_games, write_dataset
+
+def stop(games, total):
+    if games > 20:
+        os.kill(os.getpid(), signal.SIGKILL)
+
+game_data.CHUNK = 20
+game = catbox_env.make_game("cat_te_v0", num_players=3, rounds=2, reward="margin")
+write_dataset(play_games(game, ["random"], 60, seed=4), "data", "catbox/killed-v0", progress=stop)
+"""
+
+
+def test_what_a_killed_process_has_left_is_removed(chunk: Chunk, tmp_path: Path) -> None:
+    killed = subprocess.run([sys.executable, "-c", WRITING], cwd=tmp_path, capture_output=True, check=False)
+    assert killed.returncode == -signal.SIGKILL, killed.stderr
+    assert len(list(tmp_path.rglob("*.writing"))) == 2  # of the Parquet file and of the Minari data set
+    places = ("--output", str(tmp_path / "data"), "--minari", "catbox/killed-v0")
+    ran = run("dataset", "heuristic", "random", *ASKED, *places)
+    assert ran.exit_code == 0, ran.output
+    assert minari.load_dataset("catbox/killed-v0").total_steps == len(chunk.action)
+    assert len(parquet.read_table(tmp_path / "data" / "decisions.parquet")) == len(chunk.action)
+    assert not list(tmp_path.rglob("*.writing"))
+
+
+def test_a_data_set_that_another_process_writes_is_left_alone(chunk: Chunk, tmp_path: Path) -> None:
+    other = tmp_path / "minari" / "catbox" / "busy-v0"
+    (other / "data").mkdir(parents=True)
+    marker = other.with_name(f".{other.name}.{os.getppid()}.writing")
+    marker.touch()
+    assert "already exists" in refused("dataset", "random", *ASKED, "--minari", "catbox/busy-v0")
+    assert (other / "data").exists()
+    assert marker.exists()
 
 
 def test_minaris_own_collector_records_infos_with_constant_keys(

@@ -18,7 +18,6 @@ SIZES = {"num_envs": 128, "batch_size": 4096, "minibatch_size": 512, "hidden": [
 KINDS: dict[str, tuple[dict[str, Any], float]] = {
     "ppo": ({"total_decisions": 24 * 4096, **SIZES}, 1.0),
     "dmc": ({"total_decisions": 20 * 4096, **SIZES, "game_options": {"num_players": 3}}, 1.0),
-    "sb3": ({"total_decisions": 10 * 4096, **SIZES, "workers": 1}, 0.5),
     "exit": (
         {
             "total_decisions": 25 * 1024, "num_envs": 64, "batch_size": 1024, "minibatch_size": 128, "hidden": [32],
@@ -39,7 +38,6 @@ KINDS: dict[str, tuple[dict[str, Any], float]] = {
     [
         "ppo",
         pytest.param("dmc", marks=pytest.mark.slow),
-        pytest.param("sb3", marks=pytest.mark.slow),
         "exit",
         "examples.reinforce:Reinforce",
     ],

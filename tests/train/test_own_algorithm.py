@@ -139,6 +139,7 @@ def test_its_settings_are_read_checked_and_kept(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("name", "message"),
     [
+        ("sb3", r"is an example to copy now: examples/sb3_self_play\.py"),
         ("pppo", "expected one of ppo.*did you mean 'ppo'"),
         ("nowhere.at_all:Class", "there is no module 'nowhere'"),
         ("examples.reinforce:Reinforced", "has no class 'Reinforced'.*'Reinforce'"),

@@ -56,7 +56,6 @@ KINDS: dict[str, dict[str, Any]] = {
     "exit": {**TABLES, **SEARCH},
     "exit with an agent": {**TABLES, **SEARCH, "rollout_policy": DRAWING},
     "exit with histories": {**SEARCH, "rollout_policy": "heuristic", "history": True},
-    "sb3": {**TABLES, "opponents_in_training": {DRAWING: 0.3}, "algorithm": "sb3", "workers": 1, "precision": None},
     "an algorithm of one's own": {
         "algorithm": "examples.reinforce:Reinforce", "precision": None, "minibatch_size": None,
         "game_options": SMALL["game_options"],

@@ -33,7 +33,6 @@ KINDS: dict[str, dict[str, Any]] = {
         "history": True,
         "rollout_policy": "heuristic",
     },
-    "sb3": {"algorithm": "sb3", "workers": 1, "precision": None, "opponents_in_training": {"random": 0.4}},
 }
 #: At a place of the array that counts. (Numbers that are not finite are refused when a checkpoint is read.)
 WRONG: dict[str, dict[str, list[Any]]] = {
@@ -55,17 +54,6 @@ WRONG: dict[str, dict[str, list[Any]]] = {
     "exit": {
         "worker0.window.histories": [[3, 0], [-1, 0]],
     },
-    "sb3": {
-        "adam_step": [7.5],
-        "adam.value_net.bias.exp_avg_sq": [-1.0],
-        "seats": [-1, 3],
-        "players": [[1, 1, 1], [0, 0, 0], [-1, 99, 0]],
-        "owed": [1e300],
-        "generators.a": [-1],
-    },
-}
-VALUES: dict[str, list[Callable[[dict[str, Any]], object]]] = {
-    "sb3": [lambda v: v.update(num_skipped=-1), lambda v: v.update(more=1)]
 }
 OF_SELF_PLAY: list[Callable[[dict[str, Any]], object]] = [
     lambda v: v.update(pool=None),
@@ -104,7 +92,7 @@ def test_a_state_that_no_run_comes_to_is_refused(kind: str) -> None:
                     ValueError, match=f"{parts[-1]}|actions|window|pool|squares|not there|generator"
                 ):
                     algorithm.restore(TrainingState(arrays, copy.deepcopy(state.values)), 4)
-        for change in VALUES.get(kind, OF_SELF_PLAY):
+        for change in OF_SELF_PLAY:
             values = copy.deepcopy(state.values)
             change(values)
             with pytest.raises(ValueError, match=r"workers|worker1|generator|pool|tables|num_skipped"):

@@ -7,6 +7,7 @@ import shutil
 import warnings
 from collections import Counter
 from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -17,7 +18,7 @@ from numpy.typing import NDArray
 import catbox_env
 from catbox_agents.arena.report import markdown_table
 from catbox_agents.dataset.game_data import Chunk, GameData
-from catbox_agents.files import write_atomically, writing_atomically
+from catbox_agents.files import unfinished, write_atomically, writing, writing_atomically, writing_name
 from catbox_env import Game
 from catbox_env.core.checks import brief
 from catbox_env.core.extras import missing_extra
@@ -77,8 +78,11 @@ def write_dataset(
         license: for the card, as model hubs name it.
         progress: called with (games written, games in total or None).
 
-    Raises ``ValueError`` if neither place is given, one holds a data set already, or there are no games (nothing is
-    written then), ``OSError`` for a file that cannot be written, ``ModuleNotFoundError`` without the extra ``data``.
+    What a process that was killed has left of a data set in the same place is removed.
+
+    Raises ``ValueError`` if neither place is given, one holds a data set already, the id is none, or there are no games
+    (nothing is written then), ``OSError`` for a file that cannot be written, ``ModuleNotFoundError`` without the extra
+    ``data``.
     """
     if output is None and minari_id is None:
         raise ValueError(
@@ -101,16 +105,17 @@ def write_dataset(
         if (folder / DATA_FILE).exists() or (folder / CARD_FILE).exists():
             raise ValueError(f"{folder} holds a data set already: give another folder")
         chunks = _to_parquet(chunks, folder, data.game)
-    if minari_id is not None:
-        stored = _to_minari(chunks, minari_id, data)
-    else:
+    if minari_id is None:
         for _ in chunks:  # writing them
             pass
-    card = _card(data, totals, license)
+        card = _card(data, totals, license)
+    else:
+        with _writing_minari(minari_id):
+            stored = _to_minari(chunks, minari_id, data)
+            card = _card(data, totals, license)
+            stored.storage.update_metadata({"description": card})
     if folder is not None:
         write_atomically(folder / CARD_FILE, card.encode())
-    if minari_id is not None:
-        stored.storage.update_metadata({"description": card})
     return card
 
 
@@ -127,11 +132,9 @@ def _to_parquet(chunks: Iterator[Chunk], folder: Path, game: Game) -> Iterator[C
         kind = pa.list_(pa.from_numpy_dtype(values.dtype), values.shape[1])
         return pa.FixedSizeListArray.from_arrays(pa.array(values.reshape(-1)), type=kind)
 
-    def repeated(values: list[Any], places: NDArray[np.int64]) -> Any:
-        """A column in which many rows have the same of a few values."""
-        return pa.DictionaryArray.from_arrays(pa.array(places.astype(np.int32)), pa.array(values)).cast(
-            pa.array(values).type
-        )
+    def repeated(values: list[str], places: NDArray[np.int64]) -> Any:
+        """A column in which many rows have the same of a few texts, each stored once for all of them."""
+        return pa.DictionaryArray.from_arrays(pa.array(places.astype(np.int32)), pa.array(values))
 
     folder.mkdir(parents=True, exist_ok=True)
     writer = None
@@ -166,28 +169,60 @@ def _to_parquet(chunks: Iterator[Chunk], folder: Path, game: Game) -> Iterator[C
         writer.close()
 
 
-def _to_minari(chunks: Iterator[Chunk], minari_id: str, data: GameData) -> Any:
-    """The new Minari data set. Nothing is left of it if there is an error."""
+@contextmanager
+def _writing_minari(minari_id: str) -> Iterator[None]:
+    """In the block a new Minari data set is written. It is removed if there is an error.
+
+    A file beside it says so until it is complete: if the process is killed, the next one that writes there removes it.
+    Raises ``ValueError`` for an id that is none, or one of a complete data set.
+    """
     try:
-        import gymnasium
-        import minari
-        from minari.data_collector import EpisodeBuffer
+        from minari.dataset.minari_dataset import parse_dataset_id
         from minari.storage import get_dataset_path
     except ModuleNotFoundError as error:
         raise missing_extra(error, "writing a Minari data set", "data") from error
+    try:
+        parse_dataset_id(minari_id)
+    except (TypeError, ValueError):  # TypeError: it has no version
+        raise ValueError(
+            f"minari_id={brief(minari_id)}: expected NAME-vVERSION or NAMESPACE/NAME-vVERSION, of letters, digits, - "
+            "and _, such as 'catbox/zoo-v0'"
+        ) from None
+    path = get_dataset_path(minari_id)
+    for leftover in unfinished(path):
+        shutil.rmtree(path, ignore_errors=True)
+        leftover.unlink()
+    if path.exists():
+        raise ValueError(
+            f"the Minari data set {minari_id} already exists: give another id, such as a new version"
+        )
+    marker = writing_name(path)
+    with writing(marker):
+        marker.parent.mkdir(parents=True, exist_ok=True)
+        marker.touch()
+    try:
+        yield
+    except BaseException:
+        shutil.rmtree(path, ignore_errors=True)
+        raise
+    finally:
+        marker.unlink()
 
-    begun = False
+
+def _to_minari(chunks: Iterator[Chunk], minari_id: str, data: GameData) -> Any:
+    """The new Minari data set."""
+    import gymnasium
+    import minari
+    from minari.data_collector import EpisodeBuffer
 
     def episodes() -> Iterator[Any]:
-        nonlocal begun
-        begun = True
         for chunk in chunks:
             for rows in chunk.episodes():
                 game, seat = int(chunk.game[rows.start]), int(chunk.seat[rows.start])
                 steps = rows.stop - rows.start
                 masks = np.zeros((steps + 1, chunk.action_mask.shape[1]), np.int8)
                 masks[:-1] = chunk.action_mask[rows]
-                about = {
+                of_the_episode = {
                     "seat": seat,
                     "return": chunk.returns[game, seat],
                     "agents": json.dumps(chunk.agents[game]).encode(),
@@ -204,20 +239,15 @@ def _to_minari(chunks: Iterator[Chunk], minari_id: str, data: GameData) -> Any:
                     rewards=chunk.reward[rows],
                     terminations=np.arange(steps) == steps - 1,
                     truncations=np.zeros(steps, np.bool_),
-                    infos={name: np.full(steps + 1, value) for name, value in about.items()},
+                    infos={name: np.array([value]) for name, value in of_the_episode.items()},
                 )
 
     env = gymnasium.make(gymnasium_id(data.game.id), mask_in_observation=True, **data.game.options)
     about = {"algorithm_name": data.about["agents"], "requirements": ["catbox-env"]}
-    try:
-        with warnings.catch_warnings():
-            # It asks for an author and a link, which the user may add.
-            warnings.filterwarnings("ignore", category=UserWarning, module="minari")
-            return minari.create_dataset_from_buffers(minari_id, episodes(), env=env, **about)
-    except BaseException:
-        if begun:  # otherwise the id is refused, such as that of an older data set
-            shutil.rmtree(get_dataset_path(minari_id))
-        raise
+    with warnings.catch_warnings():
+        # It asks for an author and a link, which the user may add.
+        warnings.filterwarnings("ignore", category=UserWarning, module="minari")
+        return minari.create_dataset_from_buffers(minari_id, episodes(), env=env, **about)
 
 
 def _card(data: GameData, totals: _Totals, license: str) -> str:

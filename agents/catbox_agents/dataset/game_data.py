@@ -23,8 +23,8 @@ from catbox_env import Game, Vec
 from catbox_env.core.checks import brief, check_integer
 from catbox_env.core.game import check_game_object
 
-#: Most games in memory at once.
-CHUNK = 2048
+#: Most games in memory at once, and most decisions: however long the games are, they take as much memory.
+CHUNK, CHUNK_DECISIONS = 2048, 1 << 16
 
 
 @dataclass(frozen=True)
@@ -127,8 +127,8 @@ def _played(
 ) -> Iterator[Chunk]:
     root = np.random.SeedSequence(seed)
     history = any(map(needs_history, agents))
-    for first in range(0, num_games, CHUNK):
-        numbers = np.arange(first, min(first + CHUNK, num_games))
+    for first in range(0, num_games, size := _games_at_once(game)):
+        numbers = np.arange(first, min(first + size, num_games))
         deals = [deal_seed(root, number) for number in numbers.tolist()]
         vec = Vec(game, len(numbers), seed=deals, history=history, auto_deal=False)
         yield _played_chunk(vec, agents, labels, line_ups[numbers % len(line_ups)], numbers, root)
@@ -168,6 +168,10 @@ def _played_chunk(
     return _chunk(int(numbers[0]), seated, dealt, totals, last, columns)
 
 
+def _games_at_once(game: Game) -> int:
+    return max(1, min(CHUNK, CHUNK_DECISIONS // game.max_game_length))
+
+
 def read_games(path: Path | str) -> GameData:
     """The games of a file of records, such as ``catbox arena --record`` writes, replayed.
 
@@ -191,9 +195,9 @@ def _replayed(path: Path, game: Game, left_out: Counter[str]) -> Iterator[Chunk]
             left_out["unfinished" if record.returns is None else "forfeited"] += 1
             continue
         records.append(record)
-        if len(records) == CHUNK:
+        if len(records) == _games_at_once(game):
             yield _replayed_chunk(game, records, first)
-            first, records = first + CHUNK, []
+            first, records = first + len(records), []
     if records:
         yield _replayed_chunk(game, records, first)
 

@@ -7,8 +7,6 @@ Reading it runs no code.
     arrays              "input_scale" (I,), "layers.<k>.weight" (out, in), "layers.<k>.bias" (out,); with an
                         action head "action_scale" (K,); all float32, or all float16 for half the size: they are
                         read as float32
-
-A model saved by Stable-Baselines3 (``.zip``) is a checkpoint too, see ``sb3_file``.
 """
 
 from __future__ import annotations
@@ -28,14 +26,11 @@ from catbox_agents.features import NetworkInputs
 from catbox_agents.files import check_format, parse_json, write_atomically
 from catbox_agents.networks.array_file import array_file_bytes, read_arrays, read_header
 from catbox_agents.networks.numpy_network import MAX_ARRAYS, Network, PolicyNetwork
-from catbox_agents.networks.sb3_file import OtherModelError, check_not_stacked, read_sb3_model
 from catbox_env import Game, make_game
 
 #: The value of "format" in the header. Its number increases when older files can no longer be read.
 FORMAT = "catbox-policy-1"
 POLICY_FILE = "policy.safetensors"
-#: The suffix of files saved by Stable-Baselines3.
-SB3_SUFFIX = ".zip"
 CHECKPOINTS_FOLDER = "checkpoints"
 ANOTHER_CHECKPOINT = "use another checkpoint, for example the one before it in the same run"
 
@@ -44,14 +39,13 @@ ANOTHER_CHECKPOINT = "use another checkpoint, for example the one before it in t
 class PolicyCheckpoint:
     """The content of a policy checkpoint: the network, the game it was trained for, and facts about the training.
 
-    ``game_id`` and ``options`` are None if a file of Stable-Baselines3 does not say what it was trained for.
     ``adapted``: how it plays the game for which it was loaded; None if it was trained for that game's rules.
     """
 
     path: Path
     network: PolicyNetwork
-    game_id: str | None
-    options: dict[str, Any] | None
+    game_id: str
+    options: dict[str, Any]
     training: dict[str, Any]
     adapted: Adaptation | None = None
 
@@ -138,7 +132,7 @@ def load_checkpoint(
 ) -> PolicyCheckpoint:
     """Read a policy checkpoint: a file, a checkpoint folder, or a run folder (its latest checkpoint).
 
-    The file may also be a model saved by Stable-Baselines3. ``game``, if given, must be the game that the policy was
+    ``game``, if given, must be the game that the policy was
     trained for, with the same options; the reward, the number of rounds and the start player may differ if the
     observation has the same parts. With ``adapt``, the rules may also be part of those it was trained for. Raises
     ``FileNotFoundError`` if there is no checkpoint, another ``OSError`` if it cannot be read, ``ValueError`` if it is
@@ -146,8 +140,8 @@ def load_checkpoint(
     """
     file = find_policy(path)
     try:
-        checkpoint = _read_sb3(file) if file.suffix == SB3_SUFFIX else _read_checkpoint(file)
-    except (_OtherFormat, OtherModelError) as error:
+        checkpoint = _read_checkpoint(file)
+    except _OtherFormat as error:
         raise ValueError(str(error)) from None
     except FileNotFoundError as error:
         raise FileNotFoundError(f"{file} does not exist: {ANOTHER_CHECKPOINT}") from error
@@ -171,11 +165,6 @@ def _read_checkpoint(path: Path) -> PolicyCheckpoint:
     return PolicyCheckpoint(path, network, header["game"], header["options"], header["training"])
 
 
-def _read_sb3(path: Path) -> PolicyCheckpoint:
-    model = read_sb3_model(path)
-    return PolicyCheckpoint(path, model.network, model.game_id, model.options, {})
-
-
 def _read(path: Path) -> tuple[dict[str, Any], dict[str, NDArray[np.float32]]]:
     """Header and arrays of a policy file. Raises ``ValueError`` if it is damaged."""
     with open(path, "rb") as file:
@@ -194,9 +183,6 @@ def _read(path: Path) -> tuple[dict[str, Any], dict[str, NDArray[np.float32]]]:
 
 def _check_fits(checkpoint: PolicyCheckpoint, game: Game, adapt: bool) -> Adaptation | None:
     """How the policy is adapted to ``game``, if that is needed. Raises ``ValueError`` if it cannot play it."""
-    if checkpoint.game_id is None or checkpoint.options is None:  # only its sizes can be checked
-        _check_sizes(checkpoint, game)
-        return None
     if (checkpoint.game_id, checkpoint.options) != (game.id, game.options):
         try:
             trained_for = make_game(checkpoint.game_id, **checkpoint.options)
@@ -224,13 +210,8 @@ def _check_sizes(checkpoint: PolicyCheckpoint, game: Game) -> None:
     except ValueError as error:
         raise ValueError(f"{checkpoint.path}: {error}; {ANOTHER_CHECKPOINT}") from None
     needed = wanted.size, game.num_actions + wanted.action_size
-    if checkpoint.path.suffix == SB3_SUFFIX:
-        check_not_stacked(checkpoint.path, network.num_inputs, wanted.size)
     if (network.num_inputs, network.num_outputs) != needed:
-        reason = "was trained with another version"
-        if checkpoint.game_id is None:
-            reason = "was trained for another game or other rules"
         raise ValueError(
             f"{checkpoint.path} has {network.num_inputs} inputs and {network.num_outputs} outputs, the game "
-            f"{needed[0]} and {needed[1]}: it is damaged or {reason}; {ANOTHER_CHECKPOINT}"
+            f"{needed[0]} and {needed[1]}: it is damaged or was trained with another version; {ANOTHER_CHECKPOINT}"
         )

@@ -6,9 +6,9 @@ from typing import Any
 
 import numpy as np
 import torch
-from catbox_agents.networks.inputs import NetworkInputs
 
 import catbox_env
+from catbox_agents.features import NetworkInputs
 from catbox_agents.networks.checkpoint import save_checkpoint
 from catbox_agents.networks.mlp import MLP
 from catbox_env.core.game import Game

@@ -8,10 +8,10 @@ from typing import Any
 import numpy as np
 import pytest
 import torch
-from catbox_agents.networks.inputs import NetworkInputs
 
 import catbox_agents
 from catbox_agents.adaptation import adaptation
+from catbox_agents.features import NetworkInputs
 from catbox_agents.networks.checkpoint import load_checkpoint, save_checkpoint
 from catbox_agents.networks.mlp import MLP
 from catbox_agents.networks.policy_agent import PolicyAgent

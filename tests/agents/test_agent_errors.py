@@ -12,12 +12,12 @@ from typing import Any
 import numpy as np
 import pytest
 import torch
-from catbox_agents.networks.inputs import NetworkInputs
 from typer.testing import CliRunner
 
 import catbox_agents
 from catbox_agents import Agent, AgentError
 from catbox_agents.errors import portable
+from catbox_agents.features import NetworkInputs
 from catbox_agents.gymnasium import LearnerEnv
 from catbox_agents.match import Match
 from catbox_agents.networks.checkpoint import save_checkpoint

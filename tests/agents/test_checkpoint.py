@@ -8,11 +8,11 @@ from pathlib import Path
 import numpy as np
 import pytest
 import torch
-from catbox_agents.networks.inputs import input_scale
 from safetensors import safe_open
 from safetensors.torch import load_file, save_file
 
 import catbox_agents
+from catbox_agents.features import input_scale
 from catbox_agents.networks.checkpoint import FORMAT, load_checkpoint, save_checkpoint
 from catbox_agents.networks.mlp import MLP
 from catbox_agents.networks.policy_agent import PolicyAgent

@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
 import pytest
 import safetensors.torch
 import torch
-from catbox_agents.networks.inputs import NetworkInputs
 
 import catbox_agents
-from catbox_agents.networks.action_head import add_action_scores, add_score_gradient
+from catbox_agents.features import NetworkInputs
+from catbox_agents.networks.action_head import action_logits, sample_legal, score_gradient
 from catbox_agents.networks.checkpoint import load_checkpoint, save_checkpoint
 from catbox_agents.networks.mlp import MLP
 from catbox_agents.networks.policy_agent import PolicyAgent
@@ -60,8 +61,8 @@ def test_logits_add_the_features_of_an_action_weighted_by_the_position(game_id: 
     vectors, features = NetworkInputs(game, True, True).compute(vec.observation, vec.action_mask)
     with torch.no_grad():
         outputs = network(torch.from_numpy(vectors)).numpy()
-        given = (torch.from_numpy(array) for array in (features, vec.action_mask))
-        logits = network.logits(torch.from_numpy(vectors), None, *given).numpy()
+        given = (torch.from_numpy(array) for array in (outputs.copy(), features, vec.action_mask))
+        logits = network.logits_of(*given).numpy()
     assert network.action_scale is not None
     scale = network.action_scale.numpy()
     for row in range(0, vec.num_envs, 7):
@@ -69,9 +70,9 @@ def test_logits_add_the_features_of_an_action_weighted_by_the_position(game_id: 
             weights = outputs[row, game.num_actions :] * scale
             expected = outputs[row, action] + float(features[row, action].astype(float) @ weights)
             assert logits[row, action] == pytest.approx(expected, abs=1e-4)
-    assert add_action_scores(outputs, vec.action_mask, features, scale)
-    legal = vec.action_mask
-    assert np.allclose(outputs[:, : game.num_actions][legal], logits[legal], atol=1e-4)
+    found, legal = action_logits(outputs, vec.action_mask, features, scale), vec.action_mask
+    assert found.base is outputs
+    assert np.allclose(found[legal], logits[legal], atol=1e-4)
 
 
 def test_the_gradient_of_the_scores_is_that_of_automatic_differentiation() -> None:
@@ -90,20 +91,43 @@ def test_the_gradient_of_the_scores_is_that_of_automatic_differentiation() -> No
     )
     (logits * pull).sum().backward()
     gradient = np.concatenate([pull.numpy(), np.full((vec.num_envs, len(scale)), np.nan, np.float32)], axis=1)
-    assert add_score_gradient(gradient, vec.action_mask, features, scale.numpy())
+    score_gradient(gradient, vec.action_mask, features, scale.numpy())
     assert outputs.grad is not None
     assert np.allclose(gradient, outputs.grad.numpy(), atol=1e-4)
 
 
-def test_arrays_that_do_not_fit_are_refused_and_not_read() -> None:
+@pytest.mark.parametrize("compiled", [action_logits, score_gradient])
+def test_arrays_that_do_not_fit_the_head_are_refused(compiled: Callable[..., object]) -> None:
     masks, features = np.ones((4, 3), bool), np.ones((4, 3, 2), np.int8)
     scale, outputs = np.ones(2, np.float32), np.zeros((4, 5), np.float32)
-    for kernel in (add_action_scores, add_score_gradient):
-        assert kernel(outputs.copy(), masks, features, scale)
-        assert not kernel(outputs[:, :4].copy(), masks, features, scale)
-        assert not kernel(outputs[:3].copy(), masks, features, scale)
-        assert not kernel(outputs.copy(), masks, features[:, :, :1].copy(), scale)
-        assert not kernel(outputs.copy(), masks, features[:3].copy(), scale)
+    compiled(outputs.copy(), masks, features, scale)
+    for wrong in (
+        (outputs[:, :4].copy(), masks, features, scale),
+        (outputs[:3].copy(), masks, features, scale),
+        (np.zeros(4, np.float32), masks, features, scale),
+        (outputs.copy(), masks[0], features, scale),
+        (outputs.copy(), masks, features[:, :, :1].copy(), scale),
+        (outputs.copy(), masks, features[:3].copy(), scale),
+        (outputs.copy(), masks, features, scale[:1].copy()),
+    ):
+        with pytest.raises(ValueError, match="expected"):
+            compiled(*wrong)
+
+
+def test_arrays_that_do_not_fit_the_sampler_are_refused() -> None:
+    logits, masks, uniforms = np.zeros((4, 5), np.float32), np.ones((4, 3), bool), np.zeros(4)
+    sample_legal(logits, masks, uniforms)
+    for wrong in (
+        (logits[:3], masks, uniforms),
+        (logits[:, :2], masks, uniforms),
+        (logits[0], masks, uniforms),
+        (logits, masks[:3], uniforms),
+        (logits, masks[0], uniforms),
+        (logits, masks, uniforms[:3]),
+        (logits, masks, uniforms[:, None]),
+    ):
+        with pytest.raises(ValueError, match="expected"):
+            sample_legal(*wrong)
 
 
 def test_logits_with_values_behind_them_are_the_same_in_torch_alone() -> None:
@@ -122,7 +146,7 @@ def test_logits_with_values_behind_them_are_the_same_in_torch_alone() -> None:
     for one, other in zip(*found, strict=True):
         assert torch.allclose(one, other, atol=1e-4)
     assert (found[0][1][:, -1] == 0).all()
-    with pytest.raises(ValueError, match="do not fit"):
+    with pytest.raises(ValueError, match="as the masks are"):
         network.logits_of(outputs, features[:3], masks)
 
 

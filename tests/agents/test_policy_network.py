@@ -10,9 +10,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 import torch
-from catbox_agents.networks.inputs import NetworkInputs
 
-from catbox_agents.networks.action_head import add_action_scores
+from catbox_agents.features import NetworkInputs
+from catbox_agents.networks.action_head import action_logits
 from catbox_agents.networks.checkpoint import load_checkpoint, save_checkpoint
 from catbox_agents.networks.layer_kernels import add_layer
 from catbox_agents.networks.mlp import MLP
@@ -25,8 +25,8 @@ def game_of_three() -> Game:
     return make_game("cat_in_the_box_v0", num_players=3)
 
 
-def network_of(game: Game, activation: str = "relu", history: bool = False) -> MLP:
-    network = MLP.for_policy(NetworkInputs(game, True, True, history), (33, 12), activation)
+def network_of(game: Game, activation: str = "relu") -> MLP:
+    network = MLP.for_policy(NetworkInputs(game, True, True), (33, 12), activation)
     network.initialise(torch.Generator().manual_seed(5), last_gain=1.0)
     with torch.no_grad():
         for layer in network.linear_layers():
@@ -35,23 +35,22 @@ def network_of(game: Game, activation: str = "relu", history: bool = False) -> M
 
 
 def positions(game: Game, count: int) -> Vec:
-    vec = make_vec(game.id, count, seed=3, history=True, **game.options)
+    vec = make_vec(game.id, count, seed=3, **game.options)
     vec.step_random(13, seed=4)
     return vec
 
 
-@pytest.mark.parametrize("history", [False, True])
 @pytest.mark.parametrize("activation", ["relu", "tanh"])
-def test_logits_are_those_of_torch(activation: str, history: bool) -> None:
+def test_logits_are_those_of_torch(activation: str) -> None:
     game = game_of_three()
-    vec, network = positions(game, 601), network_of(game, activation, history)
-    vectors, features = NetworkInputs(game, True, True, history).compute(vec.observation, vec.action_mask)
-    with torch.no_grad():
-        given = (vectors, vec.history, features, vec.action_mask)
-        expected = network.logits(*(torch.from_numpy(array) for array in given)).numpy()
-    made = PolicyNetwork.of(network)
-    found = made.logits(vectors, features, vec.action_mask, vec.history if history else None)
+    vec, network = positions(game, 601), network_of(game, activation)
+    vectors, features = NetworkInputs(game, True, True).compute(vec.observation, vec.action_mask)
     legal = vec.action_mask
+    with torch.no_grad():
+        outputs = network(torch.from_numpy(vectors))
+        expected = network.logits_of(outputs, torch.from_numpy(features), torch.from_numpy(legal)).numpy()
+    made = PolicyNetwork.of(network)
+    found = made.logits(vectors, features, legal)
     assert found.dtype == np.float32
     assert np.allclose(found[legal], expected[legal], atol=1e-4)
     assert np.ptp(expected[legal]) > 1
@@ -60,12 +59,12 @@ def test_logits_are_those_of_torch(activation: str, history: bool) -> None:
 
 def test_the_outputs_for_a_position_do_not_depend_on_the_batch() -> None:
     game = game_of_three()
-    vec, network = positions(game, 601), PolicyNetwork.of(network_of(game, history=True))
-    vectors, _ = NetworkInputs(game, True, True, True).compute(vec.observation, vec.action_mask)
-    together = network.outputs(vectors, vec.history)
+    vec, network = positions(game, 601), PolicyNetwork.of(network_of(game))
+    vectors, _ = NetworkInputs(game, True, True).compute(vec.observation, vec.action_mask)
+    together = network.outputs(vectors)
     for rows in (slice(0, 1), slice(7, 8), slice(3, 10), slice(255, 600)):
-        assert np.array_equal(network.outputs(vectors[rows], vec.history[rows]), together[rows])
-    assert network.outputs(vectors[:0], vec.history[:0]).shape == (0, network.num_outputs)
+        assert np.array_equal(network.outputs(vectors[rows]), together[rows])
+    assert network.outputs(vectors[:0]).shape == (0, network.num_outputs)
 
 
 def test_it_plays_as_the_network_was_when_the_agent_was_made() -> None:
@@ -112,28 +111,22 @@ def test_a_layer_is_a_product_of_matrices_of_any_size(num_rows: int, num_inputs:
 
 def test_what_does_not_fit_is_refused() -> None:
     game, vec = game_of_three(), positions(game_of_three(), 4)
-    network = PolicyNetwork.of(network_of(game, history=True))
-    vectors, features = NetworkInputs(game, True, True, True).compute(vec.observation, vec.action_mask)
+    network = PolicyNetwork.of(network_of(game))
+    vectors, features = NetworkInputs(game, True, True).compute(vec.observation, vec.action_mask)
     for wrong in (vectors[:, 1:], vectors.astype(np.float32), vectors[0]):
         with pytest.raises(ValueError, match=rf"expected int8 of shape \(n, {network.num_inputs}\)"):
-            network.outputs(wrong, vec.history)
-    with pytest.raises(ValueError, match="give one with each vector"):
-        network.outputs(vectors)
-    for histories in (vec.history[:3], vec.history.astype(np.float32), vec.history[0]):
-        with pytest.raises(ValueError, match=r"expected int8 of shape \(4, T, 2\)"):
-            network.outputs(vectors, histories)
+            network.outputs(wrong)
     mask = vec.action_mask
-    for action_features in (
-        features[:, :, 1:].copy(),
-        features.astype(np.float16),
-        features[0],
-        np.concatenate([features] * 2),
-    ):
-        with pytest.raises(ValueError, match=r"features of actions .* expected int8 of shape"):
-            network.logits(vectors, action_features, mask, vec.history)
-    for masks in (mask[:3], mask[:, 1:], mask.astype(np.int64) * 1000):
-        with pytest.raises(ValueError, match=r"masks .* expected bool of shape \(4, 35\)"):
-            network.logits(vectors, features, masks, vec.history)
+    for action_features in (features[:, :, 1:].copy(), features[:3], np.concatenate([features] * 2)):
+        with pytest.raises(ValueError, match=r"action features .*expected .*as the masks are \(4, 35\)"):
+            network.logits(vectors, action_features, mask)
+    for masks in (mask[:3], mask[:, 1:]):
+        with pytest.raises(ValueError, match=r"action features .*expected .*as the masks are"):
+            network.logits(vectors, features, masks)
+    with pytest.raises(ValueError, match="action features float16: expected int8"):
+        network.logits(vectors, features.astype(np.float16), mask)
+    with pytest.raises(ValueError, match="masks int64: expected bool"):
+        network.logits(vectors, features, mask.astype(np.int64) * 1000)
     other = MLP(np.ones(7, np.float32), (4,), game.num_actions).initialise(torch.Generator(), 1.0)
     with pytest.raises(ValueError, match=rf"a network of 7 inputs and {game.num_actions} outputs, expected"):
         PolicyAgent(other, game)
@@ -168,13 +161,13 @@ def test_a_mask_of_large_numbers_lets_no_kernel_write_out_of_bounds() -> None:
     for factor in (1000, -1000):
         found = outputs.copy()
         masks = vec.action_mask.astype(np.int64) * factor
-        assert add_action_scores(found, masks, features, network.action_scale)
+        action_logits(found, masks, features, network.action_scale)
         np.testing.assert_array_equal(found[:, : game.num_actions], expected)
 
 
 def test_a_file_in_half_precision_is_half_as_large_and_plays_nearly_the_same(tmp_path: Path) -> None:
     game, vec = game_of_three(), positions(game_of_three(), 256)
-    network = PolicyNetwork.of(network_of(game, history=True))
+    network = PolicyNetwork.of(network_of(game))
     for name, half in (("whole", False), ("half", True)):
         save_checkpoint(tmp_path / name, network, game, {"update": 3}, half=half)
     assert (tmp_path / "half").stat().st_size < 0.6 * (tmp_path / "whole").stat().st_size
@@ -184,7 +177,7 @@ def test_a_file_in_half_precision_is_half_as_large_and_plays_nearly_the_same(tmp
         assert array.dtype == np.float32
         assert np.array_equal(array, network.arrays()[name].astype(np.float16).astype(np.float32))
     policies = [
-        PolicyAgent.load(tmp_path / name, game).policy_batch(vec.observation, vec.action_mask, vec.history)
+        PolicyAgent.load(tmp_path / name, game).policy_batch(vec.observation, vec.action_mask)
         for name in ("whole", "half")
     ]
     assert np.allclose(*policies, atol=0.01)
@@ -235,13 +228,13 @@ import numpy as np, catbox_agents
 from catbox_agents.networks.checkpoint import load_checkpoint, save_checkpoint
 from catbox_env import make_game, make_vec
 game = make_game("cat_in_the_box_v0", num_players=3)
-path, taking_histories = sys.argv[2:]
+path = sys.argv[2]
 agent = catbox_agents.make(path, game)
-vec = make_vec(game.id, 64, seed=3, history=True, num_players=3)
+vec = make_vec(game.id, 64, seed=3, num_players=3)
 vec.step_random(13, seed=4)
 print(*agent.act_batch(vec.observation, vec.action_mask))
 print(agent.act(vec.observation[0], vec.action_mask[0]))
-assert catbox_agents.play_out(vec, [path, taking_histories, "random"]).shape == (64, 3)
+assert catbox_agents.play_out(vec, [path, path, "random"]).shape == (64, 3)
 assert catbox_agents.evaluate(game, [path, f"search:worlds=4,policy={path}"], 10).deals == 10
 save_checkpoint(path + ".half", load_checkpoint(path, game).network, game, half=True)
 catbox_agents.make(path + ".half", game)
@@ -262,22 +255,21 @@ print("done")
 
 
 @pytest.fixture(scope="module")
-def policies(tmp_path_factory: pytest.TempPathFactory) -> list[Path]:
-    """Files of a policy for three players, and of one that takes histories."""
-    folder, game = tmp_path_factory.mktemp("policies"), game_of_three()
-    for history in (False, True):
-        save_checkpoint(folder / f"{history}.safetensors", network_of(game, history=history), game)
-    return [folder / "False.safetensors", folder / "True.safetensors"]
+def policy(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The file of a policy for three players."""
+    path, game = tmp_path_factory.mktemp("policies") / "policy.safetensors", game_of_three()
+    save_checkpoint(path, network_of(game), game)
+    return path
 
 
-def test_policies_play_without_any_extra_and_as_with_them(policies: list[Path]) -> None:
+def test_policies_play_without_any_extra_and_as_with_them(policy: Path) -> None:
     game, vec = game_of_three(), positions(game_of_three(), 64)
-    first, second = run_without(EXTRAS, PLAY, *policies).splitlines()
+    first, second = run_without(EXTRAS, PLAY, policy).splitlines()
     expected = PolicyAgent(network_of(game), game).act_batch(vec.observation, vec.action_mask)
     assert first.split() == list(map(str, expected))
     assert second == str(expected[0])
 
 
 @pytest.mark.slow
-def test_commands_play_policies_without_torch(policies: list[Path], tmp_path: Path) -> None:
-    assert run_without(TORCH, COMMANDS, policies[0], tmp_path / "arena").endswith("done\n")
+def test_commands_play_policies_without_torch(policy: Path, tmp_path: Path) -> None:
+    assert run_without(TORCH, COMMANDS, policy, tmp_path / "arena").endswith("done\n")

@@ -7,9 +7,9 @@ from typing import Any
 import numpy as np
 import pytest
 import torch
-from catbox_agents.networks.inputs import NetworkInputs
 
 import catbox_agents
+from catbox_agents.features import NetworkInputs
 from catbox_agents.networks.mlp import MLP
 from catbox_agents.networks.policy_agent import PolicyAgent
 from catbox_agents.search import policy_rollouts

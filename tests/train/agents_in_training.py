@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Any
+from pathlib import Path
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -10,6 +11,7 @@ from numpy.typing import NDArray
 from catbox_agents import Agent
 from catbox_agents.agent import Seed
 from catbox_env import Game
+from catbox_train import Algorithm
 
 HERE = "tests.train.agents_in_training"
 HIGHEST, DRAWING, REMEMBERING, ILLEGAL, RAISING = (
@@ -35,16 +37,35 @@ class Highest(Agent):
 
 
 class Drawing(Agent):
-    """Draws its actions with a generator of its own."""
+    """Draws its actions with a generator of its own. ``made`` counts how often one was made."""
+
+    made: ClassVar[int] = 0
 
     def __init__(self, game: Game, seed: Seed = None) -> None:
         super().__init__(game, seed)
+        type(self).made += 1
         self.generator = np.random.default_rng(seed)
 
     def act_batch(
         self, observations: NDArray[np.int8], action_masks: NDArray[Any], histories: Any = None
     ) -> NDArray[np.int64]:
         return np.where(action_masks, self.generator.random(action_masks.shape), -1).argmax(axis=1)
+
+
+class Seeded(Drawing):
+    """Draws its actions from the seeds that it is given for its decisions, so that it is made once."""
+
+    made: ClassVar[int] = 0
+
+    def seed_decisions(self, seeds: NDArray[np.uint64]) -> None:
+        self.seeds = seeds
+
+    def act_batch(
+        self, observations: NDArray[np.int8], action_masks: NDArray[Any], histories: Any = None
+    ) -> NDArray[np.int64]:
+        legal = np.asarray(action_masks, bool)
+        place = self.seeds % legal.sum(axis=1).astype(np.uint64)
+        return (legal.cumsum(axis=1) > place[:, None]).argmax(axis=1)
 
 
 class Remembering(Agent):
@@ -83,3 +104,40 @@ class Raising(Illegal):
         if type(self).decisions > FAILS_AFTER:
             raise RuntimeError("out of ideas")
         return highest(action_masks)
+
+
+class Favourite(Agent):
+    """Plays the legal action that comes first in ``order``, and saves it in a file of its own."""
+
+    order: NDArray[np.int64]
+
+    def act_batch(
+        self, observations: NDArray[np.int8], action_masks: NDArray[Any], histories: Any = None
+    ) -> NDArray[np.int64]:
+        return self.order[np.asarray(action_masks, bool)[:, self.order].argmax(axis=1)]
+
+    def save(self, folder: Path, training: Any) -> None:
+        (folder / "favourites.txt").write_text(f"{training['update']}: {self.order.tolist()}")
+
+
+class Favourites(Algorithm):
+    """Learns nothing: it draws another order of favourite actions in each update."""
+
+    def __init__(self, config: Any, game: Game) -> None:
+        super().__init__(config, game)
+        self.order = np.arange(game.num_actions)
+
+    def update(self, update: int, progress: float) -> tuple[int, dict[str, float]]:
+        self.order = np.random.default_rng([self.config.seed, update]).permutation(self.order)
+        return 384, {"learning/first": float(self.order[0])}
+
+    def policy(self) -> Any:
+        agent = Favourite(self.game)
+        agent.order = self.order
+        return agent
+
+    def state(self) -> dict[str, np.ndarray]:
+        return {"order": self.order}
+
+    def restore(self, state: dict[str, np.ndarray]) -> None:
+        self.order = state["order"]

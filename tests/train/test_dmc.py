@@ -1,80 +1,41 @@
-"""Deep Monte Carlo: the returns, the exploration, the loss, and that it learns."""
+"""Deep Monte Carlo: the returns, the exploration, the loss, and that its values are those of its play."""
 
 from __future__ import annotations
 
-import copy
-from contextlib import closing
 from typing import Any
 
 import numpy as np
 import pytest
 import torch
-from catbox_train.algorithms.dmc.dmc import DMC
-from catbox_train.algorithms.dmc.exploration import epsilon_greedy
-from catbox_train.opponents import PAST
 
-from tests.train.agents_in_training import HIGHEST
-from tests.train.ppo_runs import SMALL, small
-
-#: Games longer than a batch.
-MATCH = {**SMALL["game_options"], "rounds": 3}  # type: ignore[dict-item]
-ALONE: dict[str, Any] = {
-    "algorithm": "dmc",
-    "game_options": MATCH,
-    "workers": 1,
-    "num_envs": 16,
-    "batch_size": 128,
-}
-
-
-def made(**settings: Any) -> closing[DMC]:
-    """To be used with ``with``."""
-    config = small(**{**ALONE, **settings})
-    return closing(DMC(config, config.make_game()))
-
+from catbox_agents.networks.mlp import MLP
+from catbox_train.algorithm import DivergedError
+from catbox_train.dmc import DMC, epsilon_greedy, returns_of
+from catbox_train.rollout import Decisions
+from tests.train.ppo_runs import made
+from tests.train.test_ppo import decisions_of
 
 # Returns.
 
 
-@pytest.mark.parametrize("opponents", [{}, {HIGHEST: 0.5, PAST: 0.3}])
-def test_every_decision_is_learned_from_once_with_its_return(opponents: dict[str, float]) -> None:
-    """Over many short batches, beside a record of all games that is added up when they are over."""
-    # Of each game: the open decisions (seat, what it saw, action, what the seat had been paid before).
-    running: list[list[tuple[int, bytes, int, float]]] = [[] for _ in range(16)]
-    paid = np.zeros((16, 3))
-    expected: list[tuple[bytes, int, float]] = []
-    learned: list[tuple[bytes, int, float]] = []
+def test_a_return_is_what_the_seat_is_paid_from_the_decision_to_the_end() -> None:
+    rng = np.random.default_rng(2)
+    for _ in range(10):
+        decisions = decisions_of(rng, int(rng.integers(2, 6)), int(rng.integers(1, 40)))
+        expected = []
+        for row in range(len(decisions)):
+            total, place = 0.0, row
+            while place >= 0:
+                total, place = total + float(decisions.rewards[place]), int(decisions.next_rows[place])
+            expected.append(total)
+        assert returns_of(decisions).tolist() == expected
 
-    def recorded(row: int) -> None:
-        act(row)
-        for game in range(16):
-            seat = int(buffer.seats[row, game])
-            if buffer.learns[row, game]:
-                seen, action = buffer.observations[row, game].tobytes(), int(buffer.actions[row, game])
-                running[game].append((seat, seen, action, paid[game, seat]))
-            paid[game] += buffer.rewards[row, game]
-            if buffer.terminated[row, game]:
-                expected.extend(
-                    (seen, action, paid[game, seat] - had) for seat, seen, action, had in running[game]
-                )
-                running[game].clear()
-                paid[game] = 0
 
-    with made(opponents_in_training=opponents, past_every=1) as algorithm:
-        worker, buffer = algorithm.workers[0], algorithm.buffer
-        act, worker.act = worker.act, recorded  # type: ignore[method-assign]
-        for _ in range(30):
-            algorithm.collect(0.0)
-            rows, games = np.nonzero(algorithm.known)
-            seen = [observation.tobytes() for observation in buffer.observations[rows, games]]
-            returns = algorithm.returns[rows, games].tolist()
-            learned += zip(seen, buffer.actions[rows, games].tolist(), returns, strict=True)
-            algorithm.updates_done += 1
-            algorithm.count_games()
-            if algorithm.updates_done % 7 == 0:  # to save changes nothing
-                algorithm.restore(copy.deepcopy(algorithm.state()), algorithm.updates_done)
-    assert len(learned) == len(expected) > 1000
-    assert sorted(learned) == sorted(expected)
+def test_a_return_that_is_not_finite_is_named() -> None:
+    decisions = decisions_of(np.random.default_rng(2), 3, 9)
+    decisions.rewards[0] = np.inf
+    with pytest.raises(DivergedError, match="a return is not finite"):
+        returns_of(decisions)
 
 
 # Exploration.
@@ -86,8 +47,7 @@ def test_actions_are_the_best_or_with_a_small_chance_any_legal_one(epsilon: floa
     rng, count = np.random.default_rng(3), 4000
     values = np.tile(np.array([3, 1, 2, 9, 0, 7], np.float32), (count, 1))
     masks = np.tile(np.array([True, True, True, False, True, False]), (count, 1))
-    actions = np.full(count, -1)
-    epsilon_greedy(values, masks, rng.random(count), epsilon, actions)
+    actions = epsilon_greedy(values, masks, rng.random(count), epsilon)
     frequency = np.bincount(actions, minlength=6) / count
     expected = epsilon / 4 * masks[0] + (1 - epsilon) * np.array([1, 0, 0, 0, 0, 0])
     assert np.abs(frequency - expected).max() < 0.03
@@ -95,12 +55,12 @@ def test_actions_are_the_best_or_with_a_small_chance_any_legal_one(epsilon: floa
 
 
 @pytest.mark.nojit
-def test_a_value_that_is_not_finite_still_gives_a_legal_action() -> None:
-    values = np.full((3, 4), np.nan, np.float32)
-    masks = np.array([[False, True, True, False]] * 3)
-    actions = np.zeros(3, np.int64)
-    epsilon_greedy(values, masks, np.array([0.0, 0.5, 0.999]), 0.1, actions)
-    assert masks[np.arange(3), actions].all()
+@pytest.mark.parametrize("value", [np.nan, -np.inf, np.inf])
+def test_a_value_that_is_not_finite_still_gives_a_legal_action(value: float) -> None:
+    values = np.full((4, 6), value, np.float32)
+    masks = np.array([[False, True, True, True, False, False]] * 4)
+    actions = epsilon_greedy(values, masks, np.array([0.0, np.nextafter(0.1, 0), 0.5, 0.999]), 0.1)
+    assert masks[np.arange(4), actions].all()
 
 
 # The loss.
@@ -108,48 +68,51 @@ def test_a_value_that_is_not_finite_still_gives_a_legal_action() -> None:
 
 @pytest.mark.parametrize("action_features", [False, True])
 def test_a_step_follows_the_squared_error_of_the_actions_that_were_taken(
-    device: str, action_features: bool
+    device: str, action_features: bool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Adam's first moment after a step from nothing is a tenth of the gradient."""
-    settings = {"batch_size": 1024, "minibatch_size": 4096, "epochs": 1, "max_grad_norm": 1e9}
-    with made(action_features=action_features, device=device, **settings) as algorithm:
-        algorithm.collect(0.0)
-        networks = copy.deepcopy(algorithm.networks)
-        buffer, (rows, games) = algorithm.buffer, np.nonzero(algorithm.known)
-        outputs = networks["actor"](torch.from_numpy(buffer.observations[rows, games]), None)
-        masks = buffer.masks[rows, games]
-        values, of_features = outputs[:, : masks.shape[1]], outputs[:, masks.shape[1] :]
-        if action_features:
-            scaled = torch.from_numpy(buffer.action_features[rows, games]) * networks["actor"].action_scale
-            values = values + (scaled * of_features[:, None]).sum(2)
-        taken = values.gather(1, torch.from_numpy(buffer.actions[rows, games])[:, None])[:, 0]
-        returns = torch.from_numpy(algorithm.returns[rows, games])
-        expected = 0.5 * (taken - returns / returns.std(correction=0)).square().mean()
-        expected.backward()
-        gradient = torch.cat([p.grad.reshape(-1) for p in networks.parameters() if p.grad is not None])
-        metrics = algorithm.learn(0.0)
-        assert metrics["value_loss"] == pytest.approx(expected.item(), rel=1e-5)
-        assert torch.allclose(algorithm.moments()["exp_avg"].cpu() * 10, gradient, atol=1e-5)
-        assert gradient.abs().max() > 1e-3
-
-
-# Learning.
+    settings = {"update_epochs": 1, "minibatch_size": 10**6, "max_grad_norm": 1e9, "device": device}
+    trainer: DMC = made(algorithm="dmc", action_features=action_features, **settings)
+    play, before = trainer.rollout.play, trainer.learner.weights.detach().cpu().clone()
+    held: list[Decisions] = []
+    monkeypatch.setattr(trainer.rollout, "play", lambda *given: held.append(play(*given)) or held[0])
+    _, metrics = trainer.update(0, 0.0)
+    rows = {name: torch.from_numpy(column) for name, column in held[0].columns.items()}
+    network = MLP.for_policy(trainer.rollout.inputs, trainer.config.hidden)
+    torch.nn.utils.vector_to_parameters(before, network.parameters())
+    outputs, num_actions = network(rows["inputs"]), rows["masks"].shape[1]
+    values = outputs[:, :num_actions]
+    if action_features:
+        scaled = rows["action_features"].float() * network.action_scale
+        values = values + (scaled * outputs[:, None, num_actions:]).sum(2)
+    taken = values.gather(1, rows["actions"][:, None])[:, 0]
+    returns = torch.from_numpy(returns_of(held[0]))
+    assert trainer.scale == pytest.approx(returns.std(correction=0).item(), rel=1e-5)
+    expected = 0.5 * (taken - returns / trainer.scale).square().mean()
+    expected.backward()
+    gradient = torch.cat([p.grad.reshape(-1) for p in network.parameters() if p.grad is not None])
+    assert metrics["learning/value_loss"] == pytest.approx(expected.item(), rel=1e-5)
+    assert torch.allclose(trainer.learner.moments["exp_avg"].cpu() * 10, gradient, atol=1e-5)
+    assert gradient.abs().max() > 1e-3
 
 
 def test_the_values_are_those_of_the_way_it_plays() -> None:
     """Trained on random play, the mean value of the actions that were taken comes to the mean return, in points."""
-    sizes = {"batch_size": 2048, "num_envs": 64, "minibatch_size": 256}
-    with made(epsilon=1.0, epsilon_end=1.0, **sizes) as algorithm:
-        for _ in range(15):
-            metrics = algorithm.update(0.0)
-        algorithm.collect(0.0)
-        buffer, (rows, games) = algorithm.buffer, np.nonzero(algorithm.known)
-        masks, actions = buffer.masks[rows, games], buffer.actions[rows, games]
-        values = algorithm.policy().logits(
-            buffer.observations[rows, games], buffer.action_features[rows, games], masks
-        )
-        taken = values[np.arange(len(rows)), actions] * algorithm.scale
-        returns = algorithm.returns[rows, games]
-        assert taken.mean() == pytest.approx(returns.mean(), abs=0.15 * float(returns.std()))
-        assert np.corrcoef(taken, returns)[0, 1] > 0.2
-        assert metrics["learning/explained_variance"] > 0.05
+    sizes: dict[str, Any] = {"games_per_update": 170, "minibatch_size": 256}
+    trainer: DMC = made(algorithm="dmc", epsilon=1.0, epsilon_end=1.0, **sizes)
+    for update in range(15):
+        _, metrics = trainer.update(update, 0.0)
+    found = trainer.rollout.play(15, trainer.choose)
+    columns = [found.columns[name] for name in ("inputs", "action_features", "masks")]
+    values = trainer.policy().network.logits(*columns)
+    taken = values[np.arange(len(found)), found.columns["actions"]] * trainer.scale
+    returns = returns_of(found)
+    assert taken.mean() == pytest.approx(returns.mean(), abs=0.15 * float(returns.std()))
+    assert np.corrcoef(taken, returns)[0, 1] > 0.2
+    assert metrics["learning/explained_variance"] > 0.05
+
+
+def test_the_share_of_random_actions_falls_linearly() -> None:
+    trainer = made(algorithm="dmc", epsilon=0.5, epsilon_end=0.1)
+    for progress, epsilon in ((0.0, 0.5), (0.5, 0.3), (0.75, 0.2)):
+        assert trainer.update(0, progress)[1]["learning/epsilon"] == pytest.approx(epsilon)

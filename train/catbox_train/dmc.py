@@ -156,9 +156,12 @@ def epsilon_greedy(
     Takes ``values`` (n, A), ``masks`` (n, A) with at least one legal action per row, ``uniforms`` (n,) in [0, 1). Ties
     go to the lowest action.
     """
-    best = np.where(masks, values, -np.inf).argmax(axis=1)
+    best = np.where(masks, np.maximum(values, np.finfo(np.float32).min), -np.inf).argmax(axis=1)
     explores = uniforms < epsilon
-    # Below epsilon, the number is uniform too.
-    which = (uniforms / max(epsilon, 1e-300) * masks.sum(axis=1)).astype(np.int64)
-    random = (masks.cumsum(axis=1) > np.where(explores, which, 0)[:, None]).argmax(axis=1)
-    return np.where(explores, random, best)
+    counts = masks[explores].sum(axis=1)
+    which = (uniforms[explores] / epsilon * counts).astype(
+        np.int64
+    )  # below epsilon, the number is uniform too
+    which = np.minimum(which, counts - 1)
+    best[explores] = (masks[explores].cumsum(axis=1) > which[:, None]).argmax(axis=1)
+    return best

@@ -115,8 +115,9 @@ def _check_fits(outputs: np.ndarray, masks: np.ndarray, features: np.ndarray, sc
     rows, actions = masks.shape
     if (
         features.shape != (rows, actions, len(scale))
+        or outputs.ndim != 2
         or len(outputs) != rows
-        or (outputs.shape[1] < actions + len(scale))
+        or outputs.shape[1] < actions + len(scale)
     ):
         raise ValueError(
             f"outputs {outputs.shape} and action features {features.shape}: expected ({rows}, {actions + len(scale)} "

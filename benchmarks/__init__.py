@@ -21,7 +21,6 @@
 | sb3 | sb3-contrib's MaskablePPO on the batch and on 16 single environments |
 | ppo | self-play training, with and without features, and sb3-contrib's MaskablePPO on the same game |
 | level | seconds of training until the network is level with the heuristic, three and five players |
-| gpu | self-play training with the networks on a GPU, and on the CPU alone; skipped without a GPU |
 
 Each module has one function `measure(quick) -> list[Metric]` and runs in its own process.
 """
@@ -43,5 +42,4 @@ MEASUREMENTS = {
     "sb3": 1,
     "ppo": 2,
     "level": 1,
-    "gpu": 1,
 }

@@ -7,11 +7,12 @@ themselves do not count.
 
 from __future__ import annotations
 
-from contextlib import closing
+from typing import cast
+
+import torch
 
 import catbox_agents
 from benchmarks.report import Clock, Metric, metric_of
-from catbox_agents.networks.policy_agent import PolicyAgent
 from catbox_env import Game
 from catbox_train.algorithm import Algorithm, algorithm_class
 from catbox_train.config import load_config
@@ -25,7 +26,7 @@ INTERVAL, DEALS, LONGEST = 2.0, 400, 300.0
 
 def margins(game: Game, algorithm: Algorithm) -> tuple[float, float]:
     """The margins of one network among heuristics and of one heuristic among networks."""
-    own = PolicyAgent(algorithm.policy(), game)
+    own = cast(catbox_agents.Agent, algorithm.policy())
     among = catbox_agents.evaluate(game, [own, "heuristic"], DEALS)
     against = catbox_agents.evaluate(game, ["heuristic", own], DEALS)
     return among.standings[0].margin, against.standings[0].margin
@@ -34,29 +35,30 @@ def margins(game: Game, algorithm: Algorithm) -> tuple[float, float]:
 def seconds_to_level(players: int, seed: int, longest: float = LONGEST) -> float:
     """Seconds of playing and learning; ``longest`` for a run that is not level by then."""
     overrides = {"game_options.num_players": players, "seed": seed, "device": "cpu"}
-    config = load_config("quick", overrides=overrides).resolved()
-    game, clock, due = config.make_game(), Clock(), INTERVAL
-    with closing(algorithm_class(config.algorithm)(config, game)) as algorithm:
-        for update in range(config.num_updates):
-            with clock:
-                algorithm.update(update / max(1, config.num_updates - 1))
-            if clock.seconds < min(due, longest):
-                continue
-            due += INTERVAL
-            among, against = margins(game, algorithm)
-            print(
-                f"level: {players} players, seed {seed}, {clock.seconds:.1f} s: {among:+.2f}, {against:+.2f}"
-            )
-            if among >= 0 >= against:
-                return clock.seconds
-            if clock.seconds >= longest:
-                break
+    config = load_config("quick", overrides=overrides)
+    game, clock, due, decisions, update = config.make_game(), Clock(), INTERVAL, 0, 0
+    config = config.resolved(game)
+    algorithm = algorithm_class(config.algorithm)(config, game)
+    while decisions < config.total_decisions:
+        with clock:
+            played, _ = algorithm.update(update, decisions / config.total_decisions)
+        decisions, update = decisions + played, update + 1
+        if clock.seconds < min(due, longest):
+            continue
+        due += INTERVAL
+        among, against = margins(game, algorithm)
+        print(f"level: {players} players, seed {seed}, {clock.seconds:.1f} s: {among:+.2f}, {against:+.2f}")
+        if among >= 0 >= against:
+            return clock.seconds
+        if clock.seconds >= longest:
+            break
     return longest
 
 
 def measure(quick: bool) -> list[Metric]:
     """Three seeds each; a short run has one seed and one evaluation."""
     keep_freed_memory()  # as `catbox train` does
+    torch.set_num_threads(1)
     metrics = []
     for players in PLAYERS:
         taken = [

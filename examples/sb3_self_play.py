@@ -58,7 +58,7 @@ def keep(model: MaskablePPO, env: VecEnv, number: int, folder: Path) -> None:
 
 def evaluate(model: MaskablePPO, env: VecEnv, agent: str, num_deals: int) -> catbox_agents.Standing:
     """How the learner does among others, on deals played from every seat."""
-    players = [SB3Agent(model), agent]
+    players: list[catbox_agents.Agent | str] = [SB3Agent(model), agent]
     return catbox_agents.evaluate(env.game, players, num_deals, seed=0).standings[0]
 
 

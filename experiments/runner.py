@@ -10,12 +10,12 @@ from importlib import metadata
 from pathlib import Path
 from typing import Any
 
-from catbox_train.settings_file import read_settings
 from rich.console import Console
 
 import catbox_env
 from benchmarks.report import processor
 from catbox_train import TrainConfig, TrainingDiverged, resume, train
+from catbox_train.config import load_config, read_yaml
 from catbox_train.runs.loop import check_run
 from catbox_train.runs.metrics import read_metrics
 from experiments.results import ROOT, Folders, Match, RunResult, append_line
@@ -68,7 +68,7 @@ def run_studies(studies: Mapping[str, Sequence[Run]], folders: Folders, console:
 
 def _made_with_the_same_settings(run: Run, folders: Folders) -> RunResult | None:
     """A result of any study that was made with exactly the settings of ``run``."""
-    settings = flat(run.config.resolved())
+    settings = flat(run.config.resolved(run.config.make_game()))
     for file in sorted(folders.results.glob("*.jsonl")):
         for result in folders.results_of(file.stem):
             if result.config == settings:
@@ -99,7 +99,7 @@ def train_run(run: Run, folder: Path, console: Console) -> RunResult:
         decisions=decisions,
         seconds=round(seconds, 2),
         decisions_per_second=round(decisions / max(seconds, 1e-9)),
-        curves={opponent: _curve(rows, opponent) for opponent in run.config.opponents},
+        curves={opponent: _curve(rows, opponent) for opponent in run.config.eval_opponents},
         matches=[_match(match) for match in report["matches"]] if report is not None else [],
         diverged=diverged,
         version=catbox_env.__version__,
@@ -117,7 +117,7 @@ def train_in(folder: Path, config: TrainConfig, console: Console) -> dict[str, A
 
 def settings_of(folder: Path) -> dict[str, Any]:
     """The settings of the run in a folder. Raises ``ValueError`` if they are invalid."""
-    return flat(TrainConfig(**read_settings(folder / "config.yaml")))
+    return flat(load_config(overrides=read_yaml(folder / "config.yaml")))
 
 
 def check_run_folder(folder: Path, config: TrainConfig) -> None:

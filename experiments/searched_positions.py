@@ -215,7 +215,7 @@ class Searcher:
         generators = row_generators(list(seeds), len(rows))
         worlds = sample_worlds(self.game, observations, masks, rows, sampled, generators, 1)
         row_of_sampled, row_of_tried = np.repeat(rows, sampled), np.repeat(rows, tried)
-        records = worlds.save()["records"].reshape(len(row_of_sampled), -1)
+        records = worlds._bytes.copy()
         first, group = groups(np.hstack([row_of_sampled[:, None].view(np.uint8), records]))
         worlds, row_of_world = worlds.take(first), row_of_sampled[first]
         logs = likelihoods(worlds, histories, row_of_world, [self.player], EPSILON).worlds[group]

@@ -7,16 +7,14 @@ one file serves all studies.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
 
-from catbox_train.opponents import OpponentOptions
 from pydantic import Field
 from rich.console import Console
 
 from benchmarks.training import training_run
-from catbox_train.algorithm import algorithm_class
+from catbox_train.rollout import SelfPlayConfig
 from experiments.results import Record, read_rows, write_rows
 from experiments.runner import machine, say
 from experiments.study import Run, flat
@@ -63,18 +61,15 @@ def measure_speeds(runs: Iterable[Run], folder: Path, console: Console) -> None:
     """
     speeds = read_speeds(folder)
     for run in runs:
-        config = run.config.resolved()
+        config = run.config.resolved(run.config.make_game())
         settings = flat(config)
         if speed_of(settings, speeds) is not None:
             continue
-        if isinstance(config.algorithm_options, OpponentOptions):
-            config = config.replace(algorithm_options=config.algorithm_options.replace(past_every=1))
-        rates = []
-        for _ in range(ROUNDS):
-            with ExitStack() as closing:
-                update = training_run(config, UPDATES, closing, algorithm_class(config.algorithm))
-                update()
-                rates.append(update())
+        if isinstance(config, SelfPlayConfig):
+            config = config.replace(past_every=1)
+        update = training_run(config, UPDATES)
+        update()
+        rates = [update() for _ in range(ROUNDS)]
         rate = round(max(rates))
         speeds.append(Speed(settings=_that_count(settings), decisions_per_second=rate, machine=machine()))
         write_rows(folder / FILE, speeds)

@@ -7,13 +7,12 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Any, Self
 
-from catbox_train.settings_file import read_settings
 from pydantic import BaseModel, ConfigDict, Field, StringConstraints, ValidationError, model_validator
 
 from catbox_agents.arena import MIN_DEALS
 from catbox_env.core.checks import brief
 from catbox_train import TrainConfig, load_config
-from catbox_train.config import SECTIONS
+from catbox_train.config import read_yaml
 from catbox_train.runs.loop import check_run
 
 #: The name of a variant or of a rule set, also used as a folder name.
@@ -32,6 +31,8 @@ class Study(BaseModel):
 
     title: Words
     question: Words
+    #: Its settings are those of an earlier version: it is reported, and no longer run.
+    archived: bool = False
     base: dict[str, Any] = {}
     rules: dict[Name, dict[str, Any]] = Field(min_length=1)
     variants: dict[Name, dict[str, Any]] = Field(min_length=2)
@@ -86,7 +87,7 @@ def study_names(folder: Path) -> list[str]:
 def read_study(name: str, folder: Path) -> Study:
     """The study ``name``. Raises ``OSError`` if it does not exist, ``ValueError`` if it is invalid."""
     try:
-        return Study(**read_settings(folder / f"{name}.yaml"))
+        return Study(**read_yaml(folder / f"{name}.yaml"))
     except ValidationError as error:
         raise ValueError(f"study {name!r}: {error}") from None
 
@@ -97,6 +98,10 @@ def runs_of(name: str, study: Study) -> list[Run]:
     Raises ``ValueError``, naming the run and the setting, for what cannot be trained: unknown settings, invalid values,
     rules that cannot be played, opponents that do not exist.
     """
+    if study.archived:
+        raise ValueError(
+            f"study {name!r} was made with settings of an earlier version: it is reported, not run again"
+        )
     runs = []
     for seed in study.seeds:
         for rules, of_rules in study.rules.items():
@@ -127,7 +132,7 @@ def dotted(settings: Mapping[str, Any]) -> dict[str, Any]:
     """``settings`` with ``{game_options: {num_players: 3}}`` as ``{game_options.num_players: 3}``."""
     found: dict[str, Any] = {}
     for name, value in settings.items():
-        if name in SECTIONS and isinstance(value, Mapping):
+        if name == "game_options" and isinstance(value, Mapping):
             found |= {f"{name}.{option}": chosen for option, chosen in value.items()}
         else:
             found[name] = value
@@ -136,10 +141,7 @@ def dotted(settings: Mapping[str, Any]) -> dict[str, Any]:
 
 def flat(config: TrainConfig) -> dict[str, Any]:
     """Every setting as a JSON value, by its name for `load_config`; names of game options are dotted."""
-    found: dict[str, Any] = {}
-    for name, value in config.as_dict().items():
-        found |= value if name == "algorithm_options" else dotted({name: value})
-    return found
+    return dotted(config.as_dict())
 
 
 def check_unchanged(where: str, was: Mapping[str, Any], now: Mapping[str, Any], remedy: str) -> None:

@@ -13,7 +13,6 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from catbox_train.settings_file import read_settings
 from rich.console import Console
 
 import catbox_agents
@@ -21,6 +20,7 @@ from catbox_agents import zoo
 from catbox_agents.files import write_atomically
 from catbox_agents.networks.checkpoint import load_checkpoint, save_checkpoint
 from catbox_env import Game
+from catbox_train.config import read_yaml
 from experiments.results import Folders, Record, write_file
 from experiments.runner import check_run_folder, provenance, say, settings_of, train_in
 from experiments.study import checked_config
@@ -51,7 +51,7 @@ class Training(Record):
 
 def zoo_settings(folders: Folders) -> dict[str, Any]:
     """The settings of each agent of the zoo, as in its file."""
-    return read_settings(folders.own / "zoo.yaml")
+    return read_yaml(folders.own / "zoo.yaml")
 
 
 def make_zoo(names: Sequence[str], folders: Folders, console: Console) -> None:

@@ -66,16 +66,15 @@ def learning_logits(
     masks: NDArray[np.bool_],
     features: NDArray[np.int8],
     scale: NDArray[np.float32],
-    logits: NDArray[np.float32],
-) -> None:
-    """Fill ``logits`` (n, A) with those of ``outputs``, which stay as they are, and ``ILLEGAL`` for illegal actions.
+) -> NDArray[np.float32]:
+    """New logits (n, A) of ``outputs``, which stay as they are; ``ILLEGAL`` for illegal actions.
 
-    The other arguments and errors are as in `action_logits`.
+    The arguments and errors are as in `action_logits`.
     """
     _check_fits(outputs, masks, features, scale)
-    if logits.shape != masks.shape:
-        raise ValueError(f"logits {logits.shape}: expected {masks.shape}, as the masks")
+    logits = np.empty(masks.shape, np.float32)
     _fill_logits(outputs, masks, features, scale, logits)
+    return logits
 
 
 def score_gradient(

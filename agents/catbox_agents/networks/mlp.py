@@ -27,9 +27,7 @@ class _ActionScores(torch.autograd.Function):
     def forward(ctx: Any, outputs: torch.Tensor, masks: torch.Tensor, *given: torch.Tensor) -> torch.Tensor:
         ctx.arrays = [tensor.numpy() for tensor in (masks, *given)]
         ctx.width = outputs.shape[1]
-        logits = torch.empty(masks.shape)
-        learning_logits(outputs.detach().numpy(), *ctx.arrays, logits.numpy())
-        return logits
+        return torch.from_numpy(learning_logits(outputs.detach().numpy(), *ctx.arrays))
 
     @staticmethod
     def backward(ctx: Any, *gradients: torch.Tensor) -> tuple[torch.Tensor | None, ...]:

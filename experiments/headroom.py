@@ -23,11 +23,11 @@ from pydantic import Field
 from rich.console import Console
 
 from catbox_agents import zoo
-from catbox_agents.arena.deal_sets import DEAL_SETS, deal_seed
+from catbox_agents.arena.deals import DEAL_SETS, deal_seed
 from catbox_agents.arena.intervals import estimates
 from catbox_agents.arena.report import markdown_table
 from catbox_agents.networks.policy_agent import PolicyAgent
-from catbox_agents.play_out import END_OF_ROUND
+from catbox_agents.play import END_OF_ROUND
 from catbox_agents.search import RolloutSearch
 from catbox_agents.search.halving import flat_schedule
 from catbox_agents.search.playing import Player, rollout_player, rollout_rewards

@@ -32,7 +32,7 @@ import catbox_env
 from catbox_agents import zoo
 from catbox_agents.agent import Agent
 from catbox_agents.networks.policy_agent import PolicyAgent
-from catbox_agents.play_out import END_OF_ROUND
+from catbox_agents.play import END_OF_ROUND
 from catbox_agents.random_agent import sample_actions
 from catbox_agents.search.agents import BETA, EFFECTIVE, PROPOSALS
 from catbox_agents.search.playing import Player, rollout_rewards

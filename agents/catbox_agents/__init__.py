@@ -23,7 +23,7 @@ from catbox_agents.arena import (
 )
 from catbox_agents.errors import AgentError
 from catbox_agents.heuristics import HEURISTICS
-from catbox_agents.play_out import play_out
+from catbox_agents.play import play_out
 from catbox_agents.search import (
     ISMCTS,
     ISMCTSAgent,

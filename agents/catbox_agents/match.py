@@ -17,7 +17,7 @@ import numpy as np
 
 from catbox_agents.agent import agent_seed, tells_policy
 from catbox_agents.arena.records import policy_pairs
-from catbox_agents.decisions import ask_agent, ask_policy
+from catbox_agents.play import ask_agent, ask_policy
 from catbox_agents.specs import AgentSpec, agent_of, label_of
 from catbox_env import Event, Game, GameState, Vec
 from catbox_env.core.checks import check_integer, check_seat
@@ -173,9 +173,7 @@ class Match:
         seed = np.array([self._decision_seed(seat)], np.uint64)
 
         def think() -> Decision:
-            if hasattr(agent, "seed_decisions"):
-                agent.seed_decisions(seed)
-            action = int(ask_agent(agent, self.names[seat], self._asked, _ROW)[0])
+            action = int(ask_agent(agent, self.names[seat], self._asked, _ROW, seed)[0])
             policy = None
             if tells_policy(agent):
                 policy = policy_pairs(ask_policy(agent, self.names[seat], self._asked, _ROW)[0])
@@ -248,7 +246,7 @@ def _new_seed(seats: Sequence[AgentSpec | None]) -> int:
 
 def _names(seats: Sequence[AgentSpec | None]) -> tuple[str, ...]:
     person = "you" if sum(seat is None for seat in seats) == 1 else "person"
-    names = [printable(person if seat is None else label_of(seat)) for seat in seats]
+    names = [person if seat is None else label_of(seat) for seat in seats]
     return tuple(name if len(name) <= LONGEST_NAME else f"...{name[3 - LONGEST_NAME :]}" for name in names)
 
 
@@ -260,8 +258,3 @@ def with_names(text: str, names: Sequence[str]) -> str:
         return f"{seat[0]} ({name})" if name else seat[0]
 
     return re.sub(r"^player_(\d+)", named, text)
-
-
-def printable(text: str) -> str:
-    """``text`` with question marks for characters that no terminal should get, such as control codes."""
-    return "".join(letter if letter.isprintable() else "?" for letter in text)

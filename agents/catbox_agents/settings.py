@@ -150,13 +150,8 @@ CONFIGURED: dict[str, Configured] = {
 }
 
 
-def is_configured(spec: str) -> bool:
-    """Whether ``spec`` begins with the name of an agent with settings."""
-    return spec.strip().partition(":")[0] in CONFIGURED
-
-
 def read_settings(spec: str) -> dict[str, Any]:
-    """The settings, by name, of a spec for which `is_configured` holds.
+    """The settings, by name, of a spec for which `specs.is_configured` holds.
 
     Raises ``ValueError`` for unknown and repeated settings and for invalid values.
     """
@@ -201,7 +196,7 @@ def read_settings(spec: str) -> dict[str, Any]:
 
 
 def specs_within(spec: str) -> dict[str, str]:
-    """The agents in the settings of a spec for which `is_configured` holds: setting -> spec. Errors as above."""
+    """The agents in the settings of a spec for which `specs.is_configured` holds: setting -> spec. Errors as above."""
     settings = CONFIGURED[spec.strip().partition(":")[0]].settings
     given = read_settings(spec)
     return {name: value for name, value in given.items() if settings[name] is _agent}

@@ -31,7 +31,7 @@ from typing import Any
 from catbox_agents.agent import Agent, Seed, check_agent, other_rules
 from catbox_agents.errors import AgentError
 from catbox_agents.heuristics import HEURISTICS
-from catbox_agents.settings import CONFIGURED, is_configured, read_settings, specs_within
+from catbox_agents.settings import CONFIGURED, read_settings, specs_within
 from catbox_agents.zoo import PREFIX as ZOO
 from catbox_agents.zoo import zoo_agent, zoo_agents
 from catbox_env import Game
@@ -215,6 +215,11 @@ def load_parts(spec: str) -> None:
             import_class(text, "agent")
 
 
+def is_configured(spec: str) -> bool:
+    """Whether ``spec`` begins with the name of an agent with settings."""
+    return spec.strip().partition(":")[0] in CONFIGURED
+
+
 def imports_module(spec: str) -> bool:
     """Whether making the agent runs the code of a module that ``spec`` names, as ``"package.module:Class"``.
 
@@ -270,8 +275,24 @@ def agent_of(agent: AgentSpec, label: str, game: Game, seed: int) -> Agent:
 
 
 def label_of(agent: AgentSpec) -> str:
-    """The default name of an agent: its spec, or its class."""
-    return os.fspath(agent) if isinstance(agent, str | os.PathLike) else type(agent).__name__
+    """The default name of an agent, of printable characters: its spec, or its class."""
+    name = os.fspath(agent) if isinstance(agent, str | os.PathLike) else type(agent).__name__
+    return printable(name.strip())
+
+
+def labels_of(agents: Sequence[AgentSpec]) -> list[str]:
+    """A name for each agent, all different: its `label_of`, numbered from the second one on if repeated."""
+    labels: list[str] = []
+    for agent in agents:
+        base = label_of(agent)
+        copies = sum(other == base or other.startswith(f"{base} #") for other in labels)
+        labels.append(f"{base} #{copies + 1}" if copies else base)
+    return labels
+
+
+def printable(text: str) -> str:
+    """``text`` with question marks for characters that no terminal or file should get, such as control codes."""
+    return "".join(letter if letter.isprintable() else "?" for letter in text)
 
 
 def is_users_own(agent: Agent) -> bool:

@@ -41,7 +41,7 @@ def choose_game(agents: Sequence[str], named: GameOptions) -> Game:
     if named.game_id not in (None, implied_id):
         implied = {}
     game_id = named.game_id or implied_id or DEFAULT_GAME
-    options = read_options(game_id, named.rules)
+    options = read_options(game_id, named.rules) if named.rules else {}
     if not _go_together(implied, options, game_id):
         implied = {}
     game = catbox_env.make_game(game_id, **{**implied, "reward": REWARD, **options})

@@ -5,6 +5,7 @@ Each command imports what only it needs: torch and matplotlib take seconds to lo
 
 from __future__ import annotations
 
+import io
 import sys
 from typing import Annotated, Any
 
@@ -111,6 +112,9 @@ app.command("compile")(compile_code)
 
 def main() -> None:
     """Entry point of the command ``catbox``."""
-    if sys.stderr.isatty():
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):  # None if it is closed
+            stream.reconfigure(errors="replace")  # a sign that the terminal lacks must not end a command
+    if sys.stderr is not None and sys.stderr.isatty():
         on_first_compilation(lambda: typer.echo(COMPILING, err=True))
     app(prog_name="catbox")

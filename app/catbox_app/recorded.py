@@ -6,7 +6,7 @@ import copy
 from collections.abc import Callable
 
 from catbox_agents.arena.records import GameRecord
-from catbox_agents.match import printable
+from catbox_agents.specs import printable
 from catbox_env import Event, GameState
 from catbox_env.core.show import last_position
 from catbox_env.pictures.animation import animated_gif

@@ -23,7 +23,7 @@ ABOUT = {
 #: The default reward: agents are compared by it.
 REWARD = "margin"
 #: The largest number of players to try.
-MOST_PLAYERS = 10
+MAX_PLAYERS = 10
 
 
 def rule_help(rules_class: type) -> dict[str, str]:
@@ -72,7 +72,7 @@ def rule_fields(game_id: str) -> dict[str, RuleField]:
 
 
 def player_counts(game_id: str) -> list[int]:
-    """The numbers of players, up to `MOST_PLAYERS`, that a game accepts."""
+    """The numbers of players, up to `MAX_PLAYERS`, that a game accepts."""
 
     def is_possible(players: int) -> bool:
         try:
@@ -81,7 +81,7 @@ def player_counts(game_id: str) -> list[int]:
             return False
         return True
 
-    return [players for players in range(1, MOST_PLAYERS + 1) if is_possible(players)]
+    return [players for players in range(1, MAX_PLAYERS + 1) if is_possible(players)]
 
 
 def command_line(command: str, agents: Sequence[str], game: Game, seed: int, seat: int = 0) -> str:

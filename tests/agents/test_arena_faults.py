@@ -1,201 +1,169 @@
-"""What an agent does wrong costs it games by a stated rule, is reported by name, and stops nobody else."""
+"""An agent that goes wrong stops the arena under its name; what was finished is kept, and played on after a fix."""
 
 from __future__ import annotations
 
+import json
+import os
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
 
 import catbox_agents
-from catbox_agents.arena import workers
-from catbox_agents.arena.deal_sets import deal_seed
-from catbox_agents.arena.records import read_record
-from catbox_agents.arena.referee import BATCH, ENDED, ERROR, ILLEGAL, POLICY, TIME
-from tests.agents import arena_agents
+from catbox_agents.arena import tables
+from catbox_agents.dataset.game_data import play_games
 from tests.agents.arena_agents import (
     BadPolicy,
-    Clumsy,
-    Exiting,
     Hanging,
+    Highest,
     IllegalByte,
     Leaving,
-    LeavingPolicy,
     Lowest,
+    Middle,
     NeverMade,
     NotANumber,
     Raising,
     Slow,
-    Unmade,
     spec,
-    starts_with,
 )
-from tests.agents.test_run_arena import played
+from tests.agents.policies import checkpoint
+from tests.agents.test_run_arena import same
 from tests.small_games import game_for
 
-DEALS = 12
 
-
-def run(agent: type, num_deals: int = DEALS, players: int = 3, **arguments: Any) -> Any:
+def run(agent: type, num_deals: int = 12, players: int = 3, **arguments: Any) -> Any:
     agents = [spec(agent), spec(Lowest), "heuristic"]
     names = ["faulty", "lowest", "heuristic"]
     return catbox_agents.run_arena(game_for(players), agents, num_deals, names=names, seed=1, **arguments)
 
 
-def hands_that_matter(game: Any, num_deals: int) -> np.ndarray:
-    """Which seats hold cards with which faulty agents go wrong: (deals, P)."""
-    root = np.random.SeedSequence(1)
-    states = [game.new_initial_state(seed=deal_seed(root, number)) for number in range(num_deals)]
-    seats = range(game.num_players)
-    return np.array([[starts_with(state.observation(seat), game) for seat in seats] for state in states])
-
-
-def forfeited() -> dict[str, int]:
-    """How many games the agent has to forfeit at the tables of `run`, from the cards alone."""
-    hands = hands_that_matter(game_for(), DEALS)
-    one = 2 * int(hands.sum())  # one among two fields, from every seat
-    field = 2 * sum(int(np.delete(hands, seat, axis=1).any(axis=1).sum()) for seat in range(3))
-    return {"one": one, "field": field, "self": int(hands.any(axis=1).sum())}
-
-
+@pytest.mark.parametrize("processes", [None, 1])
 @pytest.mark.parametrize(
-    ("agent", "kind", "said"),
+    ("agent", "said"),
     [
-        (Raising, ERROR, "agent 'faulty' raised RuntimeError: a card too high (in seat "),
-        (IllegalByte, ILLEGAL, "agent 'faulty' chose the illegal action 34 (paradox: "),
-        (NotANumber, ILLEGAL, "agent 'faulty': act_batch returned float64 of shape (1,) for 1 rows"),
+        (Raising, "agent 'faulty' raised RuntimeError: a card too high"),
+        (IllegalByte, r"agent 'faulty' chose the illegal action 34 \(PARADOX: "),
+        (NotANumber, r"agent 'faulty': act_batch returned float64 of shape \(\d+,\) for \d+ rows"),
     ],
 )
-def test_a_fault_costs_the_game_in_which_it_happens_and_no_other(agent: type, kind: str, said: str) -> None:
-    result = run(agent)
-    expected = sum(forfeited().values())
-    faulty, lowest, heuristic = result.summaries
-    assert 0 < expected < DEALS * 27 / 2
-    assert faulty.forfeits == expected
-    assert [fault.kind for fault in faulty.faults if fault.kind != BATCH] == [kind]
-    assert faulty.faults[0].count == expected
-    assert faulty.faults[0].first.startswith(said)
-    assert (lowest.forfeits, lowest.faults, heuristic.forfeits) == (0, [], 0)
-    sound = run(Lowest)
-    assert result.margin("lowest", "heuristic") == sound.margin("lowest", "heuristic")
+def test_a_fault_stops_the_arena_and_names_the_agent(agent: type, said: str, processes: int | None) -> None:
+    with pytest.raises(ValueError, match=f"(?i){said}"):
+        run(agent, processes=processes)
 
 
-def test_a_forfeited_game_has_the_lowest_score_and_the_others_the_highest() -> None:
-    result, game = run(Raising), game_for()
-    hands, root = hands_that_matter(game, DEALS), np.random.SeedSequence(1)
-    lowest, heuristic = Lowest(game), catbox_agents.make("heuristic", game)
-    low, high = game.min_utility, game.max_utility
-    for table in result.tables.values():  # a win is shared by all others
-        shares = sum(standing.win_share * standing.seats for standing in table.standings)
-        assert shares == pytest.approx(1)
-    for deal in range(DEALS):
-        one, field = [], []
-        for seat in range(3):
-            others = [other for other in range(3) if other != seat]
-            line_up = [lowest if s == seat else heuristic for s in range(3)]
-            scores = played(game, line_up, deal_seed(root, deal))
-            margin = scores[seat] - np.mean([scores[other] for other in others])
-            one.append(low - high if hands[deal, seat] else margin)
-            line_up = [heuristic if s == seat else lowest for s in range(3)]
-            scores = played(game, line_up, deal_seed(root, deal))
-            margin = scores[seat] - np.mean([scores[other] for other in others])
-            field.append((high - low) / 2 if hands[deal, others].any() else margin)
-        assert result.margins[0, 2, deal] == pytest.approx(np.mean(one), abs=1e-5)
-        assert result.margins[2, 0, deal] == pytest.approx(np.mean(field), abs=1e-5)
-
-
-def test_a_call_that_fails_is_made_again_game_by_game() -> None:
-    result, sound = run(Clumsy), run(Lowest)
-    assert result.margins.tolist() == sound.margins.tolist()
-    assert result.summaries[0].forfeits == 0
-    (fault,) = result.summaries[0].faults
-    assert fault.kind == BATCH
-    assert "one at a time" in fault.first
-
-
-def test_an_agent_that_cannot_be_made_any_more_forfeits() -> None:
-    Unmade.made = 0
-    result = run(Unmade)
-    assert result.summaries[0].forfeits == DEALS * (6 + 6 + 1)
-    assert "no more" in result.summaries[0].faults[0].first
+def test_a_policy_that_is_none_stops_an_arena_that_records_it(tmp_path: Path) -> None:
+    with pytest.raises(ValueError, match=r"'faulty': policy_batch returned array\(\[nan, nan"):
+        run(BadPolicy, record=tmp_path / "games.jsonl")
+    assert run(BadPolicy).deals == 12
 
 
 @pytest.mark.faults
-def test_an_agent_that_takes_too_long_for_a_move_forfeits_the_game() -> None:
-    game = game_for(2)
-    names = ["slow", "lowest"]
-    result = catbox_agents.run_arena(
-        game, [spec(Slow), spec(Lowest)], 10, names=names, seed=1, move_time=0.06
-    )
-    hands = hands_that_matter(game, 10)
-    slow = result.summaries[0]
-    assert slow.faults[0].kind == TIME
-    assert slow.faults[0].first.startswith("agent 'slow' took 0.1")
-    # More, should this machine stand still for 0.06 s.
-    assert slow.forfeits >= hands.sum() + hands.any(axis=1).sum() > 5
+@pytest.mark.parametrize(("agent", "processes"), [(Slow, 1), (Hanging, None)])
+def test_an_agent_that_takes_too_long_for_a_move_stops_the_arena(
+    agent: type, processes: int | None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(tables, "WARM_UP", 1.0)  # of this process: it may fail there already
+    game, agents = game_for(2), [spec(agent), spec(Lowest)]
+    with pytest.raises(ValueError, match=r"agent 'slow' took more than [\d.]+ s for a move, the limit"):
+        catbox_agents.run_arena(
+            game, agents, 10, names=["slow", "low"], seed=1, move_time=0.06, processes=processes
+        )
+
+
+def test_a_time_limit_changes_no_result() -> None:
+    game, agents = game_for(2), ["random", spec(Lowest)]
+    limited = catbox_agents.run_arena(game, agents, 10, seed=1, move_time=100)
+    assert same(limited, catbox_agents.run_arena(game, agents, 10, seed=1))
 
 
 @pytest.mark.faults
-def test_an_agent_that_ends_its_process_forfeits_the_block(tmp_path: Any) -> None:
-    record = tmp_path / "games.jsonl"
-    result = run(Leaving, 10, players=2, processes=1, record=record)
-    faulty = result.summaries[0]
-    assert [fault.kind for fault in faulty.faults] == [ENDED]
-    assert faulty.forfeits == 10 * (2 + 2 + 1)
-    assert "agent 'faulty' was asked when its process ended with exit code 3" in faulty.faults[0].first
-    lost = read_record(record)  # a game of the faulty agent among itself, of which the deal is left
-    assert lost.forfeit is not None
-    assert (lost.actions, sorted(lost.returns)) == ([], [-8, 16])
-    deal = deal_seed(np.random.SeedSequence(1), 0)
-    assert (
-        next(lost.states()).state_vector().tolist()
-        == game_for(2).new_initial_state(deal).state_vector().tolist()
+@pytest.mark.parametrize("agent", [Leaving, NeverMade])
+def test_a_process_that_ends_is_told_with_the_agents_that_it_played(agent: type) -> None:
+    said = r"a process of the arena ended with exit code 3 while it played 'faulty'$"
+    with pytest.raises(ChildProcessError, match=said):
+        run(agent, 10, players=2, processes=1)
+
+
+def test_after_a_fix_only_tables_of_the_changed_agent_are_played_again(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    module = tmp_path / "own_player.py"
+    code = "from tests.agents.arena_agents import Highest, Lowest, Raising\nclass Player({}):\n    pass\n"
+    monkeypatch.syspath_prepend(str(tmp_path))
+    monkeypatch.setattr("sys.dont_write_bytecode", True)
+    folder, record = tmp_path / "arena", tmp_path / "games.jsonl"
+
+    def play(base: str, output: Path | None = folder, **arguments: Any) -> Any:
+        module.write_text(code.format(base))
+        monkeypatch.delitem(__import__("sys").modules, "own_player", raising=False)
+        agents = ["heuristic", spec(Lowest), "own_player:Player"]
+        return catbox_agents.run_arena(game_for(), agents, 12, seed=1, output=output, **arguments)
+
+    with pytest.raises(catbox_agents.AgentError, match="'own_player:Player' raised RuntimeError: a card too"):
+        play("Raising", record=record)
+    before = (folder / "blocks.jsonl").read_bytes().splitlines()
+    assert len(before) == 2  # each of the first two agents among itself and, in part, the other
+    told: list[tuple[int, int]] = []
+    fixed = play("Highest", record=record, progress=lambda *now: told.append(now))
+    assert told[0][0] == 12 * (1 + 3)  # not played again
+    fresh = play("Highest", None, record=tmp_path / "fresh.jsonl")
+    assert same(fixed, fresh)
+    assert record.read_bytes() == (tmp_path / "fresh.jsonl").read_bytes()
+    told.clear()
+    with pytest.raises(ValueError, match="holds other games"):
+        play("Lowest", record=record)
+    changed = play("Lowest", progress=lambda *now: told.append(now), record=tmp_path / "changed.jsonl")
+    assert told[0][0] == 12 * (2 + 2 * 3)  # four tables of nine are those of the other two agents
+    assert same(changed, play("Lowest", None))
+    assert not np.array_equal(fixed.margins, changed.margins)
+    names = {name for line in record.read_text().splitlines()[1:] for name in json.loads(line)["agents"]}
+    assert names == {"heuristic", spec(Lowest), "own_player:Player"}
+
+
+def test_two_agents_of_one_class_are_told_apart() -> None:
+    game = game_for()
+    agents = [Chosen(game, 0), Chosen(game, -1)]
+    result = catbox_agents.run_arena(game, agents, 12, seed=1)
+    assert result.agents == ["Chosen", "Chosen #2"]
+    expected = catbox_agents.run_arena(game, [spec(Lowest), spec(Highest)], 12, seed=1)
+    assert np.array_equal(result.margins, expected.margins)
+    compared = catbox_agents.evaluate(game, agents, 12, seed=1)
+    assert np.array_equal(compared.deal_margins.T[0], expected.margins[0, 1])
+    chunks = list(play_games(game, agents, 3, seed=1).chunks)
+    assert chunks[0].agents[0] == ["Chosen", "Chosen #2", "Chosen #2"]
+    lowest = chunks[0].action == chunks[0].action_mask.argmax(axis=1)
+    places = np.array([[name == "Chosen" for name in seats] for seats in chunks[0].agents])
+    assert lowest[places[chunks[0].game, chunks[0].seat]].all()
+    assert not lowest[~places[chunks[0].game, chunks[0].seat]].all()
+
+
+class Chosen(Middle):
+    """The legal id at one place."""
+
+    def __init__(self, game: Any, place: int) -> None:
+        super().__init__(game)
+        self.place = place
+
+    def act(self, observation: Any, action_mask: Any, history: Any = None) -> int:
+        return int(np.flatnonzero(action_mask)[self.place])
+
+
+def test_numpy_numbers_are_numbers_and_any_name_can_be_written(tmp_path: Path) -> None:
+    ten: Any
+    three: Any
+    ten, three = np.int64(10), np.int64(3)
+    game = game_for()
+    plain = catbox_agents.run_arena(game, ["random", spec(Lowest)], 10, seed=3)
+    numpy = catbox_agents.run_arena(
+        game, ["random", spec(Lowest)], ten, seed=three, output=tmp_path / "arena"
     )
-    assert result.margin("lowest", "heuristic") == run(Lowest, 10, players=2).margin("lowest", "heuristic")
-
-
-@pytest.mark.faults
-@pytest.mark.parametrize("agent", [Exiting, LeavingPolicy, NeverMade])
-def test_a_process_ends_under_the_name_of_the_agent_whose_code_ended_it(tmp_path: Any, agent: type) -> None:
-    game, path = game_for(2), tmp_path / "games.jsonl"
-    names = ["faulty", "good"]
-    result = catbox_agents.run_arena(
-        game, [spec(agent), "heuristic"], 10, names=names, seed=1, processes=1, record=path
-    )
-    faulty, good = result.summaries
-    assert [fault.kind for fault in faulty.faults] == [ENDED]
-    assert faulty.forfeits == 10 * (2 + 1)
-    assert "agent 'faulty' was asked when its process ended with exit code 3" in faulty.faults[0].first
-    assert (good.forfeits, good.faults) == (0, [])
-
-
-@pytest.mark.faults
-def test_an_agent_that_never_answers_is_not_waited_for(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(workers, "GRACE", 0.3)
-    monkeypatch.setattr(workers, "WARM_UP", 0.5)
-    game = game_for(2)
-    result = catbox_agents.run_arena(
-        game, [spec(Hanging), "heuristic"], 10, names=["faulty", "good"], seed=1, move_time=0.5, processes=1
-    )
-    faulty = result.summaries[0]
-    assert faulty.faults[0].kind == TIME
-    assert "had not answered 0.3 s after the limit of 0.5 s" in faulty.faults[0].first
-    assert result.margin("faulty", "good").mean == game.min_utility - game.max_utility
-
-
-def test_a_policy_that_is_none_is_reported_and_changes_nothing(tmp_path: Any) -> None:
-    result, sound = run(BadPolicy, record=tmp_path / "games.jsonl"), run(Lowest)
-    assert result.margins.tolist() == sound.margins.tolist()
-    (fault,) = result.summaries[0].faults
-    assert fault.kind == POLICY
-    assert "policy_batch returned array([nan, nan" in fault.first
-    assert result.summaries[0].forfeits == 0
-
-
-def test_the_page_names_what_went_wrong(tmp_path: Any) -> None:
-    run(Raising, output=tmp_path / "arena")
-    page = (tmp_path / "arena" / "results.md").read_text()
-    assert (
-        f"- faulty: error, {sum(forfeited().values())} forfeited games; first: agent 'faulty' raised" in page
-    )
-    assert arena_agents.__name__ not in page
+    assert same(plain, numpy)
+    assert catbox_agents.evaluate(game, ["random", "heuristic"], ten, seed=three).seed == 3
+    folder, record = tmp_path / "odd", tmp_path / "odd.jsonl"
+    odd = os.fsdecode(b"net\xff\x1b.safetensors")  # what a file may be called
+    os.replace(checkpoint(tmp_path, game.id, 1, num_players=3), tmp_path / odd)
+    result = catbox_agents.run_arena(game, [tmp_path / odd, "random"], 10, output=folder, record=record)
+    assert result.agents == [f"{tmp_path}/net??.safetensors", "random"]
+    assert "net??.safetensors |" in (folder / "results.md").read_text(encoding="utf-8")
+    assert catbox_agents.read_record(record).agents == result.agents[:1] * 3

@@ -12,8 +12,7 @@ import pytest
 
 import catbox_agents
 import catbox_env
-from catbox_agents.arena import playing
-from catbox_agents.arena.deal_sets import GROUP, deal_seed
+from catbox_agents.arena.deals import GROUP, deal_seed, decision_key, decision_seeds
 from catbox_agents.arena.intervals import bootstrap_interval, estimates, resampled_sums
 from catbox_agents.arena.ratings import nash_average, ratings
 from tests.agents.arena_agents import Highest, Lowest, Middle, spec
@@ -155,7 +154,9 @@ def test_deals_have_seeds_of_their_own_in_groups() -> None:
 
 def test_every_decision_has_a_seed_of_its_own() -> None:
     root, rows = np.random.SeedSequence(3), np.arange(200)
-    seeds = [playing.decision_seeds(root, first, 5, rows, move) for first in (0, 40) for move in range(45)]
+    seeds = [
+        decision_seeds(decision_key(root), first, 5, rows, move) for first in (0, 40) for move in range(45)
+    ]
     assert len(set(np.concatenate(seeds).tolist())) == 2 * 45 * 200
-    ahead = playing.decision_seeds(root, 0, 5, rows + 200, 3)  # the same deals, by their number
+    ahead = decision_seeds(decision_key(root), 0, 5, rows + 200, 3)  # the same deals, by their number
     assert ahead.tolist() == seeds[45 + 3].tolist()

@@ -11,9 +11,8 @@ import pytest
 
 import catbox_agents
 import catbox_env
-from catbox_agents.arena import referee
-from catbox_agents.arena.records import read_record
-from tests.agents.arena_agents import Lowest, Middle, OneByOne, spec
+from catbox_agents.arena.records import Recorder, read_record
+from tests.agents.arena_agents import Highest, Lowest, Middle, spec
 from tests.small_games import game_for
 
 NAMES = ["lowest", "middle"]
@@ -42,7 +41,7 @@ def test_every_state_of_every_game_comes_back(
     game = catbox_env.make_game(game_id, **options)
     played: dict[int, list[Any]] = {}  # state vectors of each game of the table that is played last
 
-    class Keeping(referee.Recorder):
+    class Keeping(Recorder):
         def moved(self, vec: Any, rows: Any) -> None:
             if not any(self.actions):
                 played.clear()
@@ -53,7 +52,7 @@ def test_every_state_of_every_game_comes_back(
                     (state_vector(game, vec, row), int(record["current_player"]))
                 )
 
-    monkeypatch.setattr("catbox_agents.arena.playing.Recorder", Keeping)
+    monkeypatch.setattr("catbox_agents.arena.tables.Recorder", Keeping)
     path = recorded(tmp_path, game)
     lines = path.read_text().splitlines()
     header, games = json.loads(lines[0]), [json.loads(line) for line in lines[1:]]
@@ -140,7 +139,7 @@ def test_a_file_that_is_there_is_written_over_only_by_the_arena_that_goes_on(tmp
     assert len(play(10, folder).splitlines()) == len(
         more.splitlines()
     )  # fewer games are no reason to lose some
-    for number, (seed, agents) in enumerate([(3, [Lowest, Middle]), (2, [Lowest, OneByOne])]):
+    for number, (seed, agents) in enumerate([(3, [Lowest, Middle]), (2, [Lowest, Highest])]):
         other, specs = tmp_path / f"other{number}", [spec(agent) for agent in agents]
         catbox_agents.run_arena(
             game, specs, 10, names=NAMES, seed=seed, output=other, record=tmp_path / f"others{number}"
@@ -152,14 +151,6 @@ def test_a_file_that_is_there_is_written_over_only_by_the_arena_that_goes_on(tmp
     with pytest.raises(ValueError, match=r"games\.jsonl already exists: give another name"):
         play(10, new)
     assert not new.exists()
-
-
-def test_policies_that_are_told_for_one_position_at_a_time_are_recorded_too(tmp_path: Path) -> None:
-    path, agents = tmp_path / "games.jsonl", [spec(OneByOne), spec(Lowest)]
-    result = catbox_agents.run_arena(game_for(3), agents, 10, names=NAMES, seed=2, record=path)
-    assert result.summaries[0].faults == []
-    whole = recorded(tmp_path / "again", game_for(3), [spec(Middle), spec(Lowest)])
-    assert path.read_bytes().splitlines()[1:] == whole.read_bytes().splitlines()[1:]
 
 
 # Damage ----------------------------------------------------------------------------------------------------------

@@ -17,9 +17,10 @@ from filelock import FileLock
 
 import catbox_agents
 from catbox_agents import ArenaInterrupted
+from catbox_agents.arena.deals import SMALL
 from catbox_agents.arena.records import read_record
-from catbox_agents.arena.setup import SMALL, fingerprint
-from tests.agents.arena_agents import Highest, Impatient, Lowest, Middle, Sleepy, spec
+from catbox_agents.arena.tables import fingerprint
+from tests.agents.arena_agents import Highest, Impatient, Lowest, Sleepy, spec
 from tests.agents.policies import checkpoint
 from tests.agents.test_run_arena import same
 from tests.small_games import game_for
@@ -31,7 +32,7 @@ def run(
     folder: Path, agents: tuple[type, type] = (Lowest, Highest), deals: int = 40, **arguments: Any
 ) -> Any:
     specs = [spec(agent) for agent in agents]
-    return catbox_agents.run_arena(game_for(), specs, deals, names=NAMES, output=folder, **arguments)
+    return catbox_agents.run_arena(game_for(), specs, deals, **{"names": NAMES, **arguments}, output=folder)
 
 
 def lines(folder: Path) -> list[bytes]:
@@ -164,13 +165,9 @@ def test_ctrl_c_before_anything_was_finished_has_no_result(tmp_path: Path) -> No
 @pytest.mark.parametrize(
     ("changed", "said"),
     [
-        (
-            {"agents": (Lowest, Middle)},
-            "its agents .*arena_agents:Highest.*requested now .*arena_agents:Middle",
-        ),
+        ({"names": ["one", "three"]}, r'its agents \["two"\], requested now \["three"\]'),
         ({"deal_set": "test"}, r'its deals \(--deal-set or --seed\) "selection", requested now "test"'),
         ({"mixed": True}, "its mixed false, requested now true"),
-        ({"move_time": 5}, "its move_time null, requested now 5.0"),
     ],
 )
 def test_the_folder_of_another_arena_is_refused(tmp_path: Path, changed: dict[str, Any], said: str) -> None:
@@ -181,7 +178,7 @@ def test_the_folder_of_another_arena_is_refused(tmp_path: Path, changed: dict[st
     assert lines(tmp_path) == before
 
 
-def test_other_rules_and_other_weights_are_another_arena(tmp_path: Path) -> None:
+def test_other_rules_are_another_arena(tmp_path: Path) -> None:
     run(tmp_path, deals=10)
     specs = [spec(Lowest), spec(Highest)]
     with pytest.raises(
@@ -189,23 +186,28 @@ def test_other_rules_and_other_weights_are_another_arena(tmp_path: Path) -> None
     ) as refused:
         catbox_agents.run_arena(game_for(4), specs, 10, names=NAMES, output=tmp_path)
     assert "copies" not in str(refused.value), "only what differs is named"
-    net = checkpoint(tmp_path, "cat_in_the_box_v0", 1, num_players=3)
-    for output in ("arena", "arena"):
-        catbox_agents.run_arena(game_for(), [net, "heuristic"], 10, output=tmp_path / output)
-    other = checkpoint(tmp_path, "cat_in_the_box_v0", 2, num_players=3)
-    os.replace(other, net)
-    with pytest.raises(ValueError, match="holds another arena: its agents"):
-        catbox_agents.run_arena(game_for(), [net, "heuristic"], 10, output=tmp_path / "arena")
 
 
-def test_other_weights_of_an_agent_in_a_search_are_another_arena(tmp_path: Path) -> None:
+def test_other_weights_are_another_agent_in_a_search_too(tmp_path: Path) -> None:
     net = checkpoint(tmp_path, "cat_in_the_box_v0", 1, num_players=3)
-    agents = [f"search:worlds=2,opponents={net}", spec(Lowest)]
-    for _ in range(2):
-        catbox_agents.run_arena(game_for(), agents, 10, output=tmp_path / "arena")
+    agents = [net, f"search:worlds=2,opponents={net}", spec(Lowest)]
+    told: list[tuple[int, int]] = []
+
+    def play() -> Any:
+        told.clear()
+        return catbox_agents.run_arena(
+            game_for(), agents, 10, output=tmp_path / "arena", progress=lambda *now: told.append(now)
+        )
+
+    first = play()
+    play()
+    assert told == [(first.games, first.games)]
     os.replace(checkpoint(tmp_path, "cat_in_the_box_v0", 2, num_players=3), net)
-    with pytest.raises(ValueError, match="holds another arena: its agents"):
-        catbox_agents.run_arena(game_for(), agents, 10, output=tmp_path / "arena")
+    second = play()
+    assert told[0] == (10, first.games)  # `Lowest` among itself alone is as it was
+    assert not same(first, second)
+    play()
+    assert told == [(first.games, first.games)]
 
 
 def test_a_level_is_known_by_the_net_that_it_searches_with() -> None:
@@ -270,7 +272,7 @@ def damage(name: str, old: bytes, new: bytes) -> Any:
     ("change", "said"),
     [
         (damage("arena.json", b"{", b"["), r"arena\.json is damaged"),
-        (damage("arena.json", b"catbox-arena-1", b"catbox-arena-2"), "a newer version of catbox wrote it"),
+        (damage("arena.json", b"catbox-arena-2", b"catbox-arena-3"), "a newer version of catbox wrote it"),
         (
             damage("blocks.jsonl", b'"rounds":', b'"rounds":1'),
             r"blocks\.jsonl, line 1: it is damaged .*checksum",

@@ -14,7 +14,7 @@ import catbox_env
 from catbox_agents import DEAL_SETS, Agent
 from catbox_agents.dataset import Chunk, GameData, game_data, play_games, read_games, write_dataset
 from catbox_env import Game
-from tests.agents.arena_agents import Lowest, Middle, Raising, spec
+from tests.agents.arena_agents import FORFEITED, Middle, spec
 from tests.agents.test_arena_records import recorded
 from tests.app.table import refused
 from tests.small_games import game_for
@@ -149,8 +149,8 @@ def test_the_last_agent_fills_the_seats_and_everybody_moves_on() -> None:
 
 
 def test_games_that_did_not_end_are_left_out(tmp_path: Path) -> None:
-    path = recorded(tmp_path, game_for(3), [spec(Lowest), spec(Raising)])
-    lines = path.read_text().splitlines(keepends=True)
+    path = tmp_path / "games.jsonl"
+    lines = FORFEITED.read_text().splitlines(keepends=True)
     games = [json.loads(line) for line in lines[1:]]
     forfeited = sum("forfeit" in game for game in games)
     unfinished = {**next(g for g in games if "forfeit" not in g), "returns": None}

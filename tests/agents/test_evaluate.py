@@ -11,7 +11,7 @@ import pytest
 import catbox_agents
 import catbox_env
 from catbox_agents import Agent, EvaluationInterrupted
-from catbox_agents.arena import evaluation
+from catbox_agents.arena import run
 from catbox_agents.features import facts
 from tests.small_games import game_for
 
@@ -167,8 +167,8 @@ def test_only_the_agent_that_asks_for_it_is_given_its_history() -> None:
 def test_many_deals_are_played_in_chunks_and_every_finished_game_is_reported_as_progress(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(evaluation, "CHUNK", 8)
-    monkeypatch.setattr(evaluation, "FIRST_DEALS", 1)
+    monkeypatch.setattr(run, "CHUNK", 8)
+    monkeypatch.setattr(run, "FIRST_DEALS", 1)
     reports: list[tuple[int, int]] = []
     game = game_for(2)
     result = catbox_agents.evaluate(

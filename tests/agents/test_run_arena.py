@@ -13,9 +13,8 @@ import pytest
 import catbox_agents
 import catbox_env
 from catbox_agents import Agent, ArenaResult
-from catbox_agents.arena import run, setup
-from catbox_agents.arena.deal_sets import DEAL_SETS, deal_seed
-from catbox_agents.arena.setup import SMALL
+from catbox_agents.arena import deals, run
+from catbox_agents.arena.deals import DEAL_SETS, SMALL, deal_seed
 from catbox_agents.arena.tables import MIXED, PAIR, SELF, all_tables
 from catbox_agents.exact import CFRAgent
 from catbox_agents.networks.policy_agent import PolicyAgent
@@ -208,10 +207,10 @@ def test_until_ci_plays_until_every_interval_is_narrow(
 
 
 def test_blocks_cover_every_deal_once() -> None:
-    ends = [setup.first_deal(number) for number in range(30)]
+    ends = [deals.first_deal(number) for number in range(30)]
     assert ends[:10] == [0, 16, 32, 48, 64, 80, 96, 112, 128, 192]
     for num_deals in range(1, 700):
-        number = setup.num_blocks(num_deals)
+        number = deals.num_blocks(num_deals)
         assert ends[number - 1] < num_deals <= ends[number]
 
 

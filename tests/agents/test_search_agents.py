@@ -12,12 +12,12 @@ import pytest
 import catbox_agents
 import catbox_env
 from catbox_agents import ISMCTS, Agent, RolloutSearch, SearchAgent
-from catbox_agents.decisions import ask_agent
+from catbox_agents.play import ask_agent
 from catbox_agents.search import ismcts
 from catbox_agents.search.halving import flat_schedule, shared_schedule
 from catbox_agents.search.playing import Player, rollout_rewards, world_keys
 from catbox_agents.search.posterior import resample
-from catbox_agents.search.rollout import LEAST_GAMES
+from catbox_agents.search.rollout import MIN_GAMES
 from catbox_agents.search.trees import NEW, choose_actions, make_trees
 from catbox_env import Game, Vec
 from catbox_env.core.kernels import UNUSED
@@ -238,7 +238,7 @@ def test_the_clock_decides_how_many_worlds_are_tried(monkeypatch: pytest.MonkeyP
     tight = Clocked(game, Highest(game), 10**6, schedule=shared_schedule, budget=1e-9)
     result = tight.search(vec.observation, vec.action_mask, 0)
     assert (result.visits[vec.action_mask] >= 1).all()
-    assert result.visits.sum() <= LEAST_GAMES
+    assert result.visits.sum() <= MIN_GAMES
     assert result.values[0, result.actions[0]] == np.nanmax(result.values[0])
 
 

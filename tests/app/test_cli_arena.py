@@ -61,12 +61,11 @@ def test_the_command_plays_with_processes_and_writes_the_folder(tmp_path: Path) 
 
 
 @pytest.mark.usefixtures("in_this_process")
-def test_faults_are_told_below_the_tables() -> None:
+def test_a_fault_of_an_agent_ends_the_arena_under_its_name() -> None:
     options = ["--names", "bad,random", "--players", "3", "--deals", "10", "--seed", "1"]
     ran = run("arena", spec(Raising), "random", *options)
-    assert ran.exit_code == 0
-    assert "bad: error, " in ran.stdout
-    assert "forfeited games; first: agent 'bad' raised RuntimeError: a card too high" in ran.stdout
+    assert (ran.exit_code, ran.stdout) == (2, "")
+    assert ran.stderr.endswith("catbox: agent 'bad' raised RuntimeError: a card too high\n")
 
 
 @pytest.mark.usefixtures("in_this_process")

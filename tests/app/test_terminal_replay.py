@@ -10,13 +10,11 @@ from pathlib import Path
 import pytest
 from rich.console import Console
 
-import catbox_agents
-import catbox_env
 from catbox_agents import GameRecord, read_record
 from catbox_app.recorded import RecordedGame
 from catbox_app.terminal.display import Display
 from catbox_app.terminal.replay import browse, frame
-from tests.agents.arena_agents import Raising, spec
+from tests.agents.arena_agents import FORFEITED
 from tests.app.table import at_terminal, plain, run
 
 
@@ -115,11 +113,8 @@ def test_piped_it_is_plain_text_from_the_move_that_was_asked_for(saved: Path) ->
     assert run("replay", str(saved), "--move", "9999").stdout.startswith(f"move {len(record.actions)} of")
 
 
-def test_a_forfeited_game_is_shown_up_to_the_fault(tmp_path: Path) -> None:
-    path = tmp_path / "games.jsonl"
-    game = catbox_env.make_game("cat_in_the_box_v0", num_players=3)
-    specs, names = [spec(Raising), "heuristic"], ["lowest", "middle"]
-    catbox_agents.run_arena(game, specs, 10, names=names, seed=2, record=path)
+def test_a_forfeited_game_of_an_older_version_is_shown_up_to_the_fault() -> None:
+    path = FORFEITED
     lines = path.read_text().splitlines()[1:]
     number = next(i for i, line in enumerate(lines, 1) if "forfeit" in line)
     forfeit = read_record(path, number).forfeit

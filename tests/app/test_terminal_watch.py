@@ -10,7 +10,7 @@ import pytest
 
 import catbox_agents
 from catbox_agents import read_record
-from tests.app.table import TINY, at_terminal, refused, run
+from tests.app.table import TINY, at_terminal, run
 
 
 def test_watching_shows_every_move_and_every_hand() -> None:
@@ -43,9 +43,7 @@ def test_a_game_is_saved_with_the_policies_and_watched_again(tmp_path: Path) -> 
     assert record.returns is not None
     assert record.policies[0] is not None
     assert record.policies[1] is None
-    assert run("watch", "--replay", str(path)).stdout == run("replay", str(path)).stdout != ""
-    for more in (["random"], ["--players", "3"], ["--seed", "0"], ["--delay", "0"], ["--step"]):
-        assert "--replay shows a saved game" in refused("watch", *more, "--replay", str(path))
+    assert run("replay", str(path)).stdout
 
 
 class Nothing(catbox_agents.Agent):

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from catbox_agents import zoo
-from catbox_agents.play_out import play_out
+from catbox_agents.play import play_out
 from catbox_agents.search.playing import Player, rollout_player
 from catbox_env import Game, Vec, make_game
 from experiments import headroom

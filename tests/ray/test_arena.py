@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import time
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 import catbox_env
-from catbox_agents import run_arena
+from catbox_agents import AgentError, run_arena
 from catbox_agents.arena import ray_workers
 from catbox_agents.arena.arena_result import ArenaResult
 from catbox_env import Game
@@ -37,12 +36,14 @@ def test_the_result_is_that_of_this_machine(cluster: Any, game: Game, tmp_path: 
     assert (tmp_path / "here.jsonl").read_text() == (tmp_path / "there.jsonl").read_text()
 
 
-def test_an_agent_that_ends_its_process_forfeits_as_here(cluster: Any, game: Game) -> None:
-    agents = ["tests.agents.arena_agents:Lowest", "tests.ray.worker_functions:Deadly"]
-    here = run_arena(game, agents, 10, processes=1)
-    there = run_arena(game, agents, 10, ray_address=cluster.address)
-    assert untimed(there) == untimed(here)
-    assert "Deadly" in str(untimed(there))
+def test_a_fault_stops_the_arena_under_the_agents_name(cluster: Any, game: Game) -> None:
+    raising, deadly = "tests.agents.arena_agents:Raising", "tests.ray.worker_functions:Deadly"
+    with pytest.raises(
+        AgentError, match=r"agent 'tests\.agents\.arena_agents:Raising' raised RuntimeError: a card"
+    ):
+        run_arena(game, [raising, "random"], 10, ray_address=cluster.address)
+    with pytest.raises(ChildProcessError, match=r"lost 4 times while they played '.*:Deadly' with the same"):
+        run_arena(game, [deadly, "random"], 10, ray_address=cluster.address)
 
 
 def test_what_a_node_was_playing_when_it_was_killed_is_played_by_another_one(
@@ -69,8 +70,7 @@ def test_an_agent_that_is_another_one_on_a_machine_is_refused(
 ) -> None:
     workers = ray_workers.RayWorkers
     monkeypatch.setattr(
-        "catbox_agents.arena.ray_workers.RayWorkers",
-        lambda setup, *more: workers(replace(setup, fingerprints=("random", "another")), *more),
+        ray_workers, "RayWorkers", lambda setup, _, *more: workers(setup, ["random", "another"], *more)
     )
     with pytest.raises(ValueError, match=r"agent 'heuristic' is different on .*: put the same files there"):
         run_arena(game, ["random", "heuristic"], 10, ray_address=cluster.address)

@@ -24,7 +24,7 @@ from rich.console import Console
 
 import catbox_agents
 import catbox_env
-from catbox_agents.arena.deal_sets import DEAL_SETS
+from catbox_agents.arena.deals import DEAL_SETS
 from catbox_agents.arena.intervals import t_quantile
 from catbox_agents.arena.results import Result
 from catbox_agents.files import parse_json, read_text, write_atomically

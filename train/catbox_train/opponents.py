@@ -17,7 +17,7 @@ from pydantic import Field
 
 import catbox_agents
 from catbox_agents.agent import Agent, needs_history
-from catbox_agents.decisions import ask_agents
+from catbox_agents.play import ask_agents
 from catbox_agents.specs import BUILT_IN
 from catbox_env import Game, Vec
 from catbox_train.algorithm import AlgorithmOptions

@@ -1,9 +1,9 @@
-"""What an arena found: the payoff matrix with intervals, differences, ratings, statistics, and what went wrong."""
+"""What an arena found: the payoff matrix with intervals, differences, ratings and statistics."""
 
 from __future__ import annotations
 
 import functools
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
 from typing import Any
 
@@ -12,13 +12,11 @@ from numpy.typing import NDArray
 
 from catbox_agents.arena.intervals import Estimate, bootstrap_interval, estimates, resampled_sums
 from catbox_agents.arena.ratings import nash_average, ratings
-from catbox_agents.arena.referee import FAULTS, FORFEITS
 from catbox_agents.arena.results import Block, Result, table_result
-from catbox_agents.arena.setup import Setup, Task
-from catbox_agents.arena.tables import MIXED, SELF
+from catbox_agents.arena.tables import MIXED, SELF, Setup, Task
 
 #: The format of results.json.
-RESULTS_FORMAT = "catbox-arena-results-1"
+RESULTS_FORMAT = "catbox-arena-results-2"
 
 
 @dataclass(frozen=True)
@@ -27,7 +25,7 @@ class AgentSummary:
 
     ``rating`` in points of the Elo scale, with mean 0. ``nash_share``: its share in the Nash average; ``nash_margin``:
     its mean margin against that mixture, 0 for those in it and at most 0 for the others. ``mixed``: its margin at the
-    mixed tables, if they were played. ``forfeits``: games. ``faults``: what went wrong, see `Faults`.
+    mixed tables, if they were played.
     """
 
     name: str
@@ -35,17 +33,6 @@ class AgentSummary:
     nash_share: float
     nash_margin: Estimate
     mixed: Estimate | None
-    forfeits: int
-    faults: list[Faults]
-
-
-@dataclass(frozen=True)
-class Faults:
-    """``kind``: one of ``catbox_agents.arena.referee.FAULTS``; ``count``: how often; ``first``: the first of them."""
-
-    kind: str
-    count: int
-    first: str
 
 
 @dataclass(frozen=True)
@@ -173,7 +160,6 @@ def arena_result(
     mixed = [np.zeros((0, num_deals), np.float32)] * n
     comparisons = np.zeros((num_deals, n, n))
     seconds, decisions = np.zeros(n), np.zeros(n, np.int64)
-    faults: dict[tuple[int, str], list[Any]] = {}
     tallies: list[dict[str, float]] = [{} for _ in names]
     tables: dict[tuple[str, str], Result] = {}
     mixed_tables = []
@@ -185,11 +171,11 @@ def arena_result(
         for block in parts:
             seconds[agents] += block.seconds
             decisions[agents] += block.decisions
-            for fault in block.faults:
-                found = faults.setdefault((agents[fault.agent], fault.kind), [0, fault.first])
-                found[0] += fault.count
             for place, tally in enumerate(block.tallies):
-                _add_tally(tallies[agents[place]], tally, block.num_deals * table.seat_games(place))
+                # An agent that counts nothing has an empty tally.
+                told = {**tally, "games": block.num_deals * table.seat_games(place)} if tally else {}
+                total = tallies[agents[place]]
+                total.update({name: total.get(name, 0) + number for name, number in told.items()})
         result = table_result(parts, table.line_up, table.rotations, [names[i] for i in agents], **about)
         own = result.deal_margins.T
         if table.kind == SELF:
@@ -208,7 +194,7 @@ def arena_result(
             margins[other, one] = own[1]
             tables[names[other], names[one]] = result
     mixed_margins = np.array([rows.mean(0) for rows in mixed]) if mixed_tables else None
-    summaries = _summaries(setup, margins, mixed_margins, comparisons, faults)
+    summaries = _summaries(setup, margins, mixed_margins, comparisons)
     matrix = estimates(margins.reshape(n * n, num_deals).T)
     return ArenaResult(
         game=setup.game.id,
@@ -232,12 +218,6 @@ def arena_result(
     )
 
 
-def _add_tally(total: dict[str, float], tally: Mapping[str, float], games: int) -> None:
-    """Add the ``tally`` of an agent in some ``games`` to its ``total``; an empty one adds nothing."""
-    for name, number in ({**tally, "games": games} if tally else {}).items():
-        total[name] = total.get(name, 0) + number
-
-
 def widest_interval(setup: Setup, blocks: Mapping[Task, Block], planned: int) -> float:
     """What `ArenaResult.widest` would be for the finished deals, without the rest of the result."""
     columns = []
@@ -253,7 +233,6 @@ def _summaries(
     margins: NDArray[np.float32],
     mixed: NDArray[np.float32] | None,
     comparisons: NDArray[np.float64],
-    faults: Mapping[tuple[int, str], Sequence[Any]],
 ) -> list[AgentSummary]:
     n, _, num_deals = margins.shape
     payoffs = (margins - margins.transpose(1, 0, 2)) / 2
@@ -272,8 +251,6 @@ def _summaries(
             nash_share=float(shares[i]),
             nash_margin=Estimate(float(nash_margins[i]), against[i].low, against[i].high),
             mixed=None if mixed_estimates is None else mixed_estimates[i],
-            forfeits=sum(faults[i, kind][0] for kind in FORFEITS if (i, kind) in faults),
-            faults=[Faults(kind, *faults[i, kind]) for kind in FAULTS if (i, kind) in faults],
         )
         for i in range(n)
     ]

@@ -16,7 +16,7 @@ agents' names; a file of an arena also has ``arena``, what else identifies it. E
 | ``actions`` | the ids of all actions, in order |
 | ``returns`` | what each seat was paid in total, in units of the game's reward; null: the game was not finished |
 | ``policies`` | for each action, pairs [action, probability] of its policy, or null; may be absent |
-| ``forfeit`` | only in a forfeited game: ``seat``, ``agent``, ``reason``; ``returns`` then follow the arena's rule |
+| ``forfeit`` | only in files of catbox 0.1: ``seat``, ``agent``, ``reason`` of a game that an agent forfeited |
 
 A replay needs neither the agents nor a seed: the deals are in the file.
 """
@@ -40,12 +40,12 @@ from catbox_env.core.checks import brief, check_integer, is_integer
 
 FORMAT = "catbox-games-1"
 #: The longest line that is read, in bytes.
-LONGEST_LINE = 1 << 24
+MAX_LINE_BYTES = 1 << 24
 #: Far above any score of a game; a float holds all integers up to it.
-_LARGEST = 1e15
+_MAX_SCORE = 1e15
 _REMEDY = "give a file that catbox arena --record, catbox play --save or catbox watch --save wrote"
 #: Probabilities below this are left out of a record.
-LEAST_PROBABILITY = 5e-5
+MIN_PROBABILITY = 5e-5
 
 
 @dataclass(frozen=True)
@@ -89,26 +89,17 @@ class GameRecord:
             over = "over, but has no returns," if state.is_terminal() else "not over, but has returns,"
             raise ValueError(f"the game is {over} {after}")
         if self.forfeit is not None:
-            expected = forfeit_scores(self.game, self.forfeit["seat"])
+            expected = [float(self.game.max_utility)] * self.game.num_players
+            expected[self.forfeit["seat"]] = float(self.game.min_utility)
             if expected != self.returns:
                 raise ValueError(f"a forfeited game has the returns {expected}, not {self.returns}")
         elif self.returns is not None and state.returns() != self.returns:
             raise ValueError(f"the actions give the returns {state.returns()}, not {self.returns}")
 
 
-def forfeit_scores(game: Game, seat: int) -> list[float]:
-    """The scores of a game that ``seat`` forfeits: the worst margin that the rules allow.
-
-    ``game``: with the reward ``"score"``.
-    """
-    scores = [float(game.max_utility)] * game.num_players
-    scores[seat] = float(game.min_utility)
-    return scores
-
-
 def policy_pairs(policy: NDArray[np.floating]) -> list[list[Any]]:
     """A policy (A,) as it is recorded: pairs [action, probability], rounded, without those close to 0."""
-    kept = np.flatnonzero(policy >= LEAST_PROBABILITY).tolist()
+    kept = np.flatnonzero(policy >= MIN_PROBABILITY).tolist()
     return [[action, round(float(policy[action]), 4)] for action in kept]
 
 
@@ -119,7 +110,6 @@ class Recorder:
         self.deals: list[list[Any]] = [[] for _ in range(num_games)]
         self.actions: list[list[int]] = [[] for _ in range(num_games)]
         self.policies: list[list[Any]] = [[] for _ in range(num_games)]
-        self.forfeits: dict[int, tuple[int, str]] = {}  # row -> seat, reason
 
     def moved(self, vec: Vec, rows: NDArray[np.int64]) -> None:
         """Record the deal of every game of ``rows`` in which a round has begun."""
@@ -133,10 +123,6 @@ class Recorder:
             self.actions[row].append(action)
             self.policies[row].append(policy)
 
-    def forfeited(self, row: int, seat: int, reason: str) -> None:
-        """Record that ``seat`` has forfeited game ``row``."""
-        self.forfeits[row] = seat, reason
-
     def games(
         self, first_deal: int, names: Sequence[str], line_ups: NDArray[np.int64], scores: NDArray[np.float64]
     ) -> list[dict[str, Any]]:
@@ -149,9 +135,6 @@ class Recorder:
             game |= {"actions": actions, "returns": scores[deal, turn].tolist()}
             if any(policy is not None for policy in self.policies[row]):
                 game["policies"] = self.policies[row]
-            if row in self.forfeits:
-                seat, reason = self.forfeits[row]
-                game["forfeit"] = {"seat": seat, "agent": agents[seat], "reason": reason}
             found.append(game)
         return found
 
@@ -170,13 +153,6 @@ def record_lines(
     }
     for line in itertools.chain([header], games):
         yield json.dumps(line, separators=(",", ":"), allow_nan=False) + "\n"
-
-
-def begins_with(path: Path, header: str) -> bool:
-    """Whether the first line of the file at ``path`` is ``header``."""
-    expected = header.encode()
-    with open(path, "rb") as file:
-        return file.readline(len(expected)) == expected
 
 
 def write_records(
@@ -198,19 +174,13 @@ def read_record(path: Path, number: int = 1) -> GameRecord:
         return read_record_from(file, path, number)
 
 
-def count_games(path: Path) -> int:
-    """How many games a file holds, unchecked. Raises OSError for a file that cannot be read."""
-    with open(path, "rb") as file:
-        return sum(1 for line in file if line.strip()) - 1
-
-
 def read_record_from(file: BinaryIO, name: Path | str, number: int = 1) -> GameRecord:
     """As `read_record`, from an open file or bytes (``io.BytesIO``); messages call it ``name``."""
     number = check_integer("number of the game", number, 1)
-    header = _line(name, 1, file.readline(LONGEST_LINE))
+    header = _line(name, 1, file.readline(MAX_LINE_BYTES))
     game = _game(name, header)
     for line_number in range(2, number + 2):
-        line = file.readline(LONGEST_LINE)
+        line = file.readline(MAX_LINE_BYTES)
         if not line:
             raise ValueError(f"{name} holds {line_number - 2} games; asked for game {number}")
     return _checked_record(game, header, name, number + 1, line)
@@ -219,10 +189,10 @@ def read_record_from(file: BinaryIO, name: Path | str, number: int = 1) -> GameR
 def read_records(path: Path) -> Iterator[GameRecord]:
     """Every game of a file, checked completely when its turn comes. Errors as in `read_record`."""
     with open(path, "rb") as file:
-        header = _line(path, 1, file.readline(LONGEST_LINE))
+        header = _line(path, 1, file.readline(MAX_LINE_BYTES))
         game = _game(path, header)
         for number in itertools.count(2):
-            if not (line := file.readline(LONGEST_LINE)):
+            if not (line := file.readline(MAX_LINE_BYTES)):
                 return
             yield _checked_record(game, header, path, number, line)
 
@@ -230,7 +200,7 @@ def read_records(path: Path) -> Iterator[GameRecord]:
 def game_of_records(path: Path) -> Game:
     """The game that the records of a file are of. Errors as in `read_record`."""
     with open(path, "rb") as file:
-        return _game(path, _line(path, 1, file.readline(LONGEST_LINE)))
+        return _game(path, _line(path, 1, file.readline(MAX_LINE_BYTES)))
 
 
 def _checked_record(
@@ -289,8 +259,8 @@ def _record(game: Game, line: dict[str, Any]) -> GameRecord:
     returns = None if "returns" in line and line["returns"] is None else listed("returns", players)
     if not all(isinstance(name, str) and name.isprintable() for name in agents):
         raise ValueError(f"agents={brief(agents)}; expected names of printable characters")
-    if not all(isinstance(value, float | int) and abs(value) <= _LARGEST for value in returns or ()):
-        raise ValueError(f"returns={brief(returns)}; expected numbers of at most {_LARGEST:.0e}")
+    if not all(isinstance(value, float | int) and abs(value) <= _MAX_SCORE for value in returns or ()):
+        raise ValueError(f"returns={brief(returns)}; expected numbers of at most {_MAX_SCORE:.0e}")
     if not all(is_integer(action) for action in actions):
         raise ValueError(f"actions={brief(actions)}; expected ids of actions")
     if not deals:

@@ -20,12 +20,11 @@ from rich.text import Text
 import catbox_env
 from catbox_agents.arena.arena_result import ArenaResult
 from catbox_agents.arena.intervals import Estimate
-from catbox_agents.arena.referee import FORFEITS
 from catbox_agents.arena.results import Result
 from catbox_agents.files import write_atomically
 
 #: The longest name that the picture shows in full.
-_LONGEST = 28
+_MAX_NAME = 28
 #: Explains the table of the language models.
 MODELS = (
     "Decisions: legal at once, repaired after a failed answer, or left to the fallback. Failed answers by kind. Tokens "
@@ -115,16 +114,6 @@ def terminal_tables(result: ArenaResult, width: int) -> list[Table]:
     return [legend, *flat]
 
 
-def fault_lines(result: ArenaResult) -> list[str]:
-    """What went wrong, a line for each agent and kind."""
-    return [
-        f"{summary.name}: {fault.kind}, {fault.count} "
-        f"{'forfeited games' if fault.kind in FORFEITS else 'times'}; first: {fault.first}"
-        for summary in result.summaries
-        for fault in summary.faults
-    ]
-
-
 def page(result: ArenaResult, date: str) -> str:
     """The result as Markdown."""
     names = result.agents
@@ -146,13 +135,12 @@ def page(result: ArenaResult, date: str) -> str:
         "How much more one agent earns than another in the same field, on the same deals.",
         _markdown(_difference_rows(result)),
         "## Statistics",
-        "Means for a round of the first agent among copies of the second.",
+        "The first agent among copies of the second. Score and win share are means for a game, the other numbers for a "
+        "round.",
         _markdown(_statistics_rows(result, own)),
     ]
     if result.tallies:
         parts += ["## Language models", MODELS, _markdown(_model_rows(result, own))]
-    if faults := fault_lines(result):
-        parts += ["## What went wrong", "\n".join(f"- {line}" for line in faults)]
     return "\n\n".join(parts) + "\n"
 
 
@@ -163,8 +151,7 @@ def _cell(result: ArenaResult, name: str, other: str) -> str:
 def _summary_rows(result: ArenaResult, labels: Mapping[str, str]) -> list[list[str]]:
     mixed = result.mixed_margins is not None
     rows = [
-        ["agent", "rating", "Nash share", "Nash margin", *(["mixed tables"] if mixed else [])]
-        + ["ms a move", "forfeits"]
+        ["agent", "rating", "Nash share", "Nash margin", *(["mixed tables"] if mixed else []), "ms a move"]
     ]
     for summary in result.summaries:
         rows.append(
@@ -175,7 +162,6 @@ def _summary_rows(result: ArenaResult, labels: Mapping[str, str]) -> list[list[s
                 str(summary.nash_margin),
                 *([str(summary.mixed)] if mixed else []),
                 milliseconds(result.seconds_per_move[summary.name]),
-                str(summary.forfeits),
             ]
         )
     return rows
@@ -280,7 +266,7 @@ def _draw(result: ArenaResult, file: BinaryIO) -> None:
     from matplotlib.backends.backend_agg import FigureCanvasAgg
     from matplotlib.figure import Figure
 
-    names = [name if len(name) <= _LONGEST else f"...{name[3 - _LONGEST :]}" for name in result.agents]
+    names = [name if len(name) <= _MAX_NAME else f"...{name[3 - _MAX_NAME :]}" for name in result.agents]
     n = len(names)
     means = np.array([[result.margin(one, other).mean for other in result.agents] for one in result.agents])
     largest = max(float(np.abs(means).max()), 1e-9)

@@ -10,7 +10,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from catbox_agents.arena.intervals import mean_and_half_width
-from catbox_agents.arena.referee import Fault
 from catbox_agents.features import facts
 from catbox_env import Vec
 
@@ -135,8 +134,7 @@ class Block:
     #: (deals, m, m): how often a seat of one agent beat one of another in the same game; a draw counts half.
     comparisons: NDArray[np.float64]
     seconds: NDArray[np.float64]  #: (m,): the time in the agents' code,
-    decisions: NDArray[np.int64]  #: (m,): and how often they were asked; both only in an arena
-    faults: list[Fault] = field(default_factory=list)
+    decisions: NDArray[np.int64]  #: (m,): and how often they were asked
     games: list[dict[str, Any]] = field(
         default_factory=list
     )  #: as `catbox_agents.arena.records` describes them
@@ -177,8 +175,7 @@ class Block:
         more_points = (mine > theirs) + 0.5 * (mine == theirs)
         comparisons = np.einsum("drst,ars,brt->dab", more_points, holds, holds)
         comparisons[:, agents, agents] = 0  # seats of the same agent
-        untimed = {"seconds": np.zeros(len(agents)), "decisions": np.zeros(len(agents), np.int64)}
-        return cls(deals, by_seat, rounds, comparisons, **{**untimed, **more})
+        return cls(deals, by_seat, rounds, comparisons, **more)
 
     @property
     def num_deals(self) -> int:
@@ -200,7 +197,6 @@ class Block:
             "comparisons": self.comparisons.tolist(),
             "seconds": self.seconds.tolist(),
             "decisions": self.decisions.tolist(),
-            "faults": [asdict(fault) for fault in self.faults],
             "tallies": self.tallies,
         }
 
@@ -222,8 +218,7 @@ class Block:
             np.array(plain["comparisons"]),
             np.array(plain["seconds"]),
             np.array(plain["decisions"], np.int64),
-            [Fault(**fault) for fault in plain["faults"]],
-            tallies=plain.get("tallies", []),
+            tallies=plain["tallies"],
         )
 
 

@@ -1,45 +1,61 @@
-"""The arena: every agent among copies of every other, on the same deals from every seat."""
+"""Comparisons of agents on the same deals from every seat: `evaluate` plays one table, `run_arena` all of them.
+
+Every deal is played once for each seat; each time the line-up rotates by one seat, so that every agent holds every
+hand. An agent's margin over the others is first averaged over the games of one deal. These averages are independent,
+and the interval is computed from them. In this paired design the luck of the deal cancels out and does not widen the
+interval.
+"""
 
 from __future__ import annotations
 
 import importlib.util
 import math
 import os
+import pickle
+import secrets
 import tempfile
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack
 from itertools import chain
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import catbox_env
 from catbox_agents.arena.arena_result import ArenaResult, arena_result, widest_interval
-from catbox_agents.arena.deal_sets import seed_of_deals
-from catbox_agents.arena.playing import play_here
-from catbox_agents.arena.records import begins_with, count_games, record_lines, write_records
-from catbox_agents.arena.results import Block
-from catbox_agents.arena.setup import (
+from catbox_agents.arena.deals import (
     MIN_DEALS,
     SMALL,
     SMALL_BLOCKS,
-    Setup,
-    Task,
     check_num_deals,
     first_deal,
     num_blocks,
-    played_game,
-    set_up,
+    seed_of_deals,
 )
+from catbox_agents.arena.records import record_lines, write_records
+from catbox_agents.arena.results import Block, Result, table_result
 from catbox_agents.arena.store import BLOCKS_FILE, Store
-from catbox_agents.specs import AgentSpec
+from catbox_agents.arena.tables import (
+    PAIR,
+    Pickled,
+    Players,
+    Setup,
+    Table,
+    Task,
+    all_tables,
+    play_block,
+    played_game,
+)
+from catbox_agents.specs import AgentSpec, label_of, labels_of, meaning
 from catbox_env import Game
-from catbox_env.core.checks import check_flag, check_integer, check_number
+from catbox_env.core.checks import brief, check_flag, check_integer, check_number
 from catbox_env.core.extras import install_line
+from catbox_env.core.game import check_game_object
 
-if TYPE_CHECKING:
-    from catbox_agents.arena.ray_workers import RayWorkers
-    from catbox_agents.arena.workers import Workers
-
+#: Most games that `evaluate` plays side by side. Larger batches cost memory and save little time.
+CHUNK = 2048
+#: Deals of its first batch. Each next batch is 1.5 times as large, up to CHUNK games, so that little is lost when a
+#: comparison of slow agents is interrupted.
+FIRST_DEALS = 16
 #: Most processes of an arena.
 MAX_PROCESSES = 1024
 #: The packages that an arena needs: the extra "arena".
@@ -50,7 +66,19 @@ _FIRST_CHECK, _FARTHEST = SMALL_BLOCKS * SMALL, 4
 #: Without --deals, an arena with a target width ends here.
 DEALS_FOR_WIDTH = 1_000_000
 #: Most deals of an arena: all are held in memory.
-MOST_DEALS = 10_000_000
+MAX_DEALS = 10_000_000
+
+#: Plays tasks: each with its block, in any order.
+Play = Callable[[Iterable[Task]], Iterator[tuple[Task, Block]]]
+
+
+class EvaluationInterrupted(KeyboardInterrupt):
+    """Ctrl-C during `evaluate`. ``result``: of the finished deals; None if there are fewer than MIN_DEALS."""
+
+    def __init__(self, result: Result | None, num_deals: int) -> None:
+        done = 0 if result is None else result.deals
+        super().__init__(f"interrupted: {done} of {num_deals} deals were finished")
+        self.result = result
 
 
 class ArenaInterrupted(KeyboardInterrupt):
@@ -60,6 +88,68 @@ class ArenaInterrupted(KeyboardInterrupt):
         done = 0 if result is None else result.deals
         super().__init__(f"interrupted: {done} of {num_deals} deals were finished at every table")
         self.result = result
+
+
+def evaluate(
+    game: Game,
+    agents: Sequence[AgentSpec],
+    num_deals: int,
+    seed: int | None = 0,
+    names: Sequence[str] | None = None,
+    progress: Callable[[int, int], None] | None = None,
+) -> Result:
+    """Play ``num_deals`` deals, each with every rotation of the seats, and compare the agents.
+
+    ``agents``: specs (see `catbox_agents.make`) or agents; the last one fills the remaining seats, so
+    ``[net, "heuristic"]`` is one net among heuristics. ``progress`` is called with (games played, games in total).
+    The same arguments give the same result. ``seed`` seeds the deals and the random numbers of agents with
+    ``seed_decisions``; None draws a random one, which the result contains. Give None for agents that might know the
+    deals of a small seed.
+
+    Raises ValueError for fewer than two agents, more agents than seats, fewer than ten deals (their interval would be
+    meaningless), an unknown agent, a seed that is not an integer of 0 or more, an agent that plays an illegal action,
+    and one whose code raises an error (`AgentError`). Ctrl-C raises `EvaluationInterrupted`, a KeyboardInterrupt that
+    holds the result so far.
+    """
+    check_game_object(game)
+    _check_agents(agents)
+    labels = labels_of(agents) if names is None else _check_names(names, len(agents))
+    seats = game.num_players
+    if len(labels) > seats:
+        raise ValueError(
+            f"{len(labels)} agents ({', '.join(labels)}) for {seats} seats: name at most {seats} agents, or play with "
+            "more players"
+        )
+    num_deals = check_num_deals(num_deals)
+    seed = secrets.randbits(128) if seed is None else seed_of_deals(None, seed)[0]
+    line_up = tuple(min(seat, len(labels) - 1) for seat in range(seats))
+    table = Table(PAIR, tuple(range(len(labels))), line_up)
+    setup = Setup(game, tuple(agents), tuple(labels), (table,), seed)
+    players = Players(setup)
+    blocks: list[Block] = []
+    first = finished = 0
+
+    def ended(games: int) -> None:
+        nonlocal finished
+        finished += games
+        if progress is not None:
+            progress(finished, num_deals * seats)
+
+    def result() -> Result:
+        about = {"game": game.id, "options": dict(game.options), "deals_planned": num_deals, "seed": seed}
+        return table_result(blocks, line_up, seats, labels, **about)
+
+    size = min(FIRST_DEALS, largest := max(1, CHUNK // seats))
+    try:
+        while first < num_deals:
+            if num_deals - first < 1.5 * size:  # the last batch is about as large as the one before it
+                size = num_deals - first
+            blocks.append(play_block(setup, players, Task(0, first, size), ended))
+            first += size
+            size = min(size + (size + 1) // 2, largest)
+    except KeyboardInterrupt:
+        raise EvaluationInterrupted(result() if first >= MIN_DEALS else None, num_deals) from None
+    return result()
 
 
 def run_arena(
@@ -82,9 +172,8 @@ def run_arena(
     """Play one of each agent among copies of each other one, and compare them.
 
     Args:
-        agents: specs (see `catbox_agents.make`) or agents, at least two. Each block of deals gets newly made agents; an
-            agent that you pass is copied (with ``pickle``) as it is. One that ends its process, as by ``sys.exit``,
-            forfeits only with ``processes``.
+        agents: specs (see `catbox_agents.make`) or agents, at least two. Each is made once; an agent of your own that
+            has no method ``seed_decisions`` is made anew for each block of deals, or copied (with ``pickle``) as it is.
         num_deals: deals of each table, 10 to 10,000,000, each played from every seat; 1,000 by default. With
             ``until_ci``: the most deals, 1,000,000 by default.
         until_ci: play until no 95 % interval in the matrix has a larger half width than this.
@@ -93,9 +182,10 @@ def run_arena(
         mixed: also play tables with every agent (if there are more agents than seats, every selection of them).
         processes: the number of processes to play in; None: this one. The result is the same. Processes are new
             interpreters, so a script needs ``if __name__ == "__main__":``.
-        move_time: seconds for one move. Agents are then asked for one game at a time, in separate processes.
+        move_time: seconds for one move. Agents are then asked for one game at a time.
         output: a folder for finished blocks of deals, from which a second call resumes; at the end it gets
-            ``results.json``, ``results.md`` and ``matrix.png``.
+            ``results.json``, ``results.md`` and ``matrix.png``. After an agent has changed, only its tables are played
+            again.
         record: a file for the games, see ``catbox_agents.arena.records``. An existing file is replaced only if the
             arena resumes in ``output`` and the file belongs to it.
         progress: called with (games played, games in total); with ``until_ci`` the total is an estimate.
@@ -103,9 +193,9 @@ def run_arena(
             ``processes`` is then the most cores to use, None: all. The result is the same. The agents' files must be at
             the same paths on all machines. Needs the extra ``ray``.
 
-    An agent that raises an error, answers anything but a legal action or takes longer than ``move_time`` forfeits that
-    game: docs/arena.md has the rule. Raises ValueError for agents or options that cannot be played, and for a folder of
-    another arena; `WriteError` for a folder or file that cannot be written. Ctrl-C raises `ArenaInterrupted`, a
+    Raises ValueError for agents or options that cannot be played, for a folder of another arena, and for an agent that
+    answers anything but a legal action or takes longer than ``move_time``; `AgentError` for an error in an agent's
+    code; `WriteError` for a folder or file that cannot be written. Ctrl-C raises `ArenaInterrupted`, a
     KeyboardInterrupt with the result so far, which is also written to ``output``.
     """
     missing = [name for name in NEEDED if importlib.util.find_spec(name) is None]
@@ -114,8 +204,8 @@ def run_arena(
     most = check_num_deals(
         (1000 if until_ci is None else DEALS_FOR_WIDTH) if num_deals is None else num_deals
     )
-    if most > MOST_DEALS:
-        raise ValueError(f"num_deals={most}: expected at most {MOST_DEALS}")
+    if most > MAX_DEALS:
+        raise ValueError(f"num_deals={most}: expected at most {MAX_DEALS}")
     width, limit = until_ci, move_time
     if width is not None:
         width = check_number("until_ci", width, "a number above 0, in points, such as 0.05", above=True)
@@ -123,56 +213,124 @@ def run_arena(
         limit = check_number("move_time", limit, "a number above 0, in seconds, such as 1", above=True)
     if processes is not None:
         processes = check_integer("processes", processes, 1, MAX_PROCESSES)
-    elif limit is not None and ray_address is None:
-        processes = 1
     seed_of_set, deal_set_name = seed_of_deals(deal_set, seed)
-    setup = set_up(game, agents, names, seed_of_set, check_flag("mixed", mixed), limit, record is not None)
+    check_game_object(game)
+    names = _arena_names(game, agents, names)
+    tables = all_tables(len(names), game.num_players, check_flag("mixed", mixed))
+    given = tuple(_given(agent, name) for agent, name in zip(agents, names, strict=True))
+    setup = Setup(game, given, tuple(names), tuple(tables), seed_of_set, limit, record is not None)
+    players = Players(setup)
     settings = {
         "catbox": catbox_env.__version__,
         "game": game.id,
         "options": game.options,
-        "agents": [{"name": n, "is": f} for n, f in zip(setup.names, setup.fingerprints, strict=True)],
+        "agents": names,
         "seed": setup.seed,
         "mixed": mixed,
-        "move_time": limit,
         "record": record is not None,
     }
-    arena = {name: settings[name] for name in ("seed", "mixed", "move_time", "agents")}
-    header = {"game": played_game(game), "agents": list(setup.names), "arena": arena}
+    fingerprints = players.fingerprints()
+    arena = {"seed": setup.seed, "mixed": mixed, "agents": fingerprints}
+    header = {"game": played_game(game), "agents": names, "arena": arena}
     if record is not None:
         _check_record(Path(record), header, output)
     with ExitStack() as stack:
-        folder = stack.enter_context(tempfile.TemporaryDirectory()) if output is None else output
-        store = stack.enter_context(Store(Path(folder), settings))
+        blocks: dict[Task, Block] = {}
+        store, keep = None, blocks.__setitem__
+        if output is not None or record is not None:
+            folder = stack.enter_context(tempfile.TemporaryDirectory()) if output is None else output
+            store = stack.enter_context(Store(Path(folder), settings, tables, fingerprints))
+            blocks, keep = store.blocks, store.add
         planned = most if width is None else min(most, _FIRST_CHECK)
         try:
-            workers: Workers | RayWorkers | None = None
+            play: Play = lambda tasks: ((task, play_block(setup, players, task)) for task in tasks)  # noqa: E731
             if ray_address is not None:
                 from catbox_agents.arena.ray_workers import RayWorkers
 
-                workers = stack.enter_context(RayWorkers(setup, ray_address, processes))
+                on_ray = RayWorkers(setup, fingerprints, ray_address, processes)
+                play = stack.enter_context(on_ray).play
             elif processes is not None:
                 from catbox_agents.arena.workers import Workers  # a browser has no processes
 
-                workers = stack.enter_context(Workers(setup, processes))
+                play = stack.enter_context(Workers(setup, processes)).play
+            elif limit is not None:
+                players.warm_up()
             total = planned
             while True:
-                _play(setup, store, planned, total, workers, progress)
+                _play(setup, blocks, planned, total, play, keep, progress)
                 if width is None or planned == most:
                     break
-                widest = widest_interval(setup, store.blocks, planned)
+                widest = widest_interval(setup, blocks, planned)
                 if widest <= width:
                     break
                 needed = planned * (widest / width) ** 2
                 planned = _next_check(planned, needed, most)
                 total = max(planned, min(most, math.ceil(needed)))
         except KeyboardInterrupt:
-            result = _partial(setup, store.blocks, planned, deal_set_name)
-            _write(setup, store, result, planned, output, record, header)
+            result = _partial(setup, blocks, planned, deal_set_name)
+            _write(store, result, output, record, header)
             raise ArenaInterrupted(result, planned) from None
-        result = arena_result(setup, store.blocks, planned, deal_set_name)
-        _write(setup, store, result, planned, output, record, header)
+        result = arena_result(setup, blocks, planned, deal_set_name)
+        _write(store, result, output, record, header)
     return result
+
+
+def _arena_names(game: Game, agents: Sequence[AgentSpec], names: Sequence[str] | None) -> list[str]:
+    """The names of an arena's agents. Raises ValueError for one agent that is listed twice without a name of its own,
+    and for invalid names."""
+    _check_agents(agents)
+    if names is not None:
+        return _check_names(names, len(agents))
+    specs = [label_of(agent) for agent in agents if isinstance(agent, str | os.PathLike)]
+    meanings = [meaning(spec, game) for spec in specs]
+    twice = next((what for what in meanings if meanings.count(what) > 1), None)
+    if twice is not None:
+        same = [spec for spec, what in zip(specs, meanings, strict=True) if what == twice]
+        raise ValueError(
+            f"agents: {', '.join(same)}: the same agent more than once; list each agent once, or give each its own "
+            "name"
+        )
+    return labels_of(agents)
+
+
+def _given(agent: AgentSpec, name: str) -> AgentSpec | Pickled:
+    """A spec, or the pickled agent. Raises ValueError for an agent that cannot be pickled."""
+    if isinstance(agent, str | os.PathLike):
+        return os.fspath(agent)
+    try:
+        pickled = pickle.dumps(agent)
+        pickle.loads(pickled)
+    except Exception as error:
+        raise ValueError(
+            f"agent {name!r} cannot be copied for each block of deals: pickle raised {type(error).__name__}: {error}; "
+            "give a spec, such as 'package.module:Class', or make the agent picklable"
+        ) from error
+    return Pickled(pickled)
+
+
+def _check_agents(agents: object) -> None:
+    """Raise ``ValueError`` unless ``agents`` is a list of at least two."""
+    if isinstance(agents, str | bytes) or not isinstance(agents, Sequence):
+        raise ValueError(
+            f"agents={brief(agents)}: expected a list of agents, such as ['heuristic', 'random']"
+        )
+    if len(agents) < 2:
+        given = ", ".join(map(label_of, agents)) or "none"
+        raise ValueError(f"agents: {len(agents)} ({given}); expected at least 2 to compare")
+
+
+def _check_names(names: Any, number: int) -> list[str]:
+    """``names`` as a list. Raises ``ValueError`` unless they are ``number`` different texts of printable characters."""
+    listed = isinstance(names, Sequence) and not isinstance(names, str)
+    if (
+        not listed
+        or not all(isinstance(name, str) and name.strip() and name.isprintable() for name in names)
+        or not len(names) == len(set(names)) == number
+    ):
+        raise ValueError(
+            f"names={brief(names)}: expected {number} different names of printable characters, one for each agent"
+        )
+    return list(names)
 
 
 def _check_record(path: Path, header: dict[str, Any], output: str | os.PathLike[str] | None) -> None:
@@ -181,29 +339,35 @@ def _check_record(path: Path, header: dict[str, Any], output: str | os.PathLike[
         return
     blocks = None if output is None else Path(output) / BLOCKS_FILE
     goes_on = blocks is not None and blocks.is_file() and blocks.stat().st_size > 0
-    if not goes_on or not path.is_file() or not begins_with(path, next(record_lines(games=[], **header))):
-        raise ValueError(
-            f"{path} already exists{' and holds other games' if goes_on else ''}: give another name, or move it away"
-        )
+    if goes_on and path.is_file():
+        expected = next(record_lines(games=[], **header)).encode()
+        with open(path, "rb") as file:
+            if file.readline(len(expected)) == expected:
+                return
+    raise ValueError(
+        f"{path} already exists{' and holds other games' if goes_on else ''}: give another name, or move it away"
+    )
 
 
 def _play(
     setup: Setup,
-    store: Store,
+    blocks: Mapping[Task, Block],
     planned: int,
     total: int,
-    workers: Workers | RayWorkers | None,
+    play: Play,
+    keep: Callable[[Task, Block], None],
     progress: Callable[[int, int], None] | None,
 ) -> None:
-    """Play what is missing of the first ``planned`` deals; ``total`` is for the progress."""
+    """Play what is missing of the first ``planned`` deals; ``total`` is for the progress. ``keep`` adds a block to
+    ``blocks``, those that are finished."""
     games_of_deal = sum(table.rotations for table in setup.tables)
     tasks = list(chain.from_iterable(setup.blocks(planned)))
-    missing = [task for task in tasks if task not in store.blocks]
-    done = sum(setup.games_of(task) for task in tasks if task in store.blocks)
+    missing = [task for task in tasks if task not in blocks]
+    done = sum(setup.games_of(task) for task in tasks if task in blocks)
     if progress is not None:
         progress(done, total * games_of_deal)
-    for task, block in play_here(setup, missing) if workers is None else workers.play(missing):
-        store.add(task, block)
+    for task, block in play(missing):
+        keep(task, block)
         done += setup.games_of(task)
         if progress is not None:
             progress(done, total * games_of_deal)
@@ -226,27 +390,21 @@ def _partial(
 
 
 def _write(
-    setup: Setup,
-    store: Store,
+    store: Store | None,
     result: ArenaResult | None,
-    planned: int,
     output: str | os.PathLike[str] | None,
     record: str | os.PathLike[str] | None,
     header: dict[str, Any],
 ) -> None:
     """Write the result into the folder, and the records of all finished games, if there are any.
 
-    A record with more games of the arena is kept. ``header``: its content, as arguments of `record_lines`.
+    ``header``: what identifies the record, as arguments of `record_lines`.
     """
     if output is not None and result is not None:
         from catbox_agents.arena.report import write_report
 
         write_report(result, Path(output))
-    if record is not None:
-        path = Path(record)
-        tasks = [task for task in chain.from_iterable(setup.blocks(planned)) if task in store.blocks]
-        finished = sum(map(setup.games_of, tasks))
-        if finished == 0 or (path.exists() and count_games(path) > finished):
-            return
-        games = (game for task in tasks for game in store.games(task))
-        write_records(path, games=games, **header)
+    if store is not None and record is not None and store.blocks:
+        longest = {(task.first, task.table): task for task in sorted(store.blocks, key=lambda t: t.num_deals)}
+        games = (game for _, task in sorted(longest.items()) for game in store.games(task))
+        write_records(Path(record), games=games, **header)

@@ -1,7 +1,8 @@
 """The folder of an arena: its settings, and every finished block of deals.
 
-``arena.json`` says what is played; ``blocks.jsonl`` gets a line for each finished block, with a checksum, and is never
-rewritten. If the process is killed while writing, the last line is incomplete; it is cut off when the arena resumes.
+``arena.json`` says what is played; ``blocks.jsonl`` gets a line for each finished block, with a checksum and the
+fingerprints of its agents, and is never rewritten. Blocks with an agent that has changed since are not read. If the
+process is killed while writing, the last line is incomplete; it is cut off when the arena resumes.
 """
 
 from __future__ import annotations
@@ -9,17 +10,17 @@ from __future__ import annotations
 import json
 import os
 import zlib
-from collections.abc import Iterator
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, BinaryIO
 
-from catbox_agents.arena.deal_sets import DEAL_SETS
+from catbox_agents.arena.deals import DEAL_SETS
 from catbox_agents.arena.results import Block
-from catbox_agents.arena.setup import Task
+from catbox_agents.arena.tables import Table, Task
 from catbox_agents.files import check_format, parse_json, read_text, write_atomically, writing
 
 #: The format of the folder.
-FORMAT = "catbox-arena-1"
+FORMAT = "catbox-arena-2"
 SETTINGS_FILE, BLOCKS_FILE = "arena.json", "blocks.jsonl"
 _REMEDY = "give another --output folder"
 #: Deal sets by seed, to name them in messages.
@@ -29,12 +30,15 @@ _NAME_OF_SEED = {seed: name for name, seed in DEAL_SETS.items()}
 class Store:
     """The finished blocks. A context manager that locks the folder.
 
-    ``blocks``: the finished blocks by task, without the records of their games. Raises ``ValueError`` for a folder of
-    another arena, for one in use, and for damaged files.
+    ``blocks``: the finished blocks by task, without the records of their games. ``fingerprints``: of the agents.
+    Raises ``ValueError`` for a folder of another arena, for one in use, and for damaged files.
     """
 
-    def __init__(self, folder: Path, settings: dict[str, Any]) -> None:
+    def __init__(
+        self, folder: Path, settings: dict[str, Any], tables: Sequence[Table], fingerprints: Sequence[str]
+    ) -> None:
         self.folder = folder
+        self._agents = [[fingerprints[agent] for agent in table.agents] for table in tables]
         self.blocks: dict[Task, Block] = {}
         self._places: dict[Task, int] = {}  # the offset of each task's line
         self._settings = json.loads(json.dumps({"format": FORMAT, **settings}))
@@ -72,7 +76,8 @@ class Store:
     def add(self, task: Task, block: Block) -> None:
         """Store a finished block."""
         assert self._file is not None  # inside the context
-        body = {"task": [task.table, task.number, task.num_deals], **block.as_dict(), "games": block.games}
+        played = {"task": [task.table, task.first, task.num_deals], "agents": self._agents[task.table]}
+        body = {**played, **block.as_dict(), "games": block.games}
         text = json.dumps(body, separators=(",", ":")).encode()
         with writing(self.folder / BLOCKS_FILE):
             place = self._file.seek(0, os.SEEK_END)
@@ -128,7 +133,7 @@ class Store:
         path = self.folder / BLOCKS_FILE
         self._file.seek(0)
         place = 0
-        for number, line in enumerate(_lines(self._file), 1):
+        for number, line in enumerate(iter(self._file.readline, b""), 1):
             if not line.endswith(b"\n"):
                 with writing(path):
                     self._file.truncate(place)
@@ -136,19 +141,14 @@ class Store:
             try:
                 body = _parsed(line)
                 task = Task(*body["task"])
-                block = Block.from_dict(body)
-            except (ValueError, KeyError, TypeError) as error:
+                if body["agents"] == self._agents[task.table]:
+                    self.blocks[task], self._places[task] = Block.from_dict(body), place
+            except (ValueError, LookupError, TypeError) as error:
                 raise ValueError(
                     f"{path}, line {number}: it is damaged ({type(error).__name__}: {error}); {_REMEDY}, or delete "
                     "this line to play its deals again"
                 ) from None
-            self.blocks[task], self._places[task] = block, place
             place += len(line)
-
-
-def _lines(file: BinaryIO) -> Iterator[bytes]:
-    while line := file.readline():
-        yield line
 
 
 def _parsed(line: bytes) -> dict[str, Any]:

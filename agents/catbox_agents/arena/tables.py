@@ -1,20 +1,49 @@
-"""The tables of an arena: which agents sit together, and who takes which seat."""
+"""The tables of an arena: which agents sit together, who takes which seat, and how deals are played there.
+
+A block of deals at a table is the unit of work. What is played in it depends only on the agents and on the deals, not
+on the process that plays it: every table has the same deals, the same seats, and the same random numbers for agents
+that accept them for each decision (``seed_decisions``).
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+import hashlib
+import os
+import pickle
+import sys
+import threading
+import time
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import combinations
+from itertools import combinations, pairwise
+from pathlib import Path
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from catbox_agents.agent import Agent
-from catbox_agents.specs import AgentSpec, agent_of, is_users_own
-from catbox_env import Game
+import catbox_env
+from catbox_agents.agent import Agent, agent_seed, needs_history, tells_policy
+from catbox_agents.arena.deals import deal_seed, decision_key, decision_seeds, first_deal, num_blocks
+from catbox_agents.arena.records import Recorder, policy_pairs
+from catbox_agents.arena.results import Block, RoundTotals
+from catbox_agents.play import ask_agent, ask_policy, play
+from catbox_agents.settings import specs_within
+from catbox_agents.specs import (
+    AgentSpec,
+    agent_of,
+    imports_module,
+    is_configured,
+    is_users_own,
+    make,
+    meaning,
+)
+from catbox_env import Game, Vec
 
 #: One agent among copies of another; an agent among its own copies; every agent, or as many as there are seats.
 PAIR, SELF, MIXED = "pair", "self", "mixed"
+#: Seconds for a move in the warm-up game, in which code is compiled.
+WARM_UP = 120.0
 
 
 def rotate_seats(line_up: Sequence[int]) -> NDArray[np.int64]:
@@ -77,30 +106,235 @@ def all_tables(num_agents: int, num_seats: int, mixed: bool) -> list[Table]:
     ]
 
 
-class Cast:
-    """The agents that play. ``places`` (rotations, P): the index of the one that holds each seat.
+@dataclass(frozen=True)
+class Task:
+    """``num_deals`` deals at table ``table``, from number ``first`` on."""
 
-    There is one object for each agent; for a user's class given as a spec, one for each seat of each rotation.
-    ``line_ups`` (rotations, P) has the indices in ``agents``. ``make`` makes the agent of a spec with the seed
-    ``seed_of(agent, rotation, seat)``.
+    table: int
+    first: int
+    num_deals: int
+
+
+@dataclass(frozen=True)
+class Pickled:
+    """An agent as an arena was given it, from which copies are made."""
+
+    data: bytes
+
+
+@dataclass(frozen=True)
+class Setup:
+    """What all processes of an arena share. ``agents``: specs, agents, or pickled agents (`Players`)."""
+
+    game: Game
+    agents: tuple[AgentSpec | Pickled, ...]
+    names: tuple[str, ...]
+    tables: tuple[Table, ...]
+    seed: int
+    move_time: float | None = None
+    record: bool = False
+
+    def blocks(self, num_deals: int) -> list[list[Task]]:
+        """The tasks of each block of the first ``num_deals`` deals, one for each table."""
+        firsts = [first_deal(number) for number in range(num_blocks(num_deals) + 1)]
+        return [
+            [Task(table, first, min(end, num_deals) - first) for table in range(len(self.tables))]
+            for first, end in pairwise(firsts)
+        ]
+
+    def finished(self, done: Mapping[Task, Any], num_deals: int) -> list[list[Task]]:
+        """Those `blocks` of which every task is in ``done``."""
+        return [tasks for tasks in self.blocks(num_deals) if all(task in done for task in tasks)]
+
+    def games_of(self, task: Task) -> int:
+        """How many games a task has."""
+        return task.num_deals * self.tables[task.table].rotations
+
+
+class Players:
+    """The agents of an arena in this process.
+
+    Each is made once. An agent of a user's class that may draw random numbers of its own, because it has no method
+    ``seed_decisions``, is made anew for each block, or copied if it was pickled: so a block does not depend on those
+    before it, and all agents have the same luck.
     """
 
-    def __init__(
-        self,
-        game: Game,
-        agents: Sequence[AgentSpec],
-        labels: Sequence[str],
-        line_ups: NDArray[np.int64],
-        seed_of: Callable[[int, int, int], int],
-        make: Callable[[AgentSpec, str, Game, int], Agent] = agent_of,
-    ) -> None:
-        self.agents: list[Agent] = []
-        self.labels: list[str] = []
-        self.places = np.zeros_like(line_ups)
-        for i, (given, label) in enumerate(zip(agents, labels, strict=True)):
-            for turn, seat in np.argwhere(line_ups == i).tolist():
-                first = self.labels[-1:] != [label]
-                if first or (isinstance(given, str) and is_users_own(self.agents[-1])):
-                    self.agents.append(make(given, label, game, seed_of(i, turn, seat)))
-                    self.labels.append(label)
-                self.places[turn, seat] = len(self.agents) - 1
+    def __init__(self, setup: Setup) -> None:
+        self._setup = setup
+        self._made = [self._make(place, agent_seed(0)) for place in range(len(setup.agents))]
+
+    def for_block(self, place: int, first: int) -> Agent:
+        """Agent ``place`` of the arena, for the deals from number ``first`` on."""
+        made, given = self._made[place], self._setup.agents[place]
+        is_spec = isinstance(given, str | os.PathLike)
+        if hasattr(made, "seed_decisions") or not (is_spec or isinstance(given, Pickled)):
+            return made
+        return self._make(place, agent_seed(first)) if is_users_own(made) else made
+
+    def _make(self, place: int, seed: int) -> Agent:
+        given, label = self._setup.agents[place], self._setup.names[place]
+        agent: AgentSpec = pickle.loads(given.data) if isinstance(given, Pickled) else given
+        return agent_of(agent, label, self._setup.game, seed)
+
+    def fingerprints(self) -> list[str]:
+        """A text for each agent that changes when the agent does."""
+        return [
+            fingerprint(os.fspath(given), made, self._setup.game)
+            if isinstance(given, str | os.PathLike)
+            else f"{type(made).__qualname__} {_hash(given.data) if isinstance(given, Pickled) else ''}"
+            for given, made in zip(self._setup.agents, self._made, strict=True)
+        ]
+
+    def warm_up(self) -> None:
+        """Let each agent play a game that does not count, in which its code is compiled."""
+        for number, table in enumerate(self._setup.tables):
+            if table.kind == SELF:
+                play_block(self._setup, self, Task(number, 0, 1), limit=WARM_UP)
+
+
+def play_block(
+    setup: Setup,
+    players: Players,
+    task: Task,
+    ended: Callable[[int], None] = lambda games: None,
+    limit: float | None = None,
+) -> Block:
+    """Play the games of ``task``, all side by side.
+
+    Game ``d * rotations + r`` of the batch is deal d with the line-up rotated by r seats. ``ended(games)`` is called
+    when so many more games are over. ``limit``: seconds for a move, instead of ``setup.move_time``.
+
+    Raises ValueError, naming the agent, for an agent that answers anything but a legal action or a valid policy, or
+    takes longer than the limit, and `AgentError` for an error in its code.
+    """
+    table, root = setup.tables[task.table], np.random.SeedSequence(setup.seed)
+    block = num_blocks(task.first + 1) - 1
+    line_ups = table.line_ups(np.random.default_rng(np.random.SeedSequence(setup.seed, spawn_key=(3, block))))
+    agents = [players.for_block(place, task.first) for place in table.agents]
+    labels = [setup.names[place] for place in table.agents]
+    limit = setup.move_time if limit is None else limit
+    rotations, seats = line_ups.shape
+    numbers = range(task.first, task.first + task.num_deals)
+    deals = [deal for number in numbers for deal in [deal_seed(root, number)] * rotations]
+    history = any(map(needs_history, agents))
+    vec = Vec(played_game(setup.game), len(deals), seed=deals, history=history, auto_deal=False)
+    seated = np.tile(line_ups, (task.num_deals, 1))
+    scores, rounds, games = np.zeros(seated.shape), RoundTotals(len(agents)), np.arange(len(deals))
+    recorder = Recorder(len(deals)) if setup.record else None
+    seconds, decisions = np.zeros(len(agents)), np.zeros(len(agents), np.int64)
+    counted = [dict(getattr(agent, "tally", {})) for agent in agents]
+    key, move = decision_key(root), 0
+
+    def ask(asked: NDArray[np.int64], vec: Vec, rows: NDArray[np.int64]) -> NDArray[np.int64]:
+        nonlocal move
+        seeds = decision_seeds(key, task.first, rotations, rows, move)
+        actions, policies = np.empty(len(rows), np.int64), list[Any]([None] * len(rows))
+        for i, (agent, label) in enumerate(zip(agents, labels, strict=True)):
+            own = np.flatnonzero(asked == i)
+            # The limit is for one move, so agents are then asked about one game at a time.
+            for some in np.split(own, len(own) if limit is not None else 1) if len(own) else []:
+                begun = time.perf_counter()
+                actions[some] = _within(
+                    limit,
+                    label,
+                    lambda: ask_agent(agent, label, vec, rows[some], seeds[some]),  # noqa: B023
+                )
+                seconds[i] += time.perf_counter() - begun
+                if recorder is not None and tells_policy(agent):
+                    told = _within(limit, label, lambda: ask_policy(agent, label, vec, rows[some]))  # noqa: B023
+                    for k, policy in zip(some.tolist(), told, strict=True):
+                        policies[k] = policy_pairs(policy)
+            decisions[i] += len(own)
+        if recorder is not None:
+            recorder.acted(rows, actions, policies)
+        move += 1
+        return actions
+
+    if recorder is not None:
+        recorder.moved(vec, games)
+    torch = sys.modules.get("torch")
+    threads = torch.get_num_threads() if torch is not None else 1
+    try:
+        if torch is not None:
+            torch.set_num_threads(1)  # the same numbers on any machine, one core for a process
+        for rows in play(vec, seated, games, ask):
+            scores[rows] += vec.rewards[rows]
+            rounds.add_round(vec, seated)
+            if recorder is not None:
+                recorder.moved(vec, rows)
+            if over := int(vec.terminated[rows].sum()):
+                ended(over)
+    finally:
+        if torch is not None:
+            torch.set_num_threads(threads)
+    shape = (task.num_deals, rotations, seats)
+    scores, win_shares = scores.reshape(shape), vec.win_shares.astype(np.float64).reshape(shape)
+    tallies = [
+        {name: number - before.get(name, 0) for name, number in getattr(agent, "tally", {}).items()}
+        for agent, before in zip(agents, counted, strict=True)
+    ]
+    records = [] if recorder is None else recorder.games(task.first, labels, line_ups, scores)
+    return Block.of(
+        scores,
+        win_shares,
+        rounds,
+        line_ups,
+        seconds=seconds,
+        decisions=decisions,
+        tallies=tallies,
+        games=records,
+    )
+
+
+def _within(limit: float | None, label: str, answer: Callable[[], NDArray[Any]]) -> NDArray[Any]:
+    """What ``answer`` returns or raises. Raises ValueError, naming the agent, after ``limit`` seconds, if given.
+
+    The answer is then computed in a thread of its own, which is not waited for.
+    """
+    if limit is None:
+        return answer()
+    found: list[NDArray[Any]] = []
+    failed: list[BaseException] = []
+
+    def compute() -> None:
+        try:
+            found.append(answer())
+        except BaseException as error:  # noqa: BLE001  (raised below)
+            failed.append(error)
+
+    thread = threading.Thread(target=compute, daemon=True)
+    begun = time.perf_counter()
+    thread.start()
+    thread.join(limit)
+    if thread.is_alive() or time.perf_counter() - begun > limit:
+        raise ValueError(f"agent {label!r} took more than {limit:g} s for a move, the limit (move_time)")
+    if failed:
+        raise failed[0]
+    return found[0]
+
+
+def played_game(game: Game) -> Game:
+    """The game as it is played for a comparison: the reward is the score."""
+    return catbox_env.make_game(game.id, **{**game.options, "reward": "score"})
+
+
+def fingerprint(spec: str, made: Any, game: Game) -> str:
+    """The spec, and a hash of the file that holds the agent: the network's weights, or the module of a user's class.
+
+    For an agent with settings, the files of the agents in them.
+    """
+    meant = meaning(spec.strip(), game)
+    if is_configured(meant):
+        within = specs_within(meant).values()
+        return " ".join([spec, *(fingerprint(each, make(each, game), game) for each in within)])
+    if imports_module(meant):
+        path = getattr(sys.modules[type(made).__module__], "__file__", None)
+    else:
+        path = getattr(made, "name", None)
+    if not isinstance(path, str) or not os.path.isfile(path):
+        return spec
+    return f"{spec} {_hash(Path(path).read_bytes())}"
+
+
+def _hash(data: bytes) -> str:
+    return hashlib.sha256(data).hexdigest()[:16]

@@ -13,14 +13,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from catbox_agents.agent import agent_seed, needs_history
-from catbox_agents.arena.deal_sets import deal_seed, seed_of_deals
-from catbox_agents.arena.playing import decision_seeds
+from catbox_agents.agent import Agent, agent_seed, needs_history
+from catbox_agents.arena.deals import deal_seed, decision_key, decision_seeds, seed_of_deals
 from catbox_agents.arena.records import GameRecord, game_of_records, read_records
-from catbox_agents.arena.tables import Cast, rotate_seats
-from catbox_agents.decisions import ask_agent
-from catbox_agents.play_out import rollout
-from catbox_agents.specs import AgentSpec, label_of
+from catbox_agents.arena.tables import rotate_seats
+from catbox_agents.play import ask_agents, play
+from catbox_agents.specs import AgentSpec, agent_of, labels_of
 from catbox_env import Game, Vec
 from catbox_env.core.checks import brief, check_integer
 from catbox_env.core.game import check_game_object
@@ -106,31 +104,39 @@ def play_games(
     seed, deal_set = seed_of_deals("training" if seed is None else None, seed)
     if isinstance(agents, str) or not 1 <= len(agents) <= game.num_players:
         raise ValueError(f"agents={brief(agents)}: expected a list of 1 to {game.num_players} agents")
-    labels = [label_of(agent) for agent in agents]
+    labels = labels_of(agents)
     line_ups = rotate_seats([min(seat, len(agents) - 1) for seat in range(game.num_players)])
-    cast = Cast(game, agents, labels, line_ups, agent_seed)
+    made = [
+        agent_of(agent, label, game, agent_seed(place))
+        for place, (agent, label) in enumerate(zip(agents, labels, strict=True))
+    ]
     about = {
         "agents": ", ".join(f"`{label}`" for label in labels),
         "deals": f"those of the set `{deal_set}`" if deal_set else f"of seed {seed}",
     }
-    return GameData(game, _played(game, cast, labels, line_ups, num_games, seed), num_games, about)
+    return GameData(game, _played(game, made, labels, line_ups, num_games, seed), num_games, about)
 
 
 def _played(
-    game: Game, cast: Cast, labels: list[str], line_ups: NDArray[np.int64], num_games: int, seed: int
+    game: Game,
+    agents: list[Agent],
+    labels: list[str],
+    line_ups: NDArray[np.int64],
+    num_games: int,
+    seed: int,
 ) -> Iterator[Chunk]:
     root = np.random.SeedSequence(seed)
-    history = any(needs_history(agent) for agent in cast.agents)
+    history = any(map(needs_history, agents))
     for first in range(0, num_games, size := _games_at_once(game)):
         numbers = np.arange(first, min(first + size, num_games))
         deals = [deal_seed(root, number) for number in numbers.tolist()]
         vec = Vec(game, len(numbers), seed=deals, history=history, auto_deal=False)
-        yield _played_chunk(vec, cast, labels, line_ups[numbers % len(line_ups)], numbers, root)
+        yield _played_chunk(vec, agents, labels, line_ups[numbers % len(line_ups)], numbers, root)
 
 
 def _played_chunk(
     vec: Vec,
-    cast: Cast,
+    agents: list[Agent],
     labels: list[str],
     line_ups: NDArray[np.int64],
     numbers: NDArray[np.int64],
@@ -140,31 +146,26 @@ def _played_chunk(
     totals = np.zeros((vec.num_envs, seats))
     dealt: list[list[Any]] = [[vec.game.deal_of(vec.get_state(row))] for row in rows.tolist()]
     decisions: list[tuple[NDArray[Any], ...]] = []
+    key = decision_key(root)
 
     def ask(asked: NDArray[np.int64], vec: Vec, rows: NDArray[np.int64]) -> NDArray[np.int64]:
-        move, actions = len(decisions), np.empty(len(rows), np.int64)
-        seeds = decision_seeds(root, int(numbers[0]), 1, rows, move)
-        for i, agent in enumerate(cast.agents):
-            own = np.flatnonzero(asked == i)
-            if len(own):
-                if hasattr(agent, "seed_decisions"):
-                    agent.seed_decisions(seeds[own])
-                actions[own] = ask_agent(agent, cast.labels[i], vec, rows[own])
+        move = len(decisions)
+        seeds = decision_seeds(key, int(numbers[0]), 1, rows, move)
+        actions = ask_agents(agents, labels, asked, vec, rows, seeds)
         seat = vec.current_player[rows].astype(np.int64)
         paid = totals[rows, seat]
         seen = vec.observation[rows], vec.action_mask[rows]
         decisions.append((rows, seat, np.full(len(rows), move), *seen, actions, paid))
         return actions
 
-    places = cast.places[numbers % len(cast.places)]
-    for moved in rollout(vec, cast.agents, cast.labels, places, rows, ask=ask):
+    for moved in play(vec, line_ups, rows, ask):
         totals[moved] += vec.rewards[moved]
         for row in moved[vec.round_ended[moved] & ~vec.terminated[moved]].tolist():
             dealt[row].append(vec.game.deal_of(vec.get_state(row)))
     columns = [np.concatenate(column) for column in zip(*decisions, strict=True)]
     last = np.stack([vec.observe(np.full(len(rows), seat)) for seat in range(seats)], axis=1)
-    agents = [[labels[place] for place in line_up] for line_up in line_ups.tolist()]
-    return _chunk(int(numbers[0]), agents, dealt, totals, last, columns)
+    seated = [[labels[place] for place in line_up] for line_up in line_ups.tolist()]
+    return _chunk(int(numbers[0]), seated, dealt, totals, last, columns)
 
 
 def _games_at_once(game: Game) -> int:

@@ -8,10 +8,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from catbox_agents.agent import Agent, Seed, check_rows, needs_history, tells_policy
-from catbox_agents.decisions import ask_about, policy_of
 from catbox_agents.errors import AgentError
 from catbox_agents.exact.tree import GameTree
 from catbox_agents.exact.values import Floats
+from catbox_agents.play import ask_about, policy_of
 from catbox_agents.random_agent import SamplingAgent, sample_actions
 from catbox_env.core.checks import as_array, check_integer
 

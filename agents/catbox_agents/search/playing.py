@@ -9,8 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from catbox_agents.agent import Agent, agent_seed, needs_history, tells_policy
-from catbox_agents.decisions import ask_agent, ask_policy
-from catbox_agents.play_out import END_OF_GAME, rollout
+from catbox_agents.play import END_OF_GAME, ask_agent, ask_agents, ask_policy, play
 from catbox_agents.random_agent import MIX_STEP, mix, sample_actions
 from catbox_agents.search.policy_rollouts import plays_compiled, policy_rewards
 from catbox_agents.specs import AgentSpec, agent_of, hand_written_agent, label_of
@@ -63,7 +62,8 @@ def rollout_rewards(
 
     def ask(asked: NDArray[np.int64], vec: Vec, rows: NDArray[np.int64]) -> NDArray[np.int64]:
         nonlocal number
-        assert keys is not None
+        if keys is None:
+            return ask_agents(agents, labels, asked, vec, rows)
         masks = vec.action_mask[rows]
         actions = masks.argmax(axis=1)
         choice = masks.sum(axis=1) > 1
@@ -78,7 +78,7 @@ def rollout_rewards(
         return actions
 
     paid = np.zeros(games.rewards.shape)
-    for moved in rollout(games, agents, labels, line_up, rows, until, ask=None if keys is None else ask):
+    for moved in play(games, line_up, rows, ask, until):
         paid[moved] += games.rewards[moved]
     return paid
 

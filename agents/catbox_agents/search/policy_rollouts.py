@@ -2,7 +2,7 @@
 moves.
 
 It serves the agents whose rollouts matter most: a `PolicyAgent` that takes its best action, with ReLU layers and the
-features of the game. All others play by `catbox_agents.play_out`.
+features of the game. All others play by `catbox_agents.play`.
 """
 
 from __future__ import annotations

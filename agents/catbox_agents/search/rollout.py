@@ -19,8 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from catbox_agents.agent import Seed, check_rows
-from catbox_agents.decisions import ask_about
-from catbox_agents.play_out import END_OF_GAME, END_OF_ROUND
+from catbox_agents.play import END_OF_GAME, END_OF_ROUND, ask_about
 from catbox_agents.search.halving import Schedule, best_half, halving_schedule
 from catbox_agents.search.playing import rollout_player, rollout_rewards, world_keys
 from catbox_agents.search.posterior import likelihoods, powers, random_units, resample, sample_players
@@ -49,7 +48,7 @@ SHARE = "a number from 0 to 1"
 #: The probability of a random action of another seat in the weights of worlds (`posterior`).
 EPSILON = 0.25
 #: With a time budget: least games of a batch. Fewer would hardly be faster, because of the work in Python.
-LEAST_GAMES = 64
+MIN_GAMES = 64
 #: And most games with one world for each observation of a group searched together: larger batches are faster, and those
 #: of many observations are short compared with the sum of their budgets.
 GAMES_OF_GROUP = 1024
@@ -96,7 +95,7 @@ class RolloutSearch:
             Above 0 the search needs histories, unless the game hides nothing.
         epsilon: the probability that another seat plays a random action, from 0 to 1; see `posterior`.
         budget: seconds for each observation, above 0; None: no limit. The rounds share the time equally. Each starts
-            with a batch of at least `LEAST_GAMES` games and continues with as many as fit into the rest of its time at
+            with a batch of at least `MIN_GAMES` games and continues with as many as fit into the rest of its time at
             the speed of the previous batch; no round starts if its first batch would overrun by more than half of its
             length. So a search exceeds its budget by one batch at most. n observations together take up to n times as
             long. The result depends on the clock.
@@ -265,7 +264,7 @@ class _Run:
         choices = np.ones(len(self.left), np.int64)
         choices[rows] = self.left[rows].sum(axis=1)
         rounds = max(len(schedules[k]) for k in choices[rows].tolist())
-        games, seconds = LEAST_GAMES, 0.0  # of the last batch
+        games, seconds = MIN_GAMES, 0.0  # of the last batch
         for number in range(rounds):
             begun = time.perf_counter()
             if number > 0 and begun + seconds / 2 > deadline:
@@ -285,7 +284,7 @@ class _Run:
                 counts = np.minimum(most[active] - tried[active], min(max(1, fitting // at_once), BLOCK))
                 self._try_actions(active, counts)
                 tried[active] += counts
-                games = max(LEAST_GAMES, int(counts @ self.left[active].sum(axis=1)))
+                games = max(MIN_GAMES, int(counts @ self.left[active].sum(axis=1)))
                 seconds = time.perf_counter() - now
             self._end_round(tried)
 

@@ -15,7 +15,7 @@ from catbox_env.core.show import explain_refusal
 #: the action is not legal now.
 UNPARSABLE, UNKNOWN, ILLEGAL = FAILURES = ("unparsable", "unknown", "illegal")
 #: Only so many characters at the end of an answer are read.
-MOST_READ = 10_000
+MAX_READ = 10_000
 
 
 @dataclass(frozen=True)
@@ -68,7 +68,7 @@ def parse_action(text: object, position: Position, *, game: Game | None = None) 
 
 def read_answer(text: object) -> tuple[dict[str, Any], bool]:
     """The last JSON object in the answer and True; without any, ``{"action": last line}`` and False."""
-    tail = text[-MOST_READ:] if isinstance(text, str) else ""
+    tail = text[-MAX_READ:] if isinstance(text, str) else ""
     found = _last_object(tail)
     if found is not None:
         return found, True

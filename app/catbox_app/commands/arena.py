@@ -74,7 +74,9 @@ def arena(
     ] = None,
     move_time: Annotated[
         float | None,
-        typer.Option("--move-time", metavar="SECONDS", help="An agent that takes longer forfeits the game."),
+        typer.Option(
+            "--move-time", metavar="SECONDS", help="An agent that takes longer for a move ends the arena."
+        ),
     ] = None,
     processes: Annotated[
         int | None,
@@ -138,15 +140,13 @@ def arena(
 
 
 def show(result: ArenaResult, output: Path | None, until_ci: float | None = None) -> None:
-    """Print the tables, any faults, a warning if an interval is too wide, and where the files are."""
-    from catbox_agents.arena.report import fault_lines, terminal_tables, title
+    """Print the tables, a warning if an interval is too wide, and where the files are."""
+    from catbox_agents.arena.report import terminal_tables, title
 
     console = Console()
     console.print(title(result), highlight=False, markup=False)
     for table in terminal_tables(result, console.width):
         console.print(table)
-    for line in fault_lines(result):
-        console.print(line, style="yellow", highlight=False, markup=False, soft_wrap=True)
     if until_ci is not None and result.widest > until_ci:
         line = f"After {result.deals:,} deals the widest interval is ± {result.widest:.3g}, not {until_ci:g}: raise -n"
         console.print(line, style="yellow", highlight=False, markup=False, soft_wrap=True)

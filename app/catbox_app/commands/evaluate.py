@@ -10,7 +10,6 @@ from typing import Annotated
 
 import typer
 from rich.console import Console
-from rich.table import Table
 
 import catbox_agents
 from catbox_agents import EvaluationInterrupted, Result
@@ -66,30 +65,17 @@ def evaluate(
 
 
 def show_and_write(result: Result, json_path: Path | None, csv_path: Path | None) -> None:
-    """Print the table and write the files."""
-    Console().print(table(result))
+    """Write the files, then print the table."""
     if json_path is not None:
         write_atomically(json_path, (json.dumps(result.as_dict(), indent=2) + "\n").encode())
     if csv_path is not None:
-        write_atomically(csv_path, as_csv(result).encode())
-
-
-def table(result: Result) -> Table:
-    """The result as a table."""
-    rotations = result.games // result.deals
+        rows, text = result.rows(), io.StringIO()
+        writer = csv.DictWriter(text, fieldnames=list(rows[0]), lineterminator="\n")
+        writer.writeheader()
+        writer.writerows(rows)
+        write_atomically(csv_path, text.getvalue().encode())
     deals = f"{result.deals}"
     if result.deals < result.deals_planned:
         deals = f"partial: {deals} of {result.deals_planned}"
-    return results_table(
-        [result], f"{result.game}, {deals} deals x {rotations} rotations, seed {result.seed}"
-    )
-
-
-def as_csv(result: Result) -> str:
-    """One line per agent, below a header."""
-    rows = result.rows()
-    text = io.StringIO()
-    writer = csv.DictWriter(text, fieldnames=list(rows[0]), lineterminator="\n")
-    writer.writeheader()
-    writer.writerows(rows)
-    return text.getvalue()
+    played = f"{deals} deals x {result.games // result.deals} rotations, seed {result.seed}"
+    Console().print(results_table([result], f"{result.game}, {played}"))

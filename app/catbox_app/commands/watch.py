@@ -2,20 +2,17 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import Annotated
 
 import typer
 from rich.console import Console
 
-from catbox_agents import read_record
 from catbox_agents.match import Match
 from catbox_agents.specs import BEST, best_agent
 from catbox_app.chosen_game import GameOptions, choose_game, fill
 from catbox_app.options import AGENTS, SaveGame, Seed, complete_agent
 from catbox_app.preconditions import check_new
 from catbox_app.rules import command_line
-from catbox_app.terminal.replay import replay as replay_at_terminal
 from catbox_app.terminal.watch import DELAY
 from catbox_app.terminal.watch import watch as watch_at_terminal
 
@@ -45,12 +42,6 @@ def watch(
         bool, typer.Option("--reasons", help="Show the reasons for each move, for agents that give them.")
     ] = False,
     save: SaveGame = None,
-    replay: Annotated[
-        Path | None,
-        typer.Option(
-            "--replay", metavar="FILE", help="Show the first game of this file, as catbox replay does."
-        ),
-    ] = None,
     seed: Seed = None,
 ) -> None:
     """Watch agents play, move by move, with every hand open.
@@ -65,14 +56,6 @@ def watch(
 
     catbox watch easy hard --players 2 --save game.jsonl
     """
-    if replay is not None:
-        others = (agents or None, delay, step or None, reasons or None, save, seed)
-        if others != (None,) * len(others) or game != GameOptions():
-            raise ValueError(
-                "--replay shows a saved game as it was played: leave out the agents and all other options"
-            )
-        replay_at_terminal(read_record(replay), Console())
-        return
     chosen = choose_game(agents or [BEST], game)
     check_new(save)
     match = Match(chosen, fill(agents or [best_agent(chosen)], chosen.num_players), seed)

@@ -15,7 +15,7 @@ from catbox_env import Event, Game, GameState
 from catbox_env.core.show import last_position, styled_text
 
 #: The most actions whose reasons are shown.
-MOST_REASONS = 5
+MAX_REASONS = 5
 #: Kinds of events that stand out; a game may have others.
 STYLES = {
     "trick_won": "bold",
@@ -108,7 +108,7 @@ class Display:
         table.add_column("action")
         for name in (*next(iter(reasons.values())), "total"):
             table.add_column(name, justify="right")
-        for action, points in list(reasons.items())[:MOST_REASONS]:
+        for action, points in list(reasons.items())[:MAX_REASONS]:
             values = [*points.values(), sum(points.values())]
             table.add_row(self.game.action_to_string(action), *(f"{value:.2f}" for value in values))
         self.console.print(table)

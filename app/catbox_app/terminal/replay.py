@@ -19,7 +19,7 @@ KEYS = (
     "0-{last}: what this seat sees   a: all   q: quit"
 )
 #: The most actions of a policy that are shown.
-MOST_ACTIONS = 8
+MAX_ACTIONS = 8
 
 
 def replay(record: GameRecord, console: Console, seat: int | None = None, move: int = 0) -> None:
@@ -95,6 +95,6 @@ def frame(game: RecordedGame, display: Display, at: int) -> tuple[list[Text], Te
 
 def _policy(record: GameRecord, policy: list[tuple[int, float]]) -> Text:
     """The probabilities of an agent, the highest first."""
-    likely = sorted(policy, key=lambda pair: -pair[1])[:MOST_ACTIONS]
+    likely = sorted(policy, key=lambda pair: -pair[1])[:MAX_ACTIONS]
     told = ", ".join(f"{record.game.action_to_string(action)} {chance:.0%}" for action, chance in likely)
     return Text(f"  its policy: {told}", style="dim")

@@ -10,9 +10,9 @@ from catbox_env.core.checks import brief, check_action
 from catbox_env.core.show import explain_refusal
 
 #: The most actions to name in the answer to a text that is not one legal action.
-MOST_SUGGESTED = 8
+MAX_SUGGESTED = 8
 #: The most legal actions to name as examples.
-MOST_EXAMPLES = 3
+MAX_EXAMPLES = 3
 
 
 def parse_action(state: GameState, text: str) -> int:
@@ -35,7 +35,7 @@ def parse_action(state: GameState, text: str) -> int:
         raise ValueError(f"{brief(text)} could be: {_listed(game, possible)}; say more")
     if fitting:
         raise ValueError("\n  ".join(_refusals(state, fitting)))
-    examples = " or ".join(game.action_to_string(action) for action in legal[:MOST_EXAMPLES])
+    examples = " or ".join(game.action_to_string(action) for action in legal[:MAX_EXAMPLES])
     raise ValueError(
         f"{brief(text)} is not understood: type an action, such as {examples}; list shows all of them, and help what "
         "else you can type"
@@ -48,9 +48,9 @@ def _refusals(state: GameState, actions: Sequence[int]) -> list[str]:
     # Actions of another phase, such as a discard among plays, are left out if something else fits.
     verbs = {_verb(game, action) for action in state.legal_actions()}
     meant = [action for action in actions if _verb(game, action) in verbs] or actions
-    reasons = [explain_refusal(state, action) for action in meant[:MOST_SUGGESTED]]
-    if len(meant) > MOST_SUGGESTED:
-        reasons.append(f"and {len(meant) - MOST_SUGGESTED} more")
+    reasons = [explain_refusal(state, action) for action in meant[:MAX_SUGGESTED]]
+    if len(meant) > MAX_SUGGESTED:
+        reasons.append(f"and {len(meant) - MAX_SUGGESTED} more")
     return ["not legal now:", *reasons] if len(reasons) > 1 else [f"not legal now: {reasons[0]}"]
 
 
@@ -59,8 +59,8 @@ def _verb(game: Game, action: int) -> str:
 
 
 def _listed(game: Game, actions: Sequence[int]) -> str:
-    named = ", ".join(game.action_to_string(action) for action in actions[:MOST_SUGGESTED])
-    return f"{named}{', ...' if len(actions) > MOST_SUGGESTED else ''}"
+    named = ", ".join(game.action_to_string(action) for action in actions[:MAX_SUGGESTED])
+    return f"{named}{', ...' if len(actions) > MAX_SUGGESTED else ''}"
 
 
 def _fits(wanted: str, name: str) -> bool:

@@ -10,7 +10,7 @@ import numpy as np
 
 from catbox_agents import Agent, make
 from catbox_agents.agent import agent_seed
-from catbox_agents.decisions import ask_policy
+from catbox_agents.play import ask_policy
 from catbox_app.estimates import estimates
 from catbox_app.web.jobs import Job
 from catbox_app.web.reading import Message

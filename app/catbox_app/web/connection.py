@@ -9,7 +9,8 @@ import io
 from collections.abc import Callable
 from typing import Any
 
-from catbox_agents.match import Match, printable
+from catbox_agents.match import Match
+from catbox_agents.specs import printable
 from catbox_app.web.coach import SHOWS, Coach
 from catbox_app.web.jobs import Job
 from catbox_app.web.lobby import NOT_COMPILED, check_opponent, game_of, lobby

@@ -63,7 +63,7 @@ def replay_page(
 
     ``seat``, ``number``: whose view to show first (None: all hands open), after how many actions. ``progress`` is
     called with (pictures drawn, total). Raises ValueError for a seat that the game does not have, and for a game that
-    is too long (`pages.MOST_ACTIONS`).
+    is too long (`pages.MAX_ACTIONS`).
     """
     if seat is not None:
         seat = check_seat("seat", seat, record.game.num_players)

@@ -17,11 +17,11 @@ import numpy as np
 import catbox_env
 from catbox_agents import known_agents
 from catbox_agents.option_text import read_options
-from catbox_agents.settings import CONFIGURED, is_configured, read_settings, specs_within
-from catbox_agents.specs import LEVELS, asks_server
+from catbox_agents.settings import CONFIGURED, read_settings, specs_within
+from catbox_agents.specs import LEVELS, asks_server, is_configured
 from catbox_agents.zoo import zoo_agents
-from catbox_app.rules import ABOUT, MOST_PLAYERS, REWARD, RuleField, player_counts, rule_fields
-from catbox_app.web.pages import MOST_ACTIONS
+from catbox_app.rules import ABOUT, MAX_PLAYERS, REWARD, RuleField, player_counts, rule_fields
+from catbox_app.web.pages import MAX_ACTIONS
 from catbox_app.web.reading import Message, integer_of, text_of
 from catbox_env import Game
 from catbox_env.core import compilation
@@ -84,14 +84,14 @@ def game_of(message: Message) -> Game:
         raise ValueError(f"rules={brief(rules)}: expected at most {LONGEST_RULES} characters")
     given = {"reward": REWARD, **rules}
     if message.get("players") is not None:
-        given["num_players"] = integer_of(message, "players", 1, MOST_PLAYERS)
+        given["num_players"] = integer_of(message, "players", 1, MAX_PLAYERS)
     try:
         game = catbox_env.make_game(game_id, **read_options(game_id, given))
     except TypeError as error:  # a value of a type that no rule has
         raise ValueError(f"rules={brief(rules)}: {error}") from None
-    if game.max_game_length > MOST_ACTIONS:
+    if game.max_game_length > MAX_ACTIONS:
         raise ValueError(
-            f"this game may take {game.max_game_length} actions; a table in the browser allows at most {MOST_ACTIONS}: "
+            f"this game may take {game.max_game_length} actions; a table in the browser allows at most {MAX_ACTIONS}: "
             "choose fewer rounds"
         )
     return game

@@ -15,7 +15,7 @@ from catbox_env.core.show import game_title
 #: The files of the page.
 STATIC = Path(__file__).parent / "static"
 #: The longest game that a page shows, in actions: after a reload everything about it is sent at once.
-MOST_ACTIONS = 2000
+MAX_ACTIONS = 2000
 
 
 @dataclass(eq=False)

@@ -6,10 +6,10 @@ from pathlib import Path
 from typing import BinaryIO
 
 from catbox_agents.arena.records import GameRecord, read_record_from
-from catbox_agents.match import printable
+from catbox_agents.specs import printable
 from catbox_app.recorded import RecordedGame
 from catbox_app.web.coach import advice, probabilities
-from catbox_app.web.pages import MOST_ACTIONS, Viewer, events, joined, position
+from catbox_app.web.pages import MAX_ACTIONS, Viewer, events, joined, position
 from catbox_app.web.reading import Message
 from catbox_env import GameState
 
@@ -21,13 +21,13 @@ class Recording(RecordedGame):
         record: the game.
         games: how many games the file holds; ``game_number``: which of them this is, from 1.
 
-    Raises ``ValueError`` for a game that may take more than `MOST_ACTIONS` actions: each position has room for all.
+    Raises ``ValueError`` for a game that may take more than `MAX_ACTIONS` actions: each position has room for all.
     """
 
     def __init__(self, record: GameRecord, games: int = 1, game_number: int = 1) -> None:
-        if record.game.max_game_length > MOST_ACTIONS:
+        if record.game.max_game_length > MAX_ACTIONS:
             raise ValueError(
-                f"this game may take {record.game.max_game_length} actions; at most {MOST_ACTIONS} can be shown here: "
+                f"this game may take {record.game.max_game_length} actions; at most {MAX_ACTIONS} can be shown here: "
                 "catbox replay FILE shows it in the terminal"
             )
         super().__init__(record)

@@ -36,11 +36,11 @@ from catbox_app.web.table import new_match
 from catbox_app.web.tables import Tables
 
 #: The most pages open at once.
-MOST_PAGES = 400
+MAX_PAGES = 400
 #: The largest message that is accepted, in bytes: a file of records.
 LARGEST_MESSAGE = 8 << 20
 #: The most characters of messages that wait for a page; one with more does not read them, and is given up.
-MOST_WAITING = 4 << 20
+MAX_WAITING = 4 << 20
 NOT_READ = "messages are not read"
 #: Seconds that closing such a page may take.
 CLOSING_SECONDS = 5.0
@@ -163,7 +163,7 @@ def web_app(tables: Tables, host: str = "127.0.0.1", kept: KeptTables | None = N
 class Waiting:
     """The messages that wait for a page, as JSON text.
 
-    ``is_full`` is set when more than ``MOST_WAITING`` characters were waiting: no message is accepted any more.
+    ``is_full`` is set when more than ``MAX_WAITING`` characters were waiting: no message is accepted any more.
     """
 
     def __init__(self) -> None:
@@ -177,7 +177,7 @@ class Waiting:
             return
         text = json.dumps(message, separators=(",", ":"), allow_nan=False)
         self._size += len(text)
-        if self._size > MOST_WAITING:
+        if self._size > MAX_WAITING:
             self.is_full.set()
             self._texts = asyncio.Queue()  # what is not read need not be kept
         self._texts.put_nowait(text)
@@ -193,8 +193,8 @@ async def serve_page(socket: WebSocket) -> None:
     """Serve one page until it disconnects, or no longer reads."""
     runner: JobRunner = socket.app.state.runner
     await socket.accept()
-    if runner.pages >= MOST_PAGES:
-        text = f"{MOST_PAGES} pages are open, the most that this server allows. Try again later."
+    if runner.pages >= MAX_PAGES:
+        text = f"{MAX_PAGES} pages are open, the most that this server allows. Try again later."
         await socket.send_text(json.dumps({"type": "failed", "code": "full", "text": text}))
         await socket.close(1013)
         return

@@ -13,7 +13,7 @@ from catbox_app.web.reading import Failed
 from catbox_app.web.table import Table
 
 #: The most tables, and the most that one page may open.
-MOST_TABLES, MOST_OF_A_PAGE = 200, 10
+MAX_TABLES, MAX_OF_A_PAGE = 200, 10
 #: A table where nobody sits is closed after this many seconds.
 IDLE_SECONDS = 12 * 3600.0
 
@@ -38,7 +38,7 @@ class Tables:
         self,
         also: Sequence[str] = (),
         are_kept: bool = False,
-        most: int = MOST_TABLES,
+        most: int = MAX_TABLES,
         idle_seconds: float = IDLE_SECONDS,
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
@@ -61,7 +61,7 @@ class Tables:
         """Open a new table for ``page``. Raises `Failed` if there is no room."""
         self.close_idle()
         own = [table for table in self._tables if self._opened_by.get(table) is page]
-        self._make_room(own, MOST_OF_A_PAGE, "that one page may open. Play on at one of them")
+        self._make_room(own, MAX_OF_A_PAGE, "that one page may open. Play on at one of them")
         self._make_room(self._tables, self._most, "that this server allows. Try again later")
         table = self.add(Table(match, specs, pace, self.clock))
         self._opened_by[table] = page

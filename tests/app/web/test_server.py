@@ -241,7 +241,7 @@ def test_a_page_that_goes_frees_its_seat(client: TestClient) -> None:
 
 
 def test_pages_are_bounded(client: TestClient, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(server, "MOST_PAGES", 1)
+    monkeypatch.setattr(server, "MAX_PAGES", 1)
     with client.websocket_connect(SOCKET) as page:
         page.send_json({"type": "lobby"})
         until(page, "lobby")
@@ -364,7 +364,7 @@ def test_a_page_that_only_sends_is_slowed_down_and_given_up(
         await server.asyncio.Event().wait()
 
     monkeypatch.setattr(server.asyncio, "sleep", note)
-    monkeypatch.setattr(server, "MOST_WAITING", 500)
+    monkeypatch.setattr(server, "MAX_WAITING", 500)
     monkeypatch.setattr(server, "_send", never)
     with client.websocket_connect(SOCKET) as page:
         for _ in range(10):

@@ -9,7 +9,7 @@ import pytest
 
 import catbox_env
 from catbox_agents import Agent
-from catbox_app.web.tables import MOST_OF_A_PAGE, Tables
+from catbox_app.web.tables import MAX_OF_A_PAGE, Tables
 from tests.app.web.page import Clock, Page
 
 
@@ -317,10 +317,10 @@ def test_a_page_that_opens_one_table_after_the_other_closes_its_own_and_nobody_e
     key = pair.sit("person", "person")
     pair.connection.close()
     many = Page(tables)
-    for _ in range(3 * MOST_OF_A_PAGE):
+    for _ in range(3 * MAX_OF_A_PAGE):
         clock.now += 1
         many.open("person", "random", game="petrify_v0")
-    assert len(list(tables)) == MOST_OF_A_PAGE + 1
+    assert len(list(tables)) == MAX_OF_A_PAGE + 1
     assert Page(tables).send("join", seat_key=key)[0]["type"] == "joined"
 
 
@@ -337,7 +337,7 @@ def test_tables_of_several_people_and_kept_ones_never_make_room(
     assert [late.send("join", seat_key=key)[0]["type"] for key in keys] == ["joined"] * 2
     tables = Tables(are_kept=are_kept)
     page = Page(tables)
-    for _ in range(MOST_OF_A_PAGE):
+    for _ in range(MAX_OF_A_PAGE):
         page.open(*seats, game="petrify_v0")
     page.send("open", game="petrify_v0", players=2, seats=list(seats))
     tables.run_due()

@@ -1,0 +1,236 @@
+"""The one way to ask agents and to step games: used by the arena, data sets, searches and `play_out`.
+
+`ask_agents` asks the agent of each game for its action, `play` steps the games until they are over. Answers are checked
+here, and errors name the agent. Agents are told apart by their place in a list, never by their name.
+"""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable, Iterator, Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+from catbox_agents.agent import Agent, agent_seed, needs_history, tells_policy
+from catbox_agents.errors import AgentError
+from catbox_agents.specs import AgentSpec, agent_of, labels_of
+from catbox_env import Vec
+from catbox_env.core.checks import brief, check_choice
+from catbox_env.core.show import explain_refusal
+
+#: How far the sum of an agent's probabilities may be from 1: float32 is not exact.
+TOLERANCE = 1e-3
+
+#: Chooses actions: the indices of the agents asked (M,), the batch and its rows (M,) in, actions (M,) out.
+Ask = Callable[[NDArray[np.int64], Vec, NDArray[np.int64]], NDArray[np.int64]]
+
+END_OF_ROUND, END_OF_GAME = "end_of_round", "end_of_game"
+
+
+def play_out(
+    vec: Vec, agents: AgentSpec | Sequence[AgentSpec], until: str = END_OF_ROUND
+) -> NDArray[np.float64]:
+    """Play every game of ``vec`` on from its current position. Returns what each seat is paid from now on: (N, P).
+
+    Args:
+        vec: the games; they are played in place. A game that is over pays 0 and does not change. With ``auto_deal``
+            the next game is dealt but not played.
+        agents: one agent for all seats, or a sequence with one for each seat: agents, or specs of
+            `catbox_agents.make`. A spec is made into an agent for this call, with new random numbers; give an agent if
+            you call often or want reproducible numbers.
+        until: ``"end_of_round"`` or ``"end_of_game"``.
+
+    Raises ``ValueError``, before any game moves, for an unknown ``until``, a wrong number of agents, an agent made for
+    other rules, and one that needs a history that ``vec`` does not keep. Raises ``ValueError``, with the games stopped
+    where they are, for an agent that plays an illegal action or whose code raises an error (`AgentError`); the message
+    names the agent.
+    """
+    if not isinstance(vec, Vec):
+        raise ValueError(f"vec={brief(vec)}: expected a batch of games, as make_vec returns")
+    check_choice("until", until, (END_OF_ROUND, END_OF_GAME))
+    seats = vec.game.num_players
+    if isinstance(agents, Sequence) and not isinstance(agents, str):
+        given = list(agents)
+        if len(given) != seats:
+            raise ValueError(
+                f"agents={brief(agents)}: {len(given)} for {seats} seats; give one agent for all, or one for each seat"
+            )
+    else:
+        given = [agents]
+    labels = labels_of(given)
+    made = [
+        agent_of(agent, label, vec.game, agent_seed()) for agent, label in zip(given, labels, strict=True)
+    ]
+    for agent, label in zip(made, labels, strict=True):
+        if needs_history(agent):
+            try:
+                _ = vec.history
+            except ValueError as error:
+                raise ValueError(f"agent {label!r} needs its history: {error}") from None
+    # An agent that holds several seats is asked for all of them at once.
+    place = {id(agent): i for i, agent in reversed(list(enumerate(made)))}
+    line_up = np.array([[place[id(agent)] for agent in (made if len(made) == seats else made * seats)]])
+    paid = np.zeros((vec.num_envs, seats))
+    running = np.flatnonzero(vec.current_player >= 0)
+    for rows in play(vec, line_up, running, functools.partial(ask_agents, made, labels), until):
+        paid[rows] += vec.rewards[rows]
+    return paid
+
+
+def play(
+    vec: Vec, line_up: NDArray[np.int64], rows: NDArray[np.int64], ask: Ask, until: str = END_OF_GAME
+) -> Iterator[NDArray[np.int64]]:
+    """Play the games ``rows`` of ``vec``, none of which is over, to the end. Yields, after every step, the rows moved.
+
+    ``line_up`` (N, P), or (1, P) if all rows have the same: the index of each seat's agent, as ``ask`` gets it.
+    ``ask``: usually ``functools.partial(ask_agents, agents, labels)``.
+    """
+    while len(rows):
+        asked = line_up[rows if len(line_up) > 1 else 0, vec.current_player[rows]]
+        vec.step(ask(asked, vec, rows), rows)
+        yield rows
+        ended = vec.terminated[rows]
+        if until == END_OF_ROUND:
+            ended = ended | vec.round_ended[rows]
+        rows = rows[~ended]
+
+
+def ask_agents(
+    agents: Sequence[Agent],
+    labels: Sequence[str],
+    asked: NDArray[np.integer],
+    vec: Vec,
+    rows: NDArray[np.int64],
+    seeds: NDArray[np.uint64] | None = None,
+) -> NDArray[np.int64]:
+    """The actions (M,): agent ``agents[asked[k]]`` chooses in game ``rows[k]``. Other arguments as in `ask_agent`."""
+    actions = np.empty(len(rows), np.int64)
+    for i, agent in enumerate(agents):
+        own = np.flatnonzero(asked == i)
+        if len(own):
+            given = None if seeds is None else seeds[own]
+            actions[own] = ask_agent(agent, labels[i], vec, rows[own], given)
+    return actions
+
+
+def ask_agent(
+    agent: Agent, label: str, vec: Vec, rows: NDArray[np.int64], seeds: NDArray[np.uint64] | None = None
+) -> NDArray[np.int64]:
+    """The legal actions (M,) that ``agent`` chooses in the games ``rows`` (M,) of ``vec``.
+
+    The agent gets copies of these rows alone. ``seeds`` (M,): of these decisions, for an agent with ``seed_decisions``.
+    Raises ValueError, naming the agent ``label``, for any other answer, and `AgentError` for an error in its code.
+    """
+    if seeds is not None and hasattr(agent, "seed_decisions"):
+        try:
+            agent.seed_decisions(seeds)
+        except Exception as error:
+            raise AgentError(label, error) from error
+    actions = _answers(agent, label, *_copies(agent, vec, rows))
+    legal = _are_legal(vec.action_mask[rows], actions)
+    if not legal.all():
+        first = int(np.argmin(legal))
+        row, action = int(rows[first]), int(actions[first])
+        raise ValueError(
+            f"agent {label!r} chose the illegal action {action} ({explain_refusal(vec.get_state(row), action)}); "
+            "act_batch must return actions that its action masks allow"
+        )
+    return actions.astype(np.int64)
+
+
+def ask_about(
+    agent: Agent,
+    label: str,
+    observations: NDArray[np.int8],
+    masks: NDArray[np.bool_],
+    histories: NDArray[np.int8] | None = None,
+) -> NDArray[np.int64]:
+    """The legal actions (M,) that ``agent`` chooses, given copies of ``observations`` (M, O), ``masks`` (M, A) and, if
+    it needs them, ``histories`` (M, T, 2). Errors as in `ask_agent`."""
+    past = histories.copy() if histories is not None and needs_history(agent) else None
+    actions = _answers(agent, label, observations.copy(), masks.copy(), past)
+    legal = _are_legal(masks, actions)
+    if not legal.all():
+        first = int(np.argmin(legal))
+        raise ValueError(
+            f"agent {label!r} chose the illegal action {int(actions[first])}; act_batch must return actions that its "
+            f"action masks allow, here {brief(np.flatnonzero(masks[first]).tolist())}"
+        )
+    return actions.astype(np.int64)
+
+
+def ask_policy(agent: Agent, label: str, vec: Vec, rows: NDArray[np.int64]) -> NDArray[np.float64]:
+    """The policy of ``agent`` in the games ``rows`` (M,) of ``vec``: (M, A) float64, rows that sum to 1.
+
+    For an agent without ``policy_batch``, the action it chooses now has probability 1. Errors as in `ask_agent`, and
+    for invalid probabilities.
+    """
+    if tells_policy(agent):
+        return policy_of(agent, label, *_copies(agent, vec, rows))
+    certain = np.zeros((len(rows), vec.action_mask.shape[1]))
+    certain[np.arange(len(rows)), ask_agent(agent, label, vec, rows)] = 1.0
+    return certain
+
+
+def policy_of(
+    agent: Agent,
+    label: str,
+    observations: NDArray[np.int8],
+    masks: NDArray[np.bool_],
+    histories: NDArray[np.int8] | None,
+) -> NDArray[np.float64]:
+    """What ``policy_batch`` of ``agent`` returns, (M, A) float64, rows that sum to 1; the agent gets the arrays
+    themselves, except the masks. Errors as in `ask_policy`."""
+    try:
+        ask = agent.policy_batch  # type: ignore[attr-defined]  # the agent has it
+        told = np.asarray(ask(observations, masks.copy(), histories))
+    except Exception as error:
+        raise AgentError(label, error) from error
+    if told.shape != masks.shape or told.dtype.kind != "f":
+        raise ValueError(
+            f"agent {label!r}: policy_batch returned {told.dtype} of shape {told.shape}; expected floats of shape "
+            f"{masks.shape}"
+        )
+    policy = np.where(masks, told, 0.0)
+    wrong = ~(policy >= 0).all(axis=1) | ~(abs(policy.sum(axis=1) - 1) <= TOLERANCE)
+    if wrong.any():
+        first = int(wrong.argmax())
+        raise ValueError(
+            f"agent {label!r}: policy_batch returned {brief(told[first][masks[first]])} for the legal actions of a "
+            "row; expected probabilities of 0 or more that sum to 1"
+        )
+    return policy / policy.sum(axis=1, keepdims=True)
+
+
+def _answers(
+    agent: Agent,
+    label: str,
+    observations: NDArray[np.int8],
+    masks: NDArray[np.bool_],
+    histories: NDArray[np.int8] | None,
+) -> NDArray[np.integer]:
+    """The integers (M,) that ``agent`` answers; it gets the arrays themselves. Errors as in `ask_agent`."""
+    try:
+        actions = np.asarray(agent.act_batch(observations, masks, histories))
+    except Exception as error:
+        raise AgentError(label, error) from error
+    if actions.shape != (len(masks),) or actions.dtype.kind not in "iu":
+        raise ValueError(
+            f"agent {label!r}: act_batch returned {actions.dtype} of shape {actions.shape} for {len(masks)} rows; "
+            f"expected integers of shape ({len(masks)},)"
+        )
+    return actions
+
+
+def _are_legal(masks: NDArray[np.bool_], actions: NDArray[np.integer]) -> NDArray[np.bool_]:
+    """Whether the ``masks`` (M, A) allow each of the integers ``actions`` (M,): (M,)."""
+    inside = (actions >= 0) & (actions < masks.shape[1])
+    return inside & masks[np.arange(len(masks)), np.where(inside, actions, 0)]
+
+
+def _copies(
+    agent: Agent, vec: Vec, rows: NDArray[np.int64]
+) -> tuple[NDArray[np.int8], NDArray[np.bool_], NDArray[np.int8] | None]:
+    """What ``agent`` gets of ``rows``: observations, masks, and histories if it needs them."""
+    return vec.observation[rows], vec.action_mask[rows], vec.history[rows] if needs_history(agent) else None

@@ -20,8 +20,8 @@
 ``opponents`` is one agent for all other seats; a sequence with one for each of them, clockwise from the learner; or
 ``{"any_of": [...]}``, from which each other seat's agent is drawn at the start of every episode. An agent is a spec of
 ``catbox_agents.make`` or an object with ``act`` and ``act_batch``. No agent is replaced during a game.
-``reset(seed=...)`` makes the agents of specs again, which restarts their random numbers; those of an object that you
-pass continue.
+``reset(seed=...)`` restarts the agents' random numbers too, except those of an object that you pass without
+``seed_decisions``.
 
 Observation: the vector (O,) of the learner, laid out as ``game.observation_layout``. ``info["action_mask"]`` and
 ``action_masks()`` (``env.get_wrapper_attr("action_masks")()`` behind Gymnasium's wrappers): int8 (A,), zeros when the
@@ -189,8 +189,8 @@ class LearnerVectorEnv(gymnasium.vector.VectorEnv[Observation, NDArray[Any], NDA
       ``rows`` (N,) bool, which begins new episodes in these rows alone. (It does so in the other modes too.)
 
     ``reset(seed=...)`` takes one integer, from which each game gets its own, or a list of N, one for each game, which
-    then plays like a single environment with this seed. Only agents of your own classes share their random numbers
-    among the games.
+    then plays like a single environment with this seed. Only agents without ``seed_decisions`` share their
+    random numbers among the games.
 
     Every entry of ``infos`` has a mask ``_name`` (N,) of the rows that it is about. ``infos`` holds the statistics of
     rounds that ended, ``illegal_action``, ``skipped_games`` and ``skipped_reward``; with "same_step", those of the last
@@ -313,7 +313,7 @@ class LearnerVectorEnv(gymnasium.vector.VectorEnv[Observation, NDArray[Any], NDA
         """Gymnasium's infos of a batch, for ``rows`` (N,)."""
         infos: dict[str, Any] = {"action_mask": masks.copy(), "_action_mask": rows.copy()}
         for name, (values, where) in self.games.told(rows, self._constant_info).items():
-            infos[name], infos[f"_{name}"] = values, where
+            infos[name], infos[f"_{name}"] = values, where.copy()
         return infos
 
     def _reset_mask(self, options: dict[str, Any] | None) -> NDArray[np.bool_]:

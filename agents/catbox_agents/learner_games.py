@@ -1,13 +1,12 @@
 """Games with one learner in each, and the agents that play the other seats: the basis of ``catbox_agents.gymnasium``.
 
-Each game has its own generator, for the learner's seat, the agents of the other seats, the random numbers of catbox's
-own agents, and the replacements of illegal actions. So game i of a batch plays like a single game with the same seed,
-whatever the other games do. A user's own agent never gets such a number: it might infer the seed, and so the deals.
+Each game has its own generator, for the learner's seat, the agents of the other seats, the random numbers of agents
+with ``seed_decisions``, and the replacements of illegal actions. So game i of a batch plays like a single game with the
+same seed, whatever the other games do. Other agents draw numbers of their own, for all games together.
 """
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable, Mapping, Sequence
 from functools import cache, partial
 from typing import Any
@@ -17,10 +16,10 @@ from gymnasium.error import ResetNeeded
 from numpy.random import SeedSequence
 from numpy.typing import NDArray
 
-from catbox_agents.agent import Agent, agent_seed, needs_history
+from catbox_agents.agent import Agent, needs_history
 from catbox_agents.play import ask_agents
 from catbox_agents.random_agent import RandomAgent
-from catbox_agents.specs import AgentSpec, agent_of, imports_module, label_of
+from catbox_agents.specs import AgentSpec, agent_of, label_of
 from catbox_env import Game, Vec
 from catbox_env.core.bits import legal_at
 from catbox_env.core.checks import as_array, brief, check_choice, check_integer, is_integer, is_word
@@ -43,9 +42,7 @@ class LearnerGames:
     Attributes:
         vec: the games.
         generators: (N,) records of `core.rng`, one for each game: for everything random in it except the deals.
-        agents: those that ``players`` names; a caller may replace them between two steps.
-        chances: (K,) float64, the probability that ``{"any_of": ...}`` draws each of the K agents for a seat, in games
-            that begin from now on; None: uniform.
+        agents, labels: those that ``players`` names, and their names; a caller may replace them between two steps.
         seats: (N,) int64, the learner's seat in each.
         players: (N, P) int64, the index in ``agents`` of each seat's agent, -1 for the learner.
         over: (N,) bool, whether the episode is over.
@@ -79,14 +76,7 @@ class LearnerGames:
         self.drawn = isinstance(opponents, Mapping)
         self.specs = _specs(opponents, others)
         self.labels = [label_of(spec) for spec in self.specs]
-        self.agents = [self._make_agent(spec, agent_seed()) for spec in self.specs]
-        #: The agents whose random numbers come from the games; None for the others.
-        self._seeded = [
-            agent if _is_own(spec) and hasattr(agent, "seed_decisions") else None
-            for spec, agent in zip(self.specs, self.agents, strict=True)
-        ]
-        #: These, if all are random players, which compiled code can replace.
-        self._random = self._seeded if all(type(agent) is RandomAgent for agent in self._seeded) else None
+        self.agents = [self._made(k, SeedSequence()) for k in range(len(self.specs))]
         history = history or any(needs_history(agent) for agent in self.agents)
         self.vec = Vec(game, num_games, num_threads=num_threads, history=history, auto_deal=False)
         self._all = np.arange(num_games)
@@ -100,7 +90,6 @@ class LearnerGames:
         self.skipped = np.zeros(num_games, np.int64)
         self.skipped_reward = np.zeros(num_games)
         self.num_skipped = 0
-        self.chances: NDArray[np.float64] | None = None
         self.ready = False
 
     def reset(
@@ -110,8 +99,9 @@ class LearnerGames:
 
         ``seed``: an integer of 0 or more, from which each game gets its own; or N of them, one for each game, which
         then plays like a single game with this seed; ``None``, for all or one of N, continues with the generators. If
-        every game begins with a seed, the agents of specs are made again. Raises ``ValueError`` for another seed, and
-        ``ResetNeeded`` for ``rows`` before the first ``reset`` of all games and after an opponent's error.
+        every game begins with a seed, agents of specs that draw numbers of their own are made again. Raises
+        ``ValueError`` for another seed, and ``ResetNeeded`` for ``rows`` before the first ``reset`` of all games and
+        after an opponent's error.
         """
         if rows is None:
             rows = self._all
@@ -125,7 +115,9 @@ class LearnerGames:
         self.vec.deal(rows, deals)
         self._seat(rows)
         if len(seeded) == self.vec.num_envs:
-            self._make_agents_again()
+            for k, agent in enumerate(self.agents):
+                if not hasattr(agent, "seed_decisions"):
+                    self.agents[k] = self._made(k, seeded[0])
         self._play_to_first_decisions(rows)
         self.ready = True
 
@@ -251,28 +243,14 @@ class LearnerGames:
         )
         return deals, draws
 
-    def _make_agent(self, spec: AgentSpec, seed: int) -> Agent:
-        return agent_of(spec, f"opponent {brief(spec)}", self.game, seed)
-
-    def _make_agents_again(self) -> None:
-        for k, spec in enumerate(self.specs):
-            if self._seeded[k] is None:
-                self.agents[k] = self._make_agent(spec, self._agent_seed(k))
-
-    def _agent_seed(self, k: int) -> int:
-        """A seed for ``agents[k]`` that depends on the deals but reveals nothing about them: a hash of its first
-        observation."""
-        row, seat = next(iter(np.argwhere(self.players == k)), (-1, -1))
-        if row < 0:  # drawn for no seat yet
-            return agent_seed(k)
-        return agent_seed(k, self.vec.observe(np.array([seat]), np.array([row])).tobytes())
+    def _made(self, k: int, root: SeedSequence) -> Agent:
+        """Agent k of ``specs``, with a seed that follows from ``root``, unlike those of the games (`_seeds`)."""
+        seed = SeedSequence(root.entropy, spawn_key=(2, k)).generate_state(1, np.uint64)
+        return agent_of(self.specs[k], f"opponent {brief(self.specs[k])}", self.game, int(seed[0]))
 
     def _seat(self, rows: NDArray[np.int64]) -> None:
         seat = -1 if self.learner_seat == "random" else int(self.learner_seat)
-        bounds = np.zeros(0) if self.chances is None else np.cumsum(self.chances)
-        take_seats(
-            self.generators, rows, seat, len(self.agents), self.drawn, bounds, self.seats, self.players
-        )
+        take_seats(self.generators, rows, seat, len(self.agents), self.drawn, self.seats, self.players)
 
     def _play_to_first_decisions(self, rows: NDArray[np.int64]) -> None:
         """Play ``rows``, which have just been dealt, up to the learners' first decisions. A game that ends before that
@@ -298,7 +276,7 @@ class LearnerGames:
         """Play the others' moves in ``rows`` up to the learners' next decisions, and add the learners' pay to ``paid``
         (N,)."""
         vec = self.vec
-        if self.agents == self._random and len(rows):
+        if len(rows) and all(type(agent) is RandomAgent for agent in self.agents):
             where = self._where(rows)
             play = make_random_play(vec.game.loops, vec.game.kernels.write_mask)
             vec.play_compiled(partial(play, self.seats, self.generators), rows)
@@ -317,9 +295,9 @@ class LearnerGames:
     def _ask(self, rows: NDArray[np.int64]) -> NDArray[np.int64]:
         """The actions (M,) of the agents that are to move in ``rows`` (M,)."""
         asked = self.players[rows, self.vec.current_player[rows]]
-        for k, agent in enumerate(self._seeded):
+        for k, agent in enumerate(self.agents):
             own = rows[asked == k]
-            if agent is self.agents[k] and len(own):
+            if len(own) and hasattr(agent, "seed_decisions"):
                 numbers = np.empty(len(own), np.uint64)
                 draw_numbers(self.generators, own, numbers)
                 agent.seed_decisions(numbers)
@@ -349,24 +327,16 @@ class LearnerGames:
 
 
 @cached_njit
-def take_seats(generators, rows, learner_seat, num_agents, drawn, bounds, seats, players):  # type: ignore[no-untyped-def]
+def take_seats(generators, rows, learner_seat, num_agents, drawn, seats, players):  # type: ignore[no-untyped-def]
     """Seat the players of ``rows``: ``seats`` (N,) of the learner (``learner_seat``, or drawn if that is -1), and
-    ``players`` (N, P), the agents: drawn from ``num_agents``, or in order, clockwise from the learner.
-
-    ``bounds``: the cumulative probabilities of the agents, (num_agents,) float64; empty: uniform.
-    """
+    ``players`` (N, P), the agents: drawn from ``num_agents``, or in order, clockwise from the learner."""
     num_players = players.shape[1]
     for i in rows:
         seat = learner_seat if learner_seat >= 0 else random_below(generators[i], num_players)
         seats[i] = seat
         players[i, seat] = -1
         for turn in range(1, num_players):
-            agent = (turn - 1) % num_agents
-            if drawn and len(bounds) == 0:
-                agent = random_below(generators[i], num_agents)
-            elif drawn:
-                number = unit_interval(next_uint64(generators[i])) * bounds[-1]
-                agent = np.searchsorted(bounds, number, side="right")
+            agent = random_below(generators[i], num_agents) if drawn else (turn - 1) % num_agents
             players[i, (seat + turn) % num_players] = agent
 
 
@@ -417,11 +387,6 @@ def replace_actions(generators, masks, rows, actions):  # type: ignore[no-untype
     """Replace ``actions`` (N,) in ``rows`` by random legal ones, by ``masks`` (N, A)."""
     for i in rows:
         actions[i] = legal_at(masks[i], unit_interval(next_uint64(generators[i])))
-
-
-def _is_own(spec: AgentSpec) -> bool:
-    """Whether all code of the agent that ``spec`` names is catbox's."""
-    return isinstance(spec, str | os.PathLike) and not imports_module(os.fspath(spec))
 
 
 def _specs(opponents: Opponents, others: int) -> list[AgentSpec]:

@@ -23,7 +23,7 @@ from typing import Any, NamedTuple, TypeAlias
 import numpy as np
 from pettingzoo import AECEnv
 
-from catbox_agents.agent import Agent, agent_seed, as_action, needs_history
+from catbox_agents.agent import Agent, as_action, needs_history
 from catbox_agents.errors import AgentError
 from catbox_agents.specs import AgentSpec, agent_of, label_of
 from catbox_env import Game
@@ -81,7 +81,7 @@ def seat_transitions(
         policies: one for all seats, or a mapping with one for each seat's name. Each is a function of (observation,
             action_mask), an agent, or, in environments of catbox, the spec of an agent. It is called at each decision,
             so a network in training plays with its current weights.
-        seed: of the first game; the next ones follow from it. With a seed, agents made from specs are reproducible.
+        seed: of the first game; the next ones, and the random numbers of agents made from specs, follow from it.
 
     Raises ``ValueError`` for an environment or for policies that do not fit, and ``AgentError`` for an error in an
     agent. Illegal actions are left to the environment.
@@ -92,31 +92,20 @@ def seat_transitions(
         )
     if games is not None:
         check_integer("games", games, 1, more=", or None for no end")
-    seed_sequence(seed)  # raises ValueError unless it is a seed
+    root = seed_sequence(seed)  # raises ValueError unless it is a seed
     seats = env.possible_agents
     if not isinstance(policies, Mapping):
         policies = dict.fromkeys(seats, policies)
     elif set(policies) != set(seats):
         raise ValueError(f"policies={brief(policies)}: expected one for each of {', '.join(seats)}")
-    return _play(env, policies, _players(env, policies, lambda seat: agent_seed()), games, seed)
+    return _play(env, _players(env, policies, root), games, seed)
 
 
 def _play(
-    env: AECEnv,
-    policies: Mapping[str, AgentSpec | Policy],
-    players: Mapping[str, Player],
-    games: int | None,
-    seed: int | None,
+    env: AECEnv, players: Mapping[str, Player], games: int | None, seed: int | None
 ) -> Iterator[SeatTransition]:
-    def seed_of(seat: str) -> int:
-        """A seed that depends on the deal, but tells the seat's agent nothing that it does not see anyway."""
-        seen = np.asarray(env.observe(seat)["observation"])
-        return agent_seed(env.possible_agents.index(seat), seen.tobytes())
-
     for number in itertools.count() if games is None else range(games):
         env.reset(seed=seed if number == 0 else None)
-        if number == 0 and seed is not None:
-            players = _players(env, policies, seed_of)
         yield from _one_game(env, players)
 
 
@@ -150,24 +139,24 @@ def _one_game(env: AECEnv, players: Mapping[str, Player]) -> Iterator[SeatTransi
 
 
 def _players(
-    env: AECEnv, policies: Mapping[str, AgentSpec | Policy], seed_of: Callable[[str], int]
+    env: AECEnv, policies: Mapping[str, AgentSpec | Policy], root: np.random.SeedSequence
 ) -> dict[str, Player]:
-    """Who plays each seat. A spec is made into an agent with ``seed_of`` the first seat that it plays."""
+    """Who plays each seat. A spec is made into an agent once, with a child of ``root`` for the first seat it plays."""
     game = getattr(env.unwrapped, "game", None)
     made: dict[int, Player] = {}
-    for seat in env.possible_agents:
+    for seat, own in zip(env.possible_agents, root.spawn(len(env.possible_agents)), strict=True):
         policy = policies[seat]
         if id(policy) not in made:
-            made[id(policy)] = _player(policy, seat, game, seed_of)
+            made[id(policy)] = _player(policy, seat, game, int(own.generate_state(1, np.uint64)[0]))
     return {seat: made[id(policies[seat])] for seat in env.possible_agents}
 
 
-def _player(policy: Any, seat: str, game: Any, seed_of: Callable[[str], int]) -> Player:
+def _player(policy: Any, seat: str, game: Any, seed: int) -> Player:
     is_spec = isinstance(policy, str | os.PathLike)
     if is_spec or hasattr(policy, "act"):
         agent = policy
         if isinstance(game, Game):  # otherwise there is nothing to check an agent against
-            agent = agent_of(policy, f"policy of {seat}", game, seed_of(seat) if is_spec else 0)
+            agent = agent_of(policy, f"policy of {seat}", game, seed)
         elif is_spec:
             raise ValueError(
                 f"policy {brief(policy)} of {seat}: the spec of an agent needs an environment of catbox; give a "

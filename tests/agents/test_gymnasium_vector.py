@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from functools import partial
 from typing import Any
 
@@ -189,3 +190,28 @@ def test_environments_in_processes_play_the_same_games() -> None:
             same(infos, told_infos)
     finally:
         there.close()
+
+
+def test_what_a_step_returns_shares_no_memory_with_anything_else() -> None:
+    """A caller may write into an observation, a mask or an info without changing another one, or a later step."""
+    env = LearnerVectorEnv(
+        6, "cat_in_the_box_v0", "random", learner_seat="random", mask_in_observation=True, constant_info=True,
+        illegal_action="random_legal", num_players=3,
+    )  # fmt: skip
+
+    def arrays(value: Any) -> list[np.ndarray]:
+        if isinstance(value, dict):
+            return [array for part in value.values() for array in arrays(part)]
+        if isinstance(value, np.ndarray) and value.dtype == object:
+            return [array for part in value for array in arrays(part)]
+        return [value] if isinstance(value, np.ndarray) else []
+
+    kept = arrays(dict(enumerate(env.reset(seed=1))))
+    ended = False
+    while not ended:
+        returned = env.step(np.zeros(6, np.int64))
+        ended = "final_obs" in returned[4]
+        found = arrays(dict(enumerate(returned)))
+        for array, other in itertools.combinations([*kept, *found], 2):
+            assert not np.shares_memory(array, other)
+        kept = found

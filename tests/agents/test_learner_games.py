@@ -6,6 +6,8 @@ import numpy as np
 import pytest
 
 import catbox_env
+from catbox_agents import Agent
+from catbox_agents.agent import Seed
 from catbox_agents.learner_games import LearnerGames, make_random_play
 from catbox_agents.random_agent import RandomAgent
 from catbox_env.core.bits import NONE, legal_at
@@ -18,6 +20,10 @@ RULES = [
     ("cat_te_v0", {"rounds": 3}),
     ("petrify_v0", {"num_players": 4, "size": 3}),
 ]
+
+
+class Same(RandomAgent):
+    """Is asked, where compiled code plays for a RandomAgent."""
 
 
 def trace(games: LearnerGames, seed: object, num_steps: int) -> list[bytes]:
@@ -38,8 +44,7 @@ def test_random_agents_play_the_same_games_in_compiled_code(
     game_id: str, options: dict, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     game = catbox_env.make_game(game_id, **options)
-    fast, slow = (LearnerGames(game, 20, "random", "random", num_threads) for num_threads in (2, 1))
-    slow._random = None  # asks the agents, as among other agents
+    fast, slow = LearnerGames(game, 20, "random", "random", 2), LearnerGames(game, 20, Same(game), "random")
     with monkeypatch.context() as patched:
         patched.setattr(RandomAgent, "act_batch", None)  # not asked
         quickly = trace(fast, 3, 60)
@@ -129,15 +134,40 @@ def test_a_reset_of_some_games_leaves_the_others_as_they_are() -> None:
     assert np.array_equal(alone.observation()[0], games.observation()[1])
 
 
-def test_chances_say_how_often_an_agent_is_drawn() -> None:
+def test_every_agent_of_a_pool_is_drawn_equally_often() -> None:
     game = catbox_env.make_game("cat_in_the_box_v0", num_players=5)
     games = LearnerGames(game, 2000, {"any_of": ["random", "heuristic", "random"]}, "random")
-    games.chances = np.array([0.2, 0.8, 0.0])
     games.reset(seed=1)
-    others = games.players[games.players >= 0]
-    counts = np.bincount(others, minlength=3)
-    assert counts[2] == 0
-    assert counts[1] / counts.sum() == pytest.approx(0.8, abs=0.02)  # 4.5 standard errors of 8,000 draws
-    games.chances = None
-    games.reset(seed=1)
-    assert np.bincount(games.players[games.players >= 0]) / 8000 == pytest.approx(1 / 3, abs=0.025)
+    counts = np.bincount(games.players[games.players >= 0], minlength=3)
+    assert counts / 8000 == pytest.approx(1 / 3, abs=0.025)  # 4.7 standard errors
+
+
+class Drawing(Agent):
+    """Draws its own numbers, from the seed that it is made with."""
+
+    def __init__(self, game: catbox_env.Game, seed: Seed = None) -> None:
+        super().__init__(game, seed)
+        self.generator = np.random.default_rng(seed)
+
+    def act(self, observation, action_mask, history=None):  # type: ignore[no-untyped-def]
+        return int(self.generator.choice(np.flatnonzero(action_mask)))
+
+
+def test_agents_that_draw_numbers_of_their_own_repeat_them_for_a_seed_and_differ() -> None:
+    """For other seeds, and from one another."""
+    game = catbox_env.make_game("cat_in_the_box_v0", num_players=3, rounds=2)
+    games = LearnerGames(game, 3, [f"{__name__}:Drawing"] * 2, "random")
+    one, other = trace(games, 7, 20), trace(games, 8, 20)
+    assert trace(games, 7, 20) == one
+    assert trace(LearnerGames(game, 3, [f"{__name__}:Drawing"] * 2, "random"), 7, 20) == one
+    games.reset(7)
+    first, second = (agent.generator.random() for agent in games.agents)  # type: ignore[attr-defined]
+    games.reset(8)
+    assert len({first, second, games.agents[0].generator.random()}) == 3  # type: ignore[attr-defined]
+    assert one != other
+
+
+def test_agents_that_are_given_as_objects_repeat_their_decisions_too() -> None:
+    game = catbox_env.make_game("cat_in_the_box_v0", num_players=3)
+    objects = LearnerGames(game, 4, [RandomAgent(game, 1), Same(game, 2)], "random")
+    assert trace(objects, 3, 30) == trace(LearnerGames(game, 4, "random", "random"), 3, 30)

@@ -34,7 +34,17 @@ from catbox_agents.arena.deals import (
 from catbox_agents.arena.records import record_lines, write_records
 from catbox_agents.arena.results import Block, Result, table_result
 from catbox_agents.arena.store import BLOCKS_FILE, Store
-from catbox_agents.arena.tables import PAIR, Players, Setup, Table, Task, all_tables, play_block, played_game
+from catbox_agents.arena.tables import (
+    PAIR,
+    Pickled,
+    Players,
+    Setup,
+    Table,
+    Task,
+    all_tables,
+    play_block,
+    played_game,
+)
 from catbox_agents.specs import AgentSpec, label_of, labels_of, meaning
 from catbox_env import Game
 from catbox_env.core.checks import brief, check_flag, check_integer, check_number
@@ -283,7 +293,7 @@ def _arena_names(game: Game, agents: Sequence[AgentSpec], names: Sequence[str] |
     return labels_of(agents)
 
 
-def _given(agent: AgentSpec, name: str) -> AgentSpec | bytes:
+def _given(agent: AgentSpec, name: str) -> AgentSpec | Pickled:
     """A spec, or the pickled agent. Raises ValueError for an agent that cannot be pickled."""
     if isinstance(agent, str | os.PathLike):
         return os.fspath(agent)
@@ -295,7 +305,7 @@ def _given(agent: AgentSpec, name: str) -> AgentSpec | bytes:
             f"agent {name!r} cannot be copied for each block of deals: pickle raised {type(error).__name__}: {error}; "
             "give a spec, such as 'package.module:Class', or make the agent picklable"
         ) from error
-    return pickled
+    return Pickled(pickled)
 
 
 def _check_agents(agents: object) -> None:

@@ -116,11 +116,18 @@ class Task:
 
 
 @dataclass(frozen=True)
+class Pickled:
+    """An agent as an arena was given it, from which copies are made."""
+
+    data: bytes
+
+
+@dataclass(frozen=True)
 class Setup:
     """What all processes of an arena share. ``agents``: specs, agents, or pickled agents (`Players`)."""
 
     game: Game
-    agents: tuple[AgentSpec | bytes, ...]
+    agents: tuple[AgentSpec | Pickled, ...]
     names: tuple[str, ...]
     tables: tuple[Table, ...]
     seed: int
@@ -160,13 +167,13 @@ class Players:
         """Agent ``place`` of the arena, for the deals from number ``first`` on."""
         made, given = self._made[place], self._setup.agents[place]
         is_spec = isinstance(given, str | os.PathLike)
-        if hasattr(made, "seed_decisions") or not (is_spec or isinstance(given, bytes)):
+        if hasattr(made, "seed_decisions") or not (is_spec or isinstance(given, Pickled)):
             return made
         return self._make(place, agent_seed(first)) if is_users_own(made) else made
 
     def _make(self, place: int, seed: int) -> Agent:
         given, label = self._setup.agents[place], self._setup.names[place]
-        agent: AgentSpec = pickle.loads(given) if isinstance(given, bytes) else given
+        agent: AgentSpec = pickle.loads(given.data) if isinstance(given, Pickled) else given
         return agent_of(agent, label, self._setup.game, seed)
 
     def fingerprints(self) -> list[str]:
@@ -174,7 +181,7 @@ class Players:
         return [
             fingerprint(os.fspath(given), made, self._setup.game)
             if isinstance(given, str | os.PathLike)
-            else f"{type(made).__qualname__} {_hash(given) if isinstance(given, bytes) else ''}"
+            else f"{type(made).__qualname__} {_hash(given.data) if isinstance(given, Pickled) else ''}"
             for given, made in zip(self._setup.agents, self._made, strict=True)
         ]
 

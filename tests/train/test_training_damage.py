@@ -121,7 +121,6 @@ DAMAGES: dict[str, Callable[[Path], object]] = {
     "huge": text("", '"' + "x" * (2 << 20) + '"'),
     "no config": lambda folder: edit_values(folder, lambda v: v.pop("config")),
     "no counter": lambda folder: edit_values(folder, lambda v: v.pop("decisions")),
-    "no files": lambda folder: edit_values(folder, lambda v: v.pop("files")),
     "an array less": lambda folder: edit_array(folder, "adam.exp_avg", lambda a: None),
     "half an earlier policy": lambda folder: edit_array(folder, "past.1.layers.0.bias", lambda a: None),
     "a wrong earlier policy": lambda folder: edit_array(folder, "past.0.layers.1.bias", lambda a: a[1:]),

@@ -58,10 +58,9 @@ def test_the_gain_is_that_of_the_learner_over_the_target_in_the_same_seats(tmp_p
     assert result["target_score"] == pytest.approx(own["a"].score)
     assert result["catbox"] == catbox_env.__version__
     assert datetime.fromisoformat(result["date"]).tzinfo is not None
-    config = open_run(tmp_path / "seed-2")
-    options: Any = config.algorithm_options
-    assert (config.seed, config.opponents) == (2, ("random",))
-    assert (options.opponents_in_training, options.learner_seats) == ({"random": 1.0}, 1)
+    config: Any = open_run(tmp_path / "seed-2")
+    assert (config.seed, config.eval_opponents) == (2, ("random",))
+    assert (config.opponents, config.learner_seats) == ({"random": 1.0}, 1)
     trained = load_checkpoint(gain["checkpoint"]).training["decisions"]
     assert gain["decisions"] == trained > 0
 
@@ -95,13 +94,13 @@ def test_a_learner_begins_as_the_policy_that_it_plays_against(tmp_path: Path) ->
     train(small(**{**BRIEF, "hidden": [24], "features": False, "activation": "tanh"}), target, quiet())
     result = find(tmp_path / "out", str(target), **NO_STEPS)
     assert result["gain"]["score"] == 0, "it has not learned anything yet"
-    options: Any = open_run(tmp_path / "out" / "seed-1").algorithm_options
+    options: Any = open_run(tmp_path / "out" / "seed-1")
     assert (options.hidden, options.features, options.activation) == ((24,), False, "tanh")
 
     best_response(
         *(str(target), small(**BRIEF), tmp_path / "new"), seeds=(1,), deals=DEALS, from_scratch=True, console=quiet()
     )  # fmt: skip
-    options = open_run(tmp_path / "new" / "seed-1").algorithm_options
+    options = open_run(tmp_path / "new" / "seed-1")
     assert (options.start_from, options.hidden) == ("", (16,))
 
 
@@ -109,13 +108,11 @@ def test_a_learner_begins_as_the_agent_of_the_zoo(tmp_path: Path) -> None:
     zoo = "zoo:cat_in_the_box-3p"
     result = find(tmp_path, zoo, game_options={"num_players": 3}, **NO_STEPS)
     assert result["gain"]["score"] == 0, "it has not learned anything yet"
-    options: Any = open_run(tmp_path / "seed-1").algorithm_options
+    options: Any = open_run(tmp_path / "seed-1")
     assert (options.start_from, options.hidden, options.features) == (zoo, (256, 256), True)
 
 
-@pytest.mark.parametrize(
-    "setting", ["seed=4", "learner_seats=2", "algorithm_options.opponents_in_training={random: 1.0}"]
-)
+@pytest.mark.parametrize("setting", ["seed=4", "learner_seats=2", "opponents={random: 1.0}"])
 def test_settings_that_are_not_the_users_are_refused(setting: str, tmp_path: Path) -> None:
     code, errors = command(
         "best-response", "--target", "random", f"--set={setting}", "--output", str(tmp_path / "out")
@@ -130,13 +127,13 @@ def test_the_command_learns_with_small_steps_where_it_begins_with_trained_weight
         target = ("--target", "zoo:cat_in_the_box-3p", "--players=3", "--seeds=1", "--deals=10")
         code, errors = command("best-response", *target, *TYPED, *more, "--output", str(tmp_path / name))
         assert (code, errors) == (0, "")
-        options: Any = open_run(tmp_path / name / "seed-1").algorithm_options
-        return options.learning_rate, options.learning_rate_end, options.entropy
+        options: Any = open_run(tmp_path / name / "seed-1")
+        return options.learning_rate, options.learning_rate_end, options.ent_coef
 
     small_steps = tuple(FINE_TUNING.values())
     assert settings_of("small") == small_steps
     assert settings_of("given", "--set=learning_rate=0.0003") == (0.0003, *small_steps[1:])
-    preset: Any = load_config("quick").algorithm_options
+    preset: Any = load_config("quick")
     assert settings_of("scratch", "--from-scratch")[0] == preset.learning_rate
 
 
@@ -146,7 +143,7 @@ def test_finished_runs_are_not_made_again_and_other_settings_refused(tmp_path: P
     assert {**find(tmp_path), "date": None} == first
     assert (tmp_path / "seed-1" / "metrics.jsonl").read_bytes() == metrics
     with pytest.raises(
-        ValueError, match=r"seed-1 holds a run with other settings \(algorithm_options, opponents\)"
+        ValueError, match=r"seed-1 holds a run with other settings \(eval_opponents, opponents\)"
     ):
         find(tmp_path, "heuristic")
 

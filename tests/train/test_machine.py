@@ -8,8 +8,7 @@ import psutil
 import pytest
 
 from catbox_agents.machine import cpu_quota, memory_left, physical_cores
-from catbox_train import devices, memory
-from catbox_train.devices import num_workers
+from catbox_train import memory
 from catbox_train.memory import check_memory
 from catbox_train.runs.folder import start_run
 from catbox_train.runs.loop import resume, train
@@ -125,14 +124,6 @@ def test_cores_are_those_that_the_process_may_use(
     assert physical_cores(version_2(tmp_path, "/", {"cpu.max": f"{quota} 100000"})) == expected
 
 
-@pytest.mark.parametrize(("found", "expected"), [(1, 1), (2, 2), (6, 4), (12, 8), (24, 16), (1000, 512)])
-def test_workers_are_the_largest_divisor_of_the_games(
-    monkeypatch: pytest.MonkeyPatch, found: int, expected: int
-) -> None:
-    monkeypatch.setattr(devices, "physical_cores", lambda: found)
-    assert num_workers(512) == expected
-
-
 # The memory.
 
 
@@ -163,7 +154,7 @@ def test_a_run_that_does_not_fit_is_refused_and_one_that_is_resumed_is_told_to_f
 ) -> None:
     free(monkeypatch, 10**9, 10_000)
     needed = r"\(.* GB are needed, 0\.0 GB are free"
-    with pytest.raises(ValueError, match=rf"batch_size = 512, .*: make one of them smaller {needed}"):
+    with pytest.raises(ValueError, match=rf"games_per_update = 32, .*: make one of them smaller {needed}"):
         train(small(), tmp_path / "run", quiet())
     assert not (tmp_path / "run").exists()
     start_run(tmp_path / "run", small())

@@ -80,9 +80,9 @@ def test_a_tracker_gets_the_settings_and_each_row(tmp_path: Path, monkeypatch: p
     run = start_run(tmp_path / "run", config)
     with tracking("wandb", run) as on_update:
         assert on_update is not None
-        assert on_update({"update": 1, "decisions": 512, "game/score": 2.0}) is None
+        assert on_update({"update": 1, "decisions": 384, "game/score": 2.0}) is None
     settings = {"project": "catbox", "name": "run", "config": config.as_dict()}
-    assert said == [settings, (512, {"update": 1, "game/score": 2.0}), "finish"]
+    assert said == [settings, (384, {"update": 1, "game/score": 2.0}), "finish"]
 
 
 def test_a_run_goes_on_without_a_tracker_that_fails(

@@ -10,17 +10,16 @@ from types import SimpleNamespace
 from typing import Any
 
 import pytest
-from catbox_train.settings import MAX_SEED
 
 import catbox_agents
 from catbox_agents import Result
 from catbox_env.core.game import Game
-from catbox_train.config import TrainConfig
+from catbox_train.config import MAX_SEED, TrainConfig, load_config
 from catbox_train.runs import loop, report
 from catbox_train.runs.curves import draw_learning_curves, panels_of
 from catbox_train.runs.loop import resume, train
 from catbox_train.runs.metrics import read_metrics
-from tests.train.ppo_runs import BRIEF, assert_same_end, quiet, small
+from tests.train.ppo_runs import BRIEF, SMALL, UPDATE, assert_same_end, quiet, small
 
 
 @pytest.fixture(scope="session")
@@ -45,8 +44,8 @@ def test_a_run_leaves_metrics_results_picture_and_an_agent(
     rows = read_metrics(run)
     assert [row["update"] for row in rows] == list(range(1, 9))
     assert rows[0]["learning/learning_rate"] == 1e-3
-    assert rows[-1]["learning/learning_rate"] == pytest.approx(5e-5)
-    assert rows[-1]["learning/entropy_weight"] == pytest.approx(0.002)
+    assert rows[-1]["learning/learning_rate"] == pytest.approx(5e-5 + (1e-3 - 5e-5) / 8)
+    assert rows[-1]["learning/ent_coef"] == pytest.approx(0.002 + (0.06 - 0.002) / 8)
     for name in ("game/score", "game/paradox", "game/bid_hit", "game/bonus", "learning/explained_variance"):
         assert all(name in row for row in rows)
     assert ["evaluation/heuristic/margin" in row for row in rows] == [False, False, False, True] * 2
@@ -56,7 +55,7 @@ def test_a_run_leaves_metrics_results_picture_and_an_agent(
         ["policy", "heuristic"],
         ["heuristic", "policy"],
     ]
-    assert results["training"]["decisions"] == 8 * 512
+    assert results["training"]["decisions"] == 8 * UPDATE
     assert (run / "learning.png").read_bytes().startswith(b"\x89PNG")
     assert list((run / "tensorboard").glob("events*"))
     checkpoints = sorted(path.name for path in (run / "checkpoints").iterdir())
@@ -74,8 +73,8 @@ def test_other_settings_on_resume_are_refused(finished: Path, tmp_path: Path) ->
     run = tmp_path / "run"
     shutil.copytree(finished, run)
     file = run / "config.yaml"
-    file.write_text(file.read_text().replace("clip: 0.15", "clip: 0.3"))
-    with pytest.raises(ValueError, match=r"clip: 0\.15 -> 0\.3.*restore them"):
+    file.write_text(file.read_text().replace("clip_coef: 0.15", "clip_coef: 0.3"))
+    with pytest.raises(ValueError, match=r"clip_coef: 0\.15 -> 0\.3.*restore them"):
         resume(run, quiet())
 
 
@@ -86,12 +85,12 @@ def test_the_end_is_saved_before_it_is_evaluated(
     run, evaluate = tmp_path / "run", loop.evaluate_policy
 
     def failing(*given: Any) -> dict[str, float]:
-        if given[3] == 8 * 512:
+        if given[3] == 8 * UPDATE:
             raise OSError("evaluation failed")
         return evaluate(*given)
 
-    monkeypatch.setattr(loop, "evaluate_policy", failing)
-    with pytest.raises(OSError, match="evaluation failed"):
+    with monkeypatch.context() as patch, pytest.raises(OSError, match="evaluation failed"):
+        patch.setattr(loop, "evaluate_policy", failing)
         train(small(), run, quiet())
     resume(run, quiet())
     assert_same_end(finished, run)
@@ -105,18 +104,18 @@ def test_the_end_is_saved_before_it_is_evaluated(
     [
         ({"game": "cat_in_the_bag_v0"}, "unknown game"),
         ({"game_options": {"players": 3}}, "unknown option 'players'"),
-        ({"opponents": ["grandmaster"]}, "unknown agent 'grandmaster'"),
-        ({"hidden": [2_000_000, 2_000_000]}, "not enough memory for hidden = .*make one of them smaller"),
-        ({"batch_size": 2**50}, "not enough memory for .*batch_size = 1125899906842624"),
-        ({"batch_size": 2**59, "num_envs": 2**59, "minibatch_size": 2**59}, "not enough memory"),
+        ({"eval_opponents": ["grandmaster"]}, "unknown agent 'grandmaster'"),
+        ({"hidden": [2_000_000, 2_000_000]}, "not enough memory for .*hidden = .*make one of them smaller"),
+        ({"games_per_update": 2**50}, "not enough memory for .*games_per_update = 1125899906842624"),
+        ({"games_per_update": 2**59}, "not enough memory"),
+        ({"algorithm": "examples.reinforce:Reinforce", "workers": 2}, "workers = 2: .*learns in one process"),
     ],
 )
 def test_impossible_runs_are_refused_before_anything_is_written(
     tmp_path: Path, settings: dict, message: str
 ) -> None:
-    config = TrainConfig(**{**small().as_dict(), **settings})
     with pytest.raises(ValueError, match=message):
-        train(config, tmp_path / "run", quiet())
+        train(load_config(overrides={**SMALL, **settings}), tmp_path / "run", quiet())
     assert list(tmp_path.iterdir()) == []
 
 

@@ -9,73 +9,50 @@ from typing import Any
 
 import numpy as np
 import pytest
-from catbox_train.opponents import PAST
 
 from catbox_agents.networks.checkpoint import latest_checkpoint
-from catbox_train.config import TrainConfig, load_config
+from catbox_train.config import TrainConfig
+from catbox_train.rollout import PAST
 from catbox_train.runs.folder import start_run
 from catbox_train.runs.loop import resume
 from catbox_train.runs.metrics import read_metrics
-from tests.train.agents_in_training import DRAWING, REMEMBERING
-from tests.train.ppo_runs import SMALL, assert_same_end, final_arrays, kill, quiet, small, stop
+from tests.train.agents_in_training import DRAWING, HERE, REMEMBERING
+from tests.train.ppo_runs import BRIEF, assert_same_end, final_arrays, quiet, run_python, small, stop
 
-#: Matches of two rounds, which end at different places of a batch.
-RUN: dict[str, Any] = {
-    "game_options": {**SMALL["game_options"], "rounds": 2},  # type: ignore[dict-item]
-    "batch_size": 416,
-    "minibatch_size": 104,
-    "total_decisions": 6 * 416,
-    "checkpoint_every": 2,
-    "evaluate_every": 100,
-    "opponents": ["random"],
-}
 #: The pool is full after two updates.
 TABLES: dict[str, Any] = {
-    "opponents_in_training": {"heuristic": 0.15, PAST: 0.3, DRAWING: 0.2, REMEMBERING: 0.2},
+    "opponents": {"heuristic": 0.15, PAST: 0.3, DRAWING: 0.2, REMEMBERING: 0.2},
     "past_policies": 2,
     "past_every": 1,
 }
-SEARCH = {
-    "algorithm": "exit",
-    "search_worlds": 2,
-    "search_share": 0.05,
-    "window": 3,
-    "minibatch_size": 16,
-}
+SEARCH = {"algorithm": "exit", "search_worlds": 2, "search_share": 0.05, "window": 3, "minibatch_size": 16}
 KINDS: dict[str, dict[str, Any]] = {
-    "ppo": {},
     "ppo in bfloat16": {"precision": "bfloat16"},
     "ppo among opponents": {**TABLES, "privileged_critic": True},
-    "ppo, varied": {
-        "algorithm": "experiments.learners:VariedPPO", "averaging": 0.9, "kl_weight": 0.3, "value_lambda": 1.0,
-        "largest_advantages": 0.5,
-    },
-    "ppo with histories": {**TABLES, "history": True},
     "dmc": {**TABLES, "algorithm": "dmc", "epsilon": 0.3},
-    "dmc with histories": {**TABLES, "algorithm": "dmc", "history": True},
     "exit": {**TABLES, **SEARCH},
-    "exit with an agent": {**TABLES, **SEARCH, "rollout_policy": DRAWING},
-    "exit with histories": {**SEARCH, "rollout_policy": "heuristic", "history": True},
-    "an algorithm of one's own": {
-        "algorithm": "examples.reinforce:Reinforce", "precision": None, "minibatch_size": None,
-        "game_options": SMALL["game_options"],
+    "exit with an agent": {**SEARCH, "rollout_policy": DRAWING},
+    "an algorithm of one's own": {"algorithm": "examples.reinforce:Reinforce"},
+    "one whose agent saves itself": {
+        "algorithm": f"{HERE}:Favourites", "precision": None, "games_per_update": None, "minibatch_size": None,
+        "hidden": None,
     },
 }  # fmt: skip
 
 
 def config_of(kind: str) -> TrainConfig:
-    settings = {**SMALL, **RUN, **KINDS[kind]}
-    return load_config(overrides={name: value for name, value in settings.items() if value is not None})
+    found: TrainConfig = small(**{**BRIEF, **KINDS[kind]})
+    return found
 
 
-@pytest.mark.parametrize(("kind", "update"), [("ppo among opponents", 1), *((kind, 3) for kind in KINDS)])
+@pytest.mark.parametrize("kind", KINDS)
 def test_a_stopped_run_goes_on_exactly(
-    kind: str, update: int, finished_run: Callable[[TrainConfig], Path], tmp_path: Path
+    kind: str, finished_run: Callable[[TrainConfig], Path], tmp_path: Path
 ) -> None:
-    """Ctrl-C in an update after which no checkpoint is due, with an empty pool and with a full one."""
-    config = config_of(kind).resolved()
-    said = stop(config, tmp_path / "run", update)
-    assert f"{update * config.batch_size:,} decisions" in said
+    """Ctrl-C in an update after which no checkpoint is due, with a full pool of earlier policies."""
+    config = config_of(kind)
+    said = stop(config, tmp_path / "run", 3)
+    assert "1,152 decisions" in said
     assert f"--resume --output {tmp_path}/run" in said
     assert not (tmp_path / "run" / "results.json").exists()
     resume(tmp_path / "run", quiet(), trust=True)
@@ -90,7 +67,6 @@ def test_a_run_that_is_stopped_in_its_last_update_has_its_matches_to_play(
     assert signal.getsignal(signal.SIGTERM) is handler
     assert not (tmp_path / "run" / "results.json").exists()
     resume(tmp_path / "run", quiet())
-    assert (tmp_path / "run" / "results.json").exists()
     assert_same_end(finished_run(small()), tmp_path / "run")
 
 
@@ -99,54 +75,82 @@ def test_another_seed_gives_another_run(finished_run: Callable[[TrainConfig], Pa
     assert not np.array_equal(one["weights"], other["weights"])
 
 
+#: Kills itself when ``owner.name`` is called for the n-th time, before or after the call.
 KILLED = """
-import os, signal, sys
-import numpy as np
+import importlib, os, signal, sys
 from rich.console import Console
-from catbox_train.algorithms.ppo import ppo
 from catbox_train.runs import loop
-from catbox_train.runs import checkpoint
 
-run, moment = sys.argv[1:]
-calls = 0
+run, place, name, number, after = sys.argv[1:]
+module, _, kind = place.partition(":")
+owner = importlib.import_module(module)
+owner = getattr(owner, kind) if kind else owner
+function, calls = getattr(owner, name), []
 
-def killing(function):
-    def call(*args, **kwargs):
-        global calls
-        calls += 1
-        if calls == 2 and moment == "writing":  # the second checkpoint, with half a file on disk
+def killing(*args, **kwargs):
+    calls.append(1)
+    if len(calls) == int(number) and not int(after):
+        if name == "savez":  # with half a file on the disk
             args[0].write(b"half")
             args[0].flush()
-        if calls == (2 if moment == "writing" else 5):
-            os.kill(os.getpid(), signal.SIGKILL)
-        return function(*args, **kwargs)
-    return call
+        os.kill(os.getpid(), signal.SIGKILL)
+    found = function(*args, **kwargs)
+    if len(calls) == int(number):
+        os.kill(os.getpid(), signal.SIGKILL)
+    return found
 
-if moment == "writing":
-    checkpoint.np.savez = killing(np.savez)
-else:
-    ppo.ppo_loss = killing(ppo.ppo_loss) if moment == "before" else ppo.ppo_loss
-    ppo.PPO.learn = killing(ppo.PPO.learn) if moment == "learning" else ppo.PPO.learn
+setattr(owner, name, killing)
 loop.resume(run, Console(quiet=True))
 """
+LOOP, PPO = "catbox_train.runs.loop", "catbox_train.ppo:PPO"
+#: The moment, and the latest checkpoint at it. Evaluations come after updates 4 and 8.
+MOMENTS: dict[str, tuple[tuple[str, str, int, int], str | None]] = {
+    "before its first checkpoint": ((PPO, "update", 2, 0), None),
+    "in an update": (("catbox_train.ppo", "ppo_loss", 20, 0), "00000003"),
+    "writing a checkpoint": (("numpy", "savez", 2, 0), "00000003"),
+    "in an evaluation": ((LOOP, "evaluate_policy", 1, 0), "00000003"),
+    "between an evaluation and its metrics": (("catbox_train.runs.metrics:MetricsLog", "extend", 1, 0), "00000003"),
+    "between the last checkpoint and the last evaluation": ((LOOP, "evaluate_policy", 2, 0), "00000008"),
+    "before the best policy of the last evaluation": ((LOOP, "evaluate_policy", 2, 1), "00000008"),
+    "before the metrics of the last evaluation": (("catbox_train.runs.metrics:MetricsLog", "extend", 2, 0), "00000008"),
+    "in the final matches": (("catbox_train.runs.report", "_match", 6, 0), "00000008"),
+}  # fmt: skip
 
 
 @pytest.mark.faults
-@pytest.mark.parametrize(
-    ("moment", "found"),
-    [("before", None), ("learning", "00000003"), ("writing", "00000003")],
-)
+@pytest.mark.parametrize("moment", MOMENTS)
 def test_a_killed_run_goes_on_exactly(
-    finished_run: Callable[[TrainConfig], Path], tmp_path: Path, moment: str, found: str | None
+    finished_run: Callable[[TrainConfig], Path], tmp_path: Path, moment: str
 ) -> None:
-    """Killed before its first checkpoint, in the fifth update, and while it writes its second checkpoint: resumed, the
-    run ends with the same weights, games and generators, bit for bit, as the one that was never stopped."""
-    run = tmp_path / "run"
+    """Resumed, the run ends with the same weights, metrics and best policy, bit for bit, as if never stopped."""
+    run, (given, found) = tmp_path / "run", MOMENTS[moment]
     start_run(run, small())
-    kill(KILLED, run, moment)
+    done = run_python(KILLED, run, *given)
+    assert done.returncode == -signal.SIGKILL, done.stderr
     latest = latest_checkpoint(run)
     assert (latest.name if latest else None) == found
     resume(run, quiet())
     assert_same_end(finished_run(small()), run)
     assert [row["update"] for row in read_metrics(run)] == list(range(1, 9))
     assert not list((run / "checkpoints").glob(".*"))
+
+
+def test_a_programs_settings_of_torch_do_not_reach_training(
+    finished_run: Callable[[TrainConfig], Path], tmp_path: Path
+) -> None:
+    """In a process of its own, because these settings are everybody's."""
+    script = """
+        import sys, torch
+        from rich.console import Console
+        from catbox_train.runs.loop import resume
+        torch.set_default_dtype(torch.float64)
+        torch.set_grad_enabled(False)
+        torch.set_num_threads(2)
+        resume(sys.argv[1], Console(quiet=True))
+        assert torch.get_default_dtype() == torch.float64
+        assert not torch.is_grad_enabled() and torch.get_num_threads() == 2
+    """
+    run = start_run(tmp_path / "run", small(**BRIEF, privileged_critic=True))
+    done = run_python(script, run)
+    assert done.returncode == 0, done.stderr
+    assert_same_end(finished_run(small(**BRIEF, privileged_critic=True)), run)

@@ -13,10 +13,10 @@ from typing import Any
 
 import numpy as np
 import pytest
-from catbox_train.algorithms.ppo.ppo import PPO
 
 from catbox_agents.files import parse_json
 from catbox_train.config import TrainConfig
+from catbox_train.ppo import PPO
 from catbox_train.runs.checkpoint import FORMAT, checksum
 from catbox_train.runs.folder import open_run
 from catbox_train.runs.loop import Loop
@@ -24,18 +24,18 @@ from tests.train.ppo_runs import small
 
 pytestmark = pytest.mark.faults
 
-#: Three updates of matches of six rounds: seats are paid while their decisions are carried.
+#: Three updates, of little.
 TINY = {
-    "game_options": {"num_players": 3, "num_ranks": 3, "copies": 4, "rounds": 6},
-    "num_envs": 8,
-    "batch_size": 64,
+    "games_per_update": 8,
     "minibatch_size": 32,
-    "total_decisions": 3 * 64,
+    "total_decisions": 3 * 96,
     "hidden": [8],
     "privileged_critic": True,
     "checkpoint_every": 1,
     "evaluate_every": 100,
-    "opponents": ["random"],
+    "opponents": {"past": 0.2},
+    "past_every": 1,
+    "eval_opponents": ["random"],
 }
 
 
@@ -52,12 +52,13 @@ def run(original: Path, tmp_path: Path) -> Path:
     return tmp_path / "run"
 
 
-def loaded(run: Path) -> PPO:
-    """The algorithm that goes on from the latest checkpoint."""
+def loaded(run: Path) -> Loop:
+    """The run that goes on from the latest checkpoint."""
     config = open_run(run)
     algorithm = PPO(config, config.make_game())
-    Loop(config, algorithm.game, run, algorithm).load_latest()
-    return algorithm
+    loop = Loop(config, algorithm.game, run, algorithm)
+    loop.load_latest()
+    return loop
 
 
 def edit_values(folder: Path, change: Callable[[dict[str, Any]], object]) -> None:
@@ -115,15 +116,14 @@ DAMAGES: dict[str, Callable[[Path], object]] = {
     "values a folder": lambda folder: as_folder(folder / "training.json"),
     "arrays a folder": lambda folder: as_folder(folder / "training.npz"),
     "a list": text("", "[]"),
-    "no number": text('"decisions": 192', '"decisions": NaN'),
+    "no number": text('"decisions": 288', '"decisions": NaN'),
     "nested": text("", '{"format":' + "[" * 200_000 + "]" * 200_000 + "}"),
     "huge": text("", '"' + "x" * (2 << 20) + '"'),
     "no config": lambda folder: edit_values(folder, lambda v: v.pop("config")),
-    "no pool": lambda folder: edit_values(folder, lambda v: v["algorithm"].pop("pool")),
-    "another update": lambda folder: edit_values(folder, lambda v: v.update(update=2)),
-    "a time before": lambda folder: edit_values(folder, lambda v: v.update(seconds=-1.0)),
+    "no counter": lambda folder: edit_values(folder, lambda v: v.pop("decisions")),
     "an array less": lambda folder: edit_array(folder, "adam.exp_avg", lambda a: None),
-    "an array more": lambda folder: edit_array(folder, "more", lambda a: a),
+    "half an earlier policy": lambda folder: edit_array(folder, "past.1.layers.0.bias", lambda a: None),
+    "a wrong earlier policy": lambda folder: edit_array(folder, "past.0.layers.1.bias", lambda a: a[1:]),
     "another type": lambda folder: edit_array(folder, "weights", lambda a: a.astype(np.float64)),
     "another shape": lambda folder: edit_array(folder, "weights", lambda a: a[:-1]),
     "objects": lambda folder: edit_array(folder, "weights", lambda a: a.astype(object)),
@@ -143,9 +143,7 @@ def test_a_damaged_checkpoint_is_refused_with_folder_and_remedy(run: Path, damag
         loaded(run)
 
 
-@pytest.mark.parametrize(
-    ("name", "number"), [("weights", np.nan), ("adam.exp_avg", np.inf), ("worker1.carried.values", np.nan)]
-)
+@pytest.mark.parametrize(("name", "number"), [("past.0.layers.0.bias", np.nan)])
 def test_a_number_that_is_not_finite_is_refused_by_name(run: Path, name: str, number: float) -> None:
     folder = run / "checkpoints" / "00000003"
     edit_array(folder, name, lambda array: np.full_like(array, number))
@@ -175,7 +173,7 @@ def test_no_flipped_bit_and_no_cut_goes_unseen(run: Path) -> None:
             with pytest.raises(ValueError, match=r"^checkpoint .*00000003 (is|was)"):
                 loaded(run)
         (folder / name).write_bytes(before)
-    assert loaded(run).updates_done == 3
+    assert loaded(run).done.update == 3
 
 
 def test_without_a_checkpoint_before_it_the_remedy_is_the_start(run: Path) -> None:
@@ -184,7 +182,7 @@ def test_without_a_checkpoint_before_it_the_remedy_is_the_start(run: Path) -> No
     with pytest.raises(ValueError, match=r"none before it; delete .*00000003 to resume from the start"):
         loaded(run)
     shutil.rmtree(run / "checkpoints" / "00000003")
-    assert loaded(run).updates_done == 0
+    assert loaded(run).done.update == 0
 
 
 @pytest.mark.parametrize(

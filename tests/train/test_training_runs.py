@@ -24,7 +24,7 @@ from catbox_train.runs.progress import (
     StopRequest,
     TrainingInterrupted,
 )
-from tests.train.ppo_runs import BRIEF, SMALL, assert_same_end, command, in_update, quiet, small, stop
+from tests.train.ppo_runs import BRIEF, SMALL, UPDATE, assert_same_end, command, in_update, quiet, small, stop
 
 # The best policy.
 
@@ -33,14 +33,19 @@ def scripted(monkeypatch: pytest.MonkeyPatch, margins: dict[int, tuple[float, fl
     """Evaluations that find the given margins against two opponents, by the number of decisions in batches."""
 
     def evaluate(*given: Any) -> dict[str, float]:
-        names, both = ("random", "heuristic"), margins[given[3] // 512]
+        names, both = ("random", "heuristic"), margins[given[3] // UPDATE]
         found = {f"evaluation/{name}/margin": margin for name, margin in zip(names, both, strict=True)}
         return found | {f"evaluation/{name}/margin_ci95": 0.1 for name in names}
 
     monkeypatch.setattr(loop, "evaluate_policy", evaluate)
 
 
-TWO_OPPONENTS = {**BRIEF, "evaluate_every": 1, "checkpoint_every": 1, "opponents": ["random", "heuristic"]}
+TWO_OPPONENTS = {
+    **BRIEF,
+    "evaluate_every": 1,
+    "checkpoint_every": 1,
+    "eval_opponents": ["random", "heuristic"],
+}
 
 
 def test_the_best_policy_of_the_evaluations_is_kept(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -53,23 +58,10 @@ def test_the_best_policy_of_the_evaluations_is_kept(tmp_path: Path, monkeypatch:
     scripted(monkeypatch, {3: (9, -9), 4: (3, 4), 5: (2, 2)})
     resume(run, quiet())
     best = load_checkpoint(run / "checkpoints" / "best")
-    assert best.training == {"algorithm": "ppo", "update": 2, "decisions": 2 * 512, "margin": 3.5}
+    assert best.training == {"algorithm": "ppo", "update": 2, "decisions": 2 * UPDATE, "margin": 3.5}
     np.testing.assert_equal(dict(best.network.arrays()), dict(same))
     assert [path.name for path in (run / "checkpoints" / "best").iterdir()] == ["policy.safetensors"]
     assert latest_checkpoint(run).name == "00000005"
-
-
-def test_a_damaged_best_policy_is_said_and_replaced(brief_run: Path, tmp_path: Path) -> None:
-    run = tmp_path / "run"
-    shutil.copytree(brief_run, run)
-    shutil.rmtree(run / "checkpoints" / "00000005")
-    file = run / "checkpoints" / "best" / "policy.safetensors"
-    file.write_bytes(b"half")
-    output = StringIO()
-    resume(run, Console(file=output, width=400))
-    assert "replaces the best policy so far" in output.getvalue()
-    assert str(file) in output.getvalue()
-    assert load_checkpoint(file).training["update"] == 5
 
 
 # Opponents of a stranger.
@@ -93,7 +85,9 @@ def stranger(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
 
 
 def test_a_run_of_a_stranger_imports_nothing_unless_trusted(stranger: Path) -> None:
-    config = small(**{**BRIEF, "total_decisions": 512, "opponents": ["random", "stranger_module:Agent"]})
+    config = small(
+        **{**BRIEF, "total_decisions": UPDATE, "eval_opponents": ["random", "stranger_module:Agent"]}
+    )
     start_run(stranger / "run", config)
     code, said = command("train", "--resume", "--output", "run")
     assert code == 2
@@ -110,8 +104,8 @@ OWN = "stranger_module:Agent"
 #: Each setting that may name classes, with a value that names none.
 HARMLESS = {
     "algorithm": "exit",
-    "opponents": "random",
-    "opponents_in_training": "{heuristic: 0.1}",
+    "eval_opponents": "random",
+    "opponents": {"heuristic": 0.1},
     "rollout_policy": "heuristic",
 }
 
@@ -120,24 +114,22 @@ HARMLESS = {
     ("setting", "value"),
     [
         ("algorithm", OWN),
-        ("opponents", [OWN]),
-        ("opponents_in_training", {OWN: 0.1}),
+        ("eval_opponents", [OWN]),
+        ("opponents", {OWN: 0.1}),
         ("rollout_policy", OWN),
-        ("algorithm_options", {"rollout_policy": OWN}),
     ],
 )
 def test_a_class_that_a_file_names_takes_trust_unless_that_setting_is_typed(
     stranger: Path, setting: str, value: Any
 ) -> None:
     Path("own.yaml").write_text(json.dumps({"algorithm": "exit", setting: value}))
-    named = "rollout_policy" if setting == "algorithm_options" else setting
-    others = {name: typed for name, typed in HARMLESS.items() if name != named}
-    with pytest.raises(ValueError, match=rf"^own.yaml names Python classes.*{named}: {OWN}\).*--trust"):
+    others = {name: typed for name, typed in HARMLESS.items() if name != setting}
+    with pytest.raises(ValueError, match=rf"^own.yaml names Python classes.*{setting}: {OWN}\).*--trust"):
         load_config(file="own.yaml", overrides=others)
     assert not (stranger / "imported").exists()
     assert load_config(file="own.yaml", overrides=HARMLESS).algorithm == "exit"
-    if named != "algorithm":
-        assert OWN in sum(load_config(file="own.yaml", overrides=others, trust=True).specs().values(), ())
+    if setting != "algorithm":
+        assert OWN in sum(load_config(file="own.yaml", overrides=others, trust=True).agents().values(), ())
 
 
 # Signals and terminals.
@@ -157,7 +149,7 @@ def test_ctrl_c_in_the_matches_of_the_end_says_that_all_is_saved_and_how_to_go_o
     monkeypatch.setattr(report, "_match", interrupted)
     code, said = command("train", "--config", str(file), "--output", str(run))
     assert code == 130
-    assert said.startswith("Stopped after 2,560 decisions; everything is saved. Resume with: ")
+    assert said.startswith("Stopped after 1,920 decisions; everything is saved. Resume with: ")
     assert said.endswith(f"--resume --output {run}\n")
     assert not (run / "results.json").exists()
     code, said = command("train", "--resume", "--output", str(run), "--device", "cpu")
@@ -276,7 +268,7 @@ def test_without_a_terminal_there_is_no_bar(tmp_path: Path) -> None:
     ):
         train(config, tmp_path / "run", Console(file=output, width=200))
     assert output.getvalue().count("\n") == 1
-    assert output.getvalue().startswith("1,024 decisions: margin ")
+    assert output.getvalue().startswith("768 decisions: margin ")
     assert output.getvalue().endswith(" among random\n")
     resume(tmp_path / "run", Console(file=output, width=200))
     assert "━" not in output.getvalue()

@@ -16,15 +16,16 @@ from tensorboard.backend.event_processing.event_accumulator import EventAccumula
 
 from catbox_agents.files import WriteError, write_atomically, writing
 from catbox_agents.networks.checkpoint import latest_checkpoint
+from catbox_agents.networks.policy_agent import PolicyAgent
 from catbox_train.config import TrainConfig
 from catbox_train.runs import checkpoint, loop, metrics, report, tensorboard
 from catbox_train.runs.loop import resume, train
 from catbox_train.runs.metrics import parse_metrics, read_metrics
-from tests.train.ppo_runs import assert_same_end, command, in_update, quiet, small
+from tests.train.ppo_runs import BRIEF, UPDATE, assert_same_end, command, in_update, quiet, small
 
 pytestmark = pytest.mark.faults
 
-EVALUATED = {"total_decisions": 5 * 512, "checkpoint_every": 2, "evaluate_every": 2, "opponents": ["random"]}
+EVALUATED = {**BRIEF, "evaluate_every": 2}
 
 
 @pytest.fixture(scope="session")
@@ -47,8 +48,8 @@ def full_disk() -> Iterator[Callable[[bool], None]]:
     [
         (metrics.MetricsLog, "write", 3, "metrics.jsonl"),
         (tensorboard.EventFile, "add", 3, "tensorboard/events"),
-        (checkpoint, "save_checkpoint", 3, "policy.safetensors"),
-        (checkpoint, "write_arrays", 2, "training.npz"),
+        (PolicyAgent, "save", 3, "policy.safetensors"),
+        (checkpoint.np, "savez", 2, "training.npz"),
         (checkpoint, "write_atomically", 2, "training.json"),
         (loop, "save_best", 1, "checkpoints/best"),
         (report, "write_atomically", 1, "results.json"),
@@ -113,7 +114,7 @@ def test_the_command_says_one_line_for_a_file_that_cannot_be_written(tmp_path: P
 
 # Metrics.
 
-ROWS = [b'{"update": %d, "decisions": %d, "learning/kl": 0.5}' % (n, n * 512) for n in range(1, 6)]
+ROWS = [b'{"update": %d, "decisions": %d, "learning/kl": 0.5}' % (n, n * UPDATE) for n in range(1, 6)]
 
 
 @pytest.mark.parametrize(

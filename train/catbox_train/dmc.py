@@ -67,7 +67,9 @@ class DMC(Algorithm):
     def memory_needed(cls, config: DMCConfig, game: Game) -> int:
         """Bytes that a run needs in each process."""
         inputs = NetworkInputs(game, config.features, config.action_features)
-        return memory_needed(config, game, {"actor": MLP.for_policy(inputs, config.hidden)})
+        with torch.device("meta"):  # a network without memory
+            actor = MLP.for_policy(inputs, config.hidden)
+        return memory_needed(config, game, {"actor": actor})
 
     @classmethod
     def check_run(cls, config: DMCConfig, game: Game) -> None:
@@ -106,7 +108,7 @@ class DMC(Algorithm):
         learner.check_finite()
         self.past.add(update + 1)
 
-        learned = mean_metrics(records)
+        learned = mean_metrics(records, learner)
         if variance > 0:
             learned["explained_variance"] = 1 - 2 * learned["value_loss"] * self.scale**2 / variance
         learned |= {"learning_rate": learning_rate, "epsilon": self.epsilon}

@@ -97,7 +97,9 @@ class ExpertIteration(Algorithm):
     def memory_needed(cls, config: ExitConfig, game: Game) -> int:
         """Bytes that a run needs in each process: also for the window, and for the games of a search."""
         inputs = NetworkInputs(game, config.features, config.action_features)
-        base = memory_needed(config, game, {"actor": MLP.for_policy(inputs, config.hidden)})
+        with torch.device("meta"):  # a network without memory
+            actor = MLP.for_policy(inputs, config.hidden)
+        base = memory_needed(config, game, {"actor": actor})
         row = inputs.size + game.observation_layout.size + game.num_actions * (inputs.action_size + 6)
         return base + int(base * config.search_share * config.window) + MAX_GAMES * row
 
@@ -139,7 +141,7 @@ class ExpertIteration(Algorithm):
         learned = {
             "learning_rate": learning_rate,
             **metrics_of_search,
-            **(mean_metrics(records) if records else {}),
+            **(mean_metrics(records, learner) if records else {}),
         }
         played, metrics = game_metrics(decisions, learner)
         return played, metrics | {f"learning/{name}": value for name, value in learned.items()}

@@ -189,10 +189,14 @@ def game_metrics(decisions: Decisions, learner: Learner) -> tuple[int, dict[str,
     return int(played), means | {"game/rounds": rounds}
 
 
-def mean_metrics(records: Sequence[Mapping[str, torch.Tensor]]) -> dict[str, float]:
-    """The means over gradient steps of metrics () on the device. Raises ``DivergedError`` unless they are finite."""
+def mean_metrics(records: Sequence[Mapping[str, torch.Tensor]], learner: Learner) -> dict[str, float]:
+    """The means over gradient steps and processes of metrics () on the device.
+
+    Raises ``DivergedError`` unless they are finite.
+    """
     stacked = torch.stack([torch.stack(list(record.values())) for record in records])
     means = stacked.double().mean(dim=0).tolist()  # waits for the device
+    means = [total / learner.size for total in learner.summed(*means)]
     for name, value in zip(records[0], means, strict=True):
         if not math.isfinite(value):
             raise DivergedError(f"{name} is not finite")

@@ -124,7 +124,9 @@ class PPO(Algorithm):
     @classmethod
     def memory_needed(cls, config: PPOConfig, game: Game) -> int:
         """Bytes that a run needs in each process."""
-        return memory_needed(config, game, make_networks(config, game), config.privileged_critic)
+        with torch.device("meta"):  # networks without memory
+            networks = make_networks(config, game)
+        return memory_needed(config, game, networks, config.privileged_critic)
 
     @classmethod
     def check_run(cls, config: PPOConfig, game: Game) -> None:
@@ -155,7 +157,7 @@ class PPO(Algorithm):
         learner.check_finite()
         self.past.add(update + 1)
 
-        learned = mean_metrics(records)
+        learned = mean_metrics(records, learner)
         if learned.pop("largest_logit") > LARGEST_LOGIT:
             raise DivergedError(f"a logit of the policy is larger than {LARGEST_LOGIT:.0e}")
         learned |= {

@@ -107,16 +107,16 @@ class Together(Algorithm):
         except RuntimeError as error:
             if isinstance(error, DivergedError):
                 raise
-            reason = str(error)
-            for _ in range(50):  # the one that failed may still be ending
+            reason, unreachable = "", isinstance(error, distributed.DistError) or "gloo" in str(error)
+            for _ in range(50 if unreachable else 1):  # the one that failed may still be ending
                 if found := self._error():
                     raise found from error
-                if reason := self._others.lost() or reason:
+                if reason := self._others.lost():
                     break
                 time.sleep(0.1)
-            if "gloo" not in str(error) and not self._others.lost():
+            if not unreachable and not reason:
                 raise
-            raise self._others.error(reason) from error
+            raise self._others.error(reason or str(error)) from error
 
     def _error(self) -> Exception | None:
         """The error that another process has reported."""

@@ -32,8 +32,9 @@ def tracking(tracker: str | None, run: Path) -> Iterator[OnUpdate | None]:
     if tracker is None:
         yield None
         return
+    check_choice("tracker", tracker, TRACKERS)
     try:
-        package = importlib.import_module(check_choice("tracker", tracker, TRACKERS))
+        package = importlib.import_module(tracker)
     except ModuleNotFoundError as error:
         raise ValueError(f"tracker {tracker!r} needs {error.name}:  pip install {tracker}") from error
     except Exception as error:  # noqa: BLE001  (each tracker has errors of its own)

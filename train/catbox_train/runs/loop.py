@@ -258,13 +258,15 @@ def own_torch_settings() -> Iterator[None]:
     kind, device, threads = torch.get_default_dtype(), torch.get_default_device(), torch.get_num_threads()
     try:
         torch.set_default_dtype(torch.float32)
-        torch.set_default_device("cpu")
+        if device.type != "cpu":  # to set it costs time in every call of torch
+            torch.set_default_device("cpu")
         torch.set_num_threads(1)
         with torch.enable_grad():
             yield
     finally:
         torch.set_default_dtype(kind)
-        torch.set_default_device(device)
+        if device.type != "cpu":
+            torch.set_default_device(device)
         torch.set_num_threads(threads)
 
 

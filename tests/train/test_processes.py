@@ -1,0 +1,193 @@
+"""Processes that play and learn together: the same weights in each, exact resuming, errors by name, lost processes."""
+
+from __future__ import annotations
+
+import os
+import signal
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+import torch
+from torch import distributed
+
+from catbox_env import Game
+from catbox_train.algorithm import DivergedError, algorithm_class
+from catbox_train.config import TrainConfig
+from catbox_train.learner import Learner
+from catbox_train.ppo import PPO
+from catbox_train.processes import Together
+from catbox_train.rollout import PAST
+from catbox_train.runs.loop import resume, train
+from catbox_train.runs.progress import TrainingDiverged
+from tests.train.ppo_runs import BRIEF, assert_same_end, in_update, quiet, small, stop
+
+HERE = "tests.train.test_processes"
+#: Everything that processes share: earlier policies, a critic of its own, an odd number of games.
+SHARED: dict[str, Any] = {
+    "workers": 2,
+    "games_per_update": 31,
+    "opponents": {PAST: 0.4, "random": 0.1},
+    "past_policies": 2,
+    "past_every": 1,
+    "privileged_critic": True,
+}
+SEARCH = {"algorithm": "exit", "search_worlds": 2, "search_share": 0.1, "minibatch_size": 16, "window": 2}
+
+
+class Compared(PPO):
+    """Says in its metrics how far the weights of two processes are apart."""
+
+    def update(self, update: int, progress: float) -> tuple[int, Any]:
+        played, metrics = super().update(update, progress)
+        weights = [torch.empty_like(self.learner.weights.detach()) for _ in range(2)]
+        distributed.all_gather(weights, self.learner.weights.detach())
+        apart = (weights[0] - weights[1]).abs().max().item()
+        return played, {**metrics, "learning/apart": apart, "learning/rank": float(self.learner.rank)}
+
+
+class Failing(PPO):
+    """Fails in the second process, in its third update: it diverges, raises an error, or is killed."""
+
+    def update(self, update: int, progress: float) -> tuple[int, Any]:
+        if self.learner.rank == 1 and update == 2 and os.environ.get("FAILURE"):
+            if os.environ["FAILURE"] == "diverges":
+                raise DivergedError("a loss of the second process")
+            if os.environ["FAILURE"] == "raises":
+                raise LookupError("nothing found by the second process")
+            os.kill(os.getpid(), signal.SIGKILL)
+        return super().update(update, progress)
+
+
+def test_weights_stay_equal_in_all_processes(tmp_path: Path) -> None:
+    rows: list[Any] = []
+    config = small(**{**BRIEF, **SHARED}, algorithm=f"{HERE}:Compared")
+    train(config, tmp_path / "run", quiet(), on_update=rows.append)
+    assert [(row["learning/apart"], row["learning/rank"]) for row in rows] == [(0, 0)] * len(rows)
+    assert len(rows) == 6
+
+
+@pytest.mark.parametrize("settings", [{}, {"algorithm": "dmc", "privileged_critic": None}, SEARCH], ids=str)
+def test_a_run_of_two_processes_is_resumed_exactly(
+    settings: dict[str, Any], finished_run: Callable[[TrainConfig], Path], tmp_path: Path
+) -> None:
+    config = small(**{**BRIEF, **SHARED, **settings, **({"privileged_critic": None} if settings else {})})
+    stop(config, tmp_path / "run", 3)
+    resume(tmp_path / "run", quiet())
+    assert_same_end(finished_run(config), tmp_path / "run")
+
+
+@pytest.mark.parametrize("algorithm", ["ppo", "dmc"])
+def test_one_step_of_two_processes_is_that_of_one(algorithm: str) -> None:
+    """The same games; the same weights and metrics, but for the order in which sums are taken."""
+    one_step = {"algorithm": algorithm, "minibatch_size": 10**6, "update_epochs": 1, "games_per_update": 31}
+    found = []
+    for workers in (1, 2):
+        config = small(**one_step, workers=workers)
+        game = config.make_game()
+        made: Any = Together if workers == 2 else algorithm_class(algorithm)
+        trainer = made(config, game)
+        try:
+            found.append((trainer.update(0, 0.0), trainer.state()))
+        finally:
+            trainer.close()
+    ((played, metrics), state), ((played_by_two, by_two), state_of_two) = found
+    assert played_by_two == played == 31 * 12
+    assert by_two == pytest.approx(metrics, rel=1e-2, abs=2e-3)  # means of unequal shares
+    assert state.keys() == state_of_two.keys()
+    assert state["adam.step"] == state_of_two["adam.step"] == 1
+    assert np.allclose(state["weights"], state_of_two["weights"], atol=1e-4)
+
+
+def test_the_gradient_of_processes_is_a_mean_over_all_their_decisions(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Minibatches are as large as asked for in all processes together, whatever the share of each."""
+    config = small(minibatch_size=50)
+    trainer: Any = PPO(config, config.make_game())
+    learner: Learner = trainer.learner
+    alone = [total for _, total in learner.minibatches(400, 0)]
+    assert alone == [50] * 16
+    monkeypatch.setattr(learner, "gathered", lambda count: [count, 400 - count])
+    for count in (0, 3, 200, 400):
+        shares = list(learner.minibatches(count, 0))
+        assert len(shares) == 16
+        assert sum(len(rows) for rows, _ in shares) == 2 * count
+        assert sum(total for _, total in shares) == 2 * 400
+
+
+@pytest.mark.faults
+@pytest.mark.parametrize(
+    ("failure", "kind", "said"),
+    [
+        ("diverges", TrainingDiverged, r"diverged in update 3: a loss of the second process"),
+        ("raises", ChildProcessError, r"nothing found by the second process.*Resume with: "),
+        ("is killed", ChildProcessError, r"has ended \(exit code -9\); .*00000002, is lost\. Resume with: "),
+    ],
+)
+def test_the_end_of_the_second_process_ends_the_run_which_is_resumed(
+    failure: str,
+    kind: type[Exception],
+    said: str,
+    finished_run: Callable[[TrainConfig], Path],
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    config, run = small(**{**BRIEF, **SHARED}, algorithm=f"{HERE}:Failing"), tmp_path / "run"
+    monkeypatch.setenv("FAILURE", failure)
+    with pytest.raises(kind, match=said):
+        train(config, run, quiet())
+    monkeypatch.delenv("FAILURE")
+    resume(run, quiet(), trust=True)
+    assert_same_end(finished_run(config), run)
+
+
+@pytest.mark.faults
+def test_an_error_of_the_first_process_is_its_own_and_ends_the_second(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    config = small(**{**BRIEF, **SHARED})
+    started: list[Any] = []
+
+    def make(config: TrainConfig, game: Game) -> Together:
+        made = Together(config, game)
+        started.extend(made._others._started)  # type: ignore[attr-defined]
+        return made
+
+    def fail(*given: Any) -> Any:
+        raise LookupError("nothing found by the first process")
+
+    monkeypatch.setattr("catbox_train.ppo.gae", fail)
+    with pytest.raises(LookupError, match="by the first process"):
+        train(config, tmp_path / "run", quiet(), make_algorithm=make)
+    (other,) = started
+    assert other.poll() is not None
+    assert not distributed.is_initialized()
+
+
+@pytest.mark.faults
+def test_the_second_process_does_not_outlive_the_first(tmp_path: Path) -> None:
+    """The first one is killed: the other notices by itself."""
+    config, pids = small(**{**BRIEF, **SHARED}), tmp_path / "pids"
+    first = os.fork()
+    if first == 0:
+        try:
+
+            def make(config: TrainConfig, game: Game) -> Together:
+                made = Together(config, game)
+                pids.write_text(str(made._others._started[0].pid))  # type: ignore[attr-defined]
+                return made
+
+            with in_update(config, 2, lambda: os.kill(os.getpid(), signal.SIGKILL)):
+                train(config, tmp_path / "run", quiet(), make_algorithm=make)
+        finally:
+            os._exit(1)
+    assert os.waitstatus_to_exitcode(os.waitpid(first, 0)[1]) == -signal.SIGKILL
+    other = Path("/proc") / pids.read_text()
+    for _ in range(200):
+        if not other.exists() or "zombie" in (other / "status").read_text():
+            return
+        signal.sigtimedwait([], 0.1)
+    pytest.fail("the second process is still there")

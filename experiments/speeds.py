@@ -23,7 +23,7 @@ FILE = "speeds.json"
 #: Settings that do not affect the speed of an update.
 OTHER_SETTINGS = {
     *("seed", "total_decisions", "checkpoint_every", "final_deals"),
-    *("evaluate_every", "evaluate_deals", "opponents"),
+    *("evaluate_every", "evaluate_deals", "eval_opponents"),
 }
 #: Updates before timing, then as many with timing; the fastest round counts.
 UPDATES, ROUNDS = 2, 2

@@ -13,6 +13,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+import yaml
 from rich.console import Console
 
 import catbox_agents
@@ -20,7 +21,6 @@ from catbox_agents import zoo
 from catbox_agents.files import write_atomically
 from catbox_agents.networks.checkpoint import load_checkpoint, save_checkpoint
 from catbox_env import Game
-from catbox_train.config import read_yaml
 from experiments.results import Folders, Record, write_file
 from experiments.runner import check_run_folder, provenance, say, settings_of, train_in
 from experiments.study import checked_config
@@ -50,8 +50,10 @@ class Training(Record):
 
 
 def zoo_settings(folders: Folders) -> dict[str, Any]:
-    """The settings of each agent of the zoo, as in its file."""
-    return read_yaml(folders.own / "zoo.yaml")
+    """The settings of each agent of the zoo, as its file has them: every value a text, as ``--set`` takes it."""
+    text = (folders.own / "zoo.yaml").read_text(encoding="utf-8")
+    found: dict[str, Any] = yaml.load(text, yaml.BaseLoader)
+    return found
 
 
 def make_zoo(names: Sequence[str], folders: Folders, console: Console) -> None:

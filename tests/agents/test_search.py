@@ -33,7 +33,7 @@ class Recorder(RolloutSearch):
         self.keys: list[Any] = []
 
     def _play(self, games: Vec, actions: Any, line_up: Any, keys: Any) -> Any:
-        before = games.save()["records"].reshape(games.num_envs, -1)
+        before = games._bytes.copy()
         paid = super()._play(games, actions, line_up, keys)
         self.pieces.append((before, actions, paid, games))
         self.keys.append(keys)
@@ -177,9 +177,7 @@ def test_rollouts_end_with_the_round_and_for_a_win_with_the_game(reward: str, to
     search = Recorder(game, Highest(game), worlds=4)
     result = search.search(seen, masks, seed=1)
     for *_, games in search.pieces:
-        assert (
-            games.save()["records"].view(game.kernels.state)["rounds_ended"] == (2 if to_the_end else 1)
-        ).all()
+        assert (games._records["rounds_ended"] == (2 if to_the_end else 1)).all()
     tried = result.values[result.visits > 0]
     assert (tried >= 0).all() == (reward == "win")
     assert np.isfinite(tried).all()

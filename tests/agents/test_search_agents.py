@@ -51,8 +51,8 @@ def other_worlds(vec: Vec, row: int, seed: int) -> Vec:
     game = vec.game
     worlds = game.sample_states(vec.observation[row], 8, seed=seed)
     past = game.rewind(worlds, vec.history[row])
-    own = vec.save()["records"].reshape(vec.num_envs, -1)[row].view(game.kernels.state)[0]
-    drawn = worlds.save()["records"].reshape(8, -1)
+    own = vec._records[row]
+    drawn = worlds._bytes
     for world in np.flatnonzero(past.importance_weights > 0).tolist():
         if (drawn[world].view(game.kernels.state)[0]["hand"] != own["hand"]).any():
             twin = Vec(game, 1, seed=0, history=True, auto_deal=False)
@@ -84,8 +84,8 @@ def test_hidden_cards_change_nothing(game_id: str, spec: str) -> None:
         assert np.array_equal(twin.observation[0], vec.observation[row])
         assert np.array_equal(twin.history[0], vec.history[row])
         assert not np.array_equal(
-            twin.save()["records"].view(game.kernels.state)["hand"],
-            vec.take(np.array([row])).save()["records"].view(game.kernels.state)["hand"],
+            twin._records["hand"],
+            vec.take(np.array([row]))._records["hand"],
         )
         assert ask_agent(agent, spec, twin, np.array([0]))[0] == chosen[row]
 

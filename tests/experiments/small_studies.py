@@ -15,14 +15,13 @@ BASE = {
     "game_options": {"num_ranks": 3, "copies": 4},
     "precision": "float32",
     "total_decisions": 8 * 512,
-    "num_envs": 32,
-    "batch_size": 512,
+    "games_per_update": 26,
     "minibatch_size": 128,
     "hidden": [16],
     "checkpoint_every": 3,
     "evaluate_every": 4,
     "evaluate_deals": 10,
-    "opponents": ["random"],
+    "eval_opponents": ["random"],
 }
 
 SMALL = {
@@ -30,7 +29,7 @@ SMALL = {
     "question": "Does it run?",
     "base": BASE,
     "rules": {"3 players": {"game_options.num_players": 3}},
-    "variants": {"low": {"entropy": 0.01}, "high": {"entropy": 0.12}},
+    "variants": {"low": {"ent_coef": 0.01}, "high": {"ent_coef": 0.12}},
     "seeds": [1],
     "final_deals": 10,
 }

@@ -56,9 +56,9 @@ def test_the_pool_of_earlier_policies_is_filled_from_the_first_update_on(
         return lambda: 1000.0
 
     monkeypatch.setattr(speeds, "training_run", run)
-    workplace.write(variants={"past": {"opponents_in_training": {"past": 0.5}}, "alone": {}})
+    workplace.write(variants={"past": {"opponents": {"past": 0.5}}, "alone": {}})
     assert workplace.run("speeds", "small") == 0
-    assert {config.algorithm_options.past_every for config in configs} == {1}
+    assert {config.past_every for config in configs} == {1}
     kept = [speed["settings"]["past_every"] for speed in json.loads((workplace.results / FILE).read_text())]
     assert kept == [25, 25]
 

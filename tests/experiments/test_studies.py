@@ -21,18 +21,17 @@ STUDIES = Folders().studies
 
 
 @pytest.mark.parametrize("name", study_names(STUDIES))
-def test_the_studies_of_the_repository_can_be_trained(name: str) -> None:
+def test_the_studies_of_the_repository_can_be_trained_or_are_archived_with_results(name: str) -> None:
     study = read_study(name, STUDIES)
+    if study.archived:
+        with pytest.raises(ValueError, match=f"study '{name}' was made with settings of an earlier version"):
+            runs_of(name, study)
+        assert Folders().results_of(name)
+        return
     made = runs_of(name, study)
     assert len(made) == len(study.variants) * len(study.rules) * len(study.seeds)
     if not study.fields:
         assert len({run.config.total_decisions for run in made}) == 1, "compared at equal decisions"
-    assert len(study.seeds) >= (2 if study.fields else 3)
-    if all(run.config.game == "cat_in_the_box_v0" for run in made):
-        long = (
-            made[0].config.total_decisions > 20_000_000
-        )  # each run takes a quarter of an hour: five players alone
-        assert {run.config.make_game().num_players for run in made} >= ({5} if long else {3, 5})
 
 
 def test_runs_are_ordered_seed_by_seed_with_the_settings_of_variant_rules_and_base(
@@ -40,7 +39,7 @@ def test_runs_are_ordered_seed_by_seed_with_the_settings_of_variant_rules_and_ba
 ) -> None:
     workplace.write(
         seeds=[7, 3],
-        base={**BASE, "entropy": 0.5, "clip": 0.3},
+        base={**BASE, "ent_coef": 0.5, "clip_coef": 0.3},
         rules={"A": {"game_options.num_players": 3}, "B": {"game_options": {"num_players": 4}}},
     )
     made = runs(workplace)
@@ -52,29 +51,35 @@ def test_runs_are_ordered_seed_by_seed_with_the_settings_of_variant_rules_and_ba
         ("B", "high"),
     ]
     last = flat(made[-1].config)
-    expected = {"seed": 3, "entropy": 0.12, "clip": 0.3, "final_deals": 10, "game_options.num_players": 4}
+    expected = {
+        "seed": 3,
+        "ent_coef": 0.12,
+        "clip_coef": 0.3,
+        "final_deals": 10,
+        "game_options.num_players": 4,
+    }
     assert {name: last[name] for name in expected} == expected
     assert last["game_options.copies"] == 4
 
 
 def test_a_rule_set_may_be_another_game_with_a_preset_of_its_own(workplace: Workplace) -> None:
     workplace.write(
-        base={"opponents": "random"}, rules={"Petrify": {"preset": "quick", "game": "petrify_v0"}}
+        base={"eval_opponents": "random"}, rules={"Petrify": {"preset": "quick", "game": "petrify_v0"}}
     )
     config = flat(runs(workplace)[0].config)
-    assert (config["game"], config["num_envs"], config["entropy"]) == ("petrify_v0", 1024, 0.01)
+    assert (config["game"], config["games_per_update"], config["ent_coef"]) == ("petrify_v0", "auto", 0.01)
 
 
 def test_a_setting_that_is_a_mapping_is_one_value(workplace: Workplace) -> None:
     """The sections are mappings of settings; the shares of opponents are one setting."""
     workplace.write(
         variants={
-            "alone": {"opponents_in_training": {}},
-            "with": {"opponents_in_training": {"heuristic": 0.2}},
+            "alone": {"opponents": {}},
+            "with": {"opponents": {"heuristic": 0.2}},
         }
     )
     configs = [flat(run.config) for run in runs(workplace)]
-    assert [config["opponents_in_training"] for config in configs] == [{}, {"heuristic": 0.2}]
+    assert [config["opponents"] for config in configs] == [{}, {"heuristic": 0.2}]
 
 
 @pytest.mark.parametrize(
@@ -90,8 +95,8 @@ def test_a_setting_that_is_a_mapping_is_one_value(workplace: Workplace) -> None:
         ({"seeds": [1, 2, 1]}, "expected different seeds"),
         ({"variants": {"../x": {}, "y": {}}}, "should match pattern"),
         (
-            {"variants": {"low": {"entropi": 1}, "high": {}}},
-            "study 'small', 3 players, variant 'low': unknown setting 'entropi' .* did you mean 'entropy'",
+            {"variants": {"low": {"ent_coeff": 1}, "high": {}}},
+            "study 'small', 3 players, variant 'low': unknown setting 'ent_coeff': did you mean 'ent_coef'",
         ),
     ],
 )  # fmt: skip
@@ -116,8 +121,8 @@ def test_the_memory_that_is_in_use_does_not_count_before_a_run_begins(
 def test_nothing_is_trained_when_a_later_study_is_wrong(
     workplace: Workplace, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    workplace.write(seeds=[1, 2], variants={"low": {"entropy": 0.01}, "wrong": {"entropy": -1}})
+    workplace.write(seeds=[1, 2], variants={"low": {"ent_coef": 0.01}, "wrong": {"ent_coef": -1}})
     assert workplace.run() == 1
-    assert "study 'small', 3 players, variant 'wrong': entropy = " in capsys.readouterr().err
+    assert "study 'small', 3 players, variant 'wrong': ent_coef = " in capsys.readouterr().err
     assert not workplace.runs.exists()
     assert not workplace.results.exists()

@@ -20,7 +20,6 @@ from docs.generators.studies import outdated_pages
 from experiments import leaderboard
 from experiments.leaderboard import read_parts
 from experiments.results import Folders
-from experiments.study import checked_config
 from experiments.zoo import read_training, zoo_settings
 from tests.experiments.small_studies import Workplace
 
@@ -29,8 +28,7 @@ petrify-small:
   game: petrify_v0
   game_options: {size: 3, walls: 3, wildcards: 6}
   total_decisions: 256
-  batch_size: 128
-  num_envs: 16
+  games_per_update: 8
   workers: 1
   minibatch_size: 64
   hidden: [8]
@@ -205,11 +203,11 @@ def test_rules_without_an_agent_are_named_before_anything_is_played(
 
 
 def test_every_agent_of_the_zoo_has_its_own_rules_and_an_arena() -> None:
-    configs = {name: checked_config(name, settings) for name, settings in zoo_settings(Folders()).items()}
-    games = [(config.game, str(config.make_game().options)) for config in configs.values()]
-    assert len(set(games)) == len(games) == 16
+    configs = list(zoo_settings(Folders()))
+    games = [(agent.game_id, str(agent.game.options)) for agent in zoo.zoo_agents()]
+    assert len(set(games)) == len(games) == len(configs) == 16
     parts = read_parts(Folders())
-    assert parts[0].rules == list(configs)
+    assert parts[0].rules == configs
     assert sorted(agent.name for agent in zoo.zoo_agents()) == sorted(configs)
     for part in parts:
         for agent in part.specs("petrify-4x4", Folders()):
@@ -277,9 +275,9 @@ def test_the_command_of_a_card() -> None:
     }
     expected = "catbox train --preset standard --game cat_te_v0 --players 3 --set game_options.region=khmer"
     assert command(settings) == expected
-    settings = {"preset": "standard", "opponents_in_training": {"random": "0.1", "heuristic": "0.6"}}
-    expected = "catbox train --preset standard --set 'opponents_in_training={random: 0.1, heuristic: 0.6}'"
+    settings = {"preset": "standard", "opponents": {"random": "0.1", "heuristic": "0.6"}}
+    expected = "catbox train --preset standard --set 'opponents={random: 0.1, heuristic: 0.6}'"
     assert command(settings) == expected
     name, _, value = shlex.split(expected)[-1].partition("=")
-    config = load_config(preset="standard", overrides={name: value})
-    assert config.algorithm_options.opponents_in_training == {"random": 0.1, "heuristic": 0.6}  # type: ignore[attr-defined]
+    config = load_config(preset="standard", overrides={name: yaml.safe_load(value)})
+    assert config.opponents == {"random": 0.1, "heuristic": 0.6}  # type: ignore[attr-defined]

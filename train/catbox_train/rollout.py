@@ -44,7 +44,7 @@ class SelfPlayConfig(TrainConfig):
     """The settings of an algorithm whose network plays all seats but those of opponents."""
 
     agent_settings = ("opponents",)
-    size_settings = ("games_per_update", "hidden")
+    size_settings = ("hidden", "games_per_update")
 
     games_per_update: Count | Literal["auto"] = Field(
         "auto",

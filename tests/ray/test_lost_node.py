@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
+import psutil
 import pytest
 import ray
 from rich.console import Console
@@ -29,7 +30,12 @@ def test_a_node_that_is_killed_costs_the_updates_since_the_checkpoint(
         def save_and_kill(*given: Any) -> Any:
             found = save(*given)
             if cluster.other in cluster.worker_nodes:
+                there = [
+                    p for p in psutil.Process().children(recursive=True) if p.name().startswith("ray::_work")
+                ]
                 cluster.remove_node(cluster.other, allow_graceful=False)
+                for process in there:  # they go with a machine; here they would notice it later
+                    process.kill()
                 ray.kill(taken)
             return found
 

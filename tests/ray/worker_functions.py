@@ -5,9 +5,8 @@ from __future__ import annotations
 import os
 from typing import Any
 
-import ray
-
 from catbox_agents import Agent
+from catbox_train.ppo import PPO
 
 
 class Deadly(Agent):
@@ -17,17 +16,10 @@ class Deadly(Agent):
         os._exit(7)
 
 
-class Unlucky(Agent):
-    """Fails in the process of one worker alone, after some decisions."""
+class Unlucky(PPO):
+    """Fails in one process, in its third update."""
 
-    decisions = 0
-
-    def act_batch(self, observations: Any, action_masks: Any, histories: Any = None) -> Any:
-        type(self).decisions += len(action_masks)
-        if (
-            type(self).decisions > 400
-            and ray.is_initialized()
-            and ray.train.get_context().get_world_rank() == 1
-        ):
-            raise RuntimeError("worker 1 is unlucky")
-        return action_masks.argmax(axis=1)
+    def update(self, update: int, progress: float) -> Any:
+        if self.learner.rank == 1 and update == 2:
+            raise LookupError("process 1 is unlucky")
+        return super().update(update, progress)

@@ -106,6 +106,48 @@ def test_a_run_goes_on_without_a_tracker_that_fails(
     assert said.count("wandb failed, and the run goes on without it: ConnectionError('no route") == 1
 
 
+@pytest.mark.parametrize("failing", ["import", "init", "finish"])
+def test_no_failure_of_a_tracker_ends_a_run(
+    failing: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def fail(**given: Any) -> None:
+        raise SystemError("broken")
+
+    if failing == "import":
+        (tmp_path / "trackio.py").write_text("raise SystemError('broken')")
+        monkeypatch.syspath_prepend(str(tmp_path))
+        monkeypatch.delitem(sys.modules, "trackio", raising=False)
+    else:
+        parts = {"init": lambda **given: None, "log": lambda row, step: None, "finish": lambda: None}
+        monkeypatch.setitem(sys.modules, "trackio", SimpleNamespace(**{**parts, failing: fail}))
+    run = start_run(tmp_path / "run", small(**BRIEF))
+    with tracking("trackio", run) as on_update:
+        for decisions in (384, 768):
+            assert not on_update or on_update({"update": 1, "decisions": decisions}) is None
+    said = capsys.readouterr().err
+    assert said.count("trackio failed, and the run goes on without it: SystemError('broken')") == 1
+
+
+def test_mlflow_gets_names_that_it_takes_and_a_parameter_for_each_setting(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    said: list[Any] = []
+    tracker = SimpleNamespace(
+        set_experiment=said.append,
+        start_run=lambda run_name: said.append(run_name),
+        log_params=lambda settings: said.append(settings),
+        log_metrics=lambda row, step: said.append((step, row)),
+        end_run=said.append,
+    )
+    monkeypatch.setitem(sys.modules, "mlflow", tracker)
+    config = small(**BRIEF)
+    with tracking("mlflow", start_run(tmp_path / "run", config)) as on_update:
+        assert on_update is not None
+        on_update({"update": 1, "decisions": 384, "evaluation/pimc:samples=2,own=a-b.c d/margin": 2.0})
+    row = {"update": 1, "evaluation/pimc:samples_2_own_a-b.c d/margin": 2.0}
+    assert said == ["catbox", "run", config.as_dict(), (384, row), "FINISHED"]
+
+
 def test_the_command_that_resumes_a_run_names_its_tracker(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

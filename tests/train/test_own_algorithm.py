@@ -13,61 +13,47 @@ from typing import Any, ClassVar
 
 import pytest
 import torch
-from catbox_train.settings import Text, Texts
+from pydantic import Field
 
-from catbox_train import (
-    AlgorithmOptions,
-    TrainingDiverged,
-    load_config,
-    train,
-)
+import catbox_agents
+from catbox_train import TrainingDiverged, load_config, train
+from catbox_train.config import Agents
 from catbox_train.runs.metrics import parse_metrics, read_metrics
 from examples import reinforce
+from tests.train.agents_in_training import HERE
 from tests.train.ppo_runs import SMALL, quiet
 
 SPEC = "examples.reinforce:Reinforce"
-GENERAL = {name: SMALL[name] for name in SMALL if name not in ("precision", "minibatch_size")}
+GENERAL = SMALL
 
 
 class NoAlgorithm:
     """Not derived from ``Algorithm``."""
 
 
-class WrongOptions(reinforce.Reinforce):
-    """Its options are no settings."""
+class WrongConfig(reinforce.Reinforce):
+    """Its settings are none."""
 
-    Options = dict  # type: ignore[assignment]
-
-
-class Clash(AlgorithmOptions):
-    """A setting with the name of one that every run has."""
-
-    seed: int = 3
+    Config = dict  # type: ignore[assignment]
 
 
-class ClashingOptions(reinforce.Reinforce):
-    """Its options cannot be told from those of the run."""
-
-    Options = Clash
-
-
-class PartnerOptions(reinforce.ReinforceOptions):
+class PartnerConfig(reinforce.ReinforceConfig):
     """Settings that name agents, one of them of none at first."""
 
-    agent_settings: ClassVar = {"partner": (), "others": ("nobody",)}
+    agent_settings: ClassVar = (*reinforce.ReinforceConfig.agent_settings, "partner", "others")
 
-    partner: Text | None = None
-    others: Texts = ("nobody",)
+    partner: str | None = Field(None, description="an agent")
+    others: Agents = Field(("random",), description="agents")
 
 
 class WithPartner(reinforce.Reinforce):
     """Has agents that play in training."""
 
-    Options = PartnerOptions
+    Config = PartnerConfig
 
 
 def own(**settings: Any) -> Any:
-    return load_config(overrides={"algorithm": SPEC, **GENERAL, "opponents": ["random"], **settings})
+    return load_config(overrides={"algorithm": SPEC, **GENERAL, "eval_opponents": ["random"], **settings})
 
 
 @pytest.mark.slow
@@ -86,10 +72,10 @@ def returning(metrics: Any, monkeypatch: pytest.MonkeyPatch, in_update: int = 4)
     """Let the algorithm return ``metrics`` in one update."""
     update, calls = reinforce.Reinforce.update, []
 
-    def spoiled(algorithm: reinforce.Reinforce, progress: float) -> Any:
+    def spoiled(algorithm: reinforce.Reinforce, done: int, progress: float) -> Any:
         calls.append(progress)
-        good = update(algorithm, progress)
-        return metrics if len(calls) == in_update else good
+        played, good = update(algorithm, done, progress)
+        return played, metrics if len(calls) == in_update else good
 
     monkeypatch.setattr(reinforce.Reinforce, "update", spoiled)
 
@@ -126,26 +112,41 @@ def test_what_is_no_metric_is_refused_by_name(
     assert [row["update"] for row in read_metrics(tmp_path / "run")] == [1, 2, 3]
 
 
-def test_its_settings_are_read_checked_and_kept(tmp_path: Path) -> None:
-    config = own(learning_rate="5e-4", hidden="32")
-    assert config.algorithm_options == reinforce.ReinforceOptions(hidden=[32], learning_rate=5e-4)
+def test_its_settings_are_read_checked_and_kept() -> None:
+    config = own(learning_rate="5e-4", hidden=[32])
+    assert isinstance(config, reinforce.ReinforceConfig)
+    assert (config.hidden, config.learning_rate) == ((32,), 5e-4)
     assert config.replace() == config
-    with pytest.raises(ValueError, match="unknown setting 'entropy'"):
-        own(entropy=0.1)
-    with pytest.raises(ValueError, match="learning_rate = -1: expected a number above 0"):
+    with pytest.raises(ValueError, match="unknown setting 'ent_coef'"):
+        own(ent_coef=0.1)
+    with pytest.raises(ValueError, match="learning_rate = -1: expected greater than 0"):
         own(learning_rate=-1)
+
+
+def test_its_policy_may_be_any_agent_that_saves_itself(tmp_path: Path) -> None:
+    settings = {
+        name: SMALL[name] for name in ("game_options", "total_decisions", "evaluate_deals", "final_deals")
+    }
+    config = load_config(overrides={**settings, "algorithm": f"{HERE}:Favourites", "evaluate_every": 4})
+    results = train(config, tmp_path / "run", quiet())
+    assert [s["name"] for s in results["matches"][0]["standings"]] == ["policy", "random"]
+    last = tmp_path / "run" / "checkpoints" / "00000008"
+    assert (last / "favourites.txt").read_text().startswith("8: [")
+    assert {file.name for file in last.iterdir()} == {"favourites.txt", "training.npz", "training.json"}
+    assert (last.parent / "best" / "favourites.txt").exists()
+    with pytest.raises(ValueError, match=r"policy\.safetensors does not exist"):
+        catbox_agents.make(str(tmp_path / "run"), config.make_game())
 
 
 @pytest.mark.parametrize(
     ("name", "message"),
     [
-        ("sb3", r"is an example to copy now: examples/sb3_self_play\.py"),
+        ("sb3", r"sb3. is gone: examples/sb3_self_play\.py"),
         ("pppo", "expected one of ppo.*did you mean 'ppo'"),
         ("nowhere.at_all:Class", "there is no module 'nowhere'"),
         ("examples.reinforce:Reinforced", "has no class 'Reinforced'.*'Reinforce'"),
         (f"{__name__}:NoAlgorithm", "is not a subclass of catbox_train.Algorithm"),
-        (f"{__name__}:WrongOptions", r"Options is not a subclass of catbox_train\.AlgorithmOptions"),
-        (f"{__name__}:ClashingOptions", r"Options has settings that every run has: seed"),
+        (f"{__name__}:WrongConfig", r"Config is not a subclass of catbox_train\.TrainConfig"),
     ],
 )
 def test_what_is_no_algorithm_is_refused(name: str, message: str) -> None:
@@ -157,15 +158,15 @@ def test_its_settings_may_name_agents_which_take_trust_in_a_file(tmp_path: Path)
     typed = {"algorithm": f"{__name__}:WithPartner"}
     config = own(**typed)
     config.check_agents(config.make_game())
-    others = {"opponents": ("random",), "partner": (), "others": ()}
-    assert config.specs() == {"algorithm": (typed["algorithm"],), **others}
+    named = {"eval_opponents": ("random",), "opponents": (), "partner": (), "others": ("random",)}
+    assert config.agents() == named
     with pytest.raises(ValueError, match=r"partner: unknown agent 'grandmaster'"):
         train(own(**typed, partner="grandmaster"), tmp_path / "run", quiet())
-    with pytest.raises(ValueError, match=r"partner = 3: expected a text"):
+    with pytest.raises(ValueError, match=r"partner = 3: expected a valid string"):
         own(**typed, partner=3)
     file = tmp_path / "settings.yaml"
     for setting in ("partner", "others"):
         file.write_text(json.dumps({setting: "some_module:Bot"}))
         with pytest.raises(ValueError, match=rf"names Python classes.*{setting}: some_module:Bot.*--trust"):
             load_config(file=file, overrides=typed)
-        assert load_config(file=file, overrides=typed, trust=True).specs()[setting] == ("some_module:Bot",)
+        assert load_config(file=file, overrides=typed, trust=True).agents()[setting] == ("some_module:Bot",)

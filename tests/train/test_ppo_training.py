@@ -89,9 +89,10 @@ def test_the_end_is_saved_before_it_is_evaluated(
             raise OSError("evaluation failed")
         return evaluate(*given)
 
-    with monkeypatch.context() as patch, pytest.raises(OSError, match="evaluation failed"):
+    with monkeypatch.context() as patch:
         patch.setattr(loop, "evaluate_policy", failing)
-        train(small(), run, quiet())
+        with pytest.raises(OSError, match="evaluation failed"):
+            train(small(), run, quiet())
     resume(run, quiet())
     assert_same_end(finished, run)
 

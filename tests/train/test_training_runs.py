@@ -24,7 +24,18 @@ from catbox_train.runs.progress import (
     StopRequest,
     TrainingInterrupted,
 )
-from tests.train.ppo_runs import BRIEF, SMALL, UPDATE, assert_same_end, command, in_update, quiet, small, stop
+from tests.train.ppo_runs import (
+    BRIEF,
+    SMALL,
+    UPDATE,
+    assert_same_end,
+    command,
+    final_arrays,
+    in_update,
+    quiet,
+    small,
+    stop,
+)
 
 # The best policy.
 
@@ -274,3 +285,12 @@ def test_without_a_terminal_there_is_no_bar(tmp_path: Path) -> None:
     assert "━" not in output.getvalue()
     assert "\r" not in output.getvalue()
     assert "\x1b" not in output.getvalue()
+
+
+def test_a_terminal_that_lacks_a_character_does_not_end_a_run(brief_run: Path, tmp_path: Path) -> None:
+    """An evaluation and the table at the end say ±."""
+    run, file = tmp_path / "run", open(tmp_path / "said", "w", encoding="ascii")  # noqa: SIM115
+    with file:
+        train(small(**{**BRIEF, "evaluate_every": 2}), run, Console(file=file))
+    assert json.loads((run / "results.json").read_text())["training"]["decisions"] == 5 * UPDATE
+    np.testing.assert_equal(final_arrays(run), final_arrays(brief_run))

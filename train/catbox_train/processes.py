@@ -86,8 +86,9 @@ class Together(Algorithm):
         self._call("restore", state)
 
     def close(self) -> None:
-        with suppress(RuntimeError, ValueError):
-            distributed.destroy_process_group()
+        if distributed.is_initialized():
+            with suppress(RuntimeError):
+                distributed.destroy_process_group()
         self._others.stop()
 
     def _call(self, name: str, *arguments: Any) -> Any:

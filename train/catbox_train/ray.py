@@ -54,7 +54,8 @@ class RayProcesses(Others):
     def __init__(self, host: str, port: int, size: int, gpu: bool) -> None:
         import ray
 
-        task = ray.remote(num_cpus=1, num_gpus=int(gpu), max_retries=0)(_work)
+        # A process of its own: one that Ray used again would still have the group of another run.
+        task = ray.remote(num_cpus=1, num_gpus=int(gpu), max_retries=0, max_calls=1)(_work)
         self._tasks = [task.remote(host, port, rank, size, catbox_env.__version__) for rank in range(1, size)]
 
     def lost(self) -> str:

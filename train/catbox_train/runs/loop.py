@@ -43,6 +43,7 @@ from catbox_train.runs.progress import (
     TrainingDiverged,
     TrainingInterrupted,
     resume_command,
+    show,
     training_progress,
     what_is_kept,
 )
@@ -172,7 +173,7 @@ def _run(
                     else "from the start, as there is no checkpoint"
                 )
                 said = f"Workers were lost ({lost}). The run resumes {where}."
-                console.print(said, soft_wrap=True, markup=False, highlight=False)
+                show(console, said)
 
 
 def _run_once(

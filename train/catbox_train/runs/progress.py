@@ -144,6 +144,21 @@ class StopRequest:
             signal.signal(number, handler)
 
 
+def show(console: Console, what: Any) -> None:
+    """Print a text or a table on ``console``, with a ? for what its encoding lacks.
+
+    A terminal that was closed, or a full disk behind it, is no reason to end a run.
+    """
+    if console.quiet:
+        return
+    with console.capture() as captured:
+        console.print(what, soft_wrap=isinstance(what, str), markup=False, highlight=False)
+    encoding = getattr(console.file, "encoding", None) or "utf-8"
+    with suppress(OSError):
+        console.file.write(captured.get().encode(encoding, "replace").decode(encoding))
+        console.file.flush()
+
+
 class TrainingProgress:
     """A bar with decisions per second and the time left, and below it the metrics of the game in self-play."""
 
@@ -176,9 +191,7 @@ class TrainingProgress:
 
     def say(self, text: str) -> None:
         """Print a line above the bar."""
-        # The terminal was closed, or lacks a character such as ±: the run must still be saved.
-        with suppress(OSError, UnicodeError):
-            self._console.print(text, soft_wrap=True, markup=False, highlight=False)
+        show(self._console, text)
 
 
 @contextmanager

@@ -18,6 +18,7 @@ from catbox_train.algorithm import Policy
 from catbox_train.config import TrainConfig
 from catbox_train.runs.curves import draw_learning_curves
 from catbox_train.runs.metrics import read_metrics
+from catbox_train.runs.progress import show
 
 RESULTS_FILE = "results.json"
 CURVES_FILE = "learning.png"
@@ -67,7 +68,7 @@ def final_report(
     if game.num_players > 2:  # one opponent among policies; with two players this would be the same match
         line_ups += [[opponent, POLICY] for opponent in config.eval_opponents if opponent != "random"]
     matches = []
-    with console.status("Playing the matches of the final evaluation"):
+    with console.status("Playing the matches of the final evaluation", spinner="line"):
         for line_up in line_ups:
             matches.append(_match(game, policy, line_up, config.final_deals, FINAL_DEALS + config.seed))
     seconds = max(counters["seconds"], 1e-9)  # 0 if nothing was played
@@ -81,10 +82,11 @@ def final_report(
     }
     write_atomically(run / RESULTS_FILE, json.dumps(results, indent=1).encode())
     draw_learning_curves(read_metrics(run), run / CURVES_FILE)
-    console.print(results_table(matches, "The same deals from every seat"))
-    console.print(
+    show(console, results_table(matches, "The same deals from every seat"))
+    show(
+        console,
         f"{counters['decisions']:,} decisions in {seconds:,.0f} s of playing and learning ({speed:,.0f} a second). "
-        f"Learning curves: {run / CURVES_FILE}. To use the policy as an agent in any command:  {run}"
+        f"Learning curves: {run / CURVES_FILE}. To use the policy as an agent in any command:  {run}",
     )
     return results
 

@@ -7,13 +7,10 @@ from typing import Any
 
 import numpy as np
 import pytest
-import torch
 
 import catbox_agents
 from catbox_agents.adaptation import adaptation
-from catbox_agents.features import NetworkInputs
 from catbox_agents.networks.checkpoint import load_checkpoint, save_checkpoint
-from catbox_agents.networks.mlp import MLP
 from catbox_agents.networks.policy_agent import PolicyAgent
 from catbox_env import Game, make_game, make_vec
 from tests.agents.policies import network_for
@@ -94,12 +91,3 @@ def test_training_starts_from_the_same_rules_alone(tmp_path: Path) -> None:
     save_checkpoint(tmp_path / "policy.safetensors", network_for(cat_in_the_box()), cat_in_the_box())
     with pytest.raises(ValueError, match="bids="):
         load_checkpoint(tmp_path / "policy.safetensors", cat_in_the_box(bids=(1, 3, 4)))
-
-
-def test_a_network_that_takes_histories_is_not_adapted(tmp_path: Path) -> None:
-    own = cat_in_the_box()
-    network = MLP.for_policy(NetworkInputs(own, history=True), (8,), "tanh")
-    network.initialise(torch.Generator().manual_seed(0), last_gain=1.0)
-    save_checkpoint(tmp_path / "policy.safetensors", network, own)
-    with pytest.raises(ValueError, match="rounds=1"):
-        catbox_agents.make(str(tmp_path), cat_in_the_box(rounds=2))

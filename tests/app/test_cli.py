@@ -159,7 +159,7 @@ def test_train_puts_its_settings_together(tmp_path: Path, monkeypatch: pytest.Mo
     monkeypatch.setattr(loop, "train", train)
     monkeypatch.chdir(tmp_path)
     settings = tmp_path / "mine.yaml"
-    settings.write_text("seed: 5\nepochs: 3\n")
+    settings.write_text("seed: 5\nupdate_epochs: 3\n")
     assert run("train").exit_code == 0
     arguments = ["--config", str(settings), "--players", "4", "--rule", "bids=1,3", "--set", "seed=8"]
     assert run("train", *arguments).exit_code == 0
@@ -170,7 +170,7 @@ def test_train_puts_its_settings_together(tmp_path: Path, monkeypatch: pytest.Mo
     assert len(kept) == len(calls) == 5
     (default, first), (own, second), (match, third), (rule, _), (setting, _) = calls
     assert (default.game_options, first) == ({"num_players": 3, "reward": "margin"}, Path("runs/quick"))
-    assert (own.seed, own.algorithm_options.epochs, second) == (8, 3, Path("runs/mine"))
+    assert (own.seed, own.update_epochs, second) == (8, 3, Path("runs/mine"))
     assert own.make_game() == catbox_env.make_game("cat_in_the_box_v0", num_players=4, bids=(1, 3))
     assert rule == setting
     assert rule.game_options == {"num_players": 3, "reward": "margin", "bids": [1, 3]}

@@ -24,7 +24,7 @@ MARK = "from pathlib import Path\nPath(__file__).with_name('ran').touch()\n"
 @pytest.fixture
 def folder(tmp_path: Path) -> Path:
     """The folder of a run that has learned nothing yet, with a policy, and modules that leave a mark beside them."""
-    config = small(total_decisions=512, opponents=["random"], final_deals=10)
+    config = small(total_decisions=512, eval_opponents=["random"], final_deals=10)
     start_run(tmp_path / "run", config)
     game = config.make_game()
     save_checkpoint(tmp_path / "run" / "policy.safetensors", network_for(game), game)

@@ -77,7 +77,7 @@ def test_leaving_this_machine_is_said_with_what_it_means(monkeypatch: pytest.Mon
     [
         (["--agent", "heruistic"], "did you mean 'heuristic'"),
         (["--agent", "runs/gone"], "runs/gone does not exist"),
-        (["--agent", f"{__file__}.zip"], "does not exist"),
+        (["--agent", f"{__file__}.zip"], "No such file"),
         (["--agent", "tests.app.web.page:Nobody"], "has no class 'Nobody'"),
         (["--host", "no-such-host.invalid"], "--host no-such-host.invalid"),
         (["--tables", f"{__file__}/folder"], "cannot write"),

@@ -327,7 +327,6 @@ def test_the_report_says_what_each_number_is_a_mean_over() -> None:
     assert [head.strip("| ").split(" | ") for head in heads] == [
         ["one agent", "among heuristic", "among random"],
         ["agent", "Elo rating", "Nash share", "Nash margin a game", "ms a move"],
-        ["one agent", "minus another", "among", "difference a game"],
         ["agent", "among", "score a game", "win share"]
         + [f"{name} a round" for name in ("tricks won", "bonus", "paradox", "any paradox", "bid hit")],
     ]

@@ -17,6 +17,8 @@ from catbox_agents.features import NetworkInputs, input_scale, part_sizes
 from catbox_agents.networks.action_head import ILLEGAL, action_logits, learning_logits, score_gradient
 from catbox_agents.networks.numpy_network import check_hidden_layers
 
+#: A number of Python, because torch.compile would break its graph at one of NumPy.
+_ILLEGAL = float(ILLEGAL)
 _ACTIVATIONS = {"relu": torch.relu, "tanh": torch.tanh}
 
 
@@ -151,7 +153,7 @@ class MLP(nn.Module):
         """Logits (n, A) float32 of a policy with the ``outputs`` of ``forward`` and ``action_features`` (n, A, K) int8;
         ``ILLEGAL`` where ``masks`` (n, A) bool forbid the action: its probability is exactly 0."""
         if self.action_scale is None:
-            return outputs[:, : masks.shape[1]].masked_fill(~masks, float(ILLEGAL))
+            return outputs[:, : masks.shape[1]].masked_fill(~masks, _ILLEGAL)
         if outputs.device.type == "cpu":
             return cast(torch.Tensor, _ActionScores.apply(outputs, masks, action_features, self.action_scale))
         return self._logits_on_gpu(outputs, action_features, masks)
@@ -170,7 +172,7 @@ class MLP(nn.Module):
         assert self.action_scale is not None
         logits, weights, _ = outputs.split([masks.shape[1], len(self.action_scale), self.num_values], 1)
         scores = torch.einsum("nak,nk->na", action_features.float(), weights * self.action_scale)
-        return (logits + scores).masked_fill(~masks, float(ILLEGAL))
+        return (logits + scores).masked_fill(~masks, _ILLEGAL)
 
     def arrays(self) -> dict[str, NDArray[np.float32]]:
         """Copies of its weights and factors in float32, named as in ``checkpoint``."""

@@ -69,7 +69,14 @@ def test_weights_stay_equal_in_all_processes(tmp_path: Path) -> None:
     assert len(rows) == 6
 
 
-@pytest.mark.parametrize("settings", [{}, {"algorithm": "dmc", "privileged_critic": None}, SEARCH], ids=str)
+@pytest.mark.parametrize(
+    "settings",
+    [
+        pytest.param({}, id="ppo"),
+        pytest.param({"algorithm": "dmc"}, id="dmc", marks=pytest.mark.slow),
+        pytest.param(SEARCH, id="exit", marks=pytest.mark.slow),
+    ],
+)
 def test_a_run_of_two_processes_is_resumed_exactly(
     settings: dict[str, Any], finished_run: Callable[[TrainConfig], Path], tmp_path: Path
 ) -> None:

@@ -104,7 +104,6 @@ FUNCTIONS: list[Case] = [
     ("vec.observe", VEC.observe, []),
     ("vec.observe rows", lambda v: VEC.observe(np.zeros(1, np.int64), v), NONE),
     ("vec.get_state", VEC.get_state, []),
-    ("vec.load", VEC.load, []),
     ("vec.take", VEC.take, []),
     ("vec.set_states", VEC.set_states, []),
     ("vec.set_states rows", lambda v: VEC.set_states(STATE, v), NONE),

@@ -22,9 +22,9 @@ MARGIN = "evaluation/heuristic/margin"
 def objective(trial: optuna.Trial) -> float:
     settings = {
         "learning_rate": trial.suggest_float("learning_rate", 1e-4, 3e-3, log=True),
-        "entropy": trial.suggest_float("entropy", 0.001, 0.05, log=True),
+        "ent_coef": trial.suggest_float("ent_coef", 0.001, 0.05, log=True),
     }
-    fixed = {"total_decisions": DECISIONS, "opponents": ["heuristic"], "workers": 1}
+    fixed = {"total_decisions": DECISIONS, "eval_opponents": ["heuristic"], "workers": 1}
     fixed |= {"evaluate_every": 5, "evaluate_deals": 100, "final_deals": 100}
     last, pruned = 0.0, False
 

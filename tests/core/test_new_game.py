@@ -139,6 +139,6 @@ def test_the_command_line_and_training_serve_a_game_that_is_only_registered(nim:
     assert "random" in catbox("evaluate", "random", "random", "--deals", "10")
     assert "heap: 0" in catbox("watch", "--delay", "0", "--seed", "0", "--rule", "heap=9")
     assert 'in full ("take 1"), abbreviated' in catbox("play", typed="help\nquit\n")
-    small = ["total_decisions=2048", "batch_size=1024", "num_envs=64", "minibatch_size=256", "hidden=[8]"]
+    small = ["total_decisions=2048", "games_per_update=64", "minibatch_size=256", "hidden=[8]"]
     catbox("train", *(word for setting in [*small, "final_deals=10"] for word in ("--set", setting)))
     assert "10 deals x 2 rotations" in catbox("evaluate", "runs/nim", "random", "--deals", "10")

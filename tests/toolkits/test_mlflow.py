@@ -35,7 +35,7 @@ def test_mlflow_gets_every_row_and_the_settings(tmp_path: Path) -> None:
     rows = trained(tmp_path / "run", "mlflow")
     (found,) = mlflow.search_runs(experiment_names=["catbox"], output_format="list")
     assert (found.info.run_name, found.info.status) == ("run", "FINISHED")
-    assert found.data.params["batch_size"] == "512"
+    assert found.data.params["minibatch_size"] == "128"
     client = mlflow.MlflowClient()
     for name in set(rows[-1]) - {"decisions"}:
         logged = {entry.step: entry.value for entry in client.get_metric_history(found.info.run_id, name)}
@@ -51,7 +51,7 @@ def test_trackio_gets_every_row_and_the_settings(tmp_path: Path, monkeypatch: py
 
     (found,) = trackio.Api().runs("catbox")
     assert found.name == "run"
-    assert found.config["batch_size"] == 512
+    assert found.config["minibatch_size"] == 128
     logs = trackio.SQLiteStorage.get_logs("catbox", "run")
     for name in set(rows[-1]) - {"decisions"}:
         logged = {entry["step"]: entry[name] for entry in logs if name in entry}

@@ -20,6 +20,6 @@ class Unlucky(PPO):
     """Fails in one process, in its third update."""
 
     def update(self, update: int, progress: float) -> Any:
-        if self.learner.rank == 1 and update == 2:
+        if self.learner.group.rank == 1 and update == 2:
             raise LookupError("process 1 is unlucky")
         return super().update(update, progress)

@@ -11,7 +11,7 @@ import os
 from collections.abc import Iterable, Mapping, Sequence
 from importlib import resources
 from pathlib import Path
-from typing import Annotated, Any, ClassVar, Self
+from typing import Annotated, Any, ClassVar, Literal, Self
 
 import numpy as np
 import yaml
@@ -21,6 +21,7 @@ import catbox_agents
 from catbox_agents.arena import MIN_DEALS
 from catbox_agents.errors import AgentError
 from catbox_agents.files import read_text
+from catbox_agents.machine import physical_cores
 from catbox_agents.option_text import read_options
 from catbox_agents.specs import asks_server, check_spec, hand_written_agent, imports_module
 from catbox_env import Game, make_game
@@ -32,6 +33,8 @@ MAX_COUNT = 10**18
 MAX_SEED = 2**64 - 1
 #: Each worker is a process.
 MAX_WORKERS = 256
+#: Shorter runs end before a second process has started.
+DECISIONS_FOR_TWO = 1_000_000
 #: Sets one option of the game, such as ``game_options.num_players``.
 GAME_OPTION = "game_options."
 #: Settings of earlier versions -> what stands instead.
@@ -122,11 +125,10 @@ class TrainConfig(BaseModel):
         pattern=r"^(auto|cpu|mps|cuda(:(0|[1-9][0-9]{0,2}))?)$",
         description="device of the networks: cpu, cuda, cuda:N, mps, or auto (a GPU if there is one)",
     )
-    workers: Annotated[int, BeforeValidator(_whole)] = Field(
-        1,
-        ge=1,
-        le=MAX_WORKERS,
-        description="processes that play and learn together, one core each; the result depends on it",
+    workers: Annotated[int, BeforeValidator(_whole), Field(ge=1, le=MAX_WORKERS)] | Literal["auto"] = Field(
+        "auto",
+        description="processes that play and learn together, one core each, or auto: 2 on two cores or more, 1 with a "
+        "GPU and in short runs; the result depends on it",
     )
 
     # Checkpoints and evaluations during training. None of these changes what is learned.
@@ -214,9 +216,14 @@ class TrainConfig(BaseModel):
         A run stores these, so that it resumes unchanged on another machine. Raises ``ValueError`` for a device that
         does not exist.
         """
+        from catbox_train.algorithm import algorithm_class
         from catbox_train.devices import check_device  # needs torch
 
-        return self.replace(device=check_device(self.device))
+        device, workers = check_device(self.device), self.workers
+        if workers == "auto":
+            long = self.total_decisions >= DECISIONS_FOR_TWO and algorithm_class(self.algorithm).processes
+            workers = min(2, physical_cores()) if long and device == "cpu" else 1
+        return self.replace(device=device, workers=workers)
 
     def safer(self) -> dict[str, Any]:
         """Settings that make a run less likely to diverge."""

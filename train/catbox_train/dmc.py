@@ -21,7 +21,9 @@ from catbox_env import Game
 from catbox_train.algorithm import Algorithm, DivergedError, Metrics, State
 from catbox_train.config import Share
 from catbox_train.learner import (
+    ALONE,
     PRECISIONS,
+    Group,
     Learner,
     Past,
     between,
@@ -52,13 +54,13 @@ class DMC(Algorithm):
     processes = True
     config: DMCConfig
 
-    def __init__(self, config: DMCConfig, game: Game, rank: int = 0, size: int = 1) -> None:
+    def __init__(self, config: DMCConfig, game: Game, group: Group = ALONE) -> None:
         super().__init__(config, game)
         inputs = NetworkInputs(game, config.features, config.action_features)
         self.actor = MLP.for_policy(inputs, config.hidden, config.activation)
         self.precision = PRECISIONS[config.precision]
-        self.learner = Learner({"actor": self.actor}, config, game, rank, size)
-        self.rollout = Rollout(config, game, inputs, rank, size)
+        self.learner = Learner({"actor": self.actor}, config, game, group)
+        self.rollout = Rollout(config, game, inputs, group.rank, group.size)
         # Values are not logits: earlier networks also play the action of the highest value.
         self.past = Past(config, self.actor, game, greedy=True)
         self.scale = self.epsilon = 0.0
@@ -87,7 +89,7 @@ class DMC(Algorithm):
         decisions = self.rollout.play(update, self.choose, self.past.agents)
 
         returns = returns_of(decisions)
-        count, total, squares = learner.summed(
+        count, total, squares = learner.group.summed(
             len(returns), returns.sum(), np.square(returns, dtype=np.float64).sum()
         )
         variance = max(0.0, squares / count - (total / count) ** 2)

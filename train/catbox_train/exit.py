@@ -25,7 +25,9 @@ from catbox_env import Game
 from catbox_train.algorithm import Algorithm, Metrics, State
 from catbox_train.config import Count, Number, Share
 from catbox_train.learner import (
+    ALONE,
     PRECISIONS,
+    Group,
     Learner,
     Past,
     between,
@@ -82,13 +84,13 @@ class ExpertIteration(Algorithm):
     processes = True
     config: ExitConfig
 
-    def __init__(self, config: ExitConfig, game: Game, rank: int = 0, size: int = 1) -> None:
+    def __init__(self, config: ExitConfig, game: Game, group: Group = ALONE) -> None:
         super().__init__(config, game)
         self.inputs = NetworkInputs(game, config.features, config.action_features)
         self.actor = MLP.for_policy(self.inputs, config.hidden, config.activation)
         self.precision = PRECISIONS[config.precision]
-        self.learner = Learner({"actor": self.actor}, config, game, rank, size)
-        self.rollout = Rollout(config, game, self.inputs, rank, size)
+        self.learner = Learner({"actor": self.actor}, config, game, group)
+        self.rollout = Rollout(config, game, self.inputs, group.rank, group.size)
         self.past = Past(config, self.actor, game, greedy=False)
         self.window: list[dict[str, np.ndarray]] = []
         self.seconds = 0.0
@@ -163,7 +165,7 @@ class ExpertIteration(Algorithm):
         """
         began, config, learner = time.perf_counter(), self.config, self.learner
         candidates = np.flatnonzero(decisions.columns["masks"].sum(axis=1) > 1)
-        random = np.random.default_rng([config.seed, update, SEARCHES, learner.rank])
+        random = np.random.default_rng([config.seed, update, SEARCHES, learner.group.rank])
         number = min(len(candidates), max(1, round(config.search_share * len(decisions))))
         rows = random.choice(candidates, number, replace=False) if number else candidates
         taken = {
@@ -178,13 +180,13 @@ class ExpertIteration(Algorithm):
         targets = improved_policy(logits, policy_target(answers, config.temperature))
         corrected = (logits.argmax(axis=1) != answers.actions).sum()
         seconds = time.perf_counter() - began
-        count, corrected, rollouts, seconds = learner.summed(
+        count, corrected, rollouts, seconds = learner.group.summed(
             len(rows), corrected, answers.visits.sum(), seconds
         )
         metrics = {
             "searched": count,
             "rollouts": rollouts,
-            "rollouts_per_second": rollouts * learner.size / max(1e-9, seconds),
+            "rollouts_per_second": rollouts * learner.group.size / max(1e-9, seconds),
         }
         if count:
             metrics["corrected"] = corrected / count
@@ -196,7 +198,7 @@ class ExpertIteration(Algorithm):
 
     def state(self) -> State:
         """Weights, Adam's moments, earlier policies, and the windows of all processes."""
-        windows = self.learner.gather_objects(self.window)
+        windows = self.learner.group.gather(self.window)
         arrays = {
             f"window.{rank}.{k}.{name}": part[name]
             for rank, window in enumerate(windows)
@@ -209,7 +211,7 @@ class ExpertIteration(Algorithm):
         """Resume from what ``state`` returned."""
         self.learner.restore(state)
         self.past.restore(state)
-        own = f"window.{self.learner.rank}."
+        own = f"window.{self.learner.group.rank}."
         length = sum(name.startswith(own) for name in state) // len(COLUMNS)
         self.window = [{name: state[f"{own}{k}.{name}"] for name in COLUMNS} for k in range(length)]
         for part in self.window:

@@ -6,12 +6,16 @@ summed, so that all processes make the same steps and keep equal weights.
 
 from __future__ import annotations
 
+import json
 import math
-from collections.abc import Iterator, Mapping, Sequence
+import pickle
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from multiprocessing.connection import Connection
 from typing import Any
 
 import numpy as np
 import torch
+from numpy.typing import NDArray
 from torch import nn
 from torch.nn.utils import parameters_to_vector
 
@@ -28,19 +32,114 @@ from catbox_train.rollout import PAST, SHUFFLES, Decisions, SelfPlayConfig, mean
 PRECISIONS = {"float32": torch.float32, "bfloat16": torch.bfloat16}
 #: Adam's epsilon.
 EPSILON = 1e-5
+#: Errors of another process that the first one raises as they are.
+_KINDS: dict[str, type[Exception]] = {
+    "DivergedError": DivergedError,
+    "ValueError": ValueError,
+    "MemoryError": MemoryError,
+}
+
+
+class ProcessLost(ConnectionError):
+    """Another process of the group has ended without a word."""
+
+
+class Group:
+    """The processes that play and learn together, as one of them sees them: process ``rank`` of ``size``.
+
+    The first one, ``rank`` 0, has a connection to each other one, in order; these have one to the first. All call the
+    same methods in the same order. The first one calls ``check`` every second while it waits, which raises what has
+    happened to the others.
+
+    Methods raise ``ProcessLost`` if another process has ended, and in the first one what another has raised.
+    """
+
+    def __init__(
+        self,
+        connections: Sequence[Connection] = (),
+        rank: int = 0,
+        size: int = 1,
+        check: Callable[[], None] = lambda: None,
+    ) -> None:
+        self.connections, self.rank, self.size, self._check = connections, rank, size, check
+
+    def sum_in_place(self, values: NDArray[Any]) -> None:
+        """Replace ``values``, which are contiguous, by their sums over the processes: the same bits in each."""
+        if self.rank == 0:
+            for connection in self.connections:
+                values += np.frombuffer(self._received(connection), values.dtype).reshape(values.shape)
+            self.send(values.data)
+        else:
+            self.send(values.data)
+            values[...] = np.frombuffer(self._received(self.connections[0]), values.dtype).reshape(
+                values.shape
+            )
+
+    def summed(self, *values: float) -> list[float]:
+        """Each of ``values``, summed over the processes."""
+        if self.size == 1:
+            return list(values)
+        sums = np.array(values, np.float64)
+        self.sum_in_place(sums)
+        return sums.tolist()
+
+    def counts(self, count: int) -> list[int]:
+        """The ``count`` of each process, in all of them."""
+        return [
+            int(each) for each in self.summed(*(count * (rank == self.rank) for rank in range(self.size)))
+        ]
+
+    def gather(self, value: Any) -> list[Any]:
+        """The ``value`` of each process, in the first of them; nothing in the others."""
+        if self.rank == 0:
+            return [value, *(pickle.loads(self._received(connection)) for connection in self.connections)]
+        self.send(pickle.dumps(value))
+        return []
+
+    def send(self, message: bytes | memoryview) -> None:
+        """Send ``message`` to all processes that this one is connected to."""
+        try:
+            for connection in self.connections:
+                connection.send_bytes(message)
+        except OSError as error:
+            raise ProcessLost(str(error)) from error
+
+    def send_error(self, error: Exception) -> None:
+        """Let the first process raise ``error``."""
+        self.send(b"")
+        self.send(json.dumps([type(error).__name__, str(error)]).encode())
+
+    def receive(self) -> Any:
+        """What the first process has sent, pickled."""
+        return pickle.loads(self._received(self.connections[0]))
+
+    def _received(self, connection: Connection) -> bytes:
+        try:
+            while self.rank == 0 and not connection.poll(1):
+                self._check()
+            if data := connection.recv_bytes():
+                return data
+            kind, text = json.loads(connection.recv_bytes())
+        except (EOFError, OSError) as error:
+            raise ProcessLost(str(error)) from error
+        raise _KINDS.get(kind, ChildProcessError)(text)
+
+
+#: One process.
+ALONE = Group()
 
 
 class Learner:
-    """The networks of an algorithm, ``"actor"`` first, and their optimizer, in process ``rank`` of ``size``.
+    """The networks of an algorithm, ``"actor"`` first, and their optimizer, in one process of ``group``.
 
     Attributes: ``weights`` (K,) float32, of which all parameters are views, as are their gradients of
     ``weights.grad``; ``parts``, the name of each network and its slice of the weights; ``device``.
     """
 
     def __init__(
-        self, networks: Mapping[str, MLP], config: SelfPlayConfig, game: Game, rank: int = 0, size: int = 1
+        self, networks: Mapping[str, MLP], config: SelfPlayConfig, game: Game, group: Group = ALONE
     ) -> None:
-        self.config, self.rank, self.size = config, rank, size
+        self.config, self.group = config, group
         self.device = torch.device(config.device)
         generator = torch.Generator().manual_seed(config.seed)
         for name, network in networks.items():
@@ -48,8 +147,9 @@ class Learner:
             network.initialise(generator, last_gain=0.01 if name == "actor" else 1.0)
         start_from(networks["actor"], config.start_from, game)
         self.weights, self.parts = _flattened(nn.ModuleDict(networks).to(self.device))
-        if size > 1:  # machines may round the initial weights differently
-            torch.distributed.broadcast(self.weights.data, 0)
+        if group.rank > 0:  # machines may round the initial weights differently: all take those of the first
+            self.weights.data.zero_()
+        self._sum(self.weights.data)
         # MPS has no fused Adam in every release.
         self.optimizer = torch.optim.Adam([self.weights], eps=EPSILON, fused=self.device.type != "mps")
         self.moments = self.optimizer.state[self.weights] = {
@@ -64,8 +164,8 @@ class Learner:
 
         Each of the ``num_rows`` rows of this process is in one minibatch an epoch.
         """
-        generator = np.random.default_rng([self.config.seed, update, SHUFFLES, self.rank])
-        counts = self.gathered(num_rows)
+        generator = np.random.default_rng([self.config.seed, update, SHUFFLES, self.group.rank])
+        counts = self.group.counts(num_rows)
         number = max(1, round(sum(counts) / self.config.minibatch_size))
         sizes = np.sum([[len(rows) for rows in np.array_split(np.arange(n), number)] for n in counts], axis=0)
         for _ in range(self.config.update_epochs):
@@ -81,8 +181,7 @@ class Learner:
         assert gradient is not None
         gradient.zero_()
         loss.backward()
-        if self.size > 1:
-            torch.distributed.all_reduce(gradient)
+        self._sum(gradient)
         # Each network separately, so that a large error of the critic does not slow the actor.
         for part in self.parts.values():
             norms.append(gradient[part].norm())
@@ -91,29 +190,12 @@ class Learner:
         self.optimizer.step()
         return norms
 
-    def summed(self, *values: float) -> list[float]:
-        """Each of ``values``, summed over the processes."""
-        if self.size == 1:
-            return list(values)
-        sums = torch.tensor(values, dtype=torch.float64)
-        torch.distributed.all_reduce(sums)
-        return sums.tolist()
-
-    def gathered(self, value: int) -> list[int]:
-        """The ``value`` of each process."""
-        if self.size == 1:
-            return [value]
-        return [
-            int(each) for each in self.summed(*(value * (rank == self.rank) for rank in range(self.size)))
-        ]
-
-    def gather_objects(self, value: Any) -> list[Any]:
-        """The ``value`` of each process, in the first of them; nothing in the others."""
-        if self.size == 1:
-            return [value]
-        found: list[Any] = [None] * self.size
-        torch.distributed.gather_object(value, found if self.rank == 0 else None)
-        return found if self.rank == 0 else []
+    def _sum(self, tensor: torch.Tensor) -> None:
+        """Replace ``tensor`` by its sum over the processes."""
+        if self.group.size > 1:
+            array = tensor.cpu().numpy()  # a view, if it is there already
+            self.group.sum_in_place(array)
+            tensor.copy_(torch.from_numpy(array))
 
     def state(self) -> State:
         """The weights and Adam's moments."""
@@ -183,7 +265,7 @@ def game_metrics(decisions: Decisions, learner: Learner) -> tuple[int, dict[str,
     sums = {f"game/{name}": found for name, found in decisions.statistics.items()}
     sums |= {f"learning/beats_{name}": found for name, found in decisions.beaten.items()}
     flat = (value for found in sums.values() for value in found)
-    played, rounds, *totals = learner.summed(decisions.played, decisions.rounds, *flat)
+    played, rounds, *totals = learner.group.summed(decisions.played, decisions.rounds, *flat)
     pairs = zip(sums, totals[::2], totals[1::2], strict=True)
     means = {name: total / count for name, total, count in pairs if count}
     return int(played), means | {"game/rounds": rounds}
@@ -196,7 +278,7 @@ def mean_metrics(records: Sequence[Mapping[str, torch.Tensor]], learner: Learner
     """
     stacked = torch.stack([torch.stack(list(record.values())) for record in records])
     means = stacked.double().mean(dim=0).tolist()  # waits for the device
-    means = [total / learner.size for total in learner.summed(*means)]
+    means = [total / learner.group.size for total in learner.group.summed(*means)]
     for name, value in zip(records[0], means, strict=True):
         if not math.isfinite(value):
             raise DivergedError(f"{name} is not finite")
@@ -240,6 +322,7 @@ def memory_needed(
     the earlier policies, in each process."""
     inputs = NetworkInputs(game, config.features, config.action_features)
     assert config.games_per_update != "auto", "use config.resolved(game)"
+    assert config.workers != "auto", "use config.resolved(game)"
     decisions = config.games_per_update * mean_decisions(game) / config.workers
     row = inputs.size + game.num_actions * (1 + inputs.action_size) + 64
     row += game.state_layout.size if state else 0

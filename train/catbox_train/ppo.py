@@ -24,7 +24,9 @@ from catbox_train.algorithm import Algorithm, DivergedError, Metrics, State
 from catbox_train.config import Number
 from catbox_train.devices import check_compiler
 from catbox_train.learner import (
+    ALONE,
     PRECISIONS,
+    Group,
     Learner,
     Past,
     between,
@@ -105,14 +107,14 @@ class PPO(Algorithm):
     processes = True
     config: PPOConfig
 
-    def __init__(self, config: PPOConfig, game: Game, rank: int = 0, size: int = 1) -> None:
+    def __init__(self, config: PPOConfig, game: Game, group: Group = ALONE) -> None:
         super().__init__(config, game)
         networks = make_networks(config, game)
         self.actor, self.critic = networks["actor"], networks.get("critic")
         self.precision = PRECISIONS[config.precision]
-        self.learner = Learner(networks, config, game, rank, size)
+        self.learner = Learner(networks, config, game, group)
         inputs = NetworkInputs(game, config.features, config.action_features)
-        self.rollout = Rollout(config, game, inputs, rank, size, state=config.privileged_critic)
+        self.rollout = Rollout(config, game, inputs, group.rank, group.size, state=config.privileged_critic)
         self.past = Past(config, self.actor, game, greedy=False)
         self.loss = self.plain_loss
         if config.compile and self.learner.device.type != "cpu":
@@ -289,7 +291,7 @@ def ppo_loss(
 def mean_and_variance(values: np.ndarray, learner: Learner) -> tuple[float, float]:
     """The mean and variance of ``values`` (n,) over all processes."""
     own = values.astype(np.float64)
-    count, total, squares = learner.summed(len(own), own.sum(), np.square(own).sum())
+    count, total, squares = learner.group.summed(len(own), own.sum(), np.square(own).sum())
     mean = total / max(1, count)
     return mean, max(0.0, squares / max(1, count) - mean**2)
 

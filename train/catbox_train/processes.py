@@ -1,37 +1,36 @@
 """Several processes that play and learn together: on this machine, or wherever Ray starts them.
 
-The run is in the first process. The others repeat what it does: it broadcasts the name of each method of the algorithm
-that it is about to call, and in `learner` all of them sum their gradients with ``torch.distributed`` (gloo). Nothing
-else is shared.
+The run is in the first process. The others repeat what it does: it sends them the name of each method of the algorithm
+that it is about to call, and in `learner` all of them sum their gradients. Nothing else is shared.
 """
 
 from __future__ import annotations
 
-import json
+import hmac
 import os
+import pickle
+import secrets
+import socket
 import subprocess
 import sys
 import time
 from collections.abc import Callable
 from contextlib import suppress
-from datetime import timedelta
+from multiprocessing.connection import Connection
 from typing import Any, Protocol
 
 import torch
-from torch import distributed
-from torch.distributed import TCPStore  # type: ignore[attr-defined]  # public, but not declared
 
 from catbox_env import Game
-from catbox_train.algorithm import Algorithm, DivergedError, Metrics, Policy, State, algorithm_class
+from catbox_train.algorithm import Algorithm, Metrics, Policy, State, algorithm_class
 from catbox_train.config import TrainConfig
+from catbox_train.learner import Group, ProcessLost
 from catbox_train.memory import keep_freed_memory
 
-#: How long the others may take to start.
+#: Seconds that the others may take to start.
 TIME_TO_START = 300.0
-#: How long a process waits for the first one, which evaluates and writes files meanwhile.
-PATIENCE = timedelta(days=30)
-#: Errors that the first process raises as they are.
-_KINDS = {"DivergedError": DivergedError, "ValueError": ValueError, "MemoryError": MemoryError}
+#: Bytes of the secret that the others send first.
+TOKEN_SIZE = 32
 
 
 class Others(Protocol):
@@ -47,31 +46,35 @@ class Others(Protocol):
         """End them at once."""
 
 
-#: Starts the processes 1 .. size - 1, each of which calls ``work(host, port, rank, size)``: (port, size) -> the others.
-Start = Callable[[int, int], Others]
+#: Starts the processes 1 .. size - 1, each of which calls ``work(host, port, token, rank, size)``:
+#: (port, token, size) -> the others.
+Start = Callable[[int, bytes, int], Others]
 
 
 class Together(Algorithm):
-    """The algorithm of ``config``, computed by ``config.workers`` processes, of which this is the first."""
+    """The algorithm of ``config``, computed by ``config.workers`` processes, of which this is the first.
+
+    The others connect to it at ``host``, an address of this machine.
+    """
 
     def __init__(
         self, config: TrainConfig, game: Game, start: Start | None = None, host: str = "127.0.0.1"
     ) -> None:
         super().__init__(config, game)
-        size = config.workers
-        self._store = TCPStore(host, 0, None, is_master=True, wait_for_workers=False, timeout=PATIENCE)
-        self._others = (start or LocalProcesses)(self._store.port, size)
-        try:
-            self._wait_for(size)
-            distributed.init_process_group(
-                "gloo", store=self._store, rank=0, world_size=size, timeout=PATIENCE
-            )
-            self._tell(config.as_dict())
-            kind: Any = algorithm_class(config.algorithm)
-            self._algorithm: Algorithm = self._do(lambda: kind(config, game, 0, size))
-        except BaseException:
-            self.close()
-            raise
+        assert config.workers != "auto", "use config.resolved(game)"
+        size, token = config.workers, secrets.token_bytes(TOKEN_SIZE)
+        self._group = Group()
+        with socket.create_server((host, 0)) as server:
+            self._others = (start or LocalProcesses)(server.getsockname()[1], token, size)
+            try:
+                connections = self._accept(server, token, size)
+                self._group = Group(connections, 0, size, self._check)
+                self._group.send(pickle.dumps(config.as_dict()))
+                kind: Any = algorithm_class(config.algorithm)
+                self._algorithm: Algorithm = self._do(lambda: kind(config, game, self._group))
+            except BaseException:
+                self.close()
+                raise
 
     def update(self, update: int, progress: float) -> tuple[int, Metrics]:
         return self._call("update", update, progress)
@@ -86,54 +89,48 @@ class Together(Algorithm):
         self._call("restore", state)
 
     def close(self) -> None:
-        if distributed.is_initialized():
-            with suppress(RuntimeError):
-                distributed.destroy_process_group()
+        for connection in self._group.connections:
+            connection.close()
         self._others.stop()
 
     def _call(self, name: str, *arguments: Any) -> Any:
-        def both() -> Any:
-            self._tell((name, arguments))
+        def everywhere() -> Any:
+            self._group.send(pickle.dumps((name, arguments)))
             return getattr(self._algorithm, name)(*arguments)
 
-        return self._do(both)
-
-    def _tell(self, message: Any) -> None:
-        distributed.broadcast_object_list([message], 0)
+        return self._do(everywhere)
 
     def _do(self, work: Callable[[], Any]) -> Any:
-        """``work()``; if it fails because another process has ended, raises that one's error."""
+        """``work()``, or the error that says which process has ended."""
         try:
             return work()
-        except RuntimeError as error:
-            if isinstance(error, DivergedError):
-                raise
-            reason, unreachable = "", isinstance(error, distributed.DistError) or "gloo" in str(error)
-            for _ in range(50 if unreachable else 1):  # the one that failed may still be ending
-                if found := self._error():
-                    raise found from error
-                if reason := self._others.lost():
-                    break
+        except ProcessLost as error:
+            until = time.monotonic() + 5
+            while time.monotonic() < until:  # it may still be ending
+                self._check()
                 time.sleep(0.1)
-            if not unreachable and not reason:
-                raise
-            raise self._others.error(reason or str(error)) from error
+            raise self._others.error(str(error)) from error
 
-    def _error(self) -> Exception | None:
-        """The error that another process has reported."""
-        if not self._store.check(["error"]):
-            return None
-        kind, text = json.loads(self._store.get("error"))
-        return _KINDS.get(kind, ChildProcessError)(text)
+    def _check(self) -> None:
+        if reason := self._others.lost():
+            raise self._others.error(reason)
 
-    def _wait_for(self, size: int) -> None:
-        names, until = [f"ready {rank}" for rank in range(1, size)], time.monotonic() + TIME_TO_START
-        while not self._store.check(names):
-            if reason := self._others.lost():
-                raise self._others.error(reason)
+    def _accept(self, server: socket.socket, token: bytes, size: int) -> list[Connection]:
+        """The connections to the others, in order."""
+        found: dict[int, Connection] = {}
+        until = time.monotonic() + TIME_TO_START
+        server.settimeout(0.1)
+        while len(found) < size - 1:
+            self._check()
             if time.monotonic() > until:
                 raise ChildProcessError(f"{size - 1} more processes did not start within {TIME_TO_START:g} s")
-            time.sleep(0.02)
+            with suppress(TimeoutError):
+                connection = _connection(server.accept()[0])
+                # Whoever does not know the secret is no process of this run.
+                with suppress(EOFError, OSError):
+                    if connection.poll(1) and hmac.compare_digest(connection.recv_bytes(TOKEN_SIZE), token):
+                        found[connection.recv()] = connection
+        return [found[rank] for rank in range(1, size)]
 
 
 class LocalProcesses:
@@ -143,26 +140,21 @@ class LocalProcesses:
     Ctrl-C is for the first process alone.
     """
 
-    def __init__(self, port: int, size: int) -> None:
+    def __init__(self, port: int, token: bytes, size: int) -> None:
         path = os.pathsep.join(filter(None, sys.path))
-        self._started = [
-            subprocess.Popen(
-                [
-                    sys.executable,
-                    "-m",
-                    "catbox_train.processes",
-                    "127.0.0.1",
-                    str(port),
-                    str(rank),
-                    str(size),
-                ],
+        self._started = []
+        for rank in range(1, size):
+            process = subprocess.Popen(
+                [sys.executable, "-m", "catbox_train.processes", str(port), str(rank), str(size)],
                 env={**os.environ, "PYTHONPATH": path},
-                stdin=subprocess.DEVNULL,
+                stdin=subprocess.PIPE,
                 stdout=subprocess.DEVNULL,
                 start_new_session=True,
             )
-            for rank in range(1, size)
-        ]
+            self._started.append(process)
+            assert process.stdin is not None
+            with suppress(BrokenPipeError), process.stdin as stdin:  # if it has ended, `lost` says so
+                stdin.write(token)
 
     def lost(self) -> str:
         codes = [process.poll() for process in self._started]
@@ -177,36 +169,37 @@ class LocalProcesses:
             process.wait()
 
 
-def work(host: str, port: int, rank: int, size: int) -> None:
+def work(host: str, port: int, token: bytes, rank: int, size: int) -> None:
     """Play and learn as process ``rank`` of ``size``, until the first process, at ``host`` and ``port``, ends."""
     torch.set_num_threads(1)
-    store = TCPStore(host, port, None, is_master=False, timeout=PATIENCE)
-    store.set(f"ready {rank}", "")
-    distributed.init_process_group("gloo", store=store, rank=rank, world_size=size, timeout=PATIENCE)
+    with _connection(socket.create_connection((host, port))) as connection, suppress(ProcessLost):
+        connection.send_bytes(token)
+        connection.send(rank)
+        group = Group([connection], rank, size)
+        try:
+            settings = group.receive()
+            kind: Any = algorithm_class(settings["algorithm"])
+            config = kind.Config(**settings)
+            algorithm = kind(config, config.make_game(), group)
+            while True:
+                name, arguments = group.receive()
+                getattr(algorithm, name)(*arguments)
+        except ProcessLost:
+            raise
+        except Exception as error:  # noqa: BLE001  (the first process raises it)
+            group.send_error(error)
+            while True:  # until the first process has read it
+                group.receive()
 
-    def message() -> Any:
-        box = [None]
-        distributed.broadcast_object_list(box, 0)
-        return box[0]
 
-    try:
-        settings = message()
-        kind: Any = algorithm_class(settings["algorithm"])
-        config = kind.Config(**settings)
-        algorithm = kind(config, config.make_game(), rank, size)
-        while True:
-            name, arguments = message()
-            getattr(algorithm, name)(*arguments)
-    except Exception as error:
-        first_has_ended = isinstance(error, distributed.DistError) or "gloo" in str(error)
-        if first_has_ended:
-            return
-        with suppress(RuntimeError):
-            store.set("error", json.dumps([type(error).__name__, str(error)]))
-        raise
+def _connection(to: socket.socket) -> Connection:
+    to.settimeout(None)
+    to.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+    to.setsockopt(socket.SOL_SOCKET, socket.SO_KEEPALIVE, 1)
+    return Connection(to.detach())
 
 
 if __name__ == "__main__":
     keep_freed_memory()
-    address, *numbers = sys.argv[1:]
-    work(address, *map(int, numbers))
+    port, rank, size = map(int, sys.argv[1:])
+    work("127.0.0.1", port, sys.stdin.buffer.read(TOKEN_SIZE), rank, size)

@@ -45,18 +45,21 @@ class OnRay:
 
         host = ray.util.get_node_ip_address()
         gpu = config.device.startswith("cuda")
-        return Together(config, game, lambda port, size: RayProcesses(host, port, size, gpu), host)
+        return Together(
+            config, game, lambda port, token, size: RayProcesses(host, port, token, size, gpu), host
+        )
 
 
 class RayProcesses(Others):
     """The processes 1 .. ``size`` - 1, each a task with a core and perhaps a GPU."""
 
-    def __init__(self, host: str, port: int, size: int, gpu: bool) -> None:
+    def __init__(self, host: str, port: int, token: bytes, size: int, gpu: bool) -> None:
         import ray
 
-        # A process of its own: one that Ray used again would still have the group of another run.
-        task = ray.remote(num_cpus=1, num_gpus=int(gpu), max_retries=0, max_calls=1)(_work)
-        self._tasks = [task.remote(host, port, rank, size, catbox_env.__version__) for rank in range(1, size)]
+        task = ray.remote(num_cpus=1, num_gpus=int(gpu), max_retries=0)(_work)
+        self._tasks = [
+            task.remote(host, port, token, rank, size, catbox_env.__version__) for rank in range(1, size)
+        ]
 
     def lost(self) -> str:
         import ray
@@ -79,7 +82,7 @@ class RayProcesses(Others):
             ray.cancel(task, force=True)
 
 
-def _work(host: str, port: int, rank: int, size: int, version: str) -> Any:
+def _work(host: str, port: int, token: bytes, rank: int, size: int, version: str) -> Any:
     """What a task does."""
     from catbox_train.memory import keep_freed_memory
     from catbox_train.processes import work
@@ -89,4 +92,4 @@ def _work(host: str, port: int, rank: int, size: int, version: str) -> Any:
             f"catbox is {version} there and {catbox_env.__version__} here: install the same release"
         )
     keep_freed_memory()
-    work(host, port, rank, size)
+    work(host, port, token, rank, size)

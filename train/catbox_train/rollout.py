@@ -103,7 +103,11 @@ class SelfPlayConfig(TrainConfig):
     def problems(self) -> list[str]:
         """The shares must not exceed 1 in total, and every shared game needs a seat for the opponent."""
         found = super().problems()
-        if self.games_per_update != "auto" and self.games_per_update < self.workers:
+        if (
+            isinstance(self.workers, int)
+            and self.games_per_update != "auto"
+            and self.games_per_update < self.workers
+        ):
             found.append(
                 f"games_per_update = {self.games_per_update}: expected at least one for each of {self.workers} workers"
             )
@@ -249,8 +253,10 @@ class Rollout:
         vec.deal(rows, [self._seed(update, DEALS, game) for game in share.tolist()])
         while len(rows):
             seats = vec.current_player[rows]
-            player, actions = line_up[rows, seats], np.empty(len(rows), np.int64)
-            mine = player == 0
+            player, masks = line_up[rows, seats], vec.action_mask[rows]
+            actions = masks.argmax(axis=1)  # where only one is legal, nobody is asked
+            choice = masks.sum(axis=1) > 1
+            mine = choice & (player == 0)
             own, chances = rows[mine], uniforms.random(self._num_games)[share]
             if len(own):
                 step = slice(count, count := count + len(own))
@@ -264,7 +270,7 @@ class Rollout:
                 self._columns["next_rows"][step] = -1
             if agents:
                 seeds = luck.integers(2**64, size=self._num_games, dtype=np.uint64)[share]
-                others = ~mine
+                others = choice & ~mine
                 actions[others] = ask_agents(
                     agents, labels, player[others] - 1, vec, rows[others], seeds[rows[others]]
                 )

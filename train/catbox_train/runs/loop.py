@@ -124,6 +124,7 @@ def check_run(config: TrainConfig, new: bool = True, now: bool = True) -> tuple[
     config.check_agents(game)
     config = config.resolved(game)
     kind = algorithm_class(config.algorithm)
+    assert config.workers != "auto"
     if config.workers > 1 and not kind.processes:
         raise ValueError(f"workers = {config.workers}: {config.algorithm} learns in one process; use 1")
     with _memory_for(config, new):
@@ -134,7 +135,7 @@ def check_run(config: TrainConfig, new: bool = True, now: bool = True) -> tuple[
 
 def make_algorithm_here(config: TrainConfig, game: Game) -> Algorithm:
     """The algorithm of a run, with ``config.workers`` processes on this machine."""
-    if config.workers > 1:
+    if config.workers != 1:
         return Together(config, game)
     return algorithm_class(config.algorithm)(config, game)
 

@@ -116,7 +116,7 @@ CONFIGURED: dict[str, Configured] = {
         {
             "worlds": _count,
             "policy": _agent,
-            "opponents": _agent,
+            "opponent_model": _agent,
             "caution": _number,
             "budget": _seconds,
             "beta": _share,
@@ -164,6 +164,8 @@ def read_settings(spec: str) -> dict[str, Any]:
     name, _, text = spec.strip().partition(":")
     kind = CONFIGURED[name]
     shown = repr(name) if kind.asks_server else brief(spec)
+    if name == "search" and re.search(r"\bopponents\s*=", text):
+        raise ValueError(f"agent {shown}: opponents= is now opponent_model=")
     names = "|".join(kind.settings)
     presets = "|".join(kind.presets) or "(?!)"
     parts = re.split(rf",(?=\s*(?:(?:{names})\s*=|(?:{presets})\s*(?:,|$)))", text)

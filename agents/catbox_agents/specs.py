@@ -46,7 +46,7 @@ BUILT_IN = {"random": "catbox_agents.random_agent:RandomAgent"}
 LEVELS = {
     "easy": "catbox_agents.levels:EasyAgent",
     "normal": "{hand_written}",
-    "hard": "search:worlds=64,policy={best}{opponents}",
+    "hard": "search:worlds=64,policy={best}{model}",
 }
 
 #: The spec of the strongest agent without search that comes with catbox, see `best_agent`.
@@ -116,10 +116,10 @@ def meaning(spec: str, game: Game) -> str:
     """
     if spec in LEVELS:
         best, hand_written = best_agent(game), hand_written_agent(game.id)
-        opponents = (
-            "" if game.is_perfect_information or best == hand_written else f",opponents={hand_written}"
+        model = (
+            "" if game.is_perfect_information or best == hand_written else f",opponent_model={hand_written}"
         )
-        return LEVELS[spec].format(best=best, hand_written=hand_written, opponents=opponents)
+        return LEVELS[spec].format(best=best, hand_written=hand_written, model=model)
     if spec == OF_THE_ZOO:
         if not (agents := zoo_agents(game)):
             raise ValueError("the zoo has no agent for these rules: use 'best', the strongest there is")

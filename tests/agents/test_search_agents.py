@@ -28,7 +28,7 @@ from tests.small_games import game_for
 SPECS = [
     "search:worlds=6",
     "search:worlds=6,beta=1,proposals=1,policy=random",
-    "search:worlds=6,policy=heuristic,opponents=random,caution=0.5",
+    "search:worlds=6,policy=heuristic,opponent_model=random,caution=0.5",
     "ismcts:simulations=12,parallel=3",
     "pimc:samples=3,policy=random",
 ]

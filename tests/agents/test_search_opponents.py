@@ -86,7 +86,7 @@ def test_a_search_finds_out_by_which_policy_the_others_play() -> None:
     long = (vec.history[:, :, 1] != UNUSED).sum(axis=1) > 18  # no paradox has ended the round
     rows = np.flatnonzero(long & (vec.current_player != 2) & (vec.action_mask.sum(axis=1) > 1))
     assert len(rows) > 3
-    search = Recorder(game, Highest(game), worlds=16, beta=0.5, opponents=Lowest(game), proposals=8)
+    search = Recorder(game, Highest(game), worlds=16, beta=0.5, opponent_model=Lowest(game), proposals=8)
     search.search(vec.observation[rows], vec.action_mask[rows], 0, vec.history[rows])
     searchers, line_up = (np.concatenate(parts) for parts in zip(*line_ups, strict=True))
     every = np.arange(len(searchers))
@@ -98,15 +98,16 @@ def test_a_search_finds_out_by_which_policy_the_others_play() -> None:
 def test_nothing_is_known_of_opponents_without_weights() -> None:
     game = catbox_env.make_game("cat_in_the_box_v0", num_players=3)
     with pytest.raises(
-        ValueError, match=r"opponents='random' with beta=0: .*; give a beta above 0, or no opponents"
+        ValueError,
+        match=r"opponent_model='random' with beta=0: .*; give a beta above 0, or no opponent_model",
     ):
-        RolloutSearch(game, opponents="random")
-    with pytest.raises(ValueError, match="opponents 'search' needs its history"):
-        RolloutSearch(game, beta=0.5, opponents="search")
+        RolloutSearch(game, opponent_model="random")
+    with pytest.raises(ValueError, match="opponent_model 'search' needs its history"):
+        RolloutSearch(game, beta=0.5, opponent_model="search")
     with pytest.raises(
-        ValueError, match=r"opponents='random': .* petrify_v0 hides nothing; leave opponents out"
+        ValueError, match=r"opponent_model='random': .* petrify_v0 hides nothing; leave opponent_model out"
     ):
-        RolloutSearch(catbox_env.make_game("petrify_v0"), beta=0.5, opponents="random")
+        RolloutSearch(catbox_env.make_game("petrify_v0"), beta=0.5, opponent_model="random")
 
 
 def test_a_cautious_search_does_what_the_policy_does_unless_another_action_is_clearly_better() -> None:

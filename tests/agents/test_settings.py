@@ -67,7 +67,8 @@ def test_settings_are_read(spec: str, settings: dict[str, Any]) -> None:
         ("search:beta=2", "beta=2: expected a number from 0 to 1"),
         ("search:epsilon=nan", "epsilon='nan': expected a number from 0 to 1"),
         ("search:policy=", "policy='': expected the spec of an agent"),
-        ("pimc:opponents=random", "unknown setting 'opponents'"),
+        ("pimc:opponent_model=random", "unknown setting 'opponent_model'"),
+        ("search:fast,policy=zoo,opponents=heuristic", "opponents= is now opponent_model="),
         ("search:worlds=3,worlds=4", "worlds is given twice; give it once"),
         ("search:fast,deep", "more than one preset; give one of fast, normal, deep"),
         ("ismcts:simulations=0", "simulations=0: expected an integer from 1 to 2147483647"),
@@ -84,7 +85,7 @@ def test_wrong_settings_are_refused(spec: str, message: str) -> None:
     made.match(message)
 
 
-@pytest.mark.parametrize("setting", ["policy=", "policy=search:policy=", "opponents="])
+@pytest.mark.parametrize("setting", ["policy=", "policy=search:policy=", "opponent_model="])
 def test_a_wrong_agent_in_the_settings_is_refused_by_name(setting: str) -> None:
     spec = f"search:{setting}heuristics,fast"
     for refuse in (check_spec, lambda spec: catbox_agents.make(spec, game_for())):
@@ -146,7 +147,7 @@ def test_a_spec_names_a_users_module_only_where_its_policy_does() -> None:
     assert imports_module("my.module:Class")
     assert imports_module("search:policy=my.module:Class,fast")
     assert imports_module("pimc:policy=search:policy=my_module:Class")
-    assert imports_module("search:policy=random,opponents=my.module:Class")
+    assert imports_module("search:policy=random,opponent_model=my.module:Class")
 
 
 def test_names_labels_and_completion_know_the_searches() -> None:

@@ -219,7 +219,7 @@ def test_the_overview_has_every_table_with_the_agents_of_the_first_arena() -> No
     header, _, *rows = (line.strip("|").split("|") for line in text.splitlines() if line.startswith("|"))
     assert [row[0].strip() for row in rows][:2] == ["Cat in the Box, 2 players", "Cat in the Box, 3 players"]
     assert len(rows) == len(zoo_settings(Folders()))
-    fast = "search:fast,policy=zoo,opponents=heuristic"
+    fast = "search:fast,policy=zoo,opponent_model=heuristic"
     for agent, part in {"zoo": "all", "random": "all", fast: "fast"}.items():
         file = Folders().results / "leaderboard" / f"{part}-cat_in_the_box-2p.json"
         margin = next(

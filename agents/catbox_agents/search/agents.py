@@ -87,7 +87,7 @@ class SearchAgent(_RolloutAgent):
     Args:
         worlds: the most worlds sampled for a decision. Sequential halving: each round tries the actions left in an
             equal share of them. Default: `WORLDS`; with a budget, no limit.
-        policy, budget, beta, epsilon, proposals, effective, max_games, num_threads, opponents, caution: as in
+        policy, budget, beta, epsilon, proposals, effective, max_games, num_threads, opponent_model, caution: as in
             `RolloutSearch`. With ``beta`` 0, and in games that hide nothing, the agent needs no history.
     """
 
@@ -104,7 +104,7 @@ class SearchAgent(_RolloutAgent):
         effective: float = EFFECTIVE,
         max_games: int = MAX_GAMES,
         num_threads: int = 1,
-        opponents: AgentSpec | None = None,
+        opponent_model: AgentSpec | None = None,
         caution: float = CAUTION,
     ) -> None:
         super().__init__(game, seed)
@@ -123,7 +123,7 @@ class SearchAgent(_RolloutAgent):
             proposals=proposals,
             effective=effective,
             shared_draws=True,
-            opponents=opponents,
+            opponent_model=opponent_model,
             caution=caution,
         )
         self.needs_history = self.search.needs_history

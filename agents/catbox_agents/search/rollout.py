@@ -103,7 +103,7 @@ class RolloutSearch:
         effective: the power is lowered for an observation until the effective number of the worlds sampled first is at
             least this share, from 0 to 1, of the number of them that are tried.
         shared_draws: a policy that samples its actions uses the same random numbers for all actions tried in a world.
-        opponents: a second policy that each of the other seats may follow, as likely as ``policy`` at the beginning of
+        opponent_model: a second policy that each of the other seats may follow, as likely as ``policy`` at the beginning of
             a round. Which of the two a seat follows is sampled for each world, given what it has done since. Needs
             ``beta`` above 0, and a game that hides something. None: all seats follow ``policy``.
         caution: the policy's own action is tried in every world, and chosen unless the best other action is better by
@@ -128,13 +128,13 @@ class RolloutSearch:
         proposals: int = 1,
         effective: float = 0.0,
         shared_draws: bool = False,
-        opponents: AgentSpec | None = None,
+        opponent_model: AgentSpec | None = None,
         caution: float = 0.0,
     ) -> None:
         self.game = check_game_object(game)
         self.players = [rollout_player(game, policy)]
-        if opponents is not None:
-            self.players.append(rollout_player(game, opponents, "opponents"))
+        if opponent_model is not None:
+            self.players.append(rollout_player(game, opponent_model, "opponent_model"))
         self.worlds = check_integer("worlds", worlds, 1, MANY_WORLDS)
         self.max_games = check_integer("max_games", max_games, 1)
         self.num_threads = check_integer("num_threads", num_threads, 1, MAX_THREADS)
@@ -147,16 +147,16 @@ class RolloutSearch:
         self.proposals = check_integer("proposals", proposals, 1, MANY_WORLDS)
         self.effective = check_number("effective", effective, SHARE, high=1)
         self.shared_draws = check_flag("shared_draws", shared_draws)
-        if opponents is not None and self.beta == 0:
+        if opponent_model is not None and self.beta == 0:
             raise ValueError(
-                f"opponents={brief(opponents)} with beta=0: which policy a seat follows is inferred from what it did, "
-                "which beta=0 ignores; give a beta above 0, or no opponents"
+                f"opponent_model={brief(opponent_model)} with beta=0: which policy a seat follows is inferred from what it did, "
+                "which beta=0 ignores; give a beta above 0, or no opponent_model"
             )
         self.caution = check_number("caution", caution, "a finite number of 0 or more")
-        if opponents is not None and game.is_perfect_information:
+        if opponent_model is not None and game.is_perfect_information:
             raise ValueError(
-                f"opponents={brief(opponents)}: which policy a seat follows is inferred only with weighted worlds, and "
-                f"{game.id} hides nothing; leave opponents out"
+                f"opponent_model={brief(opponent_model)}: which policy a seat follows is inferred only with weighted worlds, and "
+                f"{game.id} hides nothing; leave opponent_model out"
             )
         #: Whether the policy's own action is preferred.
         self.is_cautious = (

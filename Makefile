@@ -22,6 +22,7 @@
 PYTHON ?= python3
 VENV   := .venv
 PY     := $(VENV)/bin/python
+TRAIN  := $(VENV)/catbox-train-installed
 STAMP  := $(VENV)/catbox-installed
 BENCH  := $(VENV)/catbox-bench-installed
 RAY    := .venv-ray
@@ -38,18 +39,25 @@ help:
 	@sed -n 's/^# \{0,1\}//p' Makefile | head -20
 
 # An environment that another folder made (the checkout was moved or copied) points at that folder: make it anew.
-ifneq ($(shell cat $(STAMP) 2>/dev/null),$(CURDIR))
-.PHONY: $(STAMP)
+ifneq ($(shell cat $(TRAIN) 2>/dev/null),$(CURDIR))
+.PHONY: $(TRAIN)
 endif
 
-$(STAMP): pyproject.toml constraints.txt
+# What trains, and no more.
+$(TRAIN): pyproject.toml constraints.txt
 	@$(PYTHON) -c "import sys; sys.version_info >= (3, 11) or sys.exit('catbox needs Python 3.11 or newer, but $(PYTHON) is Python ' + sys.version.split()[0] + '. Name a newer one: make PYTHON=/path/to/python3.11')"
 	@$(PY) -c "" 2>/dev/null || rm -rf $(VENV)
 	@echo "Setting up $(VENV) (the first time, this downloads PyTorch)"
 	@test -x $(PY) || $(PYTHON) -m venv $(VENV)
 	@$(PIP) --upgrade pip
-	@$(PIP) --editable '.[render,sb3,spiel,train,web]' --group dev
+	@$(PIP) --editable '.[train]'
 	@printf '%s' '$(CURDIR)' > $@
+
+# And what developers need.
+$(STAMP): $(TRAIN)
+	@echo "Adding what tests, linters and documentation need"
+	@$(PIP) --editable '.[render,sb3,spiel,train,web]' --group dev
+	@touch $@
 
 # Ray pins Gymnasium: all other versions are those of constraints.txt. Remade as .venv is, when the checkout has moved.
 ifneq ($(shell cat $(RAY)/catbox-installed 2>/dev/null),$(CURDIR))
@@ -96,7 +104,7 @@ test-web: export OMP_NUM_THREADS = 1
 test-web: $(STAMP)
 	$(PY) -m pytest tests/web
 
-train: $(STAMP)
+train: $(TRAIN)
 	$(PY) -m catbox_app train
 
 # First all games are compiled side by side: the tests share the cached code.

@@ -9,6 +9,8 @@ import torch
 from torch import nn
 from torch.distributions import Categorical
 
+from catbox_agents.networks.numpy_network import PolicyNetwork
+from catbox_agents.networks.policy_agent import PolicyAgent
 from measure import GAME, make_envs, margin, report
 
 SIZE, NUM_STEPS, EPOCHS, MINIBATCHES = GAME.observation_layout.size, 32, 4, 8
@@ -70,3 +72,10 @@ if __name__ == "__main__":
     before = measured(network := mlp(GAME.num_actions))
     train(network, make_envs(128), updates=40)
     report("PPO", 40 * NUM_STEPS * 128, before, measured(network))
+    linear = [
+        (layer.weight.detach(), layer.bias.detach())
+        for layer in network.children()
+        if isinstance(layer, nn.Linear)
+    ]
+    # An agent for every command: catbox evaluate runs/cleanrl heuristic --players 3
+    PolicyAgent(PolicyNetwork.from_layers(linear, "tanh"), GAME).save("runs/cleanrl")

@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 import torch
 
+import catbox_agents
 from catbox_agents.features import NetworkInputs
 from catbox_agents.networks.action_head import action_logits
 from catbox_agents.networks.checkpoint import load_checkpoint, save_checkpoint
@@ -273,3 +274,38 @@ def test_policies_play_without_any_extra_and_as_with_them(policy: Path) -> None:
 @pytest.mark.slow
 def test_commands_play_policies_without_torch(policy: Path, tmp_path: Path) -> None:
     assert run_without(TORCH, COMMANDS, policy, tmp_path / "arena").endswith("done\n")
+
+
+@pytest.mark.parametrize(("activation", "between"), [("relu", torch.nn.ReLU), ("tanh", torch.nn.Tanh)])
+def test_a_network_of_ones_own_becomes_an_agent_for_every_command(
+    activation: str, between: type[torch.nn.Module], tmp_path: Path
+) -> None:
+    game = game_of_three()
+    vec = positions(game, 300)
+    own = torch.nn.Sequential(
+        torch.nn.Linear(game.observation_layout.size, 24), between(), torch.nn.Linear(24, game.num_actions)
+    )
+    linear = [(layer.weight.detach(), layer.bias.detach()) for layer in (own[0], own[2])]
+    PolicyAgent(PolicyNetwork.from_layers(linear, activation), game).save(tmp_path / "own" / "first")
+    agent = catbox_agents.make(str(tmp_path / "own" / "first"), game)
+    with torch.no_grad():
+        logits = own(torch.from_numpy(vec.observation).float()).numpy()
+    expected = np.where(vec.action_mask, logits, -np.inf).argmax(axis=1)
+    assert np.array_equal(agent.act_batch(vec.observation, vec.action_mask), expected)
+
+
+@pytest.mark.parametrize(
+    ("layers", "message"),
+    [
+        ([], "no layers: expected the weights and biases of at least one"),
+        ([(np.ones(3), np.ones(3))], r"weights of shapes \[\(3,\)\]: expected \(out, in\) each"),
+        ([(np.ones((4, 3)), np.ones(3))], "do not fit"),
+        ([(np.ones((4, 3)), np.ones(4)), (np.ones((2, 5)), np.ones(2))], "do not fit"),
+        ([(np.full((4, 3), np.nan), np.ones(4))], "not finite"),
+    ],
+)
+def test_layers_that_do_not_fit_are_refused(
+    layers: list[tuple[np.ndarray, np.ndarray]], message: str
+) -> None:
+    with pytest.raises(ValueError, match=message):
+        PolicyNetwork.from_layers(layers)

@@ -96,7 +96,8 @@ class PolicyAgent(SamplingAgent):
         return cast(np.ndarray, weights / weights.sum(axis=1, keepdims=True))
 
     def save(self, folder: str | os.PathLike[str], training: Mapping[str, Any] | None = None) -> None:
-        """Write the policy file into ``folder``; ``training`` and errors as in `save_checkpoint`."""
+        """Write the policy file into ``folder``, made if need be; ``training`` and errors as in `save_checkpoint`."""
+        Path(folder).mkdir(parents=True, exist_ok=True)
         game = self.game if self.adapted is None else self.adapted.own
         save_checkpoint(Path(folder) / POLICY_FILE, self.network, game, dict(training or {}))
 

@@ -103,9 +103,9 @@ class RolloutSearch:
         effective: the power is lowered for an observation until the effective number of the worlds sampled first is at
             least this share, from 0 to 1, of the number of them that are tried.
         shared_draws: a policy that samples its actions uses the same random numbers for all actions tried in a world.
-        opponent_model: a second policy that each of the other seats may follow, as likely as ``policy`` at the beginning of
-            a round. Which of the two a seat follows is sampled for each world, given what it has done since. Needs
-            ``beta`` above 0, and a game that hides something. None: all seats follow ``policy``.
+        opponent_model: a second policy that each of the other seats may follow, as likely as ``policy`` at the
+            beginning of a round. Which of the two a seat follows is sampled for each world, given what it has done
+            since. Needs ``beta`` above 0, and a game that hides something. None: all seats follow ``policy``.
         caution: the policy's own action is tried in every world, and chosen unless the best other action is better by
             more than this many standard errors, 0 or more. For a policy that samples its actions, and in games that
             hide nothing, it counts as 0: the best action is chosen.
@@ -149,14 +149,14 @@ class RolloutSearch:
         self.shared_draws = check_flag("shared_draws", shared_draws)
         if opponent_model is not None and self.beta == 0:
             raise ValueError(
-                f"opponent_model={brief(opponent_model)} with beta=0: which policy a seat follows is inferred from what it did, "
-                "which beta=0 ignores; give a beta above 0, or no opponent_model"
+                f"opponent_model={brief(opponent_model)} with beta=0: which policy a seat follows is inferred from what "
+                "it did, which beta=0 ignores; give a beta above 0, or no opponent_model"
             )
         self.caution = check_number("caution", caution, "a finite number of 0 or more")
         if opponent_model is not None and game.is_perfect_information:
             raise ValueError(
-                f"opponent_model={brief(opponent_model)}: which policy a seat follows is inferred only with weighted worlds, and "
-                f"{game.id} hides nothing; leave opponent_model out"
+                f"opponent_model={brief(opponent_model)}: which policy a seat follows is inferred only with weighted "
+                f"worlds, and {game.id} hides nothing; leave opponent_model out"
             )
         #: Whether the policy's own action is preferred.
         self.is_cautious = (

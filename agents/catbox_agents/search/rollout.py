@@ -149,8 +149,8 @@ class RolloutSearch:
         self.shared_draws = check_flag("shared_draws", shared_draws)
         if opponent_model is not None and self.beta == 0:
             raise ValueError(
-                f"opponent_model={brief(opponent_model)} with beta=0: which policy a seat follows is inferred from what "
-                "it did, which beta=0 ignores; give a beta above 0, or no opponent_model"
+                f"opponent_model={brief(opponent_model)} with beta=0: which policy a seat follows is inferred from "
+                "what it did, which beta=0 ignores; give a beta above 0, or no opponent_model"
             )
         self.caution = check_number("caution", caution, "a finite number of 0 or more")
         if opponent_model is not None and game.is_perfect_information:

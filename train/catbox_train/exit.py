@@ -158,16 +158,15 @@ class ExpertIteration(Algorithm):
         return {"actions": sample_legal(logits, masks, uniforms)[0], "logits": logits}
 
     def search(self, decisions: Decisions, update: int) -> tuple[dict[str, np.ndarray], dict[str, float]]:
-        """Search a share of the decisions that have a choice: what the window keeps of them, and metrics.
+        """Search a share of the decisions: what the window keeps of them, and metrics.
 
         The target is the policy times the search's factor for each action: actions that the search cannot tell apart
         keep their proportions, and what it finds repeatedly adds up.
         """
         began, config, learner = time.perf_counter(), self.config, self.learner
-        candidates = np.flatnonzero(decisions.columns["masks"].sum(axis=1) > 1)
         random = np.random.default_rng([config.seed, update, SEARCHES, learner.group.rank])
-        number = min(len(candidates), max(1, round(config.search_share * len(decisions))))
-        rows = random.choice(candidates, number, replace=False) if number else candidates
+        number = min(len(decisions), max(1, round(config.search_share * len(decisions))))
+        rows = random.choice(len(decisions), number, replace=False)
         taken = {
             name: decisions.columns[name][rows] for name in ("inputs", "action_features", "masks", "logits")
         }

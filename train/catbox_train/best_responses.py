@@ -10,7 +10,6 @@ OUTPUT/best_response.json     what `best_response` returns
 from __future__ import annotations
 
 import json
-import math
 import os
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
@@ -25,7 +24,7 @@ from rich.console import Console
 import catbox_agents
 import catbox_env
 from catbox_agents.arena.deals import DEAL_SETS
-from catbox_agents.arena.intervals import t_quantile
+from catbox_agents.arena.intervals import mean_and_half_width
 from catbox_agents.arena.results import Result
 from catbox_agents.files import parse_json, read_text, write_atomically
 from catbox_agents.networks.checkpoint import CHECKPOINTS_FOLDER, latest_checkpoint, load_checkpoint
@@ -231,14 +230,10 @@ def _match(game: Game, one: str | Path, others: str, deals: int, deal_set: str) 
 def _gain(game: Game, policy: Path, target: str, deals: int, seed: int, deal_set: str, own: Result) -> Gain:
     """What ``policy`` gains over the target; ``own`` is the target's match with copies of itself on the same deals."""
     found = _match(game, policy, target, deals, deal_set)
-    score, score_ci95 = _paired(found.deal_scores[:, 0], own.deal_scores[:, 0])
-    margin, margin_ci95 = _paired(found.deal_margins[:, 0], own.deal_margins[:, 0])
+    pairs = ((found.deal_scores, own.deal_scores), (found.deal_margins, own.deal_margins))
+    differences = np.stack([one[:, 0].astype(np.float64) - other[:, 0] for one, other in pairs], axis=1)
+    (score, margin), (score_ci95, margin_ci95) = (
+        numbers.tolist() for numbers in mean_and_half_width(differences)
+    )
     decisions = int(load_checkpoint(policy, game).training["decisions"])
     return Gain(seed, str(policy), decisions, deals, score, score_ci95, margin, margin_ci95)
-
-
-def _paired(one: np.ndarray, other: np.ndarray) -> tuple[float, float]:
-    """Mean of the differences of two arrays (deals,), and half the width of its 95 % interval."""
-    difference = one.astype(np.float64) - other
-    spread = difference.std(ddof=1) / math.sqrt(len(difference))
-    return float(difference.mean()), float(t_quantile(len(difference) - 1) * spread)

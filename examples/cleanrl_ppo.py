@@ -9,8 +9,7 @@ import torch
 from torch import nn
 from torch.distributions import Categorical
 
-from catbox_agents.networks.numpy_network import PolicyNetwork
-from catbox_agents.networks.policy_agent import PolicyAgent
+from catbox_agents import save_policy
 from measure import GAME, make_envs, margin, report
 
 SIZE, NUM_STEPS, EPOCHS, MINIBATCHES = GAME.observation_layout.size, 32, 4, 8
@@ -78,4 +77,4 @@ if __name__ == "__main__":
         if isinstance(layer, nn.Linear)
     ]
     # An agent for every command: catbox evaluate runs/cleanrl heuristic --players 3
-    PolicyAgent(PolicyNetwork.from_layers(linear, "tanh"), GAME).save("runs/cleanrl")
+    save_policy("runs/cleanrl", GAME, linear, "tanh")

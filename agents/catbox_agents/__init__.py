@@ -23,6 +23,7 @@ from catbox_agents.arena import (
 )
 from catbox_agents.errors import AgentError
 from catbox_agents.heuristics import HEURISTICS
+from catbox_agents.networks.policy_agent import save_policy
 from catbox_agents.play import play_out
 from catbox_agents.search import (
     ISMCTS,
@@ -62,4 +63,5 @@ __all__ = [
     "policy_target",
     "read_record",
     "run_arena",
+    "save_policy",
 ]

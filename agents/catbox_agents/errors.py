@@ -30,6 +30,11 @@ class AgentError(ValueError):
         if self._traceback is not None:
             return self._traceback
         lines = self.error.__traceback__
+        frames = [frame.f_globals.get("__name__", "") for frame, _ in traceback.walk_tb(lines)]
+        if any(
+            name.startswith("catbox_agents.text.") for name in frames
+        ):  # frames of the HTTP library follow
+            return ""
         while lines is not None and lines.tb_frame.f_globals.get("__name__", "").partition(".")[0] in OURS:
             lines = lines.tb_next
         if lines is None:

@@ -24,6 +24,7 @@ import os
 import re
 import sys
 from collections.abc import Sequence
+from itertools import count
 from pathlib import Path
 from types import ModuleType
 from typing import Any
@@ -285,8 +286,8 @@ def labels_of(agents: Sequence[AgentSpec]) -> list[str]:
     labels: list[str] = []
     for agent in agents:
         base = label_of(agent)
-        copies = sum(other == base or other.startswith(f"{base} #") for other in labels)
-        labels.append(f"{base} #{copies + 1}" if copies else base)
+        numbered = (base if number == 1 else f"{base} #{number}" for number in count(1))
+        labels.append(next(label for label in numbered if label not in labels))
     return labels
 
 

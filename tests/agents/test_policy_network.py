@@ -286,7 +286,7 @@ def test_a_network_of_ones_own_becomes_an_agent_for_every_command(
         torch.nn.Linear(game.observation_layout.size, 24), between(), torch.nn.Linear(24, game.num_actions)
     )
     linear = [(layer.weight.detach(), layer.bias.detach()) for layer in (own[0], own[2])]
-    PolicyAgent(PolicyNetwork.from_layers(linear, activation), game).save(tmp_path / "own" / "first")
+    catbox_agents.save_policy(tmp_path / "own" / "first", game, linear, activation)
     agent = catbox_agents.make(str(tmp_path / "own" / "first"), game)
     with torch.no_grad():
         logits = own(torch.from_numpy(vec.observation).float()).numpy()
@@ -297,11 +297,12 @@ def test_a_network_of_ones_own_becomes_an_agent_for_every_command(
 @pytest.mark.parametrize(
     ("layers", "message"),
     [
-        ([], "no layers: expected the weights and biases of at least one"),
-        ([(np.ones(3), np.ones(3))], r"weights of shapes \[\(3,\)\]: expected \(out, in\) each"),
+        ([], r"weights of shapes \[\]: expected \(out, in\), for one layer or more"),
+        ([(np.ones(3), np.ones(3))], r"weights of shapes \[\(3,\)\]: expected \(out, in\)"),
         ([(np.ones((4, 3)), np.ones(3))], "do not fit"),
         ([(np.ones((4, 3)), np.ones(4)), (np.ones((2, 5)), np.ones(2))], "do not fit"),
         ([(np.full((4, 3), np.nan), np.ones(4))], "not finite"),
+        ([(np.ones((4, 3)), np.ones(4))], "a network of 3 inputs and 4 outputs, expected"),
     ],
 )
 def test_layers_that_do_not_fit_are_refused(

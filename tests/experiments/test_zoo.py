@@ -72,7 +72,7 @@ def test_the_zoo_is_trained_played_and_described(
 ) -> None:
     assert workplace.run("zoo") == 0
     training = read_training("petrify-small", workplace.folders)
-    assert training.decisions == 256
+    assert 256 <= training.decisions < 300  # whole games
     assert training.config["hidden"] == [8]
     assert abs(training.half_precision[0]) < 0.5
     game = make_game("petrify_v0", size=3, walls=3, wildcards=6)
@@ -113,9 +113,9 @@ def test_the_zoo_is_trained_played_and_described(
     (found,) = hub["model-index"][0]["results"]
     assert found["metrics"][0]["value"].startswith(f"{margin:+.2f} ± ")
     assert f"{margin:+.2f} ± " in card
-    assert "| decisions | 256 |" in card
+    assert f"| decisions | {training.decisions} |" in card
     assert workplace.report("--check") == 0
-    zoo.zoo_agents()[0].card.write_text(card.replace("256", "512"))
+    zoo.zoo_agents()[0].card.write_text(card.replace(f"| {training.decisions} |", "| 512 |"))
     assert outdated_pages(workplace.folders) == [zoo.zoo_agents()[0].card]
     capsys.readouterr()
 

@@ -16,7 +16,7 @@ import numpy as np
 from catbox_agents.specs import import_class, imports_module
 from catbox_env import Game
 from catbox_env.core.checks import brief
-from catbox_train.config import TrainConfig, nearest
+from catbox_train.config import TrainConfig
 
 #: Name -> class of the algorithm, "module:Class".
 ALGORITHMS = {
@@ -127,7 +127,7 @@ def algorithm_class(name: str) -> type[Algorithm]:
     if name not in ALGORITHMS and not imports_module(name):
         raise ValueError(
             f"algorithm = {brief(name)}: expected one of {', '.join(ALGORITHMS)}, or 'package.module:Class' for your "
-            f"own ({nearest(name, ALGORITHMS)})"
+            "own"
         )
     found = import_class(ALGORITHMS.get(name, name), "algorithm")
     if not issubclass(found, Algorithm):
@@ -135,6 +135,8 @@ def algorithm_class(name: str) -> type[Algorithm]:
             f"algorithm = {brief(name)}: {found.__name__} is not a subclass of catbox_train.Algorithm; derive it from "
             "that class"
         )
+    if missing := ", ".join(sorted(found.__abstractmethods__)):
+        raise ValueError(f"algorithm = {brief(name)}: {found.__name__} does not define {missing}")
     if not (isinstance(found.Config, type) and issubclass(found.Config, TrainConfig)):
         raise ValueError(
             f"algorithm = {brief(name)}: {found.__name__}.Config is not a subclass of catbox_train.TrainConfig"

@@ -54,8 +54,8 @@ REPLACED = {
 
 def plain(value: Any) -> Any:
     """``value`` with mappings and sequences of any class as dicts and lists, and NumPy's numbers as Python's."""
-    if isinstance(value, np.generic):
-        return value.item()
+    if isinstance(value, np.generic | np.ndarray):
+        return value.tolist()
     if isinstance(value, Mapping):
         return {plain(key): plain(part) for key, part in value.items()}
     if isinstance(value, Sequence) and not isinstance(value, str | bytes):
@@ -74,8 +74,16 @@ def _listed(value: Any) -> Any:
     return [value] if isinstance(value, str) else value
 
 
+def _no_flag(value: Any) -> Any:
+    """YAML reads ``yes`` as True, which Python takes for 1."""
+    if isinstance(value, bool):
+        raise ValueError("a number")
+    return value
+
+
 def _whole(value: Any) -> Any:
     """``2e7`` is a whole number too, which YAML 1.1 takes for a text."""
+    value = _no_flag(value)
     try:
         number = float(value) if isinstance(value, str) else value
     except ValueError:
@@ -85,8 +93,8 @@ def _whole(value: Any) -> Any:
 
 #: Types of settings.
 Count = Annotated[int, BeforeValidator(_whole), Field(ge=1, le=MAX_COUNT)]
-Number = Annotated[float, Field(allow_inf_nan=False)]
-Share = Annotated[float, Field(ge=0, le=1, allow_inf_nan=False)]
+Number = Annotated[float, BeforeValidator(_no_flag), Field(allow_inf_nan=False)]
+Share = Annotated[float, BeforeValidator(_no_flag), Field(ge=0, le=1, allow_inf_nan=False)]
 Widths = Annotated[tuple[Count, ...], BeforeValidator(_split)]
 Agents = Annotated[tuple[str, ...], BeforeValidator(_listed)]
 
@@ -153,7 +161,7 @@ class TrainConfig(BaseModel):
         try:
             super().__init__(**given)
         except ValidationError as error:
-            raise ValueError("; ".join(_explained(error, given))) from None
+            raise ValueError("; ".join(_explained(error, given, type(self)))) from None
         if wrong := self.problems():
             raise ValueError("; ".join(wrong))
 
@@ -333,18 +341,39 @@ def _presets() -> dict[str, dict[str, dict[str, Any]]]:
     return presets
 
 
-def _explained(error: ValidationError, settings: Mapping[str, Any]) -> Iterable[str]:
+#: pydantic's words -> those of the messages.
+_WORDS = {
+    ", unable to parse string as an integer": "",
+    ", unable to parse string as a number": "",
+    "a valid integer": "a whole number",
+    "a valid number": "a number",
+    "a valid dictionary": "a mapping, such as {name: value}",
+    "a valid tuple": "a list, such as [a, b]",
+    "a valid string": "a text",
+    "a valid boolean": "true or false",
+    "greater than or equal to": "at least",
+    "less than or equal to": "at most",
+    "greater than": "more than",
+}
+
+
+def _explained(error: ValidationError, settings: Mapping[str, Any], kind: type[TrainConfig]) -> Iterable[str]:
     """Each wrong setting: what was given and what was expected, once however many parts of its value are wrong."""
     found: dict[str, str] = {}
     for wrong in error.errors(include_url=False):
         name = str(wrong["loc"][0])
-        expected = wrong["msg"].removeprefix("Input should be ")
+        expected = wrong["msg"].removeprefix("Value error, ").removeprefix("Input should be ")
+        for pydantic, plain_words in _WORDS.items():
+            expected = expected.replace(pydantic, plain_words)
+        if "auto" in str(kind.model_fields[name].annotation) and "auto" not in expected:
+            expected += ", or auto"
         found.setdefault(name, f"{name} = {brief(settings[name])}: expected {expected}")
     return found.values()
 
 
 def _unknown(name: str, kind: type[TrainConfig]) -> str:
     """What to say about the unknown setting ``name``."""
+    name = name.split(".")[0] if name.startswith("algorithm_options.") else name
     if name in REPLACED:
         return f"unknown setting {name!r}: {REPLACED[name]}"
     return f"unknown setting {name!r}: {nearest(name, kind.model_fields)}"

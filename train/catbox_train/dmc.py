@@ -105,8 +105,9 @@ class DMC(Algorithm):
             outputs = self.actor(inputs, precision=self.precision)
             values = self.actor.logits_of(outputs, features, masks).gather(1, actions[:, None])[:, 0]
             errors = 0.5 * (values - targets.index_select(0, rows)).square()
-            norms = learner.step(errors.sum() / total_rows, learning_rate)
-            records.append({"value_loss": errors.mean().detach(), "actor_grad_norm": norms[0]})
+            loss = errors.sum() / total_rows
+            norms = learner.step(loss, learning_rate)
+            records.append({"value_loss": loss.detach(), "actor_grad_norm": norms[0]})
         learner.check_finite()
         self.past.add(update + 1)
 

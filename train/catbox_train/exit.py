@@ -86,14 +86,13 @@ class ExpertIteration(Algorithm):
 
     def __init__(self, config: ExitConfig, game: Game, group: Group = ALONE) -> None:
         super().__init__(config, game)
-        self.inputs = NetworkInputs(game, config.features, config.action_features)
-        self.actor = MLP.for_policy(self.inputs, config.hidden, config.activation)
+        inputs = NetworkInputs(game, config.features, config.action_features)
+        self.actor = MLP.for_policy(inputs, config.hidden, config.activation)
         self.precision = PRECISIONS[config.precision]
         self.learner = Learner({"actor": self.actor}, config, game, group)
-        self.rollout = Rollout(config, game, self.inputs, group.rank, group.size)
+        self.rollout = Rollout(config, game, inputs, group.rank, group.size)
         self.past = Past(config, self.actor, game, greedy=False)
         self.window: list[dict[str, np.ndarray]] = []
-        self.seconds = 0.0
 
     @classmethod
     def memory_needed(cls, config: ExitConfig, game: Game) -> int:
@@ -131,11 +130,10 @@ class ExpertIteration(Algorithm):
             inputs, features, masks, targets = (column.index_select(0, rows) for column in columns)
             logits = self.actor.logits_of(self.actor(inputs, precision=self.precision), features, masks)
             logs = logits.log_softmax(1)
-            entropy = -(logs.exp() * logs).sum(1)
-            target_kl = (torch.xlogy(targets, targets) - targets * logs).sum(1)
-            loss = (target_kl - config.ent_coef * entropy).sum() / total
-            norms = learner.step(loss, learning_rate)
-            found = {"target_kl": target_kl.mean().detach(), "entropy": entropy.mean().detach()}
+            entropy = -(logs.exp() * logs).sum() / total
+            target_kl = (torch.xlogy(targets, targets) - targets * logs).sum() / total
+            norms = learner.step(target_kl - config.ent_coef * entropy, learning_rate)
+            found = {"target_kl": target_kl.detach(), "entropy": entropy.detach()}
             records.append(found | {"actor_grad_norm": norms[0]})
         learner.check_finite()
         self.past.add(update + 1)

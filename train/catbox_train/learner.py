@@ -6,7 +6,6 @@ summed, so that all processes make the same steps and keep equal weights.
 
 from __future__ import annotations
 
-import json
 import math
 import pickle
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -19,6 +18,7 @@ from numpy.typing import NDArray
 from torch import nn
 from torch.nn.utils import parameters_to_vector
 
+from catbox_agents.errors import portable
 from catbox_agents.features import NetworkInputs
 from catbox_agents.networks.checkpoint import load_checkpoint
 from catbox_agents.networks.mlp import MLP
@@ -32,12 +32,6 @@ from catbox_train.rollout import PAST, SHUFFLES, Decisions, SelfPlayConfig, mean
 PRECISIONS = {"float32": torch.float32, "bfloat16": torch.bfloat16}
 #: Adam's epsilon.
 EPSILON = 1e-5
-#: Errors of another process that the first one raises as they are.
-_KINDS: dict[str, type[Exception]] = {
-    "DivergedError": DivergedError,
-    "ValueError": ValueError,
-    "MemoryError": MemoryError,
-}
 
 
 class ProcessLost(ConnectionError):
@@ -107,7 +101,7 @@ class Group:
     def send_error(self, error: Exception) -> None:
         """Let the first process raise ``error``."""
         self.send(b"")
-        self.send(json.dumps([type(error).__name__, str(error)]).encode())
+        self.send(pickle.dumps(portable(error)))
 
     def receive(self) -> Any:
         """What the first process has sent, pickled."""
@@ -119,10 +113,10 @@ class Group:
                 self._check()
             if data := connection.recv_bytes():
                 return data
-            kind, text = json.loads(connection.recv_bytes())
+            failed: Exception = pickle.loads(connection.recv_bytes())
         except (EOFError, OSError) as error:
             raise ProcessLost(str(error)) from error
-        raise _KINDS.get(kind, ChildProcessError)(text)
+        raise failed
 
 
 #: One process.
@@ -176,7 +170,7 @@ class Learner:
 
     def step(self, loss: torch.Tensor, learning_rate: float) -> list[torch.Tensor]:
         """One step against the gradient of ``loss``, summed over the processes; returns the gradient norm () of each
-        network before clipping."""
+        network before clipping, this process's part of it."""
         gradient, norms = self.weights.grad, []
         assert gradient is not None
         gradient.zero_()
@@ -184,8 +178,9 @@ class Learner:
         self._sum(gradient)
         # Each network separately, so that a large error of the critic does not slow the actor.
         for part in self.parts.values():
-            norms.append(gradient[part].norm())
-            gradient[part] *= (self.config.max_grad_norm / norms[-1]).clamp(max=1)
+            norm = gradient[part].norm()
+            gradient[part] *= (self.config.max_grad_norm / norm).clamp(max=1)
+            norms.append(norm / self.group.size)
         self.optimizer.param_groups[0]["lr"] = learning_rate
         self.optimizer.step()
         return norms
@@ -272,13 +267,13 @@ def game_metrics(decisions: Decisions, learner: Learner) -> tuple[int, dict[str,
 
 
 def mean_metrics(records: Sequence[Mapping[str, torch.Tensor]], learner: Learner) -> dict[str, float]:
-    """The means over gradient steps and processes of metrics () on the device.
+    """The means over gradient steps of metrics () on the device, of which each process has its part of the sum.
 
     Raises ``DivergedError`` unless they are finite.
     """
     stacked = torch.stack([torch.stack(list(record.values())) for record in records])
     means = stacked.double().mean(dim=0).tolist()  # waits for the device
-    means = [total / learner.group.size for total in learner.group.summed(*means)]
+    means = learner.group.summed(*means)
     for name, value in zip(records[0], means, strict=True):
         if not math.isfinite(value):
             raise DivergedError(f"{name} is not finite")

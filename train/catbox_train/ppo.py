@@ -262,30 +262,30 @@ def ppo_loss(
     ent_coef: torch.Tensor | float,
     total: int,
 ) -> tuple[torch.Tensor, dict[str, torch.Tensor]]:
-    """The loss () to differentiate, equations 7 and 9 of the paper, and metrics, means over the n decisions.
+    """The loss () to differentiate, equations 7 and 9 of the paper, and metrics.
 
     Takes ``logits`` (n, A), those of illegal actions ``ILLEGAL``, and ``values`` (n,) float32 of the current networks.
-    The loss is the sum over these decisions divided by ``total``, the number of decisions of the minibatch in all
-    processes. ``approx_kl`` is estimator k3 of http://joschu.net/blog/kl-approx.html.
+    Both are sums over these decisions divided by ``total``, the number of decisions of the minibatch in all processes;
+    ``largest_logit`` is that of this process. ``approx_kl`` is estimator k3 of http://joschu.net/blog/kl-approx.html.
     """
     logs = logits.log_softmax(1)
-    entropy = -(logits.softmax(1) * logs).sum(1).mean()  # exp(logs) is equal, but slow for illegal actions
+    entropy = -(logits.softmax(1) * logs).sum() / total  # exp(logs) is equal, but slow for illegal actions
     log_ratio = logs.gather(1, batch.actions[:, None])[:, 0] - batch.log_probs
     ratio = log_ratio.exp()
     clipped = ratio.clamp(1 - config.clip_coef, 1 + config.clip_coef)
-    gain = torch.minimum(batch.advantages * ratio, batch.advantages * clipped).mean()
-    value_loss = (values - batch.returns).square().mean()
+    gain = torch.minimum(batch.advantages * ratio, batch.advantages * clipped).sum() / total
+    value_loss = (values - batch.returns).square().sum() / total
     loss = config.vf_coef * value_loss - gain - ent_coef * entropy
     with torch.no_grad():
         metrics = {
             "policy_loss": -gain,
             "value_loss": value_loss,
             "entropy": entropy,
-            "approx_kl": (ratio - 1 - log_ratio).mean(),
-            "clip_fraction": ((ratio - 1).abs() > config.clip_coef).float().mean(),
-            "largest_logit": logits.amax(),
+            "approx_kl": (ratio - 1 - log_ratio).sum() / total,
+            "clip_fraction": ((ratio - 1).abs() > config.clip_coef).sum() / total,
+            "largest_logit": logits.amax() if len(logits) else logits.sum(),  # 0 of no decisions
         }
-    return loss * (len(values) / total), metrics
+    return loss, metrics
 
 
 def mean_and_variance(values: np.ndarray, learner: Learner) -> tuple[float, float]:

@@ -15,7 +15,7 @@ from typing import Annotated, Any, Literal, Self
 import numpy as np
 from numpy.random import SeedSequence
 from numpy.typing import NDArray
-from pydantic import Field
+from pydantic import BeforeValidator, Field
 
 import catbox_agents
 from catbox_agents.agent import Agent, needs_history
@@ -38,6 +38,15 @@ DEALS, CHOICES, SEATS, LUCK, SEEDS, SHUFFLES, SEARCHES = range(7)
 #: Chooses actions: (inputs (n, I), action features (n, A, K), masks (n, A), uniform random numbers (n,)) in; columns
 #: (n, ...) by name out, among them ``actions``.
 Choose = Callable[[np.ndarray, np.ndarray, np.ndarray, np.ndarray], Mapping[str, np.ndarray]]
+
+
+def _mapping(value: Any) -> Any:
+    if isinstance(value, str | list | tuple):
+        raise ValueError(
+            "a mapping from opponents to their shares, such as {heuristic: 0.1}; the opponents of evaluations are now "
+            "eval_opponents"
+        )
+    return value
 
 
 class SelfPlayConfig(TrainConfig):
@@ -73,7 +82,7 @@ class SelfPlayConfig(TrainConfig):
     )
 
     # The opponents.
-    opponents: dict[str, Share] = Field(
+    opponents: Annotated[dict[str, Share], BeforeValidator(_mapping)] = Field(
         {},
         description="opponent -> share of the games in which it has some seats, such as {heuristic: 0.1, past: 0.2}; "
         "past: earlier policies of the run, drawn uniformly",
@@ -131,6 +140,8 @@ class SelfPlayConfig(TrainConfig):
         """A copy in which every ``auto`` is replaced by its value for these rules and this machine."""
         from catbox_train.devices import native_precision  # needs torch
 
+        if self.workers == "auto" and self.games_per_update == 1:
+            return self.replace(workers=1).resolved(game)
         found = super().resolved(game)
         games = found.games_per_update
         if games == "auto":

@@ -82,8 +82,12 @@ def tracking(tracker: str | None, run: Path) -> Iterator[OnUpdate | None]:
 
 
 def tracked_name(name: str) -> str:
-    """The ``name`` of a metric as every tracker takes it: MLflow refuses ``=``, ``,`` and more, which agents have."""
-    return re.sub(r"[^\w./ :-]", "_", name)
+    """The ``name`` of a metric as every tracker takes it: MLflow refuses ``=``, ``,``, ``./`` and more, which agents
+    have."""
+    group, slash, rest = name.partition("/")
+    agent, last_slash, metric = rest.rpartition("/")
+    group, agent, metric = (re.sub(r"^\.+|[^\w. :-]", "_", part) for part in (group, agent, metric))
+    return f"{group}{slash}{agent}{last_slash}{metric}"
 
 
 def _say(tracker: str, error: Exception) -> None:

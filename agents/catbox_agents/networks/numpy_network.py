@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any, Protocol
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
 
 from catbox_agents.networks.action_head import action_logits
 from catbox_agents.networks.layer_kernels import add_layer
@@ -95,29 +95,6 @@ class PolicyNetwork:
         if shapes != expected or given != described or min(sizes) < 1:
             raise ValueError(f"its arrays do not fit its header {given!r:.200}")
         return described
-
-    @classmethod
-    def from_layers(
-        cls, layers: Sequence[tuple[ArrayLike, ArrayLike]], activation: str = "relu"
-    ) -> PolicyNetwork:
-        """A network of one's own that reads the observation as it is, and has one output for each action.
-
-        ``layers``: the weights (out, in) and biases (out,) of each, as ``torch.nn.Linear`` has them; ``activation``,
-        ``"relu"`` or ``"tanh"``, stands between them. ``PolicyAgent(network, game).save(folder)`` makes ``folder`` an
-        agent for every command. Raises ``ValueError`` for no layers, and for shapes that do not fit each other.
-        """
-        if not layers:
-            raise ValueError("no layers: expected the weights and biases of at least one")
-        arrays = {}
-        for k, (weight, bias) in enumerate(layers):
-            arrays[f"layers.{k}.weight"] = np.asarray(weight, np.float32).copy()
-            arrays[f"layers.{k}.bias"] = np.asarray(bias, np.float32).copy()
-        shapes = [arrays[f"layers.{k}.weight"].shape for k in range(len(layers))]
-        if any(len(shape) != 2 for shape in shapes):
-            raise ValueError(f"layers with weights of shapes {shapes}: expected (out, in) each")
-        (*hidden, outputs), inputs = [shape[0] for shape in shapes], shapes[0][1]
-        arrays["input_scale"] = np.ones(inputs, np.float32)
-        return cls(arrays, {"inputs": inputs, "hidden": hidden, "outputs": outputs, "activation": activation})
 
     @classmethod
     def of(cls, network: Network) -> PolicyNetwork:

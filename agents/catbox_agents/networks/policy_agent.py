@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, cast
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from catbox_agents.adaptation import Adaptation
 from catbox_agents.agent import Seed
@@ -129,3 +130,32 @@ class PolicyAgent(SamplingAgent):
             f"{self.name}: its network gives logits that are not finite, so no action is better than another; its "
             f"weights are too large, as after training that diverged: {ANOTHER_CHECKPOINT}"
         )
+
+
+def save_policy(
+    folder: str | os.PathLike[str],
+    game: Game,
+    layers: Sequence[tuple[ArrayLike, ArrayLike]],
+    activation: str = "relu",
+) -> None:
+    """Make ``folder`` an agent for every command that plays ``game``, whatever trained its network.
+
+    Args:
+        folder: made if need be.
+        game: the game whose observations the network reads as they are; it has one output for each action.
+        layers: the weights (out, in) and biases (out,) of each, as ``torch.nn.Linear`` has them.
+        activation: what stands between the layers, ``"relu"`` or ``"tanh"``.
+
+    Raises ``ValueError`` for layers that do not fit each other or the game, and for numbers that are not finite.
+    """
+    arrays = {}
+    for k, (weight, bias) in enumerate(layers):
+        arrays[f"layers.{k}.weight"] = np.asarray(weight, np.float32).copy()
+        arrays[f"layers.{k}.bias"] = np.asarray(bias, np.float32).copy()
+    shapes = [arrays[f"layers.{k}.weight"].shape for k in range(len(layers))]
+    if not shapes or any(len(shape) != 2 for shape in shapes):
+        raise ValueError(f"layers with weights of shapes {shapes}: expected (out, in), for one layer or more")
+    (*hidden, outputs), inputs = [shape[0] for shape in shapes], shapes[0][1]
+    arrays["input_scale"] = np.ones(inputs, np.float32)
+    described = {"inputs": inputs, "hidden": hidden, "outputs": outputs, "activation": activation}
+    PolicyAgent(PolicyNetwork(arrays, described), game).save(folder)

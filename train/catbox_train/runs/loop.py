@@ -23,6 +23,7 @@ from catbox_agents.files import WriteError
 from catbox_agents.networks.checkpoint import latest_checkpoint
 from catbox_agents.specs import asks_server, imports_module
 from catbox_env import Game
+from catbox_env.core.checks import check_integer
 from catbox_train.algorithm import Algorithm, DivergedError, WorkersLost, algorithm_class
 from catbox_train.config import TrainConfig
 from catbox_train.memory import check_memory
@@ -263,7 +264,7 @@ def own_torch_settings() -> Iterator[None]:
         if device.type != "cpu":  # to set it costs time in every call of torch
             torch.set_default_device("cpu")
         torch.set_num_threads(1)
-        with torch.enable_grad():
+        with torch.inference_mode(False), torch.enable_grad(), torch.autocast("cpu", enabled=False):
             yield
     finally:
         torch.set_default_dtype(kind)
@@ -302,8 +303,9 @@ class Loop:
             if log.notice:
                 progress.say(log.notice)
             self.best_margin = best_margin(self.run, log.rows, config.eval_opponents)
-            if log.rows and log.rows[-1]["update"] == done.update:  # stopped before it was evaluated
-                self.evaluate(dict(log.rows[-1]), log, progress.say)
+            if log.rows and log.rows[-1]["update"] == done.update and self.is_due(log.rows[-1]):
+                last = dict(log.rows[-1])  # the run was stopped before its evaluation
+                self.on_update(last | self.evaluate(last, log, progress.say))
             requested = stop.requested
             while not self.is_over and requested is None:
                 began = time.perf_counter()
@@ -312,6 +314,7 @@ class Loop:
                         done.update, done.decisions / config.total_decisions
                     )
                     metrics = checked_metrics(metrics, config.algorithm)
+                    decisions = check_integer(f"decisions of an update of {config.algorithm}", decisions, 1)
                 except DivergedError as error:
                     raise self.diverged(done.update + 1, error) from error
                 seconds = time.perf_counter() - began
@@ -323,29 +326,34 @@ class Loop:
                 progress.advance(row)
                 log.write(row)
                 requested = stop.requested
-                if requested is None:
-                    row |= self.evaluate(row, log, progress.say) if not self.is_over else {}
-                    if not self.is_over and self.on_update(dict(row)):
-                        requested = signal.SIGINT if stop.requested is None else stop.requested
+                if not self.is_over:  # a stopped run is evaluated when it is resumed
+                    if requested is None and self.is_due(row):
+                        row |= self.evaluate(row, log, progress.say)
+                    if not self.is_due(row) and self.on_update(dict(row)):
+                        requested = signal.SIGINT
+                    requested = requested if stop.requested is None else stop.requested
                 if done.update % config.checkpoint_every == 0 or self.is_over or requested is not None:
                     log.sync()
                     self.save()
                 if self.is_over:  # what was learned is safe by now
-                    row |= self.evaluate(row, log, progress.say)
+                    if self.is_due(row):
+                        row |= self.evaluate(row, log, progress.say)
                     self.on_update(row)
         if requested is not None:
             raise TrainingInterrupted(self.run, done.decisions, self.options, requested)
 
+    def is_due(self, row: Mapping[str, float]) -> bool:
+        """Whether the policy is to be evaluated after the update of ``row``, and has not been yet."""
+        if any(name.startswith("evaluation/") for name in row) or not self.config.eval_opponents:
+            return False
+        return self.done.update % self.config.evaluate_every == 0 or self.is_over
+
     def evaluate(
         self, row: Mapping[str, float], log: MetricsLog, say: Callable[[str], None]
     ) -> dict[str, float]:
-        """Metrics of the policy against ``eval_opponents``, added to ``row``, the last one of ``log``; nothing if it is
-        not time, or done. Saves the policy if it did better than any before."""
+        """Metrics of the policy against ``eval_opponents``, added to ``row``, the last one of ``log``. Saves the policy
+        if it did better than any before."""
         config, done = self.config, self.done
-        if any(name.startswith("evaluation/") for name in row) or not config.eval_opponents:
-            return {}
-        if done.update % config.evaluate_every and not self.is_over:
-            return {}
         policy = self.algorithm.policy()
         found = evaluate_policy(config, self.game, policy, done.decisions, say)
         margins = [found[f"evaluation/{name}/margin"] for name in config.eval_opponents]

@@ -13,6 +13,7 @@ import catbox_agents
 from catbox_agents.arena.report import results_table
 from catbox_agents.arena.results import Result
 from catbox_agents.files import write_atomically
+from catbox_agents.networks.policy_agent import PolicyAgent
 from catbox_env import Game
 from catbox_train.algorithm import Policy
 from catbox_train.config import TrainConfig
@@ -83,11 +84,13 @@ def final_report(
     write_atomically(run / RESULTS_FILE, json.dumps(results, indent=1).encode())
     draw_learning_curves(read_metrics(run), run / CURVES_FILE)
     show(console, results_table(matches, "The same deals from every seat"))
-    show(
-        console,
+    said = (
         f"{counters['decisions']:,} decisions in {seconds:,.0f} s of playing and learning ({speed:,.0f} a second). "
-        f"Learning curves: {run / CURVES_FILE}. To use the policy as an agent in any command:  {run}",
+        f"Learning curves: {run / CURVES_FILE}."
     )
+    if isinstance(policy, PolicyAgent):  # one of the user's own has its own way to be named
+        said += f" To use the policy as an agent in any command:  {run}"
+    show(console, said)
     return results
 
 

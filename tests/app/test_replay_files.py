@@ -12,9 +12,8 @@ from typing import Any
 import pytest
 
 from catbox_agents import read_record
-from catbox_app.recorded import RecordedGame
 from catbox_app.web.exported import bundled, recorded_messages, replay_page
-from catbox_app.web.recording import Recording
+from catbox_app.web.recording import RecordedGame, Recording
 from catbox_app.web.tables import Tables
 from tests.app.table import TINY, refused, run
 from tests.app.web.page import Page

@@ -18,7 +18,7 @@ from catbox_agents.learner_games import RANDOM_LEGAL, LearnerGames
 from catbox_agents.specs import hand_written_agent
 from catbox_app.commands.train import NEEDED
 from catbox_app.options import complete_game
-from catbox_app.preconditions import require
+from catbox_app.output import require
 from catbox_env import Game, make_game
 from catbox_env.core.compilation import cache_folder
 from catbox_env.core.conformance import check_game

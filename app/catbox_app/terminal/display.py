@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
 
 from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
 from catbox_agents import Agent, AgentError
-from catbox_agents.match import with_names
+from catbox_agents.arena.records import write_records
+from catbox_agents.match import Match, with_names
 from catbox_app.estimates import WORLDS, estimates
 from catbox_env import Event, Game, GameState
 from catbox_env.core.show import last_position, styled_text
@@ -61,8 +64,9 @@ class Display:
             found.append(line)
         return found
 
-    def tell(self, before: GameState, action: int, after: GameState) -> None:
-        """Print what happened in an action; above the end of a round, its last position, all open."""
+    def tell_last(self, match: Match) -> None:
+        """Print what happened in the last action; above the end of a round, its last position, all open."""
+        (before, after), action = match.states[-2:], match.actions[-1]
         events = list(self.game.events(before, action, after, self.viewer))
         told = self.lines(events)
         if after.round_ended:
@@ -112,3 +116,14 @@ class Display:
             values = [*points.values(), sum(points.values())]
             table.add_row(self.game.action_to_string(action), *(f"{value:.2f}" for value in values))
         self.console.print(table)
+
+
+@contextmanager
+def saving(match: Match, path: Path | None, console: Console) -> Iterator[None]:
+    """Write the game to ``path`` when the block ends, however it does; None: write nothing."""
+    try:
+        yield
+    finally:
+        if path is not None:
+            write_records(path, match.game, list(dict.fromkeys(match.names)), [match.record()])
+            console.print(Text(f"Saved to {path}; catbox replay shows it."), soft_wrap=True)

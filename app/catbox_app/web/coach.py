@@ -1,9 +1,13 @@
-"""The coach: for a position as the seat to move sees it, an agent's probabilities, or points in sampled worlds."""
+"""The coach of a page: an agent's probabilities, or points in sampled worlds, for what the seat to move sees.
+
+It thinks in a `Job`, as agents do.
+"""
 
 from __future__ import annotations
 
 import copy
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -12,12 +16,33 @@ from catbox_agents import Agent, make
 from catbox_agents.agent import agent_seed
 from catbox_agents.play import ask_policy
 from catbox_app.estimates import estimates
-from catbox_app.web.jobs import Job
-from catbox_app.web.reading import Message
+from catbox_app.web.messages import Message, advice, named, probabilities
 from catbox_env import Game, GameState, Vec
 
 #: What a coach can show.
 SHOWS = ("policy", "points")
+
+
+@dataclass(frozen=True)
+class Job:
+    """Work that takes a while: an agent or a coach that thinks, a game that is set up.
+
+    ``think`` touches no table, so that a server can run it in another thread; in the thread of the tables, ``finish``
+    gets its result, or ``fail`` the ``ValueError`` that it raised.
+    """
+
+    think: Callable[[], Any]
+    finish: Callable[[Any], None]
+    fail: Callable[[ValueError], None]
+
+    def run(self) -> None:
+        """Run all of it now, in this thread."""
+        try:
+            found = self.think()
+        except ValueError as error:
+            self.fail(error)
+        else:
+            self.finish(found)
 
 
 class Coach:
@@ -93,29 +118,16 @@ class Coach:
         return probabilities(state.game, ((action, policy[action]) for action in state.legal_actions()))
 
 
-def advice(number: int, agent: str, values: list[dict[str, Any]]) -> Message:
-    """The message ``coach`` about the position after ``number`` actions; ``agent``: whose ``values`` they are."""
-    best = max(values, key=lambda value: float(value["value"]), default=None)
-    return {
-        "type": "coach",
-        "number": number,
-        "agent": agent,
-        "values": values,
-        "best": best and best["action"],
-    }
+@dataclass(eq=False)
+class Viewer:
+    """One page that shows a table: how to send it messages, how to draw its pictures, and the name of its user."""
 
-
-def probabilities(game: Game, policy: Iterable[tuple[int, float]]) -> list[dict[str, Any]]:
-    """The ``values`` of a policy, pairs (action, probability)."""
-    return [
-        {**named(game, action), "value": float(chance), "unit": "probability", "interval": None}
-        for action, chance in policy
-    ]
-
-
-def named(game: Game, action: int) -> dict[str, Any]:
-    """An action with its text."""
-    return {"action": action, "text": game.action_to_string(action)}
+    send: Callable[[Message], None]
+    coach: Coach
+    theme: str = "light"
+    size: int = 720
+    seat: int | None = None
+    name: str = ""
 
 
 def _points(state: GameState) -> list[dict[str, Any]]:

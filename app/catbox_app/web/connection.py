@@ -6,16 +6,15 @@ No message of a page raises: a bad one is answered with ``refused`` or ``failed`
 from __future__ import annotations
 
 import io
+import json
 from collections.abc import Callable
 from typing import Any
 
 from catbox_agents.match import Match
 from catbox_agents.specs import printable
-from catbox_app.web.coach import SHOWS, Coach
-from catbox_app.web.jobs import Job
+from catbox_app.web.coach import SHOWS, Coach, Job, Viewer
 from catbox_app.web.lobby import NOT_COMPILED, check_opponent, game_of, lobby
-from catbox_app.web.pages import Viewer
-from catbox_app.web.reading import (
+from catbox_app.web.messages import (
     Failed,
     Message,
     Refused,
@@ -259,3 +258,31 @@ def _answer(error: ValueError) -> Message:
         return {"type": "refused", "text": str(error)}
     code = {"code": error.code} if isinstance(error, Failed) else {}
     return {"type": "failed", "text": str(error), **code}
+
+
+class Host:
+    """The tables of a page that runs Python itself, in a Pyodide worker, and the connection of that page.
+
+    The worker passes on the page's messages, and wakes the host when the host asks for it. Unexpected errors reach the
+    worker, which then restarts.
+
+    ``send``: sends a message, JSON text, to the page.
+    """
+
+    def __init__(self, send: Callable[[str], None]) -> None:
+        def send_message(message: Message) -> None:
+            send(json.dumps(message))
+
+        self._tables = Tables()
+        self._connection = Connection(self._tables, send_message)
+
+    def receive(self, text: str) -> float | None:
+        """Handle a message of the page, JSON text. Returns the seconds until `work` is to be called; None: not before
+        another message."""
+        self._connection.receive_text(text)
+        return self._tables.seconds_to_wait()
+
+    def work(self) -> float | None:
+        """Run what is due: one action of an agent per table. Returns what `receive` does."""
+        self._tables.run_due()
+        return self._tables.seconds_to_wait()

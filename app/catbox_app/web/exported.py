@@ -17,7 +17,7 @@ from html import escape
 from typing import Any
 
 from catbox_agents.arena.records import GameRecord
-from catbox_app.web.pages import STATIC
+from catbox_app.web import STATIC
 from catbox_app.web.recording import Recording
 from catbox_env.core.checks import check_seat
 from catbox_env.pictures.sheet import THEMES

@@ -21,8 +21,7 @@ from catbox_agents.settings import CONFIGURED, read_settings, specs_within
 from catbox_agents.specs import LEVELS, asks_server, is_configured
 from catbox_agents.zoo import zoo_agents
 from catbox_app.rules import ABOUT, MAX_PLAYERS, REWARD, RuleField, player_counts, rule_fields
-from catbox_app.web.pages import MAX_ACTIONS
-from catbox_app.web.reading import Message, integer_of, text_of
+from catbox_app.web.messages import MAX_ACTIONS, Message, integer_of, text_of
 from catbox_env import Game
 from catbox_env.core import compilation
 from catbox_env.core.checks import brief, closest

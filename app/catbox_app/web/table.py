@@ -9,9 +9,8 @@ from typing import Any
 from catbox_agents.arena.records import record_lines
 from catbox_agents.match import Decision, Match
 from catbox_app.rules import command_line
-from catbox_app.web.jobs import Job
-from catbox_app.web.pages import Viewer, events, joined, position, told_seed
-from catbox_app.web.reading import Failed, Message, Refused
+from catbox_app.web.coach import Job, Viewer
+from catbox_app.web.messages import Failed, Message, Refused, events, joined, position, told_seed
 from catbox_env import Game
 from catbox_env.core.show import explain_refusal
 

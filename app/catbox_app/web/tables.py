@@ -8,8 +8,8 @@ from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 
 from catbox_agents.match import Match
-from catbox_app.web.jobs import Job
-from catbox_app.web.reading import Failed
+from catbox_app.web.coach import Job
+from catbox_app.web.messages import Failed
 from catbox_app.web.table import Table
 
 #: The most tables, and the most that one page may open.

@@ -15,7 +15,7 @@ from starlette.testclient import TestClient, WebSocketTestSession
 from starlette.websockets import WebSocketDisconnect
 
 from catbox_agents import Agent
-from catbox_app.web import server, serving
+from catbox_app.web import server
 from catbox_app.web.kept import KeptTables
 from catbox_app.web.server import web_app
 from catbox_app.web.tables import Tables
@@ -268,13 +268,13 @@ def test_tables_in_a_folder_go_on_after_a_restart(tmp_path: Path) -> None:
 
 
 def test_a_host_or_port_that_cannot_be_used_is_refused() -> None:
-    with serving.listen("127.0.0.1", 0) as taken:
+    with server.listen("127.0.0.1", 0) as taken:
         port = taken.getsockname()[1]
         with pytest.raises(ValueError, match=f"--host 127.0.0.1 --port {port}: Address already in use"):
-            serving.listen("127.0.0.1", port)
+            server.listen("127.0.0.1", port)
     for host in ("256.1.1.1", "no-such-host.invalid", "192.0.2.1"):
         with pytest.raises(ValueError, match=f"--host {host}"):
-            serving.listen(host, 0)
+            server.listen(host, 0)
 
 
 @pytest.mark.faults
@@ -283,10 +283,10 @@ def test_a_request_that_is_never_complete_is_given_up_and_a_page_that_is_open_is
 ) -> None:
     from websockets.sync.client import connect
 
-    monkeypatch.setattr(serving, "REQUEST_SECONDS", 1.0)
-    listening = serving.listen("127.0.0.1", 0)
+    monkeypatch.setattr(server, "REQUEST_SECONDS", 1.0)
+    listening = server.listen("127.0.0.1", 0)
     place = listening.getsockname()
-    running = serving.server_of(web_app(Tables()))
+    running = server.server_of(web_app(Tables()))
     thread = threading.Thread(target=running.run, args=([listening],), daemon=True)
     thread.start()
     whole = f"GET / HTTP/1.1\r\nHost: 127.0.0.1:{place[1]}\r\n\r\n".encode()
@@ -327,9 +327,9 @@ def test_the_server_itself_serves_pages_and_refuses_messages_that_are_too_large(
     from websockets.exceptions import ConnectionClosedError
     from websockets.sync.client import connect
 
-    listening = serving.listen("127.0.0.1", 0)
+    listening = server.listen("127.0.0.1", 0)
     place = f"127.0.0.1:{listening.getsockname()[1]}"
-    running = serving.server_of(web_app(Tables()))
+    running = server.server_of(web_app(Tables()))
     thread = threading.Thread(target=running.run, args=([listening],), daemon=True)
     thread.start()
     with connect(f"ws://{place}/ws", origin=f"http://{place}", max_size=None) as page:

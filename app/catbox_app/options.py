@@ -39,11 +39,6 @@ ALGORITHMS = ("ppo", "dmc", "exit")
 TRACKERS = ("mlflow", "trackio", "wandb")
 
 
-def complete_game(incomplete: str) -> list[str]:
-    """The ids of games that begin with ``incomplete``."""
-    return [game_id for game_id in catbox_env.GAMES if game_id.startswith(incomplete)]
-
-
 def complete_agent(incomplete: str) -> list[str]:
     """The names, settings and paths of agents that begin with ``incomplete``."""
     paths = glob.glob(glob.escape(incomplete) + "*") if incomplete else []
@@ -51,13 +46,26 @@ def complete_agent(incomplete: str) -> list[str]:
     return [name for name in names if name.startswith(incomplete)]
 
 
-def complete_words(words: Sequence[str]) -> Callable[[str], list[str]]:
+def complete_words(words: Collection[str]) -> Callable[[str], list[str]]:
     """A completer for ``words``."""
 
     def complete(incomplete: str) -> list[str]:
         return [word for word in words if word.startswith(incomplete)]
 
     return complete
+
+
+def agents_argument(text: str) -> Any:
+    """The argument of a command that names agents; ``text`` is its help."""
+    return typer.Argument(help=text, autocompletion=complete_agent)
+
+
+def choice_option(name: str, words: Collection[str], text: str, default: str | None = None) -> Any:
+    """An option whose value is one of ``words``; ``text`` is its help, ``default`` what that shows."""
+    autocompletion = complete_words(words)
+    if default is None:
+        return typer.Option(name, help=text, autocompletion=autocompletion)
+    return typer.Option(name, help=text, autocompletion=autocompletion, show_default=default)
 
 
 RayAddress = Annotated[
@@ -137,7 +145,7 @@ def _common_options(default: str) -> dict[str, Any]:
     game = option(
         "--game",
         help=f"Id of the game: {', '.join(catbox_env.GAMES)}.",
-        autocompletion=complete_game,
+        autocompletion=complete_words(catbox_env.GAMES),
         show_default=default,
     )
     players = option(

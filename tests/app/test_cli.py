@@ -81,7 +81,6 @@ def test_evaluate_that_fails_leaves_no_file(tmp_path: Path) -> None:
             ["train", "--set", "game_options.bids=1,3", "--bids", "1,2,3"],
             "game_options.bids was given before",
         ),
-        (["train", "--workers", "1"], "write  --set workers=1"),
         (["train", "--config", "no/such/file.yaml"], "no/such/file.yaml"),
         (["train", "--resume"], "--output"),
         (["train", "--resume", "--output", "x", "--players", "3"], "leave out all others"),

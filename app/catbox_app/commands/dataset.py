@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 from rich.console import Console
 
-from catbox_app.options import AGENTS, GameOptions, choose_game, complete_agent
+from catbox_app.options import AGENTS, GameOptions, agents_argument, choose_game
 from catbox_app.output import games_progress, require
 
 
@@ -16,10 +16,7 @@ def dataset(
     game: GameOptions,
     agents: Annotated[
         list[str] | None,
-        typer.Argument(
-            help=f"Who plays, one or more of: {AGENTS}. The last one fills the remaining seats.",
-            autocompletion=complete_agent,
-        ),
+        agents_argument(f"Who plays, one or more of: {AGENTS}. The last one fills the remaining seats."),
     ] = None,
     records: Annotated[
         Path | None,

@@ -12,7 +12,7 @@ from rich.text import Text
 
 from catbox_agents.match import Match
 from catbox_agents.specs import BEST, best_agent
-from catbox_app.options import AGENTS, GameOptions, SaveGame, Seed, choose_game, complete_agent, fill
+from catbox_app.options import AGENTS, GameOptions, SaveGame, Seed, agents_argument, choose_game, fill
 from catbox_app.output import check_new
 from catbox_app.rules import command_line
 from catbox_app.terminal.display import Display, saving
@@ -36,10 +36,9 @@ def play(
     game: GameOptions,
     agents: Annotated[
         list[str] | None,
-        typer.Argument(
-            help=f"Your opponents: {AGENTS}. The last one fills the remaining seats. Default: best, the strongest "
-            "bundled agent without search.",
-            autocompletion=complete_agent,
+        agents_argument(
+            f"Your opponents: {AGENTS}. The last one fills the remaining seats. Default: best, the strongest "
+            "bundled agent without search."
         ),
     ] = None,
     seat: Annotated[int, typer.Option("--seat", help="Your seat, from 0.")] = 0,

@@ -13,7 +13,7 @@ from rich.table import Table
 
 from catbox_agents.text import text_observation
 from catbox_agents.text.observation import FORMS, LONG
-from catbox_app.options import GameOptions, Seed, choose_game, complete_words
+from catbox_app.options import GameOptions, Seed, choice_option, choose_game
 from catbox_env.core.checks import check_choice
 from catbox_env.core.extras import install_line
 
@@ -29,9 +29,7 @@ def prompt(
     game: GameOptions,
     form: Annotated[
         str,
-        typer.Option(
-            "--form", help="Which one to print: long or short.", autocompletion=complete_words(FORMS)
-        ),
+        choice_option("--form", FORMS, "Which one to print: long or short."),
     ] = LONG,
     moves: Annotated[
         int, typer.Option("--moves", min=0, help="Random legal actions before the position.")

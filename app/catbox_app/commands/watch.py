@@ -13,7 +13,7 @@ from rich.text import Text
 
 from catbox_agents.match import Match
 from catbox_agents.specs import BEST, best_agent
-from catbox_app.options import AGENTS, GameOptions, SaveGame, Seed, choose_game, complete_agent, fill
+from catbox_app.options import AGENTS, GameOptions, SaveGame, Seed, agents_argument, choose_game, fill
 from catbox_app.output import check_new
 from catbox_app.rules import command_line
 from catbox_app.terminal.display import Display, saving
@@ -27,10 +27,9 @@ def watch(
     game: GameOptions,
     agents: Annotated[
         list[str] | None,
-        typer.Argument(
-            help=f"The players: {AGENTS}. The last one fills the remaining seats. Default: best, the strongest "
-            "bundled agent without search.",
-            autocompletion=complete_agent,
+        agents_argument(
+            f"The players: {AGENTS}. The last one fills the remaining seats. Default: best, the strongest "
+            "bundled agent without search."
         ),
     ] = None,
     delay: Annotated[

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
 
 from catbox_env import Game, GameState
 from catbox_env.core.checks import brief, check_action
@@ -32,9 +31,18 @@ def parse_action(state: GameState, text: str) -> int:
     if len(possible) == 1:
         return possible[0]
     if possible:
-        raise ValueError(f"{brief(text)} could be: {_listed(game, possible)}; say more")
+        more = ", ..." if len(possible) > MAX_SUGGESTED else ""
+        named = ", ".join(game.action_to_string(action) for action in possible[:MAX_SUGGESTED])
+        raise ValueError(f"{brief(text)} could be: {named}{more}; say more")
     if fitting:
-        raise ValueError("\n  ".join(_refusals(state, fitting)))
+        # Actions of another phase, such as a discard among plays, are left out if something else fits.
+        verbs = {_verb(game, action) for action in legal}
+        meant = [action for action in fitting if _verb(game, action) in verbs] or fitting
+        reasons = [explain_refusal(state, action) for action in meant[:MAX_SUGGESTED]]
+        if len(meant) > MAX_SUGGESTED:
+            reasons.append(f"and {len(meant) - MAX_SUGGESTED} more")
+        between = "\n  " if len(reasons) > 1 else " "
+        raise ValueError(between.join(["not legal now:", *reasons]))
     examples = " or ".join(game.action_to_string(action) for action in legal[:MAX_EXAMPLES])
     raise ValueError(
         f"{brief(text)} is not understood: type an action, such as {examples}; list shows all of them, and help what "
@@ -42,25 +50,8 @@ def parse_action(state: GameState, text: str) -> int:
     )
 
 
-def _refusals(state: GameState, actions: Sequence[int]) -> list[str]:
-    """Why none of ``actions`` is legal now, in lines."""
-    game = state.game
-    # Actions of another phase, such as a discard among plays, are left out if something else fits.
-    verbs = {_verb(game, action) for action in state.legal_actions()}
-    meant = [action for action in actions if _verb(game, action) in verbs] or actions
-    reasons = [explain_refusal(state, action) for action in meant[:MAX_SUGGESTED]]
-    if len(meant) > MAX_SUGGESTED:
-        reasons.append(f"and {len(meant) - MAX_SUGGESTED} more")
-    return ["not legal now:", *reasons] if len(reasons) > 1 else [f"not legal now: {reasons[0]}"]
-
-
 def _verb(game: Game, action: int) -> str:
     return game.action_to_string(action).partition(" ")[0]
-
-
-def _listed(game: Game, actions: Sequence[int]) -> str:
-    named = ", ".join(game.action_to_string(action) for action in actions[:MAX_SUGGESTED])
-    return f"{named}{', ...' if len(actions) > MAX_SUGGESTED else ''}"
 
 
 def _fits(wanted: str, name: str) -> bool:

@@ -16,7 +16,7 @@ from catbox_agents import Agent, make
 from catbox_agents.agent import agent_seed
 from catbox_agents.play import ask_policy
 from catbox_app.estimates import estimates
-from catbox_app.web.messages import Message, advice, named, probabilities
+from catbox_app.web.messages import Message, advice, probabilities, valued
 from catbox_env import Game, GameState, Vec
 
 #: What a coach can show.
@@ -48,58 +48,51 @@ class Job:
 class Coach:
     """The coach of one page. It thinks about one position at a time, and sends advice only on the latest one.
 
-    ``send``: takes its messages; ``give``: takes its `Job` objects.
+    ``send``: takes its messages; ``give``: takes its `Job` objects; ``shows`` (an attribute): what it shows, or None.
     """
 
     def __init__(self, send: Callable[[Message], None], give: Callable[[Job], None]) -> None:
         self._send, self._give = send, give
         self._agent: str | None = None
-        self._shows: str | None = None
+        self.shows: str | None = None
         self._made: tuple[str, Game, Agent] | None = None
         self._wanted: tuple[GameState, int] | None = None
         self._thinks = False
 
     def set(self, shows: str | None, agent: str | None = None) -> None:
         """Show one of ``SHOWS`` (None: nothing); ``agent``: the one whose policy is shown."""
-        self._shows, self._agent = shows, agent
-        self._wanted = None
+        self.shows, self._agent = shows, agent
+        self.forget()
 
     def ask(self, state: GameState | None, number: int) -> None:
         """Advise the seat to move in ``state``, the position after ``number`` actions; None: no advice is needed."""
-        if self._shows is None or state is None or state.is_terminal():
-            self._wanted = None
+        if self.shows is None or state is None or state.is_terminal():
+            self.forget()
             return
         self._wanted = copy.deepcopy(state), number
         if not self._thinks:
-            self._begin()
-
-    @property
-    def is_on(self) -> bool:
-        """Whether it gives advice."""
-        return self._shows is not None
+            self._begin(*self._wanted)
 
     def forget(self) -> None:
         """Discard any advice that is still pending."""
         self._wanted = None
 
-    def _begin(self) -> None:
-        asked, agent = self._wanted, self._agent
-        if asked is None:
-            return
-        self._thinks = True
-        state, number = asked
+    def _begin(self, state: GameState, number: int) -> None:
+        agent, asked, self._thinks = self._agent, self._wanted, True
 
         def think() -> Message:
-            if agent is None:
-                return advice(number, "The estimate", _points(state))
-            return advice(number, agent, self._policy(agent, state, number))
+            if agent is not None:
+                return advice(number, agent, self._policy(agent, state, number))
+            found = estimates(state.game, state.observation(state.current_player))
+            points = [valued(state.game, one.action, one.lead, "points", one.interval) for one in found]
+            return advice(number, "The estimate", points)
 
         def done(message: Message) -> None:
             self._thinks = False
             if self._wanted is asked:
                 self._send(message)
             elif self._wanted is not None:
-                self._begin()
+                self._begin(*self._wanted)
 
         self._give(
             Job(think, done, lambda error: done({"type": "failed", "text": f"The coach failed: {error}"}))
@@ -128,16 +121,3 @@ class Viewer:
     size: int = 720
     seat: int | None = None
     name: str = ""
-
-
-def _points(state: GameState) -> list[dict[str, Any]]:
-    """The expected lead of each legal action: points minus the mean of the other seats' points."""
-    return [
-        {
-            **named(state.game, estimate.action),
-            "value": estimate.lead,
-            "unit": "points",
-            "interval": estimate.interval,
-        }
-        for estimate in estimates(state.game, state.observation(state.current_player))
-    ]

@@ -19,7 +19,6 @@ from catbox_app.web.messages import (
     Message,
     Refused,
     choice_of,
-    flag_of,
     integer_of,
     number_of,
     read_message,
@@ -29,30 +28,17 @@ from catbox_app.web.recording import Recording
 from catbox_app.web.table import LONGEST_PAUSE, PERSON, Table, new_match
 from catbox_app.web.tables import Tables
 from catbox_env.core import compilation
-from catbox_env.core.checks import brief, check_seat, closest
+from catbox_env.core.checks import brief, check_flag, check_seat, closest
 from catbox_env.pictures.sheet import MAX_WIDTH, MIN_WIDTH, THEMES
 
 #: The longest file of records that is accepted, in characters.
 LONGEST_FILE = 4 << 20
 #: What a page can ask for; the method of the same name, with an underscore, handles each.
 KINDS = (
-    "lobby",
-    "open",
-    "join",
-    "act",
-    "undo",
-    "again",
-    "name",
-    "pace",
-    "coach",
-    "view",
-    "save",
-    "replay",
-    "step",
-)
+    "lobby", "open", "join", "act", "undo", "again", "name", "pace", "coach", "view", "save", "replay", "step",
+)  # fmt: skip
 #: The longest name of a person.
 LONGEST_NAME = 20
-_DEALS = ("new", "same", "next_seat")
 
 
 class Connection:
@@ -125,7 +111,7 @@ class Connection:
 
     def _join(self, message: Message) -> None:
         table, seat = self._tables.seat_of(text_of(message, "seat_key"))
-        if not flag_of(message, "take_over"):
+        if not check_flag("take_over", message.get("take_over", False)):
             table.check_free(seat, self._viewer)
         if self._table is not table or self._viewer.seat != seat:
             self._leave()
@@ -142,7 +128,7 @@ class Connection:
 
     def _again(self, message: Message) -> None:
         table, seat = self._seat()
-        table.again(seat, choice_of(message, "deal", _DEALS))
+        table.again(seat, choice_of(message, "deal", ("new", "same", "next_seat")))
 
     def _name(self, message: Message) -> None:
         self._viewer.name = printable(text_of(message, "name", LONGEST_NAME, shortest=0)).strip()

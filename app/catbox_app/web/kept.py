@@ -57,7 +57,18 @@ class KeptTables:
         found: dict[Path, bytes | None] = dict.fromkeys(self._written.keys() - files.keys())
         for path, table in files.items():
             if self._written.get(path) != table.changes:
-                found[path] = _content_of(table)
+                kept = {
+                    "format": FORMAT,
+                    "game": table.game.id,
+                    "options": table.game.options,
+                    "specs": table.specs,
+                    "seed": table.match.seed,
+                    "keys": table.keys,
+                    "pace": table.pace,
+                    "actions": table.match.actions,
+                    "policies": table.match.policies,
+                }
+                found[path] = json.dumps(kept, separators=(",", ":")).encode()
         self._written = {path: table.changes for path, table in files.items()}
         return found
 
@@ -80,23 +91,6 @@ def write(changes: dict[Path, bytes | None]) -> None:
                     path.chmod(0o600)
         except WriteError as error:
             print(f"catbox: {error}", file=sys.stderr)
-
-
-def _content_of(table: Table) -> bytes:
-    """The content of the file of a table."""
-    match = table.match
-    kept = {
-        "format": FORMAT,
-        "game": match.game.id,
-        "options": match.game.options,
-        "specs": table.specs,
-        "seed": match.seed,
-        "keys": table.keys,
-        "pace": table.pace,
-        "actions": match.actions,
-        "policies": match.policies,
-    }
-    return json.dumps(kept, separators=(",", ":")).encode()
 
 
 def _read(path: Path, clock: Callable[[], float], also: Sequence[str]) -> Table:

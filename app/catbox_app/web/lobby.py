@@ -133,28 +133,33 @@ def check_opponent(spec: str, also: Sequence[str] = ()) -> None:
 
 @functools.cache
 def _game(game_id: str, theme: str) -> dict[str, Any]:
-    game = catbox_env.make_game(game_id)
+    """A game to choose; ``svg`` shows it halfway through, all hands open."""
+    game, rng = catbox_env.make_game(game_id), np.random.default_rng(0)
+    states = [game.new_initial_state(seed=0)]
+    while not states[-1].is_terminal() and len(states) <= game.max_game_length // 2:
+        states.append(states[-1].clone())
+        states[-1].apply_action(int(rng.choice(states[-1].legal_actions())))
+    shown = states[-2] if states[-1].is_terminal() else states[-1]
+    by_players = [catbox_env.make_game(game_id, num_players=count) for count in player_counts(game_id)]
+    rules = [
+        {
+            "name": rule.name,
+            "type": rule.kind,
+            "default": list(rule.default) if isinstance(rule.default, tuple) else rule.default,
+            "choices": _choices(rule),
+            "help": rule.help,
+        }
+        for rule in rule_fields(game_id).values()
+        if rule.name != "num_players"
+    ]
     return {
         "id": game_id,
         "title": game_title(game_id),
         "about": ABOUT.get(game_id, ""),
-        "rules_texts": [
-            "\n\n".join(catbox_env.make_game(game_id, num_players=count).describe_rules())
-            for count in player_counts(game_id)
-        ],
-        "players": player_counts(game_id),
-        "rules": [_rule(rule) for name, rule in rule_fields(game_id).items() if name != "num_players"],
-        "svg": _middle(game, theme),
-    }
-
-
-def _rule(rule: RuleField) -> dict[str, Any]:
-    return {
-        "name": rule.name,
-        "type": rule.kind,
-        "default": list(rule.default) if isinstance(rule.default, tuple) else rule.default,
-        "choices": _choices(rule),
-        "help": rule.help,
+        "rules_texts": ["\n\n".join(one.describe_rules()) for one in by_players],
+        "players": [one.num_players for one in by_players],
+        "rules": rules,
+        "svg": game.render_svg(shown, None, 360, theme),
     }
 
 
@@ -163,16 +168,6 @@ def _choices(rule: RuleField) -> list[Any] | None:
     if rule.name == "rounds" and rule.default in ROUNDS:
         return ROUNDS
     return rule.words if rule.kind == "str" and rule.words else None
-
-
-def _middle(game: Game, theme: str) -> str:
-    """A picture of a game halfway through, all hands open."""
-    state, rng = game.new_initial_state(seed=0), np.random.default_rng(0)
-    for _ in range(game.max_game_length // 2):
-        if not state.is_terminal():
-            before, state = state, state.clone()
-            state.apply_action(int(rng.choice(state.legal_actions())))
-    return game.render_svg(before if state.is_terminal() else state, None, 360, theme)
 
 
 @functools.cache

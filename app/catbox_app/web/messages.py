@@ -9,7 +9,7 @@ from typing import Any
 from catbox_agents.files import parse_json
 from catbox_agents.match import with_names
 from catbox_env import Event, Game, GameState
-from catbox_env.core.checks import brief, check_choice, check_flag, check_integer, check_number
+from catbox_env.core.checks import brief, check_choice, check_integer, check_number
 from catbox_env.core.show import game_title
 
 Message = dict[str, Any]
@@ -68,11 +68,6 @@ def number_of(message: Message, name: str, low: float, high: float) -> float:
     return check_number(name, message.get(name), f"a number from {low:g} to {high:g}", low, high)
 
 
-def flag_of(message: Message, name: str) -> bool:
-    """Whether ``name`` is true; False if it is left out."""
-    return check_flag(name, message.get(name, False))
-
-
 def joined(
     game: Game, mode: str, names: Sequence[str], seat: int | None, seed: int | None, command: str | None
 ) -> Message:
@@ -128,12 +123,14 @@ def advice(number: int, agent: str, values: list[dict[str, Any]]) -> Message:
     }
 
 
+def valued(game: Game, action: int, value: float, unit: str, interval: float | None = None) -> dict[str, Any]:
+    """An action with its value, half of whose 95 % interval is ``interval``."""
+    return {**named(game, action), "value": value, "unit": unit, "interval": interval}
+
+
 def probabilities(game: Game, policy: Iterable[tuple[int, float]]) -> list[dict[str, Any]]:
     """The ``values`` of a policy, pairs (action, probability)."""
-    return [
-        {**named(game, action), "value": float(chance), "unit": "probability", "interval": None}
-        for action, chance in policy
-    ]
+    return [valued(game, action, float(chance), "probability") for action, chance in policy]
 
 
 def named(game: Game, action: int) -> dict[str, Any]:

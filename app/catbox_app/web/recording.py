@@ -144,7 +144,7 @@ class Recording(RecordedGame):
         """Send the current position again, with the advice of the coach or else the recorded policy."""
         number, seat = self._number, self._seat
         viewer.send(self.position(number, seat, viewer.theme, viewer.size))
-        if not viewer.coach.is_on and (policy := self.policy(number, seat)) is not None:
+        if viewer.coach.shows is None and (policy := self.policy(number, seat)) is not None:
             viewer.send(policy)
         viewer.coach.ask(self.decision(number, seat), number)
 

@@ -132,17 +132,6 @@ def test_a_game_that_was_not_finished_says_so(tmp_path: Path) -> None:
     assert "the game was not finished" in run("replay", str(path)).stdout
 
 
-def test_what_cannot_be_shown_is_one_clear_message(saved: Path) -> None:
-    for options, said in (
-        (["--game", "2"], "asked for game 2"),
-        (["--seat", "3"], "seat=3: expected a seat"),
-    ):
-        ran = run("replay", str(saved), *options)
-        assert (ran.exit_code, ran.stdout) == (2, "")
-        assert said in ran.stderr
-        assert ran.stderr.startswith("catbox: ")
-
-
 def test_on_a_terminal_the_keys_are_read_one_by_one(saved: Path) -> None:
     last = len(read_record(saved).actions)
     text, code = at_terminal(["replay", str(saved)], ["\x1b[C", " ", "\x1b[D", "1", "\x1b[F", "\x1b", "q"])

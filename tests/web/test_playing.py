@@ -44,11 +44,12 @@ def test_what_cannot_be_chosen_says_the_rule_that_forbids_it(
     forbidden = page.locator(".picture [data-forbidden]")
     while forbidden.count() == 0:
         play(page)
-    at, notice = number(page), page.locator(".notice")
+    at, notice, moves = number(page), page.locator(".notice"), page.locator(".moves").bounding_box()
     expect(notice).to_be_hidden()
     forbidden.first.click()
     expect(notice).to_be_visible()
     expect(notice).to_contain_text("Not possible: ")
+    assert page.locator(".moves").bounding_box() == moves  # the notice moves nothing
     assert number(page) == at
     play(page)
     expect(notice).to_be_hidden()

@@ -16,7 +16,7 @@ from catbox_agents import Agent, make
 from catbox_agents.agent import agent_seed
 from catbox_agents.play import ask_policy
 from catbox_app.estimates import estimates
-from catbox_app.web.messages import Message, advice, probabilities, valued
+from catbox_app.web.messages import Message, advice, failed, probabilities, valued
 from catbox_env import Game, GameState, Vec
 
 #: What a coach can show.
@@ -94,9 +94,7 @@ class Coach:
             elif self._wanted is not None:
                 self._begin(*self._wanted)
 
-        self._give(
-            Job(think, done, lambda error: done({"type": "failed", "text": f"The coach failed: {error}"}))
-        )
+        self._give(Job(think, done, lambda error: done(failed(f"The coach failed: {error}"))))
 
     def _policy(self, spec: str, state: GameState, number: int) -> list[dict[str, Any]]:
         if self._made is None or self._made[:2] != (spec, state.game):

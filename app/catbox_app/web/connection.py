@@ -19,6 +19,7 @@ from catbox_app.web.messages import (
     Message,
     Refused,
     choice_of,
+    failed,
     integer_of,
     number_of,
     read_message,
@@ -60,20 +61,17 @@ class Connection:
         try:
             message = read_message(text)
         except ValueError as error:
-            self._send({"type": "failed", "text": str(error)})
-            return
-        self.receive(message)
+            self._send(failed(str(error)))
+        else:
+            self.receive(message)
 
     def receive(self, message: Message) -> None:
         """Handle a message."""
         kind = message.get("type")
-        if kind not in KINDS:
-            near = closest(kind, KINDS) if isinstance(kind, str) and len(kind) < 50 else ""
-            self._send(
-                {"type": "failed", "text": f"type={brief(kind)}{near}; expected one of {', '.join(KINDS)}"}
-            )
-            return
         try:
+            if kind not in KINDS:
+                near = closest(kind, KINDS) if isinstance(kind, str) and len(kind) < 50 else ""
+                raise ValueError(f"type={brief(kind)}{near}; expected one of {', '.join(KINDS)}")
             getattr(self, f"_{kind}")(message)
         except ValueError as error:
             self._send(_answer(error))
@@ -196,7 +194,7 @@ class Connection:
         if self._opens:
             raise ValueError("a table or a file is already being opened; wait for it")
 
-        def failed(error: ValueError) -> None:
+        def fail(error: ValueError) -> None:
             self._opens = False
             self._send(_answer(error))
 
@@ -205,10 +203,10 @@ class Connection:
             try:
                 finish(found)
             except Failed as error:
-                failed(error)
+                fail(error)
 
         self._opens = True
-        self._tables.give(Job(think, finished, failed))
+        self._tables.give(Job(think, finished, fail))
 
     def _step(self, message: Message) -> None:
         if self._recording is None:
@@ -242,8 +240,7 @@ class Connection:
 def _answer(error: ValueError) -> Message:
     if isinstance(error, Refused):
         return {"type": "refused", "text": str(error)}
-    code = {"code": error.code} if isinstance(error, Failed) else {}
-    return {"type": "failed", "text": str(error), **code}
+    return failed(str(error), error.code if isinstance(error, Failed) else None)
 
 
 class Host:

@@ -34,6 +34,11 @@ class Failed(ValueError):
         self.code = code
 
 
+def failed(text: str, code: str | None = None) -> Message:
+    """The message that something cannot be done; ``code`` as in `Failed`."""
+    return {"type": "failed", "text": text} | ({} if code is None else {"code": code})
+
+
 def read_message(text: str) -> Message:
     """The message in ``text``. Raises ``ValueError`` unless it is a JSON object."""
     try:

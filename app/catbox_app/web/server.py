@@ -36,7 +36,7 @@ from catbox_app.web.connection import Connection
 from catbox_app.web.guard import Guard
 from catbox_app.web.kept import KeptTables, write
 from catbox_app.web.lobby import lobby
-from catbox_app.web.messages import Message
+from catbox_app.web.messages import Message, failed
 from catbox_app.web.table import new_match
 from catbox_app.web.tables import Tables
 
@@ -204,7 +204,7 @@ async def serve_page(page: WebSocket) -> None:
     await page.accept()
     if runner.pages >= MAX_PAGES:
         text = f"{MAX_PAGES} pages are open, the most that this server allows. Try again later."
-        await page.send_text(json.dumps({"type": "failed", "code": "full", "text": text}))
+        await page.send_text(json.dumps(failed(text, "full")))
         await page.close(1013)
         return
     runner.pages += 1

@@ -94,7 +94,7 @@ def play_leaderboard(names: Sequence[str], folders: Folders, console: Console) -
         say(console, f"Arena {number} of {len(chosen)}: {part.title}, {rules}, {part.deals:,} deals a table.")
         # A new policy gets a new arena.
         folder = folders.runs / "leaderboard" / part.name / f"{rules}-{agent.sha256[:8]}"
-        with games_progress(console) as progress:
+        with games_progress() as progress:
             result = catbox_agents.run_arena(
                 game,
                 part.specs(rules, folders),

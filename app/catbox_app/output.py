@@ -14,10 +14,7 @@ import tempfile
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
-
-if TYPE_CHECKING:
-    from rich.console import Console
+from typing import Any
 
 
 class LenientOutput(io.RawIOBase):
@@ -87,11 +84,14 @@ def finish() -> int:
 
 
 @contextmanager
-def games_progress(console: Console, what: str = "games") -> Iterator[Callable[[int, int | None], None]]:
-    """Yield a callback (done, total) that updates a bar of ``what``; only a terminal shows it, until the block ends."""
+def games_progress(what: str = "games") -> Iterator[Callable[[int, int | None], None]]:
+    """Yield a callback (done, total) that updates a bar of ``what`` on standard error, if that is a terminal, until the
+    block ends."""
+    from rich.console import Console
     from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 
     columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
+    console = Console(stderr=True)
     with Progress(*columns, console=console, transient=True, disable=not console.is_terminal) as bar:
         task = bar.add_task(what, total=None)
         yield lambda done, total: bar.update(task, completed=done, total=total)
@@ -108,8 +108,15 @@ def require(command: str, packages: Sequence[str], extra: str) -> None:
         )
 
 
-def check_writable(path: Path) -> None:
-    """Raise ValueError unless a file can be written at ``path``, tested with a temporary file beside it."""
+def check_writable(path: Path | None, replaces: bool = True) -> None:
+    """Raise ValueError unless a file can be written at ``path``, tested with a temporary file beside it.
+
+    None: nothing is written. ``replaces``: whether it may replace another file.
+    """
+    if path is None:
+        return
+    if not replaces and path.exists():
+        raise ValueError(f"{path} already exists, and a game would replace it: give another name")
     if path.is_dir():
         raise ValueError(f"cannot write {path}: it is a folder; give the name of a file in it")
     try:
@@ -119,12 +126,3 @@ def check_writable(path: Path) -> None:
         raise ValueError(
             f"cannot write {path}: {error.strerror}; give a file in an existing folder that you may write to"
         ) from None
-
-
-def check_new(path: Path | None) -> None:
-    """Raise ValueError unless a file can be written at ``path`` and there is none yet; None: nothing is written."""
-    if path is None:
-        return
-    if path.exists():
-        raise ValueError(f"{path} already exists, and a game would replace it: give another name")
-    check_writable(path)

@@ -12,7 +12,7 @@ from rich.console import Console
 
 from catbox_agents import GameRecord, read_record
 from catbox_app.commands.replay import browse, frame
-from catbox_app.terminal.display import Display
+from catbox_app.terminal import Display
 from catbox_app.web.recording import RecordedGame
 from tests.agents.arena_agents import FORFEITED
 from tests.app.table import at_terminal, plain, run

@@ -102,11 +102,10 @@ def arena(
 
     if ray_address is None and processes is None:
         processes = physical_cores()
-    if record is not None:
-        check_writable(record)
+    check_writable(record)
     stopped, result = None, None
     try:
-        with games_progress(Console(stderr=True)) as progress:
+        with games_progress() as progress:
             result = catbox_agents.run_arena(
                 choose_game(agents, game),
                 agents,

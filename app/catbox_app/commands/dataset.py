@@ -66,6 +66,6 @@ def dataset(
     else:
         names = agents or []
         data = play_games(choose_game(names, game), names, 1000 if games is None else games, seed)
-    with games_progress(Console(stderr=True)) as progress:
+    with games_progress() as progress:
         card = write_dataset(data, output, minari, license, progress)
     Console().print(card, highlight=False, markup=False, soft_wrap=True)

@@ -44,14 +44,13 @@ def evaluate(
     """
     if json_path is not None and csv_path is not None and json_path.resolve() == csv_path.resolve():
         raise ValueError(f"--json and --csv are both {csv_path}: give each its own file")
-    for path in (json_path, csv_path):
-        if path is not None:
-            check_writable(path)
+    check_writable(json_path)
+    check_writable(csv_path)
     chosen = choose_game(agents, game)
     stopped: EvaluationInterrupted | None = None
     result: Result | None = None
     try:
-        with games_progress(Console(stderr=True)) as progress:
+        with games_progress() as progress:
             result = catbox_agents.evaluate(chosen, agents, deals, seed, progress=progress)
     except EvaluationInterrupted as interrupted:
         stopped, result = interrupted, interrupted.result

@@ -19,8 +19,7 @@ from catbox_agents.files import write_atomically
 from catbox_app.commands.web import NEEDED
 from catbox_app.options import complete_words
 from catbox_app.output import check_writable, games_progress, require
-from catbox_app.terminal.display import Display
-from catbox_app.terminal.keys import has_keys, read_key, single_keys
+from catbox_app.terminal import Display, has_keys, read_key, single_keys
 from catbox_app.web.recording import RecordedGame
 from catbox_env.core.checks import check_choice, check_seat
 from catbox_env.pictures.sheet import MAX_WIDTH, MIN_WIDTH, THEMES
@@ -155,10 +154,9 @@ def replay(
     _check_goes_with("--web", web, {"--port": port, "--no-browser": no_browser or None})
     theme = check_choice("--theme", theme or "light", tuple(THEMES))
     out = html or gif
-    if out is not None:
-        if out.exists() and file.exists() and out.samefile(file):
-            raise ValueError(f"{out} is the file of games itself: give another name")
-        check_writable(out)
+    if out is not None and out.exists() and file.exists() and out.samefile(file):
+        raise ValueError(f"{out} is the file of games itself: give another name")
+    check_writable(out)
     if web:
         require("catbox replay --web", NEEDED, "web")
     if gif is not None:
@@ -173,7 +171,7 @@ def replay(
     elif out is None:
         _show_at_terminal(record, console, seat, move)
     else:
-        with games_progress(Console(stderr=True), "pictures") as progress:
+        with games_progress("pictures") as progress:
             if html is not None:
                 from catbox_app.web.exported import replay_page
 

@@ -14,10 +14,9 @@ from rich.text import Text
 from catbox_agents.match import Match
 from catbox_agents.specs import BEST, best_agent
 from catbox_app.options import AGENTS, GameOptions, SaveGame, Seed, agents_argument, choose_game, fill
-from catbox_app.output import check_new
+from catbox_app.output import check_writable
 from catbox_app.rules import command_line
-from catbox_app.terminal.display import Display, saving
-from catbox_app.terminal.keys import has_keys, read_key, single_keys
+from catbox_app.terminal import Display, has_keys, read_key, saving, single_keys
 
 #: Default seconds between moves on a terminal.
 DELAY = 0.5
@@ -65,7 +64,7 @@ def watch(
     if replay is not None:
         raise ValueError(f"--replay: a saved game is shown by  catbox replay {replay}")
     chosen = choose_game(agents or [BEST], game)
-    check_new(save)
+    check_writable(save, replaces=False)
     match = Match(chosen, fill(agents or [best_agent(chosen)], chosen.num_players), seed)
     again = command_line("watch", agents or [], chosen, match.seed)
     console = Console()

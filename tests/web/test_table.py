@@ -188,7 +188,8 @@ def test_a_saved_game_is_watched_from_every_seat(new_page: NewPage, tmp_path: Pa
     expect(page.locator(".picture [aria-label^='hand of Normal 2']")).to_be_visible()
     page.get_by_role("button", name="Play", exact=True).click()
     expect(table).to_have_attribute("data-number", "3")
-    page.get_by_role("button", name="Pause").click()
+    page.get_by_role("button", name="Pause", exact=True).click()
+    expect(page.get_by_role("button", name="Play", exact=True)).to_be_visible()
 
 
 def test_a_finished_game_is_watched_with_one_click(new_page: NewPage) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import secrets
 from collections.abc import Callable
 from pathlib import Path
@@ -24,7 +25,8 @@ from catbox_app.web.recording import RecordedGame
 from catbox_env.core.checks import check_choice, check_seat
 from catbox_env.pictures.sheet import MAX_WIDTH, MIN_WIDTH, THEMES
 
-WEB_PANEL, GIF_PANEL = "In the browser", "As an animation"
+_web_option = functools.partial(typer.Option, rich_help_panel="In the browser")
+_gif_option = functools.partial(typer.Option, rich_help_panel="As an animation")
 #: Default seconds per move of an animation; ends of rounds and of the game are shown this many times as long.
 SECONDS, LONGER = 1.0, 3
 #: Default width of an animation in pixels.
@@ -55,78 +57,63 @@ def replay(
     ] = 0,
     web: Annotated[
         bool,
-        typer.Option(
-            "--web",
-            help="Show it in the browser, with a coach. Ctrl-C stops the server.",
-            rich_help_panel=WEB_PANEL,
-        ),
+        _web_option("--web", help="Show it in the browser, with a coach. Ctrl-C stops the server."),
     ] = False,
     port: Annotated[
         int | None,
-        typer.Option(
+        _web_option(
             "--port",
             min=0,
             max=65535,
             help="With --web: the port of the page on 127.0.0.1.",
             show_default="any free port",
-            rich_help_panel=WEB_PANEL,
         ),
     ] = None,
     no_browser: Annotated[
         bool,
-        typer.Option("--no-browser", help="With --web: do not open a browser.", rich_help_panel=WEB_PANEL),
+        _web_option("--no-browser", help="With --web: do not open a browser."),
     ] = False,
     html: Annotated[
         Path | None,
-        typer.Option(
+        _web_option(
             "--html",
             metavar="OUT",
             help="Write a page that shows it without a server, from every seat's view and with all hands open.",
             show_default="none",
-            rich_help_panel=WEB_PANEL,
         ),
     ] = None,
     gif: Annotated[
         Path | None,
-        typer.Option(
-            "--gif",
-            metavar="OUT",
-            help="Write an animated GIF.",
-            show_default="none",
-            rich_help_panel=GIF_PANEL,
-        ),
+        _gif_option("--gif", metavar="OUT", help="Write an animated GIF.", show_default="none"),
     ] = None,
     width: Annotated[
         int | None,
-        typer.Option(
+        _gif_option(
             "--width",
             min=MIN_WIDTH,
             max=MAX_WIDTH,
             help="Width of the GIF in pixels; below 560, everything is in one column.",
             show_default=str(WIDTH),
-            rich_help_panel=GIF_PANEL,
         ),
     ] = None,
     seconds: Annotated[
         float | None,
-        typer.Option(
+        _gif_option(
             "--seconds",
             min=0.05,
             max=60,
             help="Seconds per move; the end of a round is shown three times as long.",
             show_default=str(SECONDS),
-            rich_help_panel=GIF_PANEL,
         ),
     ] = None,
     theme: Annotated[
         str | None,
-        typer.Option(
+        _gif_option(
             "--theme",
             metavar="|".join(THEMES),
             help="Colours of the GIF.",
             show_default="light",
             autocompletion=complete_words(list(THEMES)),
-            rich_help_panel=GIF_PANEL,
         ),
     ] = None,
 ) -> None:

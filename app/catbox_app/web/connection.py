@@ -185,7 +185,9 @@ class Connection:
         def show(recording: Recording) -> None:
             self._leave()
             self._recording = recording
-            recording.begin(self._viewer, first, seat)
+            at = min(first, recording.last)
+            self._send(recording.joined(at, seat))
+            recording.step(self._viewer, at, seat)
 
         self._begin(think, show)
 
@@ -253,11 +255,8 @@ class Host:
     """
 
     def __init__(self, send: Callable[[str], None]) -> None:
-        def send_message(message: Message) -> None:
-            send(json.dumps(message))
-
         self._tables = Tables()
-        self._connection = Connection(self._tables, send_message)
+        self._connection = Connection(self._tables, lambda message: send(json.dumps(message)))
 
     def receive(self, text: str) -> float | None:
         """Handle a message of the page, JSON text. Returns the seconds until `work` is to be called; None: not before

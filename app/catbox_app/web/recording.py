@@ -57,7 +57,7 @@ class RecordedGame:
 
 
 class Recording(RecordedGame):
-    """A game of a file of records, as messages; `begin`, `step` and `show` send them to the one page that shows it.
+    """A game of a file of records, as messages; `step` and `show` send them to the one page that shows it.
 
     Args:
         record: the game.
@@ -75,7 +75,7 @@ class Recording(RecordedGame):
         super().__init__(record)
         self._games, self._game_number = games, game_number
         self._number = 0
-        self._seat: int | None = None
+        self._seat: int | None = -1  # no view yet
         self._names = [printable(name) for name in record.agents]
 
     @classmethod
@@ -125,19 +125,13 @@ class Recording(RecordedGame):
         told = advice(number, self._names[state.current_player], probabilities(self.record.game, policy))
         return {**told, "recorded": True}
 
-    def begin(self, viewer: Viewer, number: int, seat: int | None) -> None:
-        """Show the position after ``number`` actions, or the last one, as ``seat`` sees it; None: all hands open."""
-        self._number, self._seat = min(number, self.last), seat
-        viewer.send(self.joined(self._number, seat))
-        self._tell_events(viewer)
-        self.show(viewer)
-
     def step(self, viewer: Viewer, number: int, seat: int | None) -> None:
-        """Show the position after ``number`` actions as ``seat`` sees it; None: all hands open."""
-        turned = seat != self._seat
+        """Show the position after ``number`` actions as ``seat`` sees it (None: all hands open), after all events if
+        that is another view."""
+        if seat != self._seat:
+            for message in self.told(seat):
+                viewer.send(message)
         self._number, self._seat = number, seat
-        if turned:
-            self._tell_events(viewer)
         self.show(viewer)
 
     def show(self, viewer: Viewer) -> None:
@@ -147,7 +141,3 @@ class Recording(RecordedGame):
         if viewer.coach.shows is None and (policy := self.policy(number, seat)) is not None:
             viewer.send(policy)
         viewer.coach.ask(self.decision(number, seat), number)
-
-    def _tell_events(self, viewer: Viewer) -> None:
-        for message in self.told(self._seat):
-            viewer.send(message)

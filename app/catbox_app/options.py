@@ -96,8 +96,7 @@ def with_game(
     ``default``: the default of --game in the help; ``shows_rules``: whether the help lists the other rules.
     """
     signature = inspect.signature(command, eval_str=True)
-    options = _rule_options(signature.parameters, shows_rules)
-    added = {**_common_options(default), **options}
+    added = {**_common_options(default), **_rule_options(signature.parameters, shows_rules)}
     parameters = [parameter for parameter in signature.parameters.values() if parameter.name != "game"]
     for name, annotation in added.items():
         parameters.append(
@@ -107,15 +106,10 @@ def with_game(
     @functools.wraps(command)
     def run(**given: Any) -> None:
         said = {name: given.pop(name) for name in added}
-        rules: dict[str, Any] = {}
-        for name, option in (("num_players", "players"), ("rounds", "rounds")):
-            if said[option] is not None:
-                rules[name] = said[option]
-        add_pairs(rules, said["rule"], "--rule")
-        for name in options:
-            if (value := said[name]) is not None:
-                add_once(rules, name, value, f"{_dashed(name)} {value!r}")
-        command(game=GameOptions(said["game"], rules), **given)
+        game_id, pairs = said.pop("game"), said.pop("rule")
+        rules = {name: value for name, value in said.items() if value is not None}
+        add_pairs(rules, pairs, "--rule")
+        command(game=GameOptions(game_id, rules), **given)
 
     # typer reads the options from these.
     run.__signature__ = signature.replace(parameters=parameters)  # type: ignore[attr-defined]
@@ -132,11 +126,6 @@ def _in_each_game(name: str, attribute: str, between: str) -> str:
     if len(found) == 1:
         return next(iter(found))
     return between.join(f"{text} in {' and '.join(games)}" for text, games in found.items())
-
-
-def _dashed(name: str) -> str:
-    """The command-line option of the rule ``name``."""
-    return f"--{name.replace('_', '-')}"
 
 
 def _common_options(default: str) -> dict[str, Any]:
@@ -171,7 +160,7 @@ def _common_options(default: str) -> dict[str, Any]:
     )
     return {
         "game": Annotated[str | None, game],
-        "players": Annotated[int | None, players],
+        "num_players": Annotated[int | None, players],
         "rounds": Annotated[str | None, rounds],
         "rule": Annotated[list[str] | None, rule],
     }
@@ -195,7 +184,7 @@ def _rule_option(name: str, in_games: dict[str, RuleField], shown: bool) -> Any:
     words = [word for rule in rules for word in (["true", "false"] if rule.kind == "bool" else rule.words)]
     defaults = ["" if rule.default is None else str(rule.default) for rule in rules]
     return typer.Option(
-        _dashed(name),
+        f"--{name.replace('_', '-')}",
         metavar="|".join([*kinds, *dict.fromkeys(words)]) or "STR",
         help=escape(" / ".join(dict.fromkeys(rule.help for rule in rules))),
         show_default=" / ".join(dict.fromkeys(defaults)) or False,

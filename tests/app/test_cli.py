@@ -66,7 +66,7 @@ def test_evaluate_finds_out_first_that_it_cannot_write(tmp_path: Path, option: s
         (["info", "--players", "7"], "num_players=7: expected an integer from 2 to 5"),
         (["info", "--rule", "num_ranks"], "expected NAME=VALUE"),
         (["info", "--players", "3", "--rule", "num_players=4"], "num_players was given before"),
-        (["info", "--rule", "bids=1,3,4", "--bids", "1,3"], "--bids '1,3': bids was given before"),
+        (["info", "--rule", "bids=1,3,4", "--bids", "1,3"], "--rule 'bids=1,3,4': bids was given before"),
         (["play", "--seat", "4", "--players", "3"], "seat=4: expected a seat, an integer from 0 to 2"),
         (["play", "random", "random", "random", "--players", "3"], "3 agents for 2 seats"),
         (["play", "--players", "1", "--game", "petrify_v0"], "num_players=1"),

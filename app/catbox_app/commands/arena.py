@@ -20,10 +20,7 @@ NEEDED = ("choix", "filelock", "matplotlib", "psutil", "scipy")
 
 def arena(
     game: GameOptions,
-    agents: Annotated[
-        list[str],
-        agents_argument(f"Two or more of: {AGENTS}."),
-    ],
+    agents: Annotated[list[str], agents_argument(f"Two or more of: {AGENTS}.")],
     deals: Annotated[
         int | None,
         typer.Option(

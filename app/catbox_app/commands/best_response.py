@@ -31,8 +31,7 @@ def best_response(
         typer.Option("--deals", "-n", help="Deals of the final comparisons, each played from every seat."),
     ] = 2000,
     preset: Annotated[
-        str,
-        choice_option("--preset", PRESETS, f"Preset of the learners: {', '.join(PRESETS)}."),
+        str, choice_option("--preset", PRESETS, f"Preset of the learners: {', '.join(PRESETS)}.")
     ] = "quick",
     settings: Annotated[
         list[str] | None,

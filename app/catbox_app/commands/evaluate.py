@@ -22,8 +22,7 @@ from catbox_app.output import check_writable, games_progress
 def evaluate(
     game: GameOptions,
     agents: Annotated[
-        list[str],
-        agents_argument(f"Two or more of: {AGENTS}. The last one fills the remaining seats."),
+        list[str], agents_argument(f"Two or more of: {AGENTS}. The last one fills the remaining seats.")
     ],
     deals: Annotated[
         int, typer.Option("--deals", "-n", help="Deals, each played once per rotation of seats.")

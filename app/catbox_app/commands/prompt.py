@@ -27,10 +27,7 @@ PIECE = re.compile(r"[^\r\n\w]?[^\W\d_]+|\d{1,3}| ?(?:_|[^\s\w])+[\r\n/]*|\s*[\r
 
 def prompt(
     game: GameOptions,
-    form: Annotated[
-        str,
-        choice_option("--form", FORMS, "Which one to print: long or short."),
-    ] = LONG,
+    form: Annotated[str, choice_option("--form", FORMS, "Which one to print: long or short.")] = LONG,
     moves: Annotated[
         int, typer.Option("--moves", min=0, help="Random legal actions before the position.")
     ] = 0,

@@ -56,8 +56,7 @@ def replay(
         int, typer.Option("--move", min=0, help="Start after this many moves, at most at the end.")
     ] = 0,
     web: Annotated[
-        bool,
-        _web_option("--web", help="Show it in the browser, with a coach. Ctrl-C stops the server."),
+        bool, _web_option("--web", help="Show it in the browser, with a coach. Ctrl-C stops the server.")
     ] = False,
     port: Annotated[
         int | None,
@@ -70,8 +69,7 @@ def replay(
         ),
     ] = None,
     no_browser: Annotated[
-        bool,
-        _web_option("--no-browser", help="With --web: do not open a browser."),
+        bool, _web_option("--no-browser", help="With --web: do not open a browser.")
     ] = False,
     html: Annotated[
         Path | None,
@@ -83,8 +81,7 @@ def replay(
         ),
     ] = None,
     gif: Annotated[
-        Path | None,
-        _gif_option("--gif", metavar="OUT", help="Write an animated GIF.", show_default="none"),
+        Path | None, _gif_option("--gif", metavar="OUT", help="Write an animated GIF.", show_default="none")
     ] = None,
     width: Annotated[
         int | None,

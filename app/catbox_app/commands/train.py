@@ -88,8 +88,7 @@ def train(
     ] = None,
     ray_address: RayAddress = None,
     tracker: Annotated[
-        str | None,
-        choice_option("--tracker", TRACKERS, f"Log the metrics there too: {', '.join(TRACKERS)}."),
+        str | None, choice_option("--tracker", TRACKERS, f"Log the metrics there too: {', '.join(TRACKERS)}.")
     ] = None,
     show_settings: Annotated[bool, typer.Option("--settings", help="List the settings and exit.")] = False,
 ) -> None:

@@ -20,7 +20,7 @@ from rich.console import Console
 import catbox_agents
 from catbox_agents import zoo
 from catbox_agents.machine import physical_cores
-from catbox_app.games_progress import games_progress
+from catbox_app.output import games_progress
 from catbox_env import make_game
 from experiments.results import Folders, Record, write_file
 from experiments.runner import provenance, say
@@ -94,7 +94,7 @@ def play_leaderboard(names: Sequence[str], folders: Folders, console: Console) -
         say(console, f"Arena {number} of {len(chosen)}: {part.title}, {rules}, {part.deals:,} deals a table.")
         # A new policy gets a new arena.
         folder = folders.runs / "leaderboard" / part.name / f"{rules}-{agent.sha256[:8]}"
-        with games_progress(console) as progress:
+        with games_progress() as progress:
             result = catbox_agents.run_arena(
                 game,
                 part.specs(rules, folders),

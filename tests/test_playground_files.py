@@ -98,7 +98,7 @@ import sys, warnings
 sys.modules |= dict.fromkeys({missing})
 sys.path.insert(0, {str(tmp_path)!r})
 warnings.simplefilter("ignore", RuntimeWarning)
-from catbox_app.web.in_worker import Host
+from catbox_app.web.connection import Host
 assert sys.modules["catbox_env"].__file__.startswith({str(tmp_path)!r})
 told = []
 Host(told.append).receive('{{"type": "lobby"}}')

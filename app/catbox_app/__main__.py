@@ -3,7 +3,7 @@
 import sys
 from pathlib import Path
 
-from catbox_app.preconditions import require
+from catbox_app.output import require
 
 #: Numba reads this file in the working directory, which may be untrusted; it can name a folder of pickles to load.
 NUMBA_SETTINGS = ".numba_config.yaml"

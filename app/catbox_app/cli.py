@@ -52,18 +52,14 @@ class _Commands(TyperGroup):
 
             if isinstance(error, AgentError):
                 typer.echo(error.agent_traceback(), err=True, nl=False)
-            typer.echo(f"catbox: {_message(error)}", err=True)
+            message = str(error)
+            if isinstance(error, OSError) and error.filename is not None and error.strerror:
+                message = f"{error.filename}: {error.strerror}"  # without the errno
+            typer.echo(f"catbox: {message}", err=True)
             raise typer.Exit(1 if isinstance(error, ChildProcessError) else 2) from None
         except KeyboardInterrupt:
             typer.echo("catbox: stopped", err=True)
             raise typer.Exit(INTERRUPTED) from None
-
-
-def _message(error: ValueError | OSError) -> str:
-    """The text of an error; for a file, without the errno."""
-    if isinstance(error, OSError) and error.filename is not None and error.strerror:
-        return f"{error.filename}: {error.strerror}"
-    return str(error)
 
 
 app = typer.Typer(

@@ -15,7 +15,7 @@ import catbox_env
 from catbox_agents import play_out
 from catbox_agents.features import facts
 from catbox_agents.specs import hand_written_agent
-from catbox_env import Game, Vec
+from catbox_env import Game
 
 #: Worlds in which every action is tried.
 WORLDS = 400
@@ -29,7 +29,7 @@ class Estimate:
         action: its id.
         points: points in this round, whatever the reward.
         lead: points minus the mean of the other seats' points.
-        error: the standard error of ``lead``.
+        interval: half the width of the 95 % confidence interval of ``lead``.
         chances: how often each of the ``binary_statistics`` of the game (`catbox_agents.features.facts`) comes true for
             the seat, from 0 to 1.
     """
@@ -37,13 +37,8 @@ class Estimate:
     action: int
     points: float
     lead: float
-    error: float
+    interval: float
     chances: dict[str, float]
-
-    @property
-    def interval(self) -> float:
-        """Half the width of the 95 % confidence interval of ``lead``."""
-        return 1.96 * self.error
 
 
 def estimates(
@@ -66,21 +61,6 @@ def estimates(
     seats = np.tile(sampled.current_player, len(actions))
     tried = sampled.take(np.tile(np.arange(worlds), len(actions)))
     tried.step(np.repeat(actions, worlds))
-    points, statistics = _played_out(points_game, tried)
-    own = points[np.arange(len(points)), seats]
-    others = (points.sum(axis=1) - own) / (game.num_players - 1)
-    found = []
-    for i, action in enumerate(actions.tolist()):
-        rows = np.arange(i * worlds, (i + 1) * worlds)
-        lead = own[rows] - others[rows]
-        chances = {name: float(values[rows, seats[rows]].mean()) for name, values in statistics.items()}
-        error = float(lead.std(ddof=1) / np.sqrt(worlds))
-        found.append(Estimate(action, float(own[rows].mean()), float(lead.mean()), error, chances))
-    return sorted(found, key=lambda estimate: -estimate.lead)
-
-
-def _played_out(game: Game, tried: Vec) -> tuple[NDArray[np.float64], dict[str, NDArray[np.float64]]]:
-    """The points of the round (N, P), and the game's chances (N, P), of games in which an action was taken."""
     points = tried.rewards.astype(np.float64)
     info = {name: values.copy() for name, values in tried.info.items()}
     running = np.flatnonzero(~tried.round_ended)
@@ -89,5 +69,15 @@ def _played_out(game: Game, tried: Vec) -> tuple[NDArray[np.float64], dict[str, 
         points[running] += play_out(rest, hand_written_agent(game.id))
         for name, values in rest.info.items():
             info[name][running] = values
-    statistics = facts(game).statistics(game, info)
-    return points, {name: statistics[name] for name in facts(game).binary_statistics if name in statistics}
+    statistics = facts(game).statistics(points_game, info)
+    binary = [name for name in facts(game).binary_statistics if name in statistics]
+    own = points[np.arange(len(points)), seats]
+    others = (points.sum(axis=1) - own) / (game.num_players - 1)
+    found = []
+    for i, action in enumerate(actions.tolist()):
+        rows = np.arange(i * worlds, (i + 1) * worlds)
+        lead = own[rows] - others[rows]
+        chances = {name: float(statistics[name][rows, seats[rows]].mean()) for name in binary}
+        interval = 1.96 * float(lead.std(ddof=1) / np.sqrt(worlds))
+        found.append(Estimate(action, float(own[rows].mean()), float(lead.mean()), interval, chances))
+    return sorted(found, key=lambda estimate: -estimate.lead)

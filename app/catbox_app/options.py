@@ -1,11 +1,12 @@
-"""Options that several commands share: the game and its rules, agents, the seed; and shell completion."""
+"""Options that several commands share: the game and its rules, which a trained agent may imply, agents, the seed."""
 
 from __future__ import annotations
 
 import functools
 import glob
 import inspect
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -14,9 +15,13 @@ from rich.markup import escape
 
 import catbox_env
 from catbox_agents import known_agents
+from catbox_agents.agent import same_option
+from catbox_agents.features import facts
+from catbox_agents.option_text import read_options
 from catbox_agents.settings import complete_spec
-from catbox_app.chosen_game import GameOptions, add_once, add_pairs
-from catbox_app.rules import DEFAULT_GAME, REWARD, rule_fields, rule_help
+from catbox_agents.specs import adapted_from, trained_for
+from catbox_app.rules import DEFAULT_GAME, REWARD, RuleField, rule_fields
+from catbox_env import Game
 from catbox_env.core.registry import game_class
 
 GAME_PANEL = "The game"
@@ -34,11 +39,6 @@ ALGORITHMS = ("ppo", "dmc", "exit")
 TRACKERS = ("mlflow", "trackio", "wandb")
 
 
-def complete_game(incomplete: str) -> list[str]:
-    """The ids of games that begin with ``incomplete``."""
-    return [game_id for game_id in catbox_env.GAMES if game_id.startswith(incomplete)]
-
-
 def complete_agent(incomplete: str) -> list[str]:
     """The names, settings and paths of agents that begin with ``incomplete``."""
     paths = glob.glob(glob.escape(incomplete) + "*") if incomplete else []
@@ -46,7 +46,7 @@ def complete_agent(incomplete: str) -> list[str]:
     return [name for name in names if name.startswith(incomplete)]
 
 
-def complete_words(words: Sequence[str]) -> Callable[[str], list[str]]:
+def complete_words(words: Collection[str]) -> Callable[[str], list[str]]:
     """A completer for ``words``."""
 
     def complete(incomplete: str) -> list[str]:
@@ -55,26 +55,17 @@ def complete_words(words: Sequence[str]) -> Callable[[str], list[str]]:
     return complete
 
 
-def _in_each_game(told: Callable[[type], Any], between: str) -> str:
-    """The text of ``told`` for the rules of each game, equal texts grouped; None is left out."""
-    found: dict[str, list[str]] = {}
-    for game_id in catbox_env.GAMES:
-        if (text := told(game_class(game_id).rules_class)) is not None:
-            found.setdefault(str(text).rstrip("."), []).append(game_id)
-    alone = len(found) == 1
-    return between.join(
-        text if alone else f"{text} in {' and '.join(games)}" for text, games in found.items()
-    )
+def agents_argument(text: str) -> Any:
+    """The argument of a command that names agents; ``text`` is its help."""
+    return typer.Argument(help=text, autocompletion=complete_agent)
 
 
-def _of_each_game(name: str) -> str:
-    """The description of the rule ``name`` in each game that has it."""
-    return _in_each_game(lambda rules: rule_help(rules).get(name), "; ")
-
-
-def _defaults(name: str) -> str:
-    """The default of the rule ``name`` in each game that has it."""
-    return _in_each_game(lambda rules: getattr(rules, name, None), ", ")
+def choice_option(name: str, words: Collection[str], text: str, default: str | None = None) -> Any:
+    """An option whose value is one of ``words``; ``text`` is its help, ``default`` what that shows."""
+    autocompletion = complete_words(words)
+    if default is None:
+        return typer.Option(name, help=text, autocompletion=autocompletion)
+    return typer.Option(name, help=text, autocompletion=autocompletion, show_default=default)
 
 
 RayAddress = Annotated[
@@ -105,31 +96,20 @@ def with_game(
     ``default``: the default of --game in the help; ``shows_rules``: whether the help lists the other rules.
     """
     signature = inspect.signature(command, eval_str=True)
-    own = [parameter for parameter in signature.parameters.values() if parameter.name != "game"]
-    options = {
-        name: option
-        for name, option in _rule_options(shows_rules).items()
-        if name not in signature.parameters
-    }
-    added = {**_common_options(default), **options}
-    parameters = [
-        *own,
-        *(
+    added = {**_common_options(default), **_rule_options(signature.parameters, shows_rules)}
+    parameters = [parameter for parameter in signature.parameters.values() if parameter.name != "game"]
+    for name, annotation in added.items():
+        parameters.append(
             inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=None, annotation=annotation)
-            for name, annotation in added.items()
-        ),
-    ]
+        )
 
     @functools.wraps(command)
     def run(**given: Any) -> None:
         said = {name: given.pop(name) for name in added}
-        rules = {"num_players": said["players"], "rounds": said["rounds"]}
-        rules = {name: value for name, value in rules.items() if value is not None}
-        add_pairs(rules, said["rule"], "--rule")
-        for name in options:
-            if (value := said[name]) is not None:
-                add_once(rules, name, value, f"{_dashed(name)} {value!r}")
-        command(game=GameOptions(said["game"], rules), **given)
+        game_id, pairs = said.pop("game"), said.pop("rule")
+        rules = {name: value for name, value in said.items() if value is not None}
+        add_pairs(rules, pairs, "--rule")
+        command(game=GameOptions(game_id, rules), **given)
 
     # typer reads the options from these.
     run.__signature__ = signature.replace(parameters=parameters)  # type: ignore[attr-defined]
@@ -137,9 +117,15 @@ def with_game(
     return run
 
 
-def _dashed(name: str) -> str:
-    """The command-line option of the rule ``name``."""
-    return f"--{name.replace('_', '-')}"
+def _in_each_game(name: str, attribute: str, between: str) -> str:
+    """An attribute of the rule ``name`` of each game that has it, equal ones grouped."""
+    found: dict[str, list[str]] = {}
+    for game_id in catbox_env.GAMES:
+        if (rule := rule_fields(game_id).get(name)) is not None:
+            found.setdefault(str(getattr(rule, attribute)).rstrip("."), []).append(game_id)
+    if len(found) == 1:
+        return next(iter(found))
+    return between.join(f"{text} in {' and '.join(games)}" for text, games in found.items())
 
 
 def _common_options(default: str) -> dict[str, Any]:
@@ -148,21 +134,21 @@ def _common_options(default: str) -> dict[str, Any]:
     game = option(
         "--game",
         help=f"Id of the game: {', '.join(catbox_env.GAMES)}.",
-        autocompletion=complete_game,
+        autocompletion=complete_words(catbox_env.GAMES),
         show_default=default,
     )
     players = option(
         "--players",
         "--num-players",
         "-p",
-        help=f"Number of players: {_of_each_game('num_players')}.",
-        show_default=_defaults("num_players"),
+        help=f"Number of players: {_in_each_game('num_players', 'help', '; ')}.",
+        show_default=_in_each_game("num_players", "default", ", "),
     )
     rounds = option(
         "--rounds",
         metavar="INT|match",
-        help=f"Rounds of a game: {_of_each_game('rounds')}.",
-        show_default=_defaults("rounds"),
+        help=f"Rounds of a game: {_in_each_game('rounds', 'help', '; ')}.",
+        show_default=_in_each_game("rounds", "default", ", "),
         autocompletion=complete_words(["match"]),
     )
     rule = option(
@@ -174,37 +160,111 @@ def _common_options(default: str) -> dict[str, Any]:
     )
     return {
         "game": Annotated[str | None, game],
-        "players": Annotated[int | None, players],
+        "num_players": Annotated[int | None, players],
         "rounds": Annotated[str | None, rounds],
         "rule": Annotated[list[str] | None, rule],
     }
 
 
-def _rule_options(shown: bool) -> dict[str, Any]:
-    """An option for each other rule, by name, in the order of the games; in the help if ``shown``."""
-    games: dict[str, list[str]] = {}
+def _rule_options(taken: Collection[str], shown: bool) -> dict[str, Any]:
+    """An option for each other rule that is not ``taken``, by name; in the help if ``shown``."""
+    found: dict[str, dict[str, RuleField]] = {}
     for game_id in catbox_env.GAMES:
-        for name in rule_fields(game_id):
-            if name not in COMMON_RULES:
-                games.setdefault(name, []).append(game_id)
-    return {
-        name: Annotated[str | None, _rule_option(name, game_ids, shown)] for name, game_ids in games.items()
-    }
+        for name, rule in rule_fields(game_id).items():
+            if name not in COMMON_RULES and name not in taken:
+                found.setdefault(name, {})[game_id] = rule
+    return {name: Annotated[str | None, _rule_option(name, rules, shown)] for name, rules in found.items()}
 
 
-def _rule_option(name: str, game_ids: list[str], shown: bool) -> Any:
-    """The option of the rule ``name`` of these games, described as their ``Rules`` describe it."""
-    rules = [rule_fields(game_id)[name] for game_id in game_ids]
+def _rule_option(name: str, in_games: dict[str, RuleField], shown: bool) -> Any:
+    """The option of the rule ``name``, described as the ``Rules`` of its games describe it."""
+    rules = in_games.values()
     types = [kind for rule in rules for kind in rule.kind.replace("tuple[int,...]", "INT,INT,...").split("|")]
     kinds = [kind.upper() for kind in dict.fromkeys(types) if kind not in ("str", "bool")]
     words = [word for rule in rules for word in (["true", "false"] if rule.kind == "bool" else rule.words)]
     defaults = ["" if rule.default is None else str(rule.default) for rule in rules]
     return typer.Option(
-        _dashed(name),
+        f"--{name.replace('_', '-')}",
         metavar="|".join([*kinds, *dict.fromkeys(words)]) or "STR",
         help=escape(" / ".join(dict.fromkeys(rule.help for rule in rules))),
         show_default=" / ".join(dict.fromkeys(defaults)) or False,
         autocompletion=complete_words(words),
-        rich_help_panel=f"Rules of {', '.join(game_ids)}",
+        rich_help_panel=f"Rules of {', '.join(in_games)}",
         hidden=not shown,
     )
+
+
+@dataclass(frozen=True)
+class GameOptions:
+    """What the options of a command say about its game.
+
+    Attributes:
+        game_id: None if none is given.
+        rules: the rules that are given, as typed.
+    """
+
+    game_id: str | None = None
+    rules: dict[str, Any] = field(default_factory=dict)
+
+
+def choose_game(agents: Sequence[str], named: GameOptions) -> Game:
+    """The game that the options of a command give. What they leave out comes from the first trained agent.
+
+    Says, on standard error, which agents were trained for other rules and are adapted to these. Raises ValueError for a
+    game that cannot be played, and if the file of an agent cannot be read.
+    """
+    implied_id, implied = implied_rules(agents)
+    if named.game_id not in (None, implied_id):
+        implied = {}
+    game_id = named.game_id or implied_id or DEFAULT_GAME
+    options = read_options(game_id, named.rules) if named.rules else {}
+    # An agent is refused for rules that it depends on, by the difference: do not mix them with others of its own.
+    kind = game_class(game_id)
+    adapted = {*facts(kind).transferable_options, *facts(kind).adaptable_options}
+    for name in (options.keys() & implied.keys()) - adapted:
+        if not same_option(kind, name, options[name], implied[name]):
+            implied = {}
+            break
+    game = catbox_env.make_game(game_id, **{**implied, "reward": REWARD, **options})
+    for agent in dict.fromkeys(agents):
+        if rules := adapted_from(agent, game):
+            typer.echo(f"catbox: {agent} was trained for {rules}; its policy is adapted.", err=True)
+    return game
+
+
+def implied_rules(agents: Sequence[str]) -> tuple[str | None, dict[str, Any]]:
+    """The game that the first trained agent was trained for, and its rules; None and {} without such an agent.
+
+    Errors as in `choose_game`.
+    """
+    for agent in agents:
+        found = trained_for(agent)
+        if found is not None:
+            game_id, options = found
+            return game_id, {name: value for name, value in options.items() if name != "reward"}
+    return None, {}
+
+
+def add_pairs(into: dict[str, Any], texts: list[str] | None, option: str) -> None:
+    """Add the NAME=VALUE of each text to ``into``. Raises ValueError, naming ``option``, for text of another form."""
+    for text in texts or []:
+        name, equals, value = text.partition("=")
+        if not equals or not name.strip():
+            raise ValueError(f"{option} {text!r}: expected NAME=VALUE")
+        add_once(into, name.strip(), value.strip(), f"{option} {text!r}")
+
+
+def add_once(into: dict[str, Any], name: str, value: Any, typed: str) -> None:
+    """Add a value to ``into``. Raises ValueError, which begins with ``typed``, for a name that is there already."""
+    if name in into:
+        raise ValueError(f"{typed}: {name} was given before; give it once")
+    into[name] = value
+
+
+def fill(agents: Sequence[str], seats: int) -> list[str]:
+    """One agent for each of ``seats``, the last one repeated. Raises ValueError for none or too many."""
+    if not 1 <= len(agents) <= seats:
+        raise ValueError(
+            f"{len(agents)} agents for {seats} seats: name 1 to {seats} (the last one fills the rest)"
+        )
+    return [*agents, *[agents[-1]] * (seats - len(agents))]

@@ -1,11 +1,19 @@
-"""The standard streams of the command: what cannot be printed never ends the work or loses a result."""
+"""What a command checks before it starts, its progress, and standard streams that never end the work or lose a result.
+
+`main` reads this file before it is known that rich is installed, and before Numba is loaded.
+"""
 
 from __future__ import annotations
 
 import errno
+import importlib.util
 import io
 import os
 import sys
+import tempfile
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
 from typing import Any
 
 
@@ -40,9 +48,13 @@ class LenientOutput(io.RawIOBase):
 def make_lenient() -> None:
     """Replace ``sys.stdout`` and ``sys.stderr`` by streams whose writes never fail.
 
+    Invalid bytes on ``sys.stdin`` are read as replacement characters: a person is asked again.
+
     A character that the encoding lacks becomes "?". When the reader of a pipe has gone or a disk is full, the rest is
     dropped; `finish` tells of the disk. A stream that was closed before the start leads nowhere.
     """
+    if isinstance(sys.stdin, io.TextIOWrapper):
+        sys.stdin.reconfigure(errors="replace")
     for name in ("stdout", "stderr"):
         stream = getattr(sys, name)
         if stream is None:  # the null device also takes its number, which the next file would have otherwise
@@ -69,3 +81,48 @@ def finish() -> int:
         return 0
     print(f"catbox: standard output: {error.strerror}", file=sys.stderr)
     return 1
+
+
+@contextmanager
+def games_progress(what: str = "games") -> Iterator[Callable[[int, int | None], None]]:
+    """Yield a callback (done, total) that updates a bar of ``what`` on standard error, if that is a terminal, until the
+    block ends."""
+    from rich.console import Console
+    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
+
+    columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
+    console = Console(stderr=True)
+    with Progress(*columns, console=console, transient=True, disable=not console.is_terminal) as bar:
+        task = bar.add_task(what, total=None)
+        yield lambda done, total: bar.update(task, completed=done, total=total)
+
+
+def require(command: str, packages: Sequence[str], extra: str) -> None:
+    """Raise ``ValueError``, with what to install, unless all ``packages`` can be imported."""
+    missing = [name for name in packages if importlib.util.find_spec(name) is None]
+    if missing:
+        from catbox_env.core.extras import install_line
+
+        raise ValueError(
+            f"{command} needs {', '.join(missing)}, which this installation leaves out.\n{install_line(extra)}"
+        )
+
+
+def check_writable(path: Path | None, replaces: bool = True) -> None:
+    """Raise ValueError unless a file can be written at ``path``, tested with a temporary file beside it.
+
+    None: nothing is written. ``replaces``: whether it may replace another file.
+    """
+    if path is None:
+        return
+    if not replaces and path.exists():
+        raise ValueError(f"{path} already exists, and a game would replace it: give another name")
+    if path.is_dir():
+        raise ValueError(f"cannot write {path}: it is a folder; give the name of a file in it")
+    try:
+        with tempfile.NamedTemporaryFile(dir=path.parent, prefix=f".{path.name}."):
+            pass
+    except OSError as error:
+        raise ValueError(
+            f"cannot write {path}: {error.strerror}; give a file in an existing folder that you may write to"
+        ) from None

@@ -26,17 +26,6 @@ REWARD = "margin"
 MAX_PLAYERS = 10
 
 
-def rule_help(rules_class: type) -> dict[str, str]:
-    """The description of each field in the docstring of a ``Rules``; several fields may share an entry."""
-    text = (inspect.getdoc(rules_class) or "").partition("\nAttributes:\n")[2].partition("\n\n")[0]
-    entries = re.findall(r"^    (\w+(?:, \w+)*): (.*(?:\n     .*)*)", text, re.MULTILINE)
-    return {
-        name: " ".join(described.replace("``", "").split())
-        for names, described in entries
-        for name in names.split(", ")
-    }
-
-
 @dataclass(frozen=True)
 class RuleField:
     """A field of a ``Rules`` as its class describes it.
@@ -56,19 +45,23 @@ class RuleField:
 
 
 def rule_fields(game_id: str) -> dict[str, RuleField]:
-    """The rules of a game by name, in the order of its ``Rules``."""
+    """The rules of a game by name, in the order of its ``Rules``, as its docstring describes them."""
     rules_class = game_class(game_id).rules_class
-    helps = rule_help(rules_class)
-    return {
-        field.name: RuleField(
+    text = (inspect.getdoc(rules_class) or "").partition("\nAttributes:\n")[2].partition("\n\n")[0]
+    helps: dict[str, str] = {}
+    for names, described in re.findall(r"^    (\w+(?:, \w+)*): (.*(?:\n     .*)*)", text, re.MULTILINE):
+        helps |= dict.fromkeys(names.split(", "), " ".join(described.replace("``", "").split()))
+    found = {}
+    for field in fields(rules_class):
+        told = helps.get(field.name, "")
+        found[field.name] = RuleField(
             field.name,
-            str(getattr(field.type, "__name__", field.type)).replace(" ", ""),
-            None if field.default is MISSING else field.default,
-            re.findall(r'"(\w+)"', helps.get(field.name, "")),
-            helps.get(field.name, "")[:1].upper() + helps.get(field.name, "")[1:],
+            kind=str(getattr(field.type, "__name__", field.type)).replace(" ", ""),
+            default=None if field.default is MISSING else field.default,
+            words=re.findall(r'"(\w+)"', told),
+            help=told[:1].upper() + told[1:],
         )
-        for field in fields(rules_class)
-    }
+    return found
 
 
 def player_counts(game_id: str) -> list[int]:

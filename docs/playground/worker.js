@@ -64,7 +64,7 @@ function attend(call) {
 }
 
 try {
-  host = (await python()).pyimport("catbox_app.web.in_worker").Host((text) => postMessage({message: JSON.parse(text)}));
+  host = (await python()).pyimport("catbox_app.web.connection").Host((text) => postMessage({message: JSON.parse(text)}));
   self.onmessage = (event) => attend(() => host.receive(JSON.stringify(event.data)));
   postMessage({ready: true});
 } catch (error) {

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import csv
 import json
-import subprocess
-import sys
 from pathlib import Path
 from typing import Any
 
@@ -14,7 +12,7 @@ import pytest
 import catbox_agents
 import catbox_env
 from tests.agents.test_evaluate import Impatient
-from tests.app.table import CATBOX, ENVIRONMENT, run
+from tests.app.table import run
 
 
 class Leaving(Impatient):
@@ -57,29 +55,6 @@ def test_the_table_fits_into_80_columns_with_every_word_of_its_headers() -> None
         assert word in ran.stdout
     assert any("1 x heuristic" in line for line in lines)
     assert any("4 x random" in line for line in lines)
-
-
-@pytest.mark.parametrize(
-    ("shell", "encoding", "exit_codes"),
-    [
-        ("{} | true", "utf-8", {0}),
-        ("{}", "ascii", {0}),
-        ("{} 2>&-", "utf-8", {0}),
-        ("{} >/dev/full", "utf-8", {1, 2}),
-    ],
-)
-def test_what_cannot_be_printed_loses_no_result(
-    tmp_path: Path, shell: str, encoding: str, exit_codes: set[int]
-) -> None:
-    file = tmp_path / "r.json"
-    given = ["evaluate", "heuristic", "random", "-p", "3", "-n", "10", "--json", str(file)]
-    environment = {**ENVIRONMENT, "PYTHONIOENCODING": encoding}
-    line = shell.format('"$@"')
-    ran = subprocess.run(
-        ["sh", "-c", line, "sh", sys.executable, *CATBOX, *given], env=environment, check=False
-    )
-    assert ran.returncode in exit_codes
-    assert json.loads(file.read_text())["deals"] == 10
 
 
 def test_every_mean_has_its_unit(tmp_path: Path) -> None:

@@ -46,7 +46,7 @@ def test_a_card_that_always_loses_is_not_preferred() -> None:
     assert found[red].chances["paradox"] == 1.0
     assert found[green].points == pytest.approx(-0.37, abs=0.25)
     assert 0.4 < found[green].chances["paradox"] < 0.8
-    assert found[green].lead - found[red].lead > 3 * (found[green].error + found[red].error)
+    assert found[green].lead - found[red].lead > 1.5 * (found[green].interval + found[red].interval)
 
 
 @pytest.mark.parametrize(
@@ -82,7 +82,7 @@ def test_an_estimate_is_the_mean_over_worlds_played_out_one_by_one(
             chances.append({name: statistics[name][0, seat] for name in estimate.chances})
         assert estimate.points == pytest.approx(np.mean(own))
         assert estimate.lead == pytest.approx(np.mean(leads))
-        assert estimate.error == pytest.approx(np.std(leads, ddof=1) / 4)
+        assert estimate.interval == pytest.approx(1.96 * np.std(leads, ddof=1) / 4)
         assert list(estimate.chances) == names
         for name, chance in estimate.chances.items():
             assert set(values := [each[name] for each in chances]) <= {0.0, 1.0}

@@ -12,9 +12,8 @@ from typing import Any
 import pytest
 
 from catbox_agents import read_record
-from catbox_app.recorded import RecordedGame
-from catbox_app.web.exported import bundled, recorded_messages, replay_page
-from catbox_app.web.recording import Recording
+from catbox_app.web.exported import recorded_messages, replay_page
+from catbox_app.web.recording import RecordedGame, Recording
 from catbox_app.web.tables import Tables
 from tests.app.table import TINY, refused, run
 from tests.app.web.page import Page
@@ -138,15 +137,6 @@ def test_names_are_text_in_a_page(saved: Path, tmp_path: Path) -> None:
     assert packed_in(page)["joined"]["names"][0] == name
 
 
-def test_the_modules_of_the_page_are_joined_in_the_order_in_which_they_are_needed() -> None:
-    script = bundled("app.js", "recorded.js")
-    assert not re.search(r"^(import|export) ", script, re.MULTILINE)
-    names = re.findall(r"^(?:async )?(?:function|class|const|let) (\w+)", script, re.MULTILINE)
-    assert len(names) == len(set(names))
-    assert {"start", "recordedTransport", "createReplay"} <= set(names)
-    assert script.index("function element(") < script.index("function createReplay(")
-
-
 # In the browser ---------------------------------------------------------------------------------------------------
 
 
@@ -196,10 +186,10 @@ def test_a_wrong_request_for_a_recorded_game_is_answered(
         (["--theme", "dark"], "--theme without --gif: add --gif"),
         (["--port", "80"], "--port without --web: add --web"),
         (["--gif", "{out}", "--theme", "blue"], "--theme='blue': expected one of 'light', 'dark'"),
-        (["--gif", "{out}", "--seat", "2"], "seat=2: expected a seat, an integer from 0 to 1"),
+        (["--seat", "2"], "seat=2: expected a seat, an integer from 0 to 1"),
         (["--html", "{folder}"], "it is a folder"),
         (["--html", "{file}"], "is the file of games itself"),
-        (["--gif", "{out}", "--game", "2"], "holds 1 games; asked for game 2"),
+        (["--game", "2"], "holds 1 games; asked for game 2"),
     ],
 )
 def test_what_cannot_be_written_is_said_first(

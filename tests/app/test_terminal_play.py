@@ -13,8 +13,7 @@ import pytest
 import catbox_env
 from catbox_agents import read_record
 from catbox_agents.match import Match
-from catbox_app.terminal.play import place_in_words
-from catbox_app.terminal.typed_actions import parse_action
+from catbox_app.commands.play import parse_action, place_in_words
 from tests.app.table import CATBOX, ENVIRONMENT, TINY, refused, run, whole_game
 from tests.cat_in_the_box.positions import play, start
 
@@ -76,27 +75,9 @@ def test_the_command_that_is_shown_has_the_rules(options: list[str]) -> None:
     assert run(*again[1:], typed="quit\n").stdout == ran.stdout
 
 
-def test_every_action_is_told() -> None:
-    game = catbox_env.make_game("cat_in_the_box_v0", num_players=2, reward="margin")
-    match = Match(game, [None, "heuristic"], 4)
-    typed = ""
-    while not match.is_over:
-        if match.waits_for_person:
-            action = match.state.legal_actions()[0]
-            match.play(0, action)
-            typed += f"#{action}\n"
-        else:
-            match.play_agent()
-    said = run("play", "heuristic", "--players", "2", "--seed", "4", typed=typed).stdout
-    assert "player_1 puts a card aside" in said
-    for events in match.events(0):
-        for event in events:
-            assert event.text.partition(" ")[2] in said
-
-
-@pytest.mark.parametrize("game_id", ["cat_in_the_box_v0", "cat_te_v0", "petrify_v0"])
-def test_the_last_position_stands_above_the_result(game_id: str) -> None:
-    match = Match(catbox_env.make_game(game_id, num_players=2, reward="margin"), [None, "random"], 4)
+def played(game_id: str, opponent: str) -> tuple[Match, str]:
+    """A game of two in which a person takes the first legal action each time, and what the command says of it."""
+    match = Match(catbox_env.make_game(game_id, num_players=2, reward="margin"), [None, opponent], 4)
     typed = ""
     while not match.is_over:
         if match.waits_for_person:
@@ -105,7 +86,21 @@ def test_the_last_position_stands_above_the_result(game_id: str) -> None:
         else:
             match.play_agent()
     options = ["--game", game_id, "--players", "2", "--seed", "4"]
-    said = run("play", "random", *options, typed=typed).stdout.splitlines()
+    return match, run("play", opponent, *options, typed=typed).stdout
+
+
+def test_every_action_is_told() -> None:
+    match, said = played("cat_in_the_box_v0", "heuristic")
+    assert "player_1 puts a card aside" in said
+    for events in match.events(0):
+        for event in events:
+            assert event.text.partition(" ")[2] in said
+
+
+@pytest.mark.parametrize("game_id", ["cat_in_the_box_v0", "cat_te_v0", "petrify_v0"])
+def test_the_last_position_stands_above_the_result(game_id: str) -> None:
+    match, text = played(game_id, "random")
+    said = text.splitlines()
     events = [event for told in match.events(0, len(match.actions) - 1) for event in told]
     kinds = [event.kind for event in events]
     ends = min(kinds.index(kind) for kind in ("round_end", "game_end") if kind in kinds)

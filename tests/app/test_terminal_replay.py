@@ -11,9 +11,9 @@ import pytest
 from rich.console import Console
 
 from catbox_agents import GameRecord, read_record
-from catbox_app.recorded import RecordedGame
-from catbox_app.terminal.display import Display
-from catbox_app.terminal.replay import browse, frame
+from catbox_app.commands.replay import browse, frame
+from catbox_app.terminal import Display
+from catbox_app.web.recording import RecordedGame
 from tests.agents.arena_agents import FORFEITED
 from tests.app.table import at_terminal, plain, run
 
@@ -130,17 +130,6 @@ def test_a_game_that_was_not_finished_says_so(tmp_path: Path) -> None:
     path = tmp_path / "game.jsonl"
     run("play", "random", "--players", "3", "--save", str(path), typed="#1\nquit\n")
     assert "the game was not finished" in run("replay", str(path)).stdout
-
-
-def test_what_cannot_be_shown_is_one_clear_message(saved: Path) -> None:
-    for options, said in (
-        (["--game", "2"], "asked for game 2"),
-        (["--seat", "3"], "seat=3: expected a seat"),
-    ):
-        ran = run("replay", str(saved), *options)
-        assert (ran.exit_code, ran.stdout) == (2, "")
-        assert said in ran.stderr
-        assert ran.stderr.startswith("catbox: ")
 
 
 def test_on_a_terminal_the_keys_are_read_one_by_one(saved: Path) -> None:

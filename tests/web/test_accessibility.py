@@ -7,7 +7,7 @@ from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import Page, expect
 
 from tests.web.conftest import NewPage
-from tests.web.table import open_table, play_to_the_end
+from tests.web.table import cards, expect_end, open_table, play_to_the_end
 
 
 def expect_accessible(page: Page) -> None:
@@ -33,5 +33,8 @@ def test_table(new_page: NewPage, width: int, theme: str, title: str, players: i
     page.get_by_label("Show on my turn").select_option("heuristic")
     expect(page.locator(".choice.best")).to_have_count(1)
     expect_accessible(page)
-    play_to_the_end(page)
+    assert play_to_the_end(page) > 1
+    expect_end(page, players)
+    assert cards(page).count() == 0
+    expect(page.get_by_role("log")).to_contain_text("Normal 1")
     expect_accessible(page)

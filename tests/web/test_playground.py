@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import functools
 import http.server
-import itertools
 import threading
 from collections.abc import Callable, Iterator
 from typing import Any
@@ -18,19 +17,6 @@ from tests.web.table import expect_end, mark_picture, open_table, play_to_the_en
 
 #: Milliseconds that loading Python may take on a machine that is busy.
 LOADING = 180_000
-
-#: Notes when the page was clicked last, and as its player sees them the actions that were chosen and the pictures.
-CLOCK = """
-window.log = [];
-window.clicked = 0;
-document.addEventListener("click", (event) => {
-  window.clicked = performance.now();
-  if (event.target.closest("[data-action]")) window.log.push(["chosen", performance.now()]);
-}, true);
-new MutationObserver((changes) => {
-  if (changes.some(({target}) => target.matches?.(".picture"))) window.log.push(["shown", performance.now()]);
-}).observe(document, {childList: true, subtree: true});
-"""
 
 KEEP_WORKER = """
 window.Worker = class extends Worker {
@@ -86,7 +72,6 @@ def new_playground(browser: Browser, address: str, faults: list[str]) -> Iterato
         context = browser.new_context(viewport={"width": 1280, "height": 900})
         contexts.append(context)
         context.route("**/*", only_here)
-        context.add_init_script(CLOCK)
         page = context.new_page()
         page.on("console", lambda message: faults.append(message.text))
         page.on("pageerror", lambda error: faults.append(str(error)))
@@ -103,13 +88,7 @@ def playground(new_playground: Open, address: str) -> Page:
     page = new_playground()
     page.goto(address)
     page.wait_for_selector("form.lobby", timeout=LOADING)
-    page.evaluate("window.loaded = performance.now()")
     return page
-
-
-def moves_ms(log: list[list[Any]]) -> list[float]:
-    """From an action that was chosen, or a picture, to the next picture: one's own move, or an agent's."""
-    return [now - before for (_, before), (what, now) in itertools.pairwise(log) if what == "shown"]
 
 
 @pytest.mark.parametrize(
@@ -123,29 +102,17 @@ def moves_ms(log: list[list[Any]]) -> list[float]:
     ],
 )
 def test_a_game_is_played_with_the_network_off(
-    playground: Page,
-    faults: list[str],
-    title: str,
-    players: int,
-    agent: str,
-    capsys: pytest.CaptureFixture[str],
+    playground: Page, faults: list[str], title: str, players: int, agent: str
 ) -> None:
     leave = playground.get_by_role("button", name="New table")
     if leave.is_visible():
         leave.click()
     open_table(playground, title, players, agent)
-    loading, opening = playground.evaluate("[loaded, performance.now() - clicked]")
-    playground.evaluate("log.length = 0")
     assert play_to_the_end(playground) > 0
     expect_end(playground, players)
-    moves = moves_ms(playground.evaluate("log"))
     ARTEFACTS.mkdir(exist_ok=True)
     name = f"playground-{title}-{players}-{agent}.png".replace(" ", "_").replace(":", "_")
     playground.screenshot(path=ARTEFACTS / name, full_page=True)
-    first = f"first move {(loading + opening) / 1000:.1f} s after the page was opened"
-    each = f"{len(moves)} moves, {sum(moves) / len(moves):.0f} ms each, at most {max(moves):.0f} ms"
-    with capsys.disabled():
-        print(f"\n{title}, {players} players, {agent}: {first}; {each}")
     assert faults == []
 
 

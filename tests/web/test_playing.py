@@ -1,4 +1,4 @@
-"""A whole round of each game in a real browser: by mouse, by keyboard alone, on a phone."""
+"""A whole round of each game in a real browser: by keyboard alone, on a phone; by mouse in `test_accessibility`."""
 
 from __future__ import annotations
 
@@ -23,19 +23,6 @@ GAMES = [("Cat in the Box", 3), ("Cat Te", 3), ("Petrify", 2)]
 
 
 @pytest.mark.parametrize(("title", "players"), GAMES)
-def test_a_round_by_mouse(new_page: NewPage, title: str, players: int) -> None:
-    page = new_page()
-    open_table(page, title, players)
-    expect(buttons(page)).to_have_count(0)
-    unfold(page)
-    assert buttons(page).count() == cards(page).count() > 1
-    assert play_to_the_end(page) > 1
-    expect_end(page, players)
-    assert cards(page).count() == 0
-    expect(page.get_by_role("log")).to_contain_text("Normal 1")
-
-
-@pytest.mark.parametrize(("title", "players"), GAMES)
 def test_what_cannot_be_chosen_says_the_rule_that_forbids_it(
     new_page: NewPage, title: str, players: int
 ) -> None:
@@ -44,11 +31,12 @@ def test_what_cannot_be_chosen_says_the_rule_that_forbids_it(
     forbidden = page.locator(".picture [data-forbidden]")
     while forbidden.count() == 0:
         play(page)
-    at, notice = number(page), page.locator(".notice")
+    at, notice, moves = number(page), page.locator(".notice"), page.locator(".moves").bounding_box()
     expect(notice).to_be_hidden()
     forbidden.first.click()
     expect(notice).to_be_visible()
     expect(notice).to_contain_text("Not possible: ")
+    assert page.locator(".moves").bounding_box() == moves  # the notice moves nothing
     assert number(page) == at
     play(page)
     expect(notice).to_be_hidden()

@@ -57,15 +57,3 @@ def test_a_page_is_stepped_through_by_keys_and_seen_from_any_seat(
     expect_accessible(page)
     assert page.evaluate("document.documentElement.scrollWidth") <= width
     assert asked == []
-
-
-def test_play_runs_to_the_end_and_pause_stops_it(new_page: NewPage, exported: Path) -> None:
-    page = new_page(url=exported.as_uri())
-    table = page.locator(".table.replay")
-    page.get_by_role("button", name="Play", exact=True).click()
-    expect(table).to_have_attribute("data-number", "2")
-    page.get_by_role("button", name="Pause", exact=True).click()
-    expect(page.get_by_role("button", name="Play", exact=True)).to_be_visible()
-    page.keyboard.press("End")
-    last = page.get_by_label("Action", exact=True).get_attribute("max")
-    expect(table).to_have_attribute("data-number", str(last))

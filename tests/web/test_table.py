@@ -27,6 +27,8 @@ from tests.web.test_accessibility import expect_accessible
 def test_a_coach_draws_a_bar_on_each_legal_action(new_page: NewPage) -> None:
     page = new_page()
     open_table(page, "Cat in the Box", 3)
+    fold = page.locator(".fold")
+    expect(fold).not_to_have_attribute("open", "")
     page.get_by_label("Show on my turn").select_option("heuristic")
     for _ in range(2):
         expect(page.locator(".choice .axis")).to_have_count(buttons(page).count())
@@ -35,6 +37,11 @@ def test_a_coach_draws_a_bar_on_each_legal_action(new_page: NewPage) -> None:
         chances = [text.split()[0] for text in page.locator(".choice .value").all_inner_texts()]
         assert abs(sum(map(float, chances)) - 100) < 2
         play(page)
+    fold.locator("summary").click()  # the coach has opened it, and leaves it folded from now on
+    play(page)
+    expect(page.locator(".picture .coach-bar").first).to_be_attached()
+    expect(fold).not_to_have_attribute("open", "")
+    unfold(page)
     page.get_by_label("Show on my turn").select_option("points")
     expect(page.locator(".choice .axis")).to_have_count(buttons(page).count())
     expect(page.locator(".advice")).to_contain_text("±")
@@ -181,7 +188,8 @@ def test_a_saved_game_is_watched_from_every_seat(new_page: NewPage, tmp_path: Pa
     expect(page.locator(".picture [aria-label^='hand of Normal 2']")).to_be_visible()
     page.get_by_role("button", name="Play", exact=True).click()
     expect(table).to_have_attribute("data-number", "3")
-    page.get_by_role("button", name="Pause").click()
+    page.get_by_role("button", name="Pause", exact=True).click()
+    expect(page.get_by_role("button", name="Play", exact=True)).to_be_visible()
 
 
 def test_a_finished_game_is_watched_with_one_click(new_page: NewPage) -> None:
@@ -229,43 +237,19 @@ def test_what_has_the_focus_in_the_lobby_is_not_behind_the_button(new_page: NewP
             assert not covered, page.evaluate("document.activeElement.outerHTML")
 
 
-def test_the_level_of_all_opponents_is_marked(new_page: NewPage) -> None:
+def test_the_level_of_all_opponents_is_marked_and_giving_ones_seat_away_says_where_one_sits_now(
+    new_page: NewPage,
+) -> None:
     page = new_page()
     pressed = page.locator(".lobby .chip-button[aria-pressed=true]")
     expect(pressed).to_have_text(["Normal"])
     page.get_by_role("button", name="Easy").click()
     expect(pressed).to_have_text(["Easy"])
-
-
-def test_giving_ones_seat_away_says_where_one_sits_now(new_page: NewPage) -> None:
-    page = new_page()
     page.get_by_label("Seat 0", exact=True).select_option("normal")
     expect(page.get_by_label("Seat 1", exact=True)).to_have_value("you")
     expect(page.locator(".lobby")).to_contain_text("You sit in seat 1 now")
     page.get_by_role("radio", name="2", exact=True).check(force=True)
     expect(page.locator(".lobby")).not_to_contain_text("You sit in seat")
-
-
-def test_the_coach_opens_the_list_of_actions_unless_it_was_folded_on_purpose(new_page: NewPage) -> None:
-    page = new_page()
-    open_table(page, "Cat in the Box", 3)
-    fold = page.locator(".fold")
-    expect(fold).not_to_have_attribute("open", "")
-    page.get_by_label("Show on my turn").select_option("heuristic")
-    expect(page.locator(".choice .axis").first).to_be_visible()
-    fold.locator("summary").click()
-    play(page)
-    expect(page.locator(".picture .coach-bar").first).to_be_attached()
-    expect(fold).not_to_have_attribute("open", "")
-
-
-def test_a_notice_moves_nothing(new_page: NewPage) -> None:
-    page = new_page()
-    open_table(page, "Cat in the Box", 3)
-    before = page.locator(".moves").bounding_box()
-    page.locator(".picture [data-forbidden]").first.click()
-    expect(page.locator(".notice")).to_be_visible()
-    assert page.locator(".moves").bounding_box() == before
 
 
 def test_a_trained_agent_that_the_host_offers_is_an_opponent_and_a_coach(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from pathlib import Path
 from typing import Annotated
 
@@ -9,11 +10,9 @@ import typer
 from rich.console import Console
 
 import catbox_agents
-from catbox_agents import DEAL_SETS, ArenaInterrupted, ArenaResult
-from catbox_app.chosen_game import GameOptions, choose_game
-from catbox_app.games_progress import games_progress
-from catbox_app.options import AGENTS, RayAddress, complete_agent, complete_words
-from catbox_app.preconditions import check_writable, require
+from catbox_agents import DEAL_SETS, ArenaInterrupted
+from catbox_app.options import AGENTS, GameOptions, RayAddress, agents_argument, choice_option, choose_game
+from catbox_app.output import check_writable, games_progress, require
 
 #: What the command needs: the extra "arena".
 NEEDED = ("choix", "filelock", "matplotlib", "psutil", "scipy")
@@ -21,13 +20,7 @@ NEEDED = ("choix", "filelock", "matplotlib", "psutil", "scipy")
 
 def arena(
     game: GameOptions,
-    agents: Annotated[
-        list[str],
-        typer.Argument(
-            help=f"Two or more of: {AGENTS}.",
-            autocompletion=complete_agent,
-        ),
-    ],
+    agents: Annotated[list[str], agents_argument(f"Two or more of: {AGENTS}.")],
     deals: Annotated[
         int | None,
         typer.Option(
@@ -47,11 +40,11 @@ def arena(
     ] = None,
     deal_set: Annotated[
         str | None,
-        typer.Option(
+        choice_option(
             "--deal-set",
-            help="training, selection or test: disjoint sets of deals. Keep test for what you report.",
-            show_default="selection",
-            autocompletion=complete_words(DEAL_SETS),
+            DEAL_SETS,
+            "training, selection or test: disjoint sets of deals. Keep test for what you report.",
+            "selection",
         ),
     ] = None,
     seed: Annotated[
@@ -101,17 +94,15 @@ def arena(
     catbox arena heuristic runs/a runs/b --names heuristic,a,b --deal-set test --until-ci 0.05 --output arenas/test
     """
     require("catbox arena", NEEDED, "arena")
+    from catbox_agents.arena.report import terminal_tables, title
     from catbox_agents.machine import physical_cores
 
-    if ray_address is not None:
-        require("catbox arena --ray-address", ("ray",), "ray")
-    elif processes is None:
+    if ray_address is None and processes is None:
         processes = physical_cores()
-    if record is not None:
-        check_writable(record)
-    console = Console(stderr=True)
+    check_writable(record)
+    stopped, result = None, None
     try:
-        with games_progress(console) as progress:
+        with games_progress() as progress:
             result = catbox_agents.run_arena(
                 choose_game(agents, game),
                 agents,
@@ -128,32 +119,24 @@ def arena(
                 progress=progress,
                 ray_address=ray_address,
             )
-    except ArenaInterrupted as stopped:
-        if stopped.result is not None:
-            show(stopped.result, output, until_ci)
-        again = (
-            "give --output FOLDER to keep finished games"
-            if output is None
-            else "run the same command to resume"
-        )
-        typer.echo(f"catbox: {stopped}; {again}", err=True)
-        raise typer.Exit(130) from None
-    show(result, output, until_ci)
-
-
-def show(result: ArenaResult, output: Path | None, until_ci: float | None = None) -> None:
-    """Print the tables, a warning if an interval is too wide, and where the files are."""
-    from catbox_agents.arena.report import terminal_tables, title
-
+    except ArenaInterrupted as interrupted:
+        stopped, result = interrupted, interrupted.result
     console = Console()
-    console.print(title(result), highlight=False, markup=False)
-    for table in terminal_tables(result, console.width):
-        console.print(table)
-    if until_ci is not None and result.widest > until_ci:
-        line = (
-            f"After {result.deals:,} deals the widest interval is ± {result.widest:.3g} points a game, not "
-        )
-        line += f"{until_ci:g}: raise -n"
-        console.print(line, style="yellow", highlight=False, markup=False, soft_wrap=True)
-    if output is not None:
-        console.print(f"Written to {output}", highlight=False, markup=False, soft_wrap=True)
+    print_line = functools.partial(console.print, highlight=False, markup=False, soft_wrap=True)
+    if result is not None:
+        print_line(title(result))
+        for table in terminal_tables(result, console.width):
+            console.print(table)
+        if until_ci is not None and result.widest > until_ci:
+            print_line(
+                f"After {result.deals:,} deals the widest interval is ± {result.widest:.3g} points a game, not "
+                f"{until_ci:g}: raise -n",
+                style="yellow",
+            )
+        if output is not None:
+            print_line(f"Written to {output}")
+    if stopped is not None:
+        keep = "give --output FOLDER to keep finished games"
+        again = keep if output is None else "run the same command to resume"
+        typer.echo(f"catbox: {stopped}; {again}", err=True)
+        raise typer.Exit(130)

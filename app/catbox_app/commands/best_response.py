@@ -9,10 +9,9 @@ import typer
 from rich.console import Console
 from rich.table import Table
 
-from catbox_app.chosen_game import GameOptions
-from catbox_app.commands.train import NEEDED, given_settings
-from catbox_app.options import AGENTS, PRESETS, complete_agent, complete_words
-from catbox_app.preconditions import require
+from catbox_app.commands.train import NEEDED, given_settings, stops_of_training
+from catbox_app.options import AGENTS, PRESETS, GameOptions, choice_option, complete_agent
+from catbox_app.output import require
 
 
 def best_response(
@@ -32,12 +31,7 @@ def best_response(
         typer.Option("--deals", "-n", help="Deals of the final comparisons, each played from every seat."),
     ] = 2000,
     preset: Annotated[
-        str,
-        typer.Option(
-            "--preset",
-            help=f"Preset of the learners: {', '.join(PRESETS)}.",
-            autocompletion=complete_words(PRESETS),
-        ),
+        str, choice_option("--preset", PRESETS, f"Preset of the learners: {', '.join(PRESETS)}.")
     ] = "quick",
     settings: Annotated[
         list[str] | None,
@@ -77,8 +71,12 @@ def best_response(
     from catbox_train.best_responses import best_response as find
     from catbox_train.config import load_config
     from catbox_train.memory import keep_freed_memory
-    from catbox_train.runs.progress import TrainingAborted, TrainingDiverged, TrainingInterrupted, command
+    from catbox_train.runs.progress import command
 
+    try:
+        numbers = [int(part) for part in seeds.split(",")]
+    except ValueError:
+        raise ValueError(f"--seeds {seeds!r}: expected integers separated by commas, such as 1,2,3") from None
     given = given_settings(game, settings)
     if own := [name for name in given if name in SET_HERE]:
         raise ValueError(
@@ -89,14 +87,8 @@ def best_response(
         config = load_config(preset, overrides={**fine_tuning(target, config), **given})
     folder = output or Path("runs") / "best-response"
     keep_freed_memory()
-    try:
-        result = find(target, config, folder, _numbers(seeds), deals, from_scratch)
-    except TrainingDiverged as diverged:
-        typer.echo(f"catbox: {diverged}", err=True)
-        raise typer.Exit(1) from None
-    except (TrainingInterrupted, TrainingAborted) as stopped:
-        typer.echo(f"Stopped. To resume, run the same command: {command()} best-response ...", err=True)
-        raise typer.Exit(128 + stopped.signal) from None
+    with stops_of_training(f"Stopped. To resume, run the same command: {command()} best-response ..."):
+        result = find(target, config, folder, numbers, deals, from_scratch)
     table = Table(
         "learner",
         "score gained a game",
@@ -123,10 +115,3 @@ def best_response(
         highlight=False,
         soft_wrap=True,
     )
-
-
-def _numbers(text: str) -> list[int]:
-    try:
-        return [int(part) for part in text.split(",")]
-    except ValueError:
-        raise ValueError(f"--seeds {text!r}: expected integers separated by commas, such as 1,2,3") from None

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import time
-from collections.abc import Sequence
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Annotated
@@ -17,8 +16,8 @@ from catbox_agents import evaluate
 from catbox_agents.learner_games import RANDOM_LEGAL, LearnerGames
 from catbox_agents.specs import hand_written_agent
 from catbox_app.commands.train import NEEDED
-from catbox_app.options import complete_game
-from catbox_app.preconditions import require
+from catbox_app.options import complete_words
+from catbox_app.output import require
 from catbox_env import Game, make_game
 from catbox_env.core.compilation import cache_folder
 from catbox_env.core.conformance import check_game
@@ -30,7 +29,7 @@ def compile_code(
         typer.Option(
             "--game",
             help="Id of a game; may be repeated.",
-            autocompletion=complete_game,
+            autocompletion=complete_words(catbox_env.GAMES),
             show_default="all",
         ),
     ] = None,
@@ -56,24 +55,17 @@ def compile_code(
     os.makedirs(folder, exist_ok=True)
     if not os.access(folder, os.W_OK):
         raise ValueError(f"catbox compile cannot write to {folder}: set NUMBA_CACHE_DIR to a writable folder")
-    compile_games(game or list(catbox_env.GAMES), Console())
-
-
-def compile_games(game_ids: Sequence[str], console: Console) -> None:
-    """Compile, and cache on disk, every function that the games, their agents and training use.
-
-    Raises ``ValueError`` for an unknown game.
-    """
-    games = [make_game(game_id) for game_id in game_ids]
-    for game in games:
+    games = [make_game(game_id) for game_id in game or catbox_env.GAMES]
+    console = Console()
+    for each in games:
         begun = time.monotonic()
-        _play(game)
-        console.print(f"{game.id}: {time.monotonic() - begun:.1f} s")
+        _play(each)
+        console.print(f"{each.id}: {time.monotonic() - begun:.1f} s")
     begun = time.monotonic()
-    with TemporaryDirectory() as folder:
-        _train(games[0].id, Path(folder) / "run")
+    with TemporaryDirectory() as temporary:
+        _train(games[0].id, Path(temporary) / "run")
     console.print(f"training: {time.monotonic() - begun:.1f} s")
-    console.print(f"Compiled code is cached in {cache_folder()}", soft_wrap=True)
+    console.print(f"Compiled code is cached in {folder}", soft_wrap=True)
 
 
 def _play(game: Game) -> None:

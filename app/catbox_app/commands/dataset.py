@@ -8,20 +8,15 @@ from typing import Annotated
 import typer
 from rich.console import Console
 
-from catbox_app.chosen_game import GameOptions, choose_game
-from catbox_app.games_progress import games_progress
-from catbox_app.options import AGENTS, complete_agent
-from catbox_app.preconditions import require
+from catbox_app.options import AGENTS, GameOptions, agents_argument, choose_game
+from catbox_app.output import games_progress, require
 
 
 def dataset(
     game: GameOptions,
     agents: Annotated[
         list[str] | None,
-        typer.Argument(
-            help=f"Who plays, one or more of: {AGENTS}. The last one fills the remaining seats.",
-            autocompletion=complete_agent,
-        ),
+        agents_argument(f"Who plays, one or more of: {AGENTS}. The last one fills the remaining seats."),
     ] = None,
     records: Annotated[
         Path | None,
@@ -71,6 +66,6 @@ def dataset(
     else:
         names = agents or []
         data = play_games(choose_game(names, game), names, 1000 if games is None else games, seed)
-    with games_progress(Console(stderr=True)) as progress:
+    with games_progress() as progress:
         card = write_dataset(data, output, minari, license, progress)
     Console().print(card, highlight=False, markup=False, soft_wrap=True)

@@ -15,20 +15,14 @@ import catbox_agents
 from catbox_agents import EvaluationInterrupted, Result
 from catbox_agents.arena.report import results_table
 from catbox_agents.files import write_atomically
-from catbox_app.chosen_game import GameOptions, choose_game
-from catbox_app.games_progress import games_progress
-from catbox_app.options import AGENTS, complete_agent
-from catbox_app.preconditions import check_writable
+from catbox_app.options import AGENTS, GameOptions, agents_argument, choose_game
+from catbox_app.output import check_writable, games_progress
 
 
 def evaluate(
     game: GameOptions,
     agents: Annotated[
-        list[str],
-        typer.Argument(
-            help=f"Two or more of: {AGENTS}. The last one fills the remaining seats.",
-            autocompletion=complete_agent,
-        ),
+        list[str], agents_argument(f"Two or more of: {AGENTS}. The last one fills the remaining seats.")
     ],
     deals: Annotated[
         int, typer.Option("--deals", "-n", help="Deals, each played once per rotation of seats.")
@@ -49,22 +43,24 @@ def evaluate(
     """
     if json_path is not None and csv_path is not None and json_path.resolve() == csv_path.resolve():
         raise ValueError(f"--json and --csv are both {csv_path}: give each its own file")
-    for path in (json_path, csv_path):
-        if path is not None:
-            check_writable(path)
+    check_writable(json_path)
+    check_writable(csv_path)
     chosen = choose_game(agents, game)
+    stopped: EvaluationInterrupted | None = None
+    result: Result | None = None
     try:
-        with games_progress(Console(stderr=True)) as progress:
+        with games_progress() as progress:
             result = catbox_agents.evaluate(chosen, agents, deals, seed, progress=progress)
-    except EvaluationInterrupted as stopped:
-        if stopped.result is not None:
-            write_and_show(stopped.result, json_path, csv_path)
+    except EvaluationInterrupted as interrupted:
+        stopped, result = interrupted, interrupted.result
+    if result is not None:
+        _write_and_show(result, json_path, csv_path)
+    if stopped is not None:
         typer.echo(f"catbox: {stopped}", err=True)
-        raise typer.Exit(130) from None
-    write_and_show(result, json_path, csv_path)
+        raise typer.Exit(130)
 
 
-def write_and_show(result: Result, json_path: Path | None, csv_path: Path | None) -> None:
+def _write_and_show(result: Result, json_path: Path | None, csv_path: Path | None) -> None:
     """Write the files, then print the table."""
     if json_path is not None:
         write_atomically(json_path, (json.dumps(result.as_dict(), indent=2) + "\n").encode())

@@ -1,30 +1,50 @@
-"""`catbox play`: a person against agents at the terminal."""
+"""`catbox play`: a person against agents at the terminal, in any game."""
 
 from __future__ import annotations
 
+import re
+from collections.abc import Callable, Iterable, Sequence
 from typing import Annotated
 
 import typer
 from rich.console import Console
+from rich.markup import escape
+from rich.text import Text
 
 from catbox_agents.match import Match
 from catbox_agents.specs import BEST, best_agent
-from catbox_app.chosen_game import GameOptions, choose_game, fill
-from catbox_app.options import AGENTS, SaveGame, Seed, complete_agent
-from catbox_app.preconditions import check_new
+from catbox_app.options import AGENTS, GameOptions, SaveGame, Seed, agents_argument, choose_game, fill
+from catbox_app.output import check_writable
 from catbox_app.rules import command_line
-from catbox_app.terminal.play import play as play_at_terminal
-from catbox_env.core.checks import check_seat
+from catbox_app.terminal import Display, saving
+from catbox_env import Game, GameState
+from catbox_env.core.checks import brief, check_action, check_seat
+from catbox_env.core.show import explain_refusal
+
+HELP = """\
+Type what you want to do:
+  an action     in full ("{action}"), abbreviated, or by its id ("#{id}")
+  list          the actions you may take now, with their ids
+  hint          the expected outcome of each of them
+  table         show the game again
+  rules         the rules in short
+  undo          take back your last action, and all since
+  help          this text
+  quit          leave the game (so do Ctrl-D and Ctrl-C)"""
+
+#: The most actions to name in the answer to a text that is not one legal action.
+MAX_SUGGESTED = 8
+#: The most legal actions to name as examples.
+MAX_EXAMPLES = 3
 
 
 def play(
     game: GameOptions,
     agents: Annotated[
         list[str] | None,
-        typer.Argument(
-            help=f"Your opponents: {AGENTS}. The last one fills the remaining seats. Default: best, the strongest "
-            "bundled agent without search.",
-            autocompletion=complete_agent,
+        agents_argument(
+            f"Your opponents: {AGENTS}. The last one fills the remaining seats. Default: best, the strongest "
+            "bundled agent without search."
         ),
     ] = None,
     seat: Annotated[int, typer.Option("--seat", help="Your seat, from 0.")] = 0,
@@ -49,9 +69,152 @@ def play(
     catbox play runs/quick --save mine.jsonl
     """
     chosen = choose_game(agents or [BEST], game)
-    check_new(save)
+    check_writable(save, replaces=False)
     others = fill(agents or [best_agent(chosen)], chosen.num_players - 1)
     check_seat("seat", seat, chosen.num_players)
     match = Match(chosen, [*others[:seat], None, *others[seat:]], seed)
+    console = Console()
+    names = list(match.names)
+    if len({name for other, name in enumerate(names) if other != seat}) == 1:  # it need not be repeated
+        names = ["you" if other == seat else "" for other in range(len(names))]
+    display = Display(console, chosen, names, seat)
+    against = escape(
+        ", ".join(dict.fromkeys(name for other, name in enumerate(match.names) if other != seat))
+    )
+    console.print(
+        f"You are player_{seat}, against {against}. Type [bold]help[/] if you are lost, "
+        "[bold]rules[/] for the rules, [bold]list[/] for what you may do.",
+        highlight=False,
+    )
     again = command_line("play", agents or [], chosen, match.seed, seat)
-    play_at_terminal(match, seat, Console(), again, hint, save)
+    same_deal = Text(f"Seed {match.seed}. The same deal again: {again}")
+    console.print(same_deal, soft_wrap=True)
+    try:
+        with saving(match, save, console):
+            while not match.is_over:
+                if match.waits_for_person:
+                    _take_turn(match, seat, display, hint)
+                else:
+                    match.play_agent()
+                    display.tell_last(match)
+    except (EOFError, KeyboardInterrupt):
+        console.print("\nYou left the game. Bye!")
+        return
+    console.print(Text(f"\n{place_in_words(seat, match.places)}", style="bold"))
+    console.print(same_deal, soft_wrap=True)
+
+
+def _take_turn(match: Match, seat: int, display: Display, hint: bool) -> None:
+    """One action of the person in ``seat``, or an undo. Raises ``EOFError`` if the person leaves."""
+    console, game, state = display.console, match.game, match.state
+    legal = state.legal_actions()
+    only = game.action_to_string(legal[0]) if len(legal) == 1 else None
+
+    def print_lines(lines: Iterable[str]) -> None:
+        for line in lines:
+            console.print(Text(line))
+
+    help_text = HELP.format(action=game.action_to_string(legal[0]), id=legal[0])
+    words: dict[str, Callable[[], None]] = {
+        "help": lambda: print_lines([help_text]),
+        "list": lambda: print_lines(f"  #{action:<3} {game.action_to_string(action)}" for action in legal),
+        "hint": lambda: display.hint(state),
+        "table": lambda: display.show(state),
+        "rules": lambda: print_lines(f"- {paragraph}" for paragraph in game.describe_rules()),
+    }
+    words |= {"h": words["help"], "?": words["help"], "l": words["list"], "t": words["table"]}
+    display.show(state)
+    if only is None:
+        console.print(Text(f"You may: {_in_a_line(game, legal)}", style="dim"))
+    if hint:
+        display.hint(state)
+    while True:
+        if only is not None:
+            console.print(Text(f"Your only legal action: {only} (press Enter)"))
+        text = console.input("[bold]your move>[/] ").strip()
+        word = text.lower()
+        if word in ("quit", "exit", "q"):
+            raise EOFError
+        try:
+            if word in words:
+                words[word]()
+            elif word == "undo":
+                count = match.undo(seat)
+                console.print(Text(f"Taken back: {count} action{'' if count == 1 else 's'}."))
+                return
+            elif word or only is not None:
+                match.play(seat, parse_action(state, text) if word else legal[0])
+                display.tell_last(match)
+                return
+        except ValueError as error:
+            console.print(Text(str(error), style="yellow"))
+
+
+def _in_a_line(game: Game, actions: Sequence[int]) -> str:
+    """The names of ``actions``, those alike but for their last word together: "play yellow 3 4 6, play green 3"."""
+    groups: dict[str, list[str]] = {}
+    for action in actions:
+        *words, last = game.action_to_string(action).split(" ")
+        groups.setdefault(" ".join(words), []).append(last)
+    return ", ".join(" ".join([words, *lasts]).strip() for words, lasts in groups.items())
+
+
+def place_in_words(seat: int, places: Sequence[int]) -> str:
+    """How ``seat`` finished, in words."""
+    place, shared = places[seat], places.count(places[seat]) > 1
+    if place == 1:
+        return "You share the win." if shared else "You win."
+    ordinal = {2: "2nd", 3: "3rd"}.get(place, f"{place}th")
+    return f"You share {ordinal} place." if shared else f"You finish {ordinal}."
+
+
+def parse_action(state: GameState, text: str) -> int:
+    """The legal action that a person means by ``text``.
+
+    An abbreviation must fit exactly one legal action. Raises ValueError for any other text; the message says which
+    legal actions it could mean, which rules forbid what it means, or else gives examples of legal actions.
+    """
+    game, legal = state.game, state.legal_actions()
+    wanted = text.strip().lower()
+    if match := re.fullmatch(r"(?:#|id\s*)(\d+)", wanted):
+        fitting = [check_action(int(match[1]), game.num_actions)]
+    else:
+        every = range(game.num_actions)
+        fitting = [action for action in every if _fits(wanted, game.action_to_string(action).lower())]
+    possible = [action for action in fitting if action in legal]
+    if len(possible) == 1:
+        return possible[0]
+    if possible:
+        more = ", ..." if len(possible) > MAX_SUGGESTED else ""
+        named = ", ".join(game.action_to_string(action) for action in possible[:MAX_SUGGESTED])
+        raise ValueError(f"{brief(text)} could be: {named}{more}; say more")
+    if fitting:
+        # Actions of another phase, such as a discard among plays, are left out if something else fits.
+        verbs = {_verb(game, action) for action in legal}
+        meant = [action for action in fitting if _verb(game, action) in verbs] or fitting
+        reasons = [explain_refusal(state, action) for action in meant[:MAX_SUGGESTED]]
+        if len(meant) > MAX_SUGGESTED:
+            reasons.append(f"and {len(meant) - MAX_SUGGESTED} more")
+        between = "\n  " if len(reasons) > 1 else " "
+        raise ValueError(between.join(["not legal now:", *reasons]))
+    examples = " or ".join(game.action_to_string(action) for action in legal[:MAX_EXAMPLES])
+    raise ValueError(
+        f"{brief(text)} is not understood: type an action, such as {examples}; list shows all of them, and help what "
+        "else you can type"
+    )
+
+
+def _verb(game: Game, action: int) -> str:
+    return game.action_to_string(action).partition(" ")[0]
+
+
+def _fits(wanted: str, name: str) -> bool:
+    """Whether the words of ``wanted`` begin words of ``name``, in order; numbers have to be equal ("y7": "play
+    yellow 7")."""
+    words = iter(re.findall(r"[a-z]+|\d+|[^a-z\d\s]", name))
+    given = re.findall(r"[a-z]+|\d+|[^a-z\d\s]", wanted)
+
+    def begins(word: str, part: str) -> bool:
+        return word == part if part.isdigit() else word.startswith(part)
+
+    return bool(given) and all(any(begins(word, part) for word in words) for part in given)

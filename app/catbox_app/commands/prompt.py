@@ -13,8 +13,7 @@ from rich.table import Table
 
 from catbox_agents.text import text_observation
 from catbox_agents.text.observation import FORMS, LONG
-from catbox_app.chosen_game import GameOptions, choose_game
-from catbox_app.options import Seed, complete_words
+from catbox_app.options import GameOptions, Seed, choice_option, choose_game
 from catbox_env.core.checks import check_choice
 from catbox_env.core.extras import install_line
 
@@ -28,12 +27,7 @@ PIECE = re.compile(r"[^\r\n\w]?[^\W\d_]+|\d{1,3}| ?(?:_|[^\s\w])+[\r\n/]*|\s*[\r
 
 def prompt(
     game: GameOptions,
-    form: Annotated[
-        str,
-        typer.Option(
-            "--form", help="Which one to print: long or short.", autocompletion=complete_words(FORMS)
-        ),
-    ] = LONG,
+    form: Annotated[str, choice_option("--form", FORMS, "Which one to print: long or short.")] = LONG,
     moves: Annotated[
         int, typer.Option("--moves", min=0, help="Random legal actions before the position.")
     ] = 0,

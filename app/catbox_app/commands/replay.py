@@ -2,28 +2,41 @@
 
 from __future__ import annotations
 
+import functools
 import secrets
+from collections.abc import Callable
 from pathlib import Path
 from typing import Annotated
 from urllib.parse import urlencode
 
 import typer
-from rich.console import Console
+from rich.console import Console, Group
+from rich.live import Live
+from rich.table import Table
 from rich.text import Text
 
-from catbox_agents import read_record
+from catbox_agents import GameRecord, read_record
 from catbox_agents.files import write_atomically
 from catbox_app.commands.web import NEEDED
-from catbox_app.games_progress import games_progress
 from catbox_app.options import complete_words
-from catbox_app.preconditions import check_writable, require
-from catbox_app.recorded import SECONDS, WIDTH, game_gif
-from catbox_app.terminal.replay import replay as replay_at_terminal
+from catbox_app.output import check_writable, games_progress, require
+from catbox_app.terminal import Display, has_keys, read_key, single_keys
+from catbox_app.web.recording import RecordedGame
 from catbox_env.core.checks import check_choice, check_seat
 from catbox_env.pictures.sheet import MAX_WIDTH, MIN_WIDTH, THEMES
 
-_HOST = "127.0.0.1"
-WEB_PANEL, GIF_PANEL = "In the browser", "As an animation"
+_web_option = functools.partial(typer.Option, rich_help_panel="In the browser")
+_gif_option = functools.partial(typer.Option, rich_help_panel="As an animation")
+#: Default seconds per move of an animation; ends of rounds and of the game are shown this many times as long.
+SECONDS, LONGER = 1.0, 3
+#: Default width of an animation in pixels.
+WIDTH = 640
+KEYS = (
+    "right, space: next   left: back   down, up: next, last round   home, end: beginning, end   "
+    "0-{last}: what this seat sees   a: all   q: quit"
+)
+#: The most actions of a policy that are shown.
+MAX_ACTIONS = 8
 
 
 def replay(
@@ -43,79 +56,61 @@ def replay(
         int, typer.Option("--move", min=0, help="Start after this many moves, at most at the end.")
     ] = 0,
     web: Annotated[
-        bool,
-        typer.Option(
-            "--web",
-            help="Show it in the browser, with a coach. Ctrl-C stops the server.",
-            rich_help_panel=WEB_PANEL,
-        ),
+        bool, _web_option("--web", help="Show it in the browser, with a coach. Ctrl-C stops the server.")
     ] = False,
     port: Annotated[
         int | None,
-        typer.Option(
+        _web_option(
             "--port",
             min=0,
             max=65535,
             help="With --web: the port of the page on 127.0.0.1.",
             show_default="any free port",
-            rich_help_panel=WEB_PANEL,
         ),
     ] = None,
     no_browser: Annotated[
-        bool,
-        typer.Option("--no-browser", help="With --web: do not open a browser.", rich_help_panel=WEB_PANEL),
+        bool, _web_option("--no-browser", help="With --web: do not open a browser.")
     ] = False,
     html: Annotated[
         Path | None,
-        typer.Option(
+        _web_option(
             "--html",
             metavar="OUT",
             help="Write a page that shows it without a server, from every seat's view and with all hands open.",
             show_default="none",
-            rich_help_panel=WEB_PANEL,
         ),
     ] = None,
     gif: Annotated[
-        Path | None,
-        typer.Option(
-            "--gif",
-            metavar="OUT",
-            help="Write an animated GIF.",
-            show_default="none",
-            rich_help_panel=GIF_PANEL,
-        ),
+        Path | None, _gif_option("--gif", metavar="OUT", help="Write an animated GIF.", show_default="none")
     ] = None,
     width: Annotated[
         int | None,
-        typer.Option(
+        _gif_option(
             "--width",
             min=MIN_WIDTH,
             max=MAX_WIDTH,
             help="Width of the GIF in pixels; below 560, everything is in one column.",
             show_default=str(WIDTH),
-            rich_help_panel=GIF_PANEL,
         ),
     ] = None,
     seconds: Annotated[
         float | None,
-        typer.Option(
+        _gif_option(
             "--seconds",
             min=0.05,
             max=60,
             help="Seconds per move; the end of a round is shown three times as long.",
             show_default=str(SECONDS),
-            rich_help_panel=GIF_PANEL,
         ),
     ] = None,
     theme: Annotated[
         str | None,
-        typer.Option(
+        _gif_option(
             "--theme",
             metavar="|".join(THEMES),
             help="Colours of the GIF.",
             show_default="light",
             autocompletion=complete_words(list(THEMES)),
-            rich_help_panel=GIF_PANEL,
         ),
     ] = None,
 ) -> None:
@@ -143,10 +138,9 @@ def replay(
     _check_goes_with("--web", web, {"--port": port, "--no-browser": no_browser or None})
     theme = check_choice("--theme", theme or "light", tuple(THEMES))
     out = html or gif
-    if out is not None:
-        if out.exists() and file.exists() and out.samefile(file):
-            raise ValueError(f"{out} is the file of games itself: give another name")
-        check_writable(out)
+    if out is not None and out.exists() and file.exists() and out.samefile(file):
+        raise ValueError(f"{out} is the file of games itself: give another name")
+    check_writable(out)
     if web:
         require("catbox replay --web", NEEDED, "web")
     if gif is not None:
@@ -156,17 +150,18 @@ def replay(
         check_seat("seat", seat, record.game.num_players)
     console = Console()
     if web:
-        _show_in_browser(file, game, seat, move, port or 0, not no_browser, console)
+        shown = {"game": game, "number": move} | ({} if seat is None else {"view": seat})
+        _show_in_browser(file, shown, port or 0, not no_browser, console)
     elif out is None:
-        replay_at_terminal(record, console, seat, move)
+        _show_at_terminal(record, console, seat, move)
     else:
-        with games_progress(Console(stderr=True), "pictures") as progress:
+        with games_progress("pictures") as progress:
             if html is not None:
                 from catbox_app.web.exported import replay_page
 
                 content = replay_page(record, seat, move, progress).encode()
             else:
-                content = game_gif(record, seat, move, width or WIDTH, theme, seconds or SECONDS, progress)
+                content = _gif(record, seat, move, width or WIDTH, theme, seconds or SECONDS, progress)
         write_atomically(out, content)
         console.print(f"{out}: {len(record.actions)} moves, {len(content) / 1e6:.2f} MB", soft_wrap=True)
 
@@ -179,30 +174,106 @@ def _check_goes_with(what: str, given: object, options: dict[str, object]) -> No
 
 
 def _show_in_browser(
-    path: Path,
-    game_number: int,
-    seat: int | None,
-    number: int,
-    port: int,
-    opens_browser: bool,
-    console: Console,
+    path: Path, shown: dict[str, int], port: int, opens_browser: bool, console: Console
 ) -> None:
-    """Serve a file of games on 127.0.0.1 until Ctrl-C.
-
-    ``game_number``, ``seat``, ``number``: what to show first: which game, whose view (None: all hands open), after how
-    many actions. ``port`` 0: any free port. Raises ``ValueError`` for a port that cannot be used.
-    """
-    from catbox_app.web.server import web_app
-    from catbox_app.web.serving import address_of, listen, serve
+    """Serve a file of games on 127.0.0.1 until Ctrl-C; ``shown``: what the page requests first."""
+    from catbox_app.web.server import address_of, listen, serve, web_app
     from catbox_app.web.tables import Tables
 
-    tables = Tables()
-    key = secrets.token_urlsafe(16)
+    host, key, tables = "127.0.0.1", secrets.token_urlsafe(16), Tables()
     tables.recordings[key] = path
-    asked = {"replay": key, "game": game_number, "number": number}
-    if seat is not None:
-        asked["view"] = seat
-    listening = listen(_HOST, port)
-    address = f"{address_of(listening, _HOST)}#{urlencode(asked)}"
+    listening = listen(host, port)
+    address = f"{address_of(listening, host)}#{urlencode({'replay': key, **shown})}"
     console.print(Text(f"The game is at {address}   (Ctrl-C stops the server)"), soft_wrap=True)
-    serve(web_app(tables, _HOST), listening, address if opens_browser else None)
+    serve(web_app(tables, host), listening, address if opens_browser else None)
+
+
+def _gif(
+    record: GameRecord,
+    seat: int | None,
+    first: int,
+    width: int,
+    theme: str,
+    seconds: float,
+    progress: Callable[[int, int], None],
+) -> bytes:
+    """The animated GIF of the positions from ``first`` actions on, ``seconds`` each."""
+    from catbox_env.pictures.animation import animated_gif
+
+    game = RecordedGame(record)
+    pictures, durations = [], []
+    for number in range(min(first, game.last), game.last + 1):
+        pictures.append(record.game.render_svg(game.shown(number), seat, width, theme))
+        ends = number == game.last or (number > 0 and game.states[number].round_ended)
+        durations.append(LONGER * seconds if ends else seconds)
+    return animated_gif(pictures, durations, progress)
+
+
+def _show_at_terminal(record: GameRecord, console: Console, seat: int | None, move: int) -> None:
+    """Show a game: on a terminal with keys, elsewhere as text from ``move`` to the end."""
+    display = Display(console, record.game, record.agents, seat)
+    game = RecordedGame(record)
+    at = min(move, game.last)
+    if console.is_terminal and has_keys():
+        with single_keys():
+            browse(game, display, at, read_key)
+        return
+    for number in range(at, game.last + 1):
+        told, position = frame(game, display, number)
+        console.print(Group(*told, Text(), position))
+
+
+def browse(game: RecordedGame, display: Display, at: int, next_key: Callable[[], str]) -> None:
+    """Show the position after ``at`` actions, and go where the keys lead, until q."""
+    last, seats = game.last, game.record.game.num_players
+    starts = [0, *(at for at, state in enumerate(game.states) if at and state.round_ended)]
+    keys = Text(KEYS.format(last=seats - 1), style="dim")
+    with Live(auto_refresh=False, console=display.console, screen=True) as live:
+        while True:
+            live.update(Group(keys, Text(), _side_by_side(*frame(game, display, at))), refresh=True)
+            try:
+                key = next_key().lower()
+            except KeyboardInterrupt:
+                return
+            if key in ("right", "enter", "n"):
+                at = min(at + 1, last)
+            elif key in ("left", "b"):
+                at = max(at - 1, 0)
+            elif key == "down":
+                at = min([start for start in starts if start > at], default=last)
+            elif key == "up":
+                at = max([start for start in starts if start < at], default=0)
+            elif key in ("home", "g"):
+                at = 0
+            elif key == "end":
+                at = last
+            elif key == "a":
+                display.viewer = None
+            elif key.isdecimal() and int(key) < seats:
+                display.viewer = int(key)
+            elif key == "q":
+                return
+
+
+def _side_by_side(told: list[Text], position: Text) -> Group:
+    """The headline of the position, and below it the rest, with what happened on the right."""
+    headline, _, body = position.plain.partition("\n")
+    table = Table.grid(padding=(0, 3))
+    table.add_column(no_wrap=True)
+    table.add_column()
+    skipped = len(headline) + 1 + len(body) - len(body.lstrip("\n"))
+    table.add_row(position[skipped:], Group(*told))
+    return Group(position[: len(headline)], Text(), table)
+
+
+def frame(game: RecordedGame, display: Display, at: int) -> tuple[list[Text], Text]:
+    """What the last of ``at`` actions did, and the position after it, or the end of the round that it ended."""
+    view = "all hands open" if display.viewer is None else f"as player_{display.viewer} sees it"
+    lines = [Text(f"move {at} of {game.last}, {view}", style="dim")]
+    lines += display.lines(game.events(at, display.viewer))
+    policy = game.record.policies[at - 1] if at else None
+    if policy is not None and display.viewer in (None, game.states[at - 1].current_player):
+        likely = sorted(policy, key=lambda pair: -pair[1])[:MAX_ACTIONS]
+        told = ", ".join(f"{display.game.action_to_string(action)} {chance:.0%}" for action, chance in likely)
+        lines.append(Text(f"  its policy: {told}", style="dim"))
+    return lines, display.position(game.shown(at))

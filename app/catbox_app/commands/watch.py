@@ -1,30 +1,34 @@
-"""`catbox watch`: agents play a game at the terminal."""
+"""`catbox watch`: agents among themselves. On a terminal the position stays in place; events scroll above it."""
 
 from __future__ import annotations
 
+import time
+from contextlib import nullcontext
 from typing import Annotated
 
 import typer
 from rich.console import Console
+from rich.live import Live
+from rich.text import Text
 
 from catbox_agents.match import Match
 from catbox_agents.specs import BEST, best_agent
-from catbox_app.chosen_game import GameOptions, choose_game, fill
-from catbox_app.options import AGENTS, SaveGame, Seed, complete_agent
-from catbox_app.preconditions import check_new
+from catbox_app.options import AGENTS, GameOptions, SaveGame, Seed, agents_argument, choose_game, fill
+from catbox_app.output import check_writable
 from catbox_app.rules import command_line
-from catbox_app.terminal.watch import DELAY
-from catbox_app.terminal.watch import watch as watch_at_terminal
+from catbox_app.terminal import Display, has_keys, read_key, saving, single_keys
+
+#: Default seconds between moves on a terminal.
+DELAY = 0.5
 
 
 def watch(
     game: GameOptions,
     agents: Annotated[
         list[str] | None,
-        typer.Argument(
-            help=f"The players: {AGENTS}. The last one fills the remaining seats. Default: best, the strongest "
-            "bundled agent without search.",
-            autocompletion=complete_agent,
+        agents_argument(
+            f"The players: {AGENTS}. The last one fills the remaining seats. Default: best, the strongest "
+            "bundled agent without search."
         ),
     ] = None,
     delay: Annotated[
@@ -60,7 +64,35 @@ def watch(
     if replay is not None:
         raise ValueError(f"--replay: a saved game is shown by  catbox replay {replay}")
     chosen = choose_game(agents or [BEST], game)
-    check_new(save)
+    check_writable(save, replaces=False)
     match = Match(chosen, fill(agents or [best_agent(chosen)], chosen.num_players), seed)
     again = command_line("watch", agents or [], chosen, match.seed)
-    watch_at_terminal(match, Console(), again, delay, step, reasons, save)
+    console = Console()
+    display = Display(console, chosen, match.names, viewer=None)
+    console.print(Text(f"Seed {match.seed}. The same game again: {again}"), soft_wrap=True)
+    live = Live(console=console, auto_refresh=False) if console.is_terminal else None
+    with_keys = step and live is not None and has_keys()
+    below = Text("\nany key: the next move; q: stop" if with_keys else "", style="dim")
+    if delay is None:
+        delay = DELAY if live else 0.0
+    with saving(match, save, console), single_keys() if with_keys else nullcontext(), live or nullcontext():
+        try:
+            while not match.is_over:
+                if live:
+                    live.update(Text.assemble("\n", display.position(match.state), below), refresh=True)
+                else:
+                    display.show(match.state)
+                if reasons:
+                    display.reasons(match.agents[match.current_player], match.state)
+                if not step:
+                    time.sleep(delay)
+                elif not with_keys:
+                    console.input("Enter for the next move\n")
+                elif read_key().lower() == "q":
+                    raise KeyboardInterrupt
+                match.play_agent()
+                display.tell_last(match)
+            if live:
+                live.update(Text(), refresh=True)
+        except (EOFError, KeyboardInterrupt):
+            console.print("\nStopped watching.")

@@ -10,7 +10,7 @@ from rich.console import Console
 from rich.text import Text
 
 from catbox_app.options import complete_agent
-from catbox_app.preconditions import require
+from catbox_app.output import require
 
 #: What the server needs beyond the command line, by import name.
 NEEDED = ("starlette", "uvicorn", "websockets")
@@ -58,8 +58,7 @@ def web(
     from catbox_agents.specs import check_spec, load_parts
     from catbox_app.web.guard import is_local
     from catbox_app.web.kept import KeptTables
-    from catbox_app.web.server import get_ready, web_app
-    from catbox_app.web.serving import address_of, listen, serve
+    from catbox_app.web.server import address_of, get_ready, listen, serve, web_app
     from catbox_app.web.tables import Tables
 
     for spec in agent or []:

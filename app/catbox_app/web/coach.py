@@ -1,9 +1,13 @@
-"""The coach: for a position as the seat to move sees it, an agent's probabilities, or points in sampled worlds."""
+"""The coach of a page: an agent's probabilities, or points in sampled worlds, for what the seat to move sees.
+
+It thinks in a `Job`, as agents do.
+"""
 
 from __future__ import annotations
 
 import copy
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -12,73 +16,85 @@ from catbox_agents import Agent, make
 from catbox_agents.agent import agent_seed
 from catbox_agents.play import ask_policy
 from catbox_app.estimates import estimates
-from catbox_app.web.jobs import Job
-from catbox_app.web.reading import Message
+from catbox_app.web.messages import Message, advice, failed, probabilities, valued
 from catbox_env import Game, GameState, Vec
 
 #: What a coach can show.
 SHOWS = ("policy", "points")
 
 
+@dataclass(frozen=True)
+class Job:
+    """Work that takes a while: an agent or a coach that thinks, a game that is set up.
+
+    ``think`` touches no table, so that a server can run it in another thread; in the thread of the tables, ``finish``
+    gets its result, or ``fail`` the ``ValueError`` that it raised.
+    """
+
+    think: Callable[[], Any]
+    finish: Callable[[Any], None]
+    fail: Callable[[ValueError], None]
+
+    def run(self) -> None:
+        """Run all of it now, in this thread."""
+        try:
+            found = self.think()
+        except ValueError as error:
+            self.fail(error)
+        else:
+            self.finish(found)
+
+
 class Coach:
     """The coach of one page. It thinks about one position at a time, and sends advice only on the latest one.
 
-    ``send``: takes its messages; ``give``: takes its `Job` objects.
+    ``send``: takes its messages; ``give``: takes its `Job` objects; ``shows`` (an attribute): what it shows, or None.
     """
 
     def __init__(self, send: Callable[[Message], None], give: Callable[[Job], None]) -> None:
         self._send, self._give = send, give
         self._agent: str | None = None
-        self._shows: str | None = None
+        self.shows: str | None = None
         self._made: tuple[str, Game, Agent] | None = None
         self._wanted: tuple[GameState, int] | None = None
         self._thinks = False
 
     def set(self, shows: str | None, agent: str | None = None) -> None:
         """Show one of ``SHOWS`` (None: nothing); ``agent``: the one whose policy is shown."""
-        self._shows, self._agent = shows, agent
-        self._wanted = None
+        self.shows, self._agent = shows, agent
+        self.forget()
 
     def ask(self, state: GameState | None, number: int) -> None:
         """Advise the seat to move in ``state``, the position after ``number`` actions; None: no advice is needed."""
-        if self._shows is None or state is None or state.is_terminal():
-            self._wanted = None
+        if self.shows is None or state is None or state.is_terminal():
+            self.forget()
             return
         self._wanted = copy.deepcopy(state), number
         if not self._thinks:
-            self._begin()
-
-    @property
-    def is_on(self) -> bool:
-        """Whether it gives advice."""
-        return self._shows is not None
+            self._begin(*self._wanted)
 
     def forget(self) -> None:
         """Discard any advice that is still pending."""
         self._wanted = None
 
-    def _begin(self) -> None:
-        asked, agent = self._wanted, self._agent
-        if asked is None:
-            return
-        self._thinks = True
-        state, number = asked
+    def _begin(self, state: GameState, number: int) -> None:
+        agent, asked, self._thinks = self._agent, self._wanted, True
 
         def think() -> Message:
-            if agent is None:
-                return advice(number, "The estimate", _points(state))
-            return advice(number, agent, self._policy(agent, state, number))
+            if agent is not None:
+                return advice(number, agent, self._policy(agent, state, number))
+            found = estimates(state.game, state.observation(state.current_player))
+            points = [valued(state.game, one.action, one.lead, "points", one.interval) for one in found]
+            return advice(number, "The estimate", points)
 
         def done(message: Message) -> None:
             self._thinks = False
             if self._wanted is asked:
                 self._send(message)
             elif self._wanted is not None:
-                self._begin()
+                self._begin(*self._wanted)
 
-        self._give(
-            Job(think, done, lambda error: done({"type": "failed", "text": f"The coach failed: {error}"}))
-        )
+        self._give(Job(think, done, lambda error: done(failed(f"The coach failed: {error}"))))
 
     def _policy(self, spec: str, state: GameState, number: int) -> list[dict[str, Any]]:
         if self._made is None or self._made[:2] != (spec, state.game):
@@ -93,39 +109,13 @@ class Coach:
         return probabilities(state.game, ((action, policy[action]) for action in state.legal_actions()))
 
 
-def advice(number: int, agent: str, values: list[dict[str, Any]]) -> Message:
-    """The message ``coach`` about the position after ``number`` actions; ``agent``: whose ``values`` they are."""
-    best = max(values, key=lambda value: float(value["value"]), default=None)
-    return {
-        "type": "coach",
-        "number": number,
-        "agent": agent,
-        "values": values,
-        "best": best and best["action"],
-    }
+@dataclass(eq=False)
+class Viewer:
+    """One page that shows a table: how to send it messages, how to draw its pictures, and the name of its user."""
 
-
-def probabilities(game: Game, policy: Iterable[tuple[int, float]]) -> list[dict[str, Any]]:
-    """The ``values`` of a policy, pairs (action, probability)."""
-    return [
-        {**named(game, action), "value": float(chance), "unit": "probability", "interval": None}
-        for action, chance in policy
-    ]
-
-
-def named(game: Game, action: int) -> dict[str, Any]:
-    """An action with its text."""
-    return {"action": action, "text": game.action_to_string(action)}
-
-
-def _points(state: GameState) -> list[dict[str, Any]]:
-    """The expected lead of each legal action: points minus the mean of the other seats' points."""
-    return [
-        {
-            **named(state.game, estimate.action),
-            "value": estimate.lead,
-            "unit": "points",
-            "interval": estimate.interval,
-        }
-        for estimate in estimates(state.game, state.observation(state.current_player))
-    ]
+    send: Callable[[Message], None]
+    coach: Coach
+    theme: str = "light"
+    size: int = 720
+    seat: int | None = None
+    name: str = ""

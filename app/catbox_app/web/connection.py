@@ -6,21 +6,20 @@ No message of a page raises: a bad one is answered with ``refused`` or ``failed`
 from __future__ import annotations
 
 import io
+import json
 from collections.abc import Callable
 from typing import Any
 
 from catbox_agents.match import Match
 from catbox_agents.specs import printable
-from catbox_app.web.coach import SHOWS, Coach
-from catbox_app.web.jobs import Job
+from catbox_app.web.coach import SHOWS, Coach, Job, Viewer
 from catbox_app.web.lobby import NOT_COMPILED, check_opponent, game_of, lobby
-from catbox_app.web.pages import Viewer
-from catbox_app.web.reading import (
+from catbox_app.web.messages import (
     Failed,
     Message,
     Refused,
     choice_of,
-    flag_of,
+    failed,
     integer_of,
     number_of,
     read_message,
@@ -30,30 +29,17 @@ from catbox_app.web.recording import Recording
 from catbox_app.web.table import LONGEST_PAUSE, PERSON, Table, new_match
 from catbox_app.web.tables import Tables
 from catbox_env.core import compilation
-from catbox_env.core.checks import brief, check_seat, closest
+from catbox_env.core.checks import brief, check_flag, check_seat, closest
 from catbox_env.pictures.sheet import MAX_WIDTH, MIN_WIDTH, THEMES
 
 #: The longest file of records that is accepted, in characters.
 LONGEST_FILE = 4 << 20
 #: What a page can ask for; the method of the same name, with an underscore, handles each.
 KINDS = (
-    "lobby",
-    "open",
-    "join",
-    "act",
-    "undo",
-    "again",
-    "name",
-    "pace",
-    "coach",
-    "view",
-    "save",
-    "replay",
-    "step",
-)
+    "lobby", "open", "join", "act", "undo", "again", "name", "pace", "coach", "view", "save", "replay", "step",
+)  # fmt: skip
 #: The longest name of a person.
 LONGEST_NAME = 20
-_DEALS = ("new", "same", "next_seat")
 
 
 class Connection:
@@ -75,20 +61,17 @@ class Connection:
         try:
             message = read_message(text)
         except ValueError as error:
-            self._send({"type": "failed", "text": str(error)})
-            return
-        self.receive(message)
+            self._send(failed(str(error)))
+        else:
+            self.receive(message)
 
     def receive(self, message: Message) -> None:
         """Handle a message."""
         kind = message.get("type")
-        if kind not in KINDS:
-            near = closest(kind, KINDS) if isinstance(kind, str) and len(kind) < 50 else ""
-            self._send(
-                {"type": "failed", "text": f"type={brief(kind)}{near}; expected one of {', '.join(KINDS)}"}
-            )
-            return
         try:
+            if kind not in KINDS:
+                near = closest(kind, KINDS) if isinstance(kind, str) and len(kind) < 50 else ""
+                raise ValueError(f"type={brief(kind)}{near}; expected one of {', '.join(KINDS)}")
             getattr(self, f"_{kind}")(message)
         except ValueError as error:
             self._send(_answer(error))
@@ -126,7 +109,7 @@ class Connection:
 
     def _join(self, message: Message) -> None:
         table, seat = self._tables.seat_of(text_of(message, "seat_key"))
-        if not flag_of(message, "take_over"):
+        if not check_flag("take_over", message.get("take_over", False)):
             table.check_free(seat, self._viewer)
         if self._table is not table or self._viewer.seat != seat:
             self._leave()
@@ -143,7 +126,7 @@ class Connection:
 
     def _again(self, message: Message) -> None:
         table, seat = self._seat()
-        table.again(seat, choice_of(message, "deal", _DEALS))
+        table.again(seat, choice_of(message, "deal", ("new", "same", "next_seat")))
 
     def _name(self, message: Message) -> None:
         self._viewer.name = printable(text_of(message, "name", LONGEST_NAME, shortest=0)).strip()
@@ -202,7 +185,9 @@ class Connection:
         def show(recording: Recording) -> None:
             self._leave()
             self._recording = recording
-            recording.begin(self._viewer, first, seat)
+            at = min(first, recording.last)
+            self._send(recording.joined(at, seat))
+            recording.step(self._viewer, at, seat)
 
         self._begin(think, show)
 
@@ -211,7 +196,7 @@ class Connection:
         if self._opens:
             raise ValueError("a table or a file is already being opened; wait for it")
 
-        def failed(error: ValueError) -> None:
+        def fail(error: ValueError) -> None:
             self._opens = False
             self._send(_answer(error))
 
@@ -220,10 +205,10 @@ class Connection:
             try:
                 finish(found)
             except Failed as error:
-                failed(error)
+                fail(error)
 
         self._opens = True
-        self._tables.give(Job(think, finished, failed))
+        self._tables.give(Job(think, finished, fail))
 
     def _step(self, message: Message) -> None:
         if self._recording is None:
@@ -257,5 +242,29 @@ class Connection:
 def _answer(error: ValueError) -> Message:
     if isinstance(error, Refused):
         return {"type": "refused", "text": str(error)}
-    code = {"code": error.code} if isinstance(error, Failed) else {}
-    return {"type": "failed", "text": str(error), **code}
+    return failed(str(error), error.code if isinstance(error, Failed) else None)
+
+
+class Host:
+    """The tables of a page that runs Python itself, in a Pyodide worker, and the connection of that page.
+
+    The worker passes on the page's messages, and wakes the host when the host asks for it. Unexpected errors reach the
+    worker, which then restarts.
+
+    ``send``: sends a message, JSON text, to the page.
+    """
+
+    def __init__(self, send: Callable[[str], None]) -> None:
+        self._tables = Tables()
+        self._connection = Connection(self._tables, lambda message: send(json.dumps(message)))
+
+    def receive(self, text: str) -> float | None:
+        """Handle a message of the page, JSON text. Returns the seconds until `work` is to be called; None: not before
+        another message."""
+        self._connection.receive_text(text)
+        return self._tables.seconds_to_wait()
+
+    def work(self) -> float | None:
+        """Run what is due: one action of an agent per table. Returns what `receive` does."""
+        self._tables.run_due()
+        return self._tables.seconds_to_wait()

@@ -17,9 +17,8 @@ from html import escape
 from typing import Any
 
 from catbox_agents.arena.records import GameRecord
-from catbox_app.web.pages import STATIC
+from catbox_app.web import STATIC
 from catbox_app.web.recording import Recording
-from catbox_env.core.checks import check_seat
 from catbox_env.pictures.sheet import THEMES
 
 #: Widths of pictures that the page requests (static/picture.js).
@@ -62,11 +61,8 @@ def replay_page(
     """The page of a game, as HTML.
 
     ``seat``, ``number``: whose view to show first (None: all hands open), after how many actions. ``progress`` is
-    called with (pictures drawn, total). Raises ValueError for a seat that the game does not have, and for a game that
-    is too long (`pages.MAX_ACTIONS`).
+    called with (pictures drawn, total). Raises ValueError for a game that is too long (`messages.MAX_ACTIONS`).
     """
-    if seat is not None:
-        seat = check_seat("seat", seat, record.game.num_players)
     recording = Recording(record)
     joined = recording.joined(min(number, recording.last), seat)
     messages = {"joined": joined, **recorded_messages(recording, progress)}

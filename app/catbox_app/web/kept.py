@@ -16,7 +16,7 @@ from typing import Any
 import catbox_env
 from catbox_agents.files import WriteError, check_format, parse_json, read_text, write_atomically, writing
 from catbox_app.web.lobby import check_opponent
-from catbox_app.web.reading import number_of, text_of
+from catbox_app.web.messages import number_of, text_of
 from catbox_app.web.table import LONGEST_PAUSE, PERSON, Table, new_match
 from catbox_env.core.checks import check_integer, check_number
 
@@ -57,7 +57,18 @@ class KeptTables:
         found: dict[Path, bytes | None] = dict.fromkeys(self._written.keys() - files.keys())
         for path, table in files.items():
             if self._written.get(path) != table.changes:
-                found[path] = _content_of(table)
+                kept = {
+                    "format": FORMAT,
+                    "game": table.game.id,
+                    "options": table.game.options,
+                    "specs": table.specs,
+                    "seed": table.match.seed,
+                    "keys": table.keys,
+                    "pace": table.pace,
+                    "actions": table.match.actions,
+                    "policies": table.match.policies,
+                }
+                found[path] = json.dumps(kept, separators=(",", ":")).encode()
         self._written = {path: table.changes for path, table in files.items()}
         return found
 
@@ -82,23 +93,6 @@ def write(changes: dict[Path, bytes | None]) -> None:
             print(f"catbox: {error}", file=sys.stderr)
 
 
-def _content_of(table: Table) -> bytes:
-    """The content of the file of a table."""
-    match = table.match
-    kept = {
-        "format": FORMAT,
-        "game": match.game.id,
-        "options": match.game.options,
-        "specs": table.specs,
-        "seed": match.seed,
-        "keys": table.keys,
-        "pace": table.pace,
-        "actions": match.actions,
-        "policies": match.policies,
-    }
-    return json.dumps(kept, separators=(",", ":")).encode()
-
-
 def _read(path: Path, clock: Callable[[], float], also: Sequence[str]) -> Table:
     if not path.is_file():  # opening a named pipe would block until somebody writes to it
         raise ValueError("not a regular file")
@@ -110,22 +104,14 @@ def _read(path: Path, clock: Callable[[], float], also: Sequence[str]) -> Table:
         if spec != PERSON:
             check_opponent(spec, also)
     match = new_match(game, specs, kept["seed"])
-    match.play_on(kept["actions"], [_policy(policy) for policy in kept["policies"]])
+    for policy in kept["policies"]:
+        for action, probability in policy or ():
+            check_integer("policies: action", action, 0)
+            check_number("policies: probability", probability, "a number from 0 to 1", high=1.0)
+    match.play_on(kept["actions"], kept["policies"])
     pace = number_of(kept, "pace", 0, LONGEST_PAUSE)
     keys = [None if key is None else text_of({"keys": key}, "keys", shortest=16) for key in kept["keys"]]
     given = [key for key in keys if key is not None]
     if [key is None for key in keys] != [spec != PERSON for spec in specs] or len(set(given)) < len(given):
         raise ValueError("keys: expected a different one for each person's seat, null for each agent's")
     return Table(match, specs, pace, clock, keys)
-
-
-def _policy(kept: Any) -> list[list[Any]] | None:
-    """The probabilities of an action as they were kept. Raises ``ValueError`` for anything but pairs, or None."""
-    if kept is None:
-        return None
-    if not isinstance(kept, list) or not all(isinstance(pair, list) and len(pair) == 2 for pair in kept):
-        raise ValueError("policies: expected pairs of an action and its probability, or null")
-    for action, probability in kept:
-        check_integer("policies: action", action, 0)
-        check_number("policies: probability", probability, "a number from 0 to 1", high=1.0)
-    return kept

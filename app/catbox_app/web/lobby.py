@@ -20,9 +20,8 @@ from catbox_agents.option_text import read_options
 from catbox_agents.settings import CONFIGURED, read_settings, specs_within
 from catbox_agents.specs import LEVELS, asks_server, is_configured
 from catbox_agents.zoo import zoo_agents
-from catbox_app.rules import ABOUT, MAX_PLAYERS, REWARD, RuleField, player_counts, rule_fields
-from catbox_app.web.pages import MAX_ACTIONS
-from catbox_app.web.reading import Message, integer_of, text_of
+from catbox_app.rules import ABOUT, REWARD, RuleField, player_counts, rule_fields
+from catbox_app.web.messages import MAX_ACTIONS, Message, text_of
 from catbox_env import Game
 from catbox_env.core import compilation
 from catbox_env.core.checks import brief, closest
@@ -62,11 +61,11 @@ NOT_COMPILED = (
 
 def lobby(also: Sequence[str], theme: str) -> Message:
     """The message ``lobby``. ``also``: agents that the host offers; ``theme``: of the pictures of the games."""
-    yours = [{"spec": spec, "title": spec, "games": None, "players": None, "group": "yours"} for spec in also]
+    bundled = [agent for agent in _agents() if compilation.HAS_NUMBA or not _is_search(agent["spec"])]
     return {
         "type": "lobby",
         "games": [_game(game_id, theme) for game_id in catbox_env.GAMES],
-        "agents": [*yours, *(agent for agent in _agents() if is_offered(agent["spec"]))],
+        "agents": [*(_agent(spec, spec, "yours") for spec in also), *bundled],
         "estimates": compilation.HAS_NUMBA,
         "note": None if compilation.HAS_NUMBA else NOT_COMPILED,
     }
@@ -75,16 +74,14 @@ def lobby(also: Sequence[str], theme: str) -> Message:
 def game_of(message: Message) -> Game:
     """The game that a message ``open`` asks for. Raises ``ValueError``."""
     game_id = text_of(message, "game")
-    if game_id not in catbox_env.GAMES:
-        raise ValueError(f"game={brief(game_id)}: expected one of {', '.join(catbox_env.GAMES)}")
     rules = message.get("rules") or {}
     if not isinstance(rules, dict):
         raise ValueError(f"rules={brief(rules)}: expected an object of names and values")
-    if len(json.dumps(rules)) > LONGEST_RULES:
-        raise ValueError(f"rules={brief(rules)}: expected at most {LONGEST_RULES} characters")
     given = {"reward": REWARD, **rules}
     if message.get("players") is not None:
-        given["num_players"] = integer_of(message, "players", 1, MAX_PLAYERS)
+        given["num_players"] = message["players"]
+    if len(json.dumps(given)) > LONGEST_RULES:
+        raise ValueError(f"rules={brief(given)}: expected at most {LONGEST_RULES} characters")
     try:
         game = catbox_env.make_game(game_id, **read_options(game_id, given))
     except TypeError as error:  # a value of a type that no rule has
@@ -97,18 +94,14 @@ def game_of(message: Message) -> Game:
     return game
 
 
-def is_offered(spec: str) -> bool:
-    """Whether a bundled agent is fast enough here: without compilation, a search is not."""
-    return compilation.HAS_NUMBA or not _is_search(spec)
-
-
 def _is_search(spec: str) -> bool:
+    """Whether an agent searches: too slow without compilation, and within another search."""
     return is_configured(LEVELS.get(spec, spec))
 
 
 def check_opponent(spec: str, also: Sequence[str] = ()) -> None:
     """Raise ``ValueError`` unless a page may name ``spec``. ``also``: specs that the host allows."""
-    if not is_offered(spec):
+    if _is_search(spec) and not compilation.HAS_NUMBA:
         raise ValueError(f"agent {brief(spec)}: {NOT_COMPILED}")
     if spec in also or spec in known_agents():
         return
@@ -134,28 +127,33 @@ def check_opponent(spec: str, also: Sequence[str] = ()) -> None:
 
 @functools.cache
 def _game(game_id: str, theme: str) -> dict[str, Any]:
-    game = catbox_env.make_game(game_id)
+    """A game to choose; ``svg`` shows it halfway through, all hands open."""
+    game, rng = catbox_env.make_game(game_id), np.random.default_rng(0)
+    states = [game.new_initial_state(seed=0)]
+    while not states[-1].is_terminal() and len(states) <= game.max_game_length // 2:
+        states.append(states[-1].clone())
+        states[-1].apply_action(int(rng.choice(states[-1].legal_actions())))
+    shown = states[-2] if states[-1].is_terminal() else states[-1]
+    by_players = [catbox_env.make_game(game_id, num_players=count) for count in player_counts(game_id)]
+    rules = [
+        {
+            "name": rule.name,
+            "type": rule.kind,
+            "default": list(rule.default) if isinstance(rule.default, tuple) else rule.default,
+            "choices": _choices(rule),
+            "help": rule.help,
+        }
+        for rule in rule_fields(game_id).values()
+        if rule.name != "num_players"
+    ]
     return {
         "id": game_id,
         "title": game_title(game_id),
         "about": ABOUT.get(game_id, ""),
-        "rules_texts": [
-            "\n\n".join(catbox_env.make_game(game_id, num_players=count).describe_rules())
-            for count in player_counts(game_id)
-        ],
-        "players": player_counts(game_id),
-        "rules": [_rule(rule) for name, rule in rule_fields(game_id).items() if name != "num_players"],
-        "svg": _middle(game, theme),
-    }
-
-
-def _rule(rule: RuleField) -> dict[str, Any]:
-    return {
-        "name": rule.name,
-        "type": rule.kind,
-        "default": list(rule.default) if isinstance(rule.default, tuple) else rule.default,
-        "choices": _choices(rule),
-        "help": rule.help,
+        "rules_texts": ["\n\n".join(one.describe_rules()) for one in by_players],
+        "players": [one.num_players for one in by_players],
+        "rules": rules,
+        "svg": game.render_svg(shown, None, 360, theme),
     }
 
 
@@ -166,25 +164,17 @@ def _choices(rule: RuleField) -> list[Any] | None:
     return rule.words if rule.kind == "str" and rule.words else None
 
 
-def _middle(game: Game, theme: str) -> str:
-    """A picture of a game halfway through, all hands open."""
-    state, rng = game.new_initial_state(seed=0), np.random.default_rng(0)
-    for _ in range(game.max_game_length // 2):
-        if not state.is_terminal():
-            before, state = state, state.clone()
-            state.apply_action(int(rng.choice(state.legal_actions())))
-    return game.render_svg(before if state.is_terminal() else state, None, 360, theme)
-
-
 @functools.cache
 def _agents() -> tuple[dict[str, Any], ...]:
     """The bundled agents; ``games`` and ``players`` say which games a trained one plays, None: all."""
-    found: list[dict[str, Any]] = [
-        {"spec": spec, "title": title, "games": None, "players": None, "group": group}
-        for group, titles in _TITLES.items()
-        for spec, title in titles.items()
+    found = [
+        _agent(spec, title, group) for group, titles in _TITLES.items() for spec, title in titles.items()
     ]
     for agent in zoo_agents():
-        plays = {"games": [agent.game_id], "players": [agent.game.num_players]}
-        found.append({"spec": agent.spec, "title": agent.name, **plays, "group": "trained"})
+        trained = _agent(agent.spec, agent.name, "trained")
+        found.append({**trained, "games": [agent.game_id], "players": [agent.game.num_players]})
     return tuple(found)
+
+
+def _agent(spec: str, title: str, group: str) -> dict[str, Any]:
+    return {"spec": spec, "title": title, "games": None, "players": None, "group": group}

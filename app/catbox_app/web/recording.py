@@ -1,21 +1,63 @@
-"""A recorded game as a page sees it: any position, from any seat's view or with all hands open."""
+"""A recorded game: any position, from any seat's view or with all hands open; and as a page sees it."""
 
 from __future__ import annotations
 
+import copy
 from pathlib import Path
 from typing import BinaryIO
 
 from catbox_agents.arena.records import GameRecord, read_record_from
 from catbox_agents.specs import printable
-from catbox_app.recorded import RecordedGame
-from catbox_app.web.coach import advice, probabilities
-from catbox_app.web.pages import MAX_ACTIONS, Viewer, events, joined, position
-from catbox_app.web.reading import Message
-from catbox_env import GameState
+from catbox_app.web.coach import Viewer
+from catbox_app.web.messages import MAX_ACTIONS, Message, advice, events, joined, position, probabilities
+from catbox_env import Event, GameState
+from catbox_env.core.show import last_position
+
+
+class RecordedGame:
+    """A record with all its positions.
+
+    Attributes: ``record``; ``last``: how many actions it has; ``states``: the position at the beginning and after each
+    action.
+    """
+
+    def __init__(self, record: GameRecord) -> None:
+        self.record, self.last = record, len(record.actions)
+        self.states = [copy.deepcopy(state) for state in record.states()]
+
+    def shown(self, number: int) -> GameState:
+        """The position to show after ``number`` actions: if the last of them ended a round, the end of that round."""
+        after = self.states[number]
+        return (
+            last_position(self.states[number - 1], self.record.actions[number - 1], after)
+            if number
+            else after
+        )
+
+    def events(self, number: int, seat: int | None) -> list[Event]:
+        """What ``seat`` (None: all hands open) sees of action ``number``, counted from 1; 0: of the beginning.
+
+        The last one also says how the game ended, if its actions do not.
+        """
+        told: list[Event] = []
+        if number:
+            before, after = self.states[number - 1 : number + 1]
+            told += self.record.game.events(before, self.record.actions[number - 1], after, seat)
+        if number < self.last:
+            return told
+        if (forfeit := self.record.forfeit) is not None:
+            loser, reason = forfeit["seat"], printable(" ".join(forfeit["reason"].split()))
+            told.append(Event("forfeit", loser, f"player_{loser} forfeited the game: {reason}"))
+            returns = enumerate(self.record.returns or ())
+            counts = ", ".join(f"player_{seat} {value:g}" for seat, value in returns)
+            told.append(Event("forfeit", None, f"it counts as {counts}"))
+        elif not self.states[-1].is_terminal():
+            told.append(Event("unfinished", None, "the game was not finished"))
+        return told
 
 
 class Recording(RecordedGame):
-    """A game of a file of records, as messages; `begin`, `step` and `show` send them to the one page that shows it.
+    """A game of a file of records, as messages; `step` and `show` send them to the one page that shows it.
 
     Args:
         record: the game.
@@ -33,7 +75,7 @@ class Recording(RecordedGame):
         super().__init__(record)
         self._games, self._game_number = games, game_number
         self._number = 0
-        self._seat: int | None = None
+        self._seat: int | None = -1  # no view yet
         self._names = [printable(name) for name in record.agents]
 
     @classmethod
@@ -83,29 +125,19 @@ class Recording(RecordedGame):
         told = advice(number, self._names[state.current_player], probabilities(self.record.game, policy))
         return {**told, "recorded": True}
 
-    def begin(self, viewer: Viewer, number: int, seat: int | None) -> None:
-        """Show the position after ``number`` actions, or the last one, as ``seat`` sees it; None: all hands open."""
-        self._number, self._seat = min(number, self.last), seat
-        viewer.send(self.joined(self._number, seat))
-        self._tell_events(viewer)
-        self.show(viewer)
-
     def step(self, viewer: Viewer, number: int, seat: int | None) -> None:
-        """Show the position after ``number`` actions as ``seat`` sees it; None: all hands open."""
-        turned = seat != self._seat
+        """Show the position after ``number`` actions as ``seat`` sees it (None: all hands open), after all events if
+        that is another view."""
+        if seat != self._seat:
+            for message in self.told(seat):
+                viewer.send(message)
         self._number, self._seat = number, seat
-        if turned:
-            self._tell_events(viewer)
         self.show(viewer)
 
     def show(self, viewer: Viewer) -> None:
         """Send the current position again, with the advice of the coach or else the recorded policy."""
         number, seat = self._number, self._seat
         viewer.send(self.position(number, seat, viewer.theme, viewer.size))
-        if not viewer.coach.is_on and (policy := self.policy(number, seat)) is not None:
+        if viewer.coach.shows is None and (policy := self.policy(number, seat)) is not None:
             viewer.send(policy)
         viewer.coach.ask(self.decision(number, seat), number)
-
-    def _tell_events(self, viewer: Viewer) -> None:
-        for message in self.told(self._seat):
-            viewer.send(message)

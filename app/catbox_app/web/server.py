@@ -1,6 +1,6 @@
-"""The server of `catbox web`: it serves the page, and a WebSocket to each open one.
+"""The server of `catbox web`: it serves the page, and a WebSocket to each open one; the socket that it listens on.
 
-One thread handles messages, and only it touches tables. Agents and coaches think in others (`jobs`).
+One thread handles messages, and only it touches tables. Agents and coaches think in others (`Job`).
 """
 
 from __future__ import annotations
@@ -8,30 +8,35 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import json
+import socket
 import sys
 import threading
 import time
 import traceback
-from collections.abc import AsyncIterator, Callable
+import webbrowser
+from collections.abc import AsyncIterator
 from concurrent.futures import Future
 from typing import Any
 
+import uvicorn
 from starlette.applications import Starlette
 from starlette.middleware import Middleware
 from starlette.routing import Mount, WebSocketRoute
 from starlette.staticfiles import StaticFiles
+from starlette.types import ASGIApp
 from starlette.websockets import WebSocket, WebSocketDisconnect
+from uvicorn.protocols.http.h11_impl import H11Protocol
 
 import catbox_env
 from catbox_agents import AgentError
 from catbox_app.rules import REWARD
+from catbox_app.web import STATIC
+from catbox_app.web.coach import Job
 from catbox_app.web.connection import Connection
 from catbox_app.web.guard import Guard
-from catbox_app.web.jobs import Job
 from catbox_app.web.kept import KeptTables, write
 from catbox_app.web.lobby import lobby
-from catbox_app.web.pages import STATIC
-from catbox_app.web.reading import Message
+from catbox_app.web.messages import Message, failed
 from catbox_app.web.table import new_match
 from catbox_app.web.tables import Tables
 
@@ -51,6 +56,10 @@ SHARE = 4
 PATIENCE = 0.3
 #: The most jobs that run at once.
 THINKERS = 32
+#: Seconds that a thinking thread may keep the one that answers pages waiting. Python's default of 5 ms adds up.
+SWITCH_SECONDS = 0.0005
+#: Seconds until a connection whose request is incomplete is closed.
+REQUEST_SECONDS = 20.0
 
 
 def get_ready() -> None:
@@ -75,22 +84,17 @@ class JobRunner:
         self._thinkers = asyncio.Semaphore(THINKERS)
         self._turn = asyncio.Semaphore(1)
         self._changed = asyncio.Event()
-        self._ends = False
+        self.ends = False
         self._running: set[asyncio.Task[None]] = set()
 
     def wake(self) -> None:
         """Look for jobs, because something has changed."""
         self._changed.set()
 
-    def end(self) -> None:
-        """Make `run` return."""
-        self._ends = True
-        self.wake()
-
     async def run(self) -> None:
-        """Run jobs until `end` is called, then write all tables."""
+        """Run jobs until ``ends`` is set, then write all tables."""
         keeping = asyncio.create_task(self._keep())
-        while not self._ends:
+        while not self.ends:
             with contextlib.suppress(TimeoutError):
                 await asyncio.wait_for(self._changed.wait(), self.tables.seconds_to_wait())
             self._changed.clear()
@@ -111,9 +115,19 @@ class JobRunner:
             self.wake()  # for what has changed meanwhile
 
     async def _run(self, job: Job) -> None:
+        found: Future[Any] = Future()
+
+        def think() -> None:
+            try:
+                found.set_result(job.think())
+            except BaseException as error:  # noqa: BLE001  (it is reported below)
+                found.set_exception(error)
+
         async with self._thinkers:
             async with self._turn:
-                thought = asyncio.wrap_future(_begun(job.think))
+                # A daemon thread does not keep the program from exiting.
+                threading.Thread(target=think, name="catbox-thinks", daemon=True).start()
+                thought = asyncio.wrap_future(found)
                 await asyncio.wait({thought}, timeout=PATIENCE)
             await asyncio.wait({thought})
         error = thought.exception()
@@ -129,20 +143,6 @@ class JobRunner:
         self.wake()
 
 
-def _begun(think: Callable[[], Any]) -> Future[Any]:
-    """The result of ``think``, run in a daemon thread, which does not keep the program from exiting."""
-    found: Future[Any] = Future()
-
-    def run() -> None:
-        try:
-            found.set_result(think())
-        except BaseException as error:  # noqa: BLE001  (the loop that awaits it reports it)
-            found.set_exception(error)
-
-    threading.Thread(target=run, name="catbox-thinks", daemon=True).start()
-    return found
-
-
 def web_app(tables: Tables, host: str = "127.0.0.1", kept: KeptTables | None = None) -> Starlette:
     """The ASGI application. ``host``: what the server listens on; ``kept``: keeps the tables."""
 
@@ -153,7 +153,8 @@ def web_app(tables: Tables, host: str = "127.0.0.1", kept: KeptTables | None = N
         try:
             yield
         finally:
-            runner.end()
+            runner.ends = True
+            runner.wake()
             await running
 
     routes = [WebSocketRoute("/ws", serve_page), Mount("/", StaticFiles(directory=STATIC, html=True))]
@@ -189,26 +190,35 @@ class Waiting:
         return text
 
 
-async def serve_page(socket: WebSocket) -> None:
+async def serve_page(page: WebSocket) -> None:
     """Serve one page until it disconnects, or no longer reads."""
-    runner: JobRunner = socket.app.state.runner
-    await socket.accept()
+    runner: JobRunner = page.app.state.runner
+    await page.accept()
     if runner.pages >= MAX_PAGES:
         text = f"{MAX_PAGES} pages are open, the most that this server allows. Try again later."
-        await socket.send_text(json.dumps({"type": "failed", "code": "full", "text": text}))
-        await socket.close(1013)
+        await page.send_text(json.dumps(failed(text, "full")))
+        await page.close(1013)
         return
     runner.pages += 1
     waiting = Waiting()
     connection = Connection(runner.tables, waiting.put)
-    sending = asyncio.create_task(_send(socket, waiting))
-    receiving = asyncio.create_task(_receive(socket, runner, connection))
+
+    async def receive() -> None:
+        """Take the messages of the page until it disconnects."""
+        while (message := await page.receive())["type"] != "websocket.disconnect":
+            begun = time.monotonic()
+            connection.receive_text(message.get("text") or "")  # bytes are no message
+            runner.wake()
+            await asyncio.sleep(SHARE * (time.monotonic() - begun))
+
+    sending = asyncio.create_task(_send(page, waiting))
+    receiving = asyncio.create_task(receive())
     filling = asyncio.create_task(waiting.is_full.wait())
     try:
         await asyncio.wait((receiving, filling), return_when=asyncio.FIRST_COMPLETED)
         if filling.done():
             with contextlib.suppress(TimeoutError, RuntimeError):  # it may not even read that
-                await asyncio.wait_for(socket.close(1008, NOT_READ), CLOSING_SECONDS)
+                await asyncio.wait_for(page.close(1008, NOT_READ), CLOSING_SECONDS)
         else:
             await receiving  # raises what went wrong
     finally:
@@ -219,17 +229,94 @@ async def serve_page(socket: WebSocket) -> None:
         runner.wake()
 
 
-async def _receive(socket: WebSocket, runner: JobRunner, connection: Connection) -> None:
-    """Take the messages of a page until it disconnects."""
-    while (message := await socket.receive())["type"] != "websocket.disconnect":
-        begun = time.monotonic()
-        connection.receive_text(message.get("text") or "")  # bytes are no message
-        runner.wake()
-        await asyncio.sleep(SHARE * (time.monotonic() - begun))
-
-
-async def _send(socket: WebSocket, waiting: Waiting) -> None:
+async def _send(page: WebSocket, waiting: Waiting) -> None:
     """Send the waiting messages, in order."""
     with contextlib.suppress(WebSocketDisconnect, RuntimeError):  # the page is gone
         while True:
-            await socket.send_text(await waiting.get())
+            await page.send_text(await waiting.get())
+
+
+class Protocol(H11Protocol):
+    """HTTP with a time limit for incomplete requests, which uvicorn lacks."""
+
+    _timer: asyncio.TimerHandle | None = None
+    _is_upgraded = False
+
+    def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
+        """Start the clock for the first request."""
+        super().connection_made(transport)
+        self._wait()
+
+    def data_received(self, data: bytes) -> None:
+        """Stop the clock once a request is complete; start it with the next one."""
+        super().data_received(data)
+        if self._is_upgraded:
+            return
+        if self.cycle is not None and not self.cycle.response_complete:
+            self._cancel()
+        elif self._timer is None:
+            self._wait()
+
+    def handle_websocket_upgrade(self, event: Any) -> None:
+        """From now on the connection belongs to another protocol."""
+        super().handle_websocket_upgrade(event)
+        self._is_upgraded = True
+        self._cancel()
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        """Forget the connection."""
+        super().connection_lost(exc)
+        self._cancel()
+
+    def _wait(self) -> None:
+        self._timer = self.loop.call_later(REQUEST_SECONDS, self.transport.close)
+
+    def _cancel(self) -> None:
+        if self._timer is not None:
+            self._timer.cancel()
+            self._timer = None
+
+
+def listen(host: str, port: int) -> socket.socket:
+    """A listening socket. ``port`` 0: any free port. Raises ``ValueError`` that says what to do."""
+    try:
+        found = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE)
+        family, _, _, _, address = found[0]
+        both = family == socket.AF_INET6 and socket.has_dualstack_ipv6()
+        return socket.create_server(address, family=family, backlog=128, dualstack_ipv6=both)
+    except OSError as error:
+        raise ValueError(
+            f"--host {host} --port {port}: {error.strerror}; expected an address of this machine, such as 127.0.0.1, "
+            "or 0.0.0.0 for all, and an unused port of 1024 or above, or 0 for any free port"
+        ) from None
+
+
+def address_of(listening: socket.socket, host: str) -> str:
+    """The URL to open in a browser on this machine."""
+    port = listening.getsockname()[1]
+    name = {"0.0.0.0": "127.0.0.1", "::": "[::1]"}.get(host, f"[{host}]" if ":" in host else host)
+    return f"http://{name}:{port}/"
+
+
+def server_of(app: ASGIApp) -> uvicorn.Server:
+    """A server of ``app``; ``run(sockets=[...])`` returns when ``should_exit`` is set, or on Ctrl-C."""
+    config = uvicorn.Config(
+        app,
+        http=Protocol,
+        ws="websockets-sansio",
+        ws_max_size=LARGEST_MESSAGE,
+        ws_per_message_deflate=False,
+        log_level="warning",
+        access_log=False,
+        server_header=False,
+        timeout_graceful_shutdown=2,
+    )
+    return uvicorn.Server(config)
+
+
+def serve(app: ASGIApp, listening: socket.socket, open_browser: str | None = None) -> None:
+    """Serve until Ctrl-C. ``open_browser``: the URL to open in a browser."""
+    if open_browser is not None:
+        threading.Thread(target=webbrowser.open, args=(open_browser,), daemon=True).start()
+    sys.setswitchinterval(SWITCH_SECONDS)
+    server_of(app).run(sockets=[listening])

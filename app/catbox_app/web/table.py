@@ -9,9 +9,8 @@ from typing import Any
 from catbox_agents.arena.records import record_lines
 from catbox_agents.match import Decision, Match
 from catbox_app.rules import command_line
-from catbox_app.web.jobs import Job
-from catbox_app.web.pages import Viewer, events, joined, position, told_seed
-from catbox_app.web.reading import Failed, Message, Refused
+from catbox_app.web.coach import Job, Viewer
+from catbox_app.web.messages import Failed, Message, Refused, events, failed, joined, position, told_seed
 from catbox_env import Game
 from catbox_env.core.show import explain_refusal
 
@@ -91,13 +90,7 @@ class Table:
         if other is not None and other is not viewer:
             other.seat = None
             other.coach.forget()
-            other.send(
-                {
-                    "type": "failed",
-                    "code": "taken_over",
-                    "text": "This seat was taken over in another window.",
-                }
-            )
+            other.send(failed("This seat was taken over in another window.", "taken_over"))
         viewer.seat = seat
         self.viewers[seat] = viewer
         self.used = self._clock()
@@ -141,9 +134,7 @@ class Table:
             self.match.undo(seat)
         except ValueError as error:
             raise Refused(str(error)) from None
-        self._changed()
-        for viewer in self.viewers.values():
-            self._tell_beginning(viewer)
+        self._begin_again()
 
     def again(self, seat: int, deal: str) -> None:
         """Start again: ``deal`` is ``"new"``, ``"same"`` or ``"next_seat"``, the same deal from the next seat.
@@ -164,10 +155,7 @@ class Table:
             self.viewers = {(seat + 1) % self.game.num_players: page for seat, page in self.viewers.items()}
             for place, viewer in self.viewers.items():
                 viewer.seat = place
-        self._changed()
-        for viewer in self.viewers.values():
-            self._tell_beginning(viewer)
-        self._tell_people()
+        self._begin_again()
 
     def set_pace(self, seconds: float) -> None:
         """Set how long agents wait from now on."""
@@ -207,7 +195,7 @@ class Table:
             if asked == self.changes:
                 self.trouble = f"{error} It cannot play on: take your last action back, or start a new game."
                 for viewer in self.viewers.values():
-                    viewer.send({"type": "failed", "code": "agent", "text": self.trouble})
+                    viewer.send(failed(self.trouble, "agent"))
 
         return Job(self.match.thought(), finish, fail)
 
@@ -221,15 +209,12 @@ class Table:
         message = position(match.state, len(match.actions), seen_by, viewer.theme, viewer.size)
         message["rounds"] = match.rounds
         message["places"] = match.places if match.is_over else None
-        message["waits_for"] = (
-            "over"
-            if match.is_over
-            else "agent"
-            if not match.waits_for_person
-            else "you"
-            if to_move == seat
-            else "person"
-        )
+        if match.is_over:
+            message["waits_for"] = "over"
+        elif match.waits_for_person:
+            message["waits_for"] = "you" if to_move == seat else "person"
+        else:
+            message["waits_for"] = "agent"
         message["can_undo"] = self.is_for_one and seat in match.movers
         viewer.send(message)
         viewer.coach.ask(match.state if to_move == seat else None, len(match.actions))
@@ -239,6 +224,12 @@ class Table:
         self.trouble = None
         self.used = self._clock()
         self._paused_until = self.used + self.pace
+
+    def _begin_again(self) -> None:
+        self._changed()
+        for viewer in self.viewers.values():
+            self._tell_beginning(viewer)
+        self._tell_people()
 
     def _went_on(self, first: int) -> None:
         """Tell everybody what happened from action ``first`` on, counted from 0."""
@@ -262,7 +253,7 @@ class Table:
         self._tell_events(seat, viewer, max(0, len(self.match.actions) - TOLD_AGAIN))
         self.show(seat)
         if self.trouble:
-            viewer.send({"type": "failed", "code": "agent", "text": self.trouble})
+            viewer.send(failed(self.trouble, "agent"))
 
     def _tell_events(self, seat: int, viewer: Viewer, first: int) -> None:
         for number, told in enumerate(self.match.events(seat, first), first + 1):

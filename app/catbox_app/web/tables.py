@@ -8,8 +8,8 @@ from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 
 from catbox_agents.match import Match
-from catbox_app.web.jobs import Job
-from catbox_app.web.reading import Failed
+from catbox_app.web.coach import Job
+from catbox_app.web.messages import Failed
 from catbox_app.web.table import Table
 
 #: The most tables, and the most that one page may open.
@@ -71,13 +71,14 @@ class Tables:
         """Close one of ``tables`` if there are ``most`` of them."""
         if len(tables) < most:
             return
-        left = [table for table in tables if not table.viewers and self._is_spare(table)]
+        left = []
+        for table in tables:
+            is_spare = table.match.is_over or (table.is_for_one and not self._are_kept)
+            if is_spare and not table.viewers:
+                left.append(table)
         if not left:
             raise Failed(f"There are {most} tables, the most {which}.", "full")
         self._close(min(left, key=lambda table: table.used))
-
-    def _is_spare(self, table: Table) -> bool:
-        return table.match.is_over or (table.is_for_one and not self._are_kept)
 
     def add(self, table: Table) -> Table:
         """Add a table, such as one that was kept (`kept`)."""

@@ -44,7 +44,7 @@ def test_points_are_those_of_a_hint(page: Page) -> None:
     assert told["best"] == found[0].action
     for one, estimate in zip(told["values"], found, strict=True):
         assert (one["action"], one["value"], one["unit"]) == (estimate.action, estimate.lead, "points")
-        assert one["interval"] == pytest.approx(1.96 * estimate.error)
+        assert one["interval"] == estimate.interval
 
 
 def test_advice_for_a_position_that_is_gone_is_not_sent(page: Page) -> None:

@@ -15,7 +15,7 @@ import pytest
 from websockets.sync.client import connect
 
 from catbox_agents import Agent
-from catbox_app.web import server, serving
+from catbox_app.web import server
 from tests.app.table import CATBOX, ENVIRONMENT, refused, run
 
 
@@ -62,7 +62,7 @@ def test_it_serves_the_page_until_it_is_stopped_whoever_thinks(
 def test_leaving_this_machine_is_said_with_what_it_means(monkeypatch: pytest.MonkeyPatch) -> None:
     served: list[object] = []
     monkeypatch.setattr(server, "get_ready", lambda: None)
-    monkeypatch.setattr(serving, "serve", lambda *given: served.append(given[2]))
+    monkeypatch.setattr(server, "serve", lambda *given: served.append(given[2]))
     ran = run("web", "--host", "0.0.0.0", "--port", "0", columns=1000)
     assert ran.exit_code == 0
     assert "anyone who can reach this machine" in ran.stdout

@@ -20,7 +20,7 @@ connection.receive({"type": "join", "seat_key": told[-1]["seats"][0]["key"]})
 connection.receive({"type": "coach", "agent": "best", "shows": "policy"})
 tables.run_due()
 assert told[-1]["type"] == "coach", told[-1]
-import catbox_app.commands.web, catbox_app.web.server, catbox_app.web.serving
+import catbox_app.commands.web, catbox_app.web.server
 found = [name for name in ("torch", "matplotlib", "starlette", "uvicorn", "typer") if name in sys.modules]
 print(found)
 """

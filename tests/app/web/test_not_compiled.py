@@ -6,7 +6,7 @@ import json
 
 import pytest
 
-from catbox_app.web.in_worker import Host
+from catbox_app.web.connection import Host
 from catbox_app.web.tables import Tables
 from catbox_env.core import compilation
 from tests.app.web.page import Page

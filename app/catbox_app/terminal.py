@@ -1,15 +1,21 @@
-"""How a game looks at the terminal: the position, what happened, hints, and an agent's reasons."""
+"""A game at the terminal: the position, what happened, hints, an agent's reasons; and single keys, without Enter."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+import os
+import select
+import sys
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
 
 from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
 from catbox_agents import Agent, AgentError
-from catbox_agents.match import with_names
+from catbox_agents.arena.records import write_records
+from catbox_agents.match import Match, with_names
 from catbox_app.estimates import WORLDS, estimates
 from catbox_env import Event, Game, GameState
 from catbox_env.core.show import last_position, styled_text
@@ -31,6 +37,16 @@ STYLES = {
     "forfeit": "bold red",
     "unfinished": "bold",
 }
+#: What terminals send for special keys.
+SEQUENCES = {
+    "\x1b[A": "up", "\x1b[B": "down", "\x1b[C": "right", "\x1b[D": "left", "\x1bOA": "up", "\x1bOB": "down",
+    "\x1bOC": "right", "\x1bOD": "left", "\x1b[H": "home", "\x1b[F": "end", "\x1b[1~": "home", "\x1b[4~": "end",
+    "\x1b[5~": "up", "\x1b[6~": "down", "\r": "enter", "\n": "enter", " ": "right", "\x7f": "left", "\x04": "q",
+}  # fmt: skip
+#: The same on Windows, after the first character of two.
+WINDOWS = {"H": "up", "P": "down", "M": "right", "K": "left", "G": "home", "O": "end", "I": "up", "Q": "down"}
+#: Seconds to wait for the rest of a sequence; nothing follows the Escape key alone.
+REST = 0.05
 
 
 class Display:
@@ -61,8 +77,9 @@ class Display:
             found.append(line)
         return found
 
-    def tell(self, before: GameState, action: int, after: GameState) -> None:
-        """Print what happened in an action; above the end of a round, its last position, all open."""
+    def tell_last(self, match: Match) -> None:
+        """Print what happened in the last action; above the end of a round, its last position, all open."""
+        (before, after), action = match.states[-2:], match.actions[-1]
         events = list(self.game.events(before, action, after, self.viewer))
         told = self.lines(events)
         if after.round_ended:
@@ -112,3 +129,57 @@ class Display:
             values = [*points.values(), sum(points.values())]
             table.add_row(self.game.action_to_string(action), *(f"{value:.2f}" for value in values))
         self.console.print(table)
+
+
+@contextmanager
+def saving(match: Match, path: Path | None, console: Console) -> Iterator[None]:
+    """Write the game to ``path`` when the block ends, however it does; None: write nothing."""
+    try:
+        yield
+    finally:
+        if path is not None:
+            write_records(path, match.game, list(dict.fromkeys(match.names)), [match.record()])
+            console.print(Text(f"Saved to {path}; catbox replay shows it."), soft_wrap=True)
+
+
+def has_keys() -> bool:
+    """Whether the input is a keyboard, so that `single_keys` can be used."""
+    return sys.stdin.isatty()
+
+
+@contextmanager
+def single_keys() -> Iterator[None]:
+    """In this block keys are read one by one, without echo; Ctrl-C still interrupts. Needs `has_keys`."""
+    if sys.platform == "win32":
+        yield
+        return
+    import termios
+    import tty
+
+    terminal = sys.stdin.fileno()
+    before = termios.tcgetattr(terminal)
+    try:
+        tty.setcbreak(terminal)
+        yield
+    finally:
+        termios.tcsetattr(terminal, termios.TCSADRAIN, before)
+
+
+def read_key() -> str:
+    """The next key in a block of `single_keys`: a character, or left, right, up, down, home, end, enter.
+
+    The space bar is right, and the end of the input is q.
+    """
+    if sys.platform == "win32":
+        import msvcrt
+
+        key = msvcrt.getwch()
+        return WINDOWS.get(msvcrt.getwch(), "") if key in ("\x00", "\xe0") else SEQUENCES.get(key, key)
+    terminal = sys.stdin.fileno()
+    data = os.read(terminal, 1)
+    while data[:1] == b"\x1b" and len(data) < 6 and select.select([terminal], [], [], REST)[0]:
+        data += os.read(terminal, 1)
+        if len(data) > 2 and (data[-1:].isalpha() or data[-1:] == b"~"):
+            break
+    text = data.decode(errors="replace")
+    return SEQUENCES.get(text, text) if text else "q"

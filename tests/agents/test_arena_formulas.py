@@ -12,9 +12,9 @@ import pytest
 
 import catbox_agents
 import catbox_env
-from catbox_agents.arena.deals import GROUP, deal_seed, decision_key, decision_seeds
-from catbox_agents.arena.intervals import bootstrap_interval, estimates, resampled_sums
-from catbox_agents.arena.ratings import nash_average, ratings
+from catbox_agents.arena.arena_result import bootstrap_interval, nash_average, ratings, resampled_sums
+from catbox_agents.arena.results import estimates
+from catbox_agents.arena.tables import GROUP, deal_seed, decision_key, decision_seeds
 from tests.agents.arena_agents import Highest, Lowest, Middle, spec
 
 NAMES = ["low", "high", "middle"]

@@ -14,10 +14,9 @@ import pytest
 import catbox_agents
 import catbox_env
 from catbox_agents import Agent, ArenaResult
-from catbox_agents.arena import deals, run
-from catbox_agents.arena.deals import DEAL_SETS, SMALL, deal_seed
+from catbox_agents.arena import run, tables
 from catbox_agents.arena.report import page
-from catbox_agents.arena.tables import MIXED, PAIR, SELF, all_tables
+from catbox_agents.arena.tables import DEAL_SETS, MIXED, PAIR, SELF, SMALL, all_tables, deal_seed
 from catbox_agents.networks.policy_agent import PolicyAgent
 from catbox_train.config import MAX_SEED
 from tests.agents.arena_agents import Drawing, Highest, Lowest, Middle, RandomButBids, spec
@@ -201,10 +200,10 @@ def test_until_ci_plays_until_every_interval_is_narrow(
 
 
 def test_blocks_cover_every_deal_once() -> None:
-    ends = [deals.first_deal(number) for number in range(30)]
+    ends = [tables.first_deal(number) for number in range(30)]
     assert ends[:10] == [0, 16, 32, 48, 64, 80, 96, 112, 128, 192]
     for num_deals in range(1, 700):
-        number = deals.num_blocks(num_deals)
+        number = tables.num_blocks(num_deals)
         assert ends[number - 1] < num_deals <= ends[number]
 
 

@@ -12,15 +12,13 @@ from pathlib import Path
 from typing import BinaryIO
 
 import numpy as np
-from rich import box
 from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
 import catbox_env
 from catbox_agents.arena.arena_result import ArenaResult
-from catbox_agents.arena.intervals import Estimate
-from catbox_agents.arena.results import Result
+from catbox_agents.arena.results import Estimate, a_round, terminal_table
 from catbox_agents.files import write_atomically
 
 #: The longest name that the picture shows in full.
@@ -60,32 +58,6 @@ def milliseconds(seconds: float | None) -> str:
     if seconds is None:
         return ""
     return f"{1000 * seconds:.3g}" if seconds < 0.1 else f"{1000 * seconds:,.0f}"
-
-
-def results_table(matches: list[Result], title: str) -> Table:
-    """A section for each match, a row for each agent with the number of seats it held."""
-    statistics = list(matches[0].standings[0].statistics) if matches else []
-    rows = [["agent", "score a game", "margin a game", "win share", *map(_a_round, statistics)]]
-    for match in matches:
-        for standing in match.standings:
-            rows.append(
-                [
-                    f"{standing.seats} x {standing.name}",
-                    f"{standing.score:.2f}",
-                    f"{standing.margin:+.2f} ± {standing.margin_ci95:.2f}",
-                    f"{standing.win_share:.1%}",
-                    *(f"{standing.statistics[name]:.2f}" for name in statistics),
-                ]
-            )
-    table = _terminal_table(rows)
-    table.title, table.caption = (
-        title,
-        "margin: own score minus the others', with its 95 % interval; win share: of all games",
-    )
-    ends = np.cumsum([len(match.standings) for match in matches])
-    for end in ends:
-        table.rows[end - 1].end_section = True
-    return table
 
 
 def terminal_tables(result: ArenaResult, width: int) -> list[Table]:
@@ -191,7 +163,7 @@ def _statistics_rows(result: ArenaResult, labels: Mapping[str, str]) -> list[lis
     names = list(
         dict.fromkeys(name for t in result.tables.values() for s in t.standings for name in s.statistics)
     )
-    rows = [["agent", "among", "score a game", "win share", *map(_a_round, names)]]
+    rows = [["agent", "among", "score a game", "win share", *map(a_round, names)]]
     for (agent, field), table in result.tables.items():
         standing = table[agent]
         means = [f"{standing.statistics[name]:.2f}" if name in standing.statistics else "" for name in names]
@@ -199,11 +171,6 @@ def _statistics_rows(result: ArenaResult, labels: Mapping[str, str]) -> list[lis
             [labels[agent], labels[field], f"{standing.score:.2f}", f"{standing.win_share:.1%}", *means]
         )
     return rows
-
-
-def _a_round(statistic: str) -> str:
-    """The heading of a statistic, whose mean is over rounds."""
-    return f"{statistic.replace('_', ' ')} a round"
 
 
 def _model_rows(result: ArenaResult, labels: Mapping[str, str]) -> list[list[str]]:
@@ -242,25 +209,10 @@ def _tables_of_width(width: int, rows: list[list[str]], keys: int) -> list[Table
     for number in range(1, len(others) + 1):
         size = math.ceil(len(others) / number)
         parts = [others[k : k + size] for k in range(0, len(others), size)]
-        tables = [_terminal_table([row[:keys] + [row[k] for k in part] for row in rows]) for part in parts]
+        tables = [terminal_table([row[:keys] + [row[k] for k in part] for row in rows]) for part in parts]
         if all(console.measure(table, options=unbounded).maximum <= width for table in tables):
             break
     return tables
-
-
-def _terminal_table(rows: list[list[str]]) -> Table:
-    table = Table(box=box.SIMPLE_HEAD, pad_edge=False, padding=0)
-    for number, name in enumerate(rows[0]):
-        text = name in ("one agent", "agent", "among")
-        table.add_column(
-            name if text else name.replace(" ", "\n"),
-            justify="left" if text else "right",
-            overflow="fold",
-            no_wrap=not text and number > 0,
-        )
-    for row in rows[1:]:
-        table.add_row(*map(Text, row))
-    return table
 
 
 def draw_matrix(result: ArenaResult, file: BinaryIO) -> None:

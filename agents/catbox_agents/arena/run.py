@@ -14,40 +14,37 @@ import os
 import pickle
 import secrets
 import tempfile
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import ExitStack
 from itertools import chain
 from pathlib import Path
 from typing import Any
 
 import catbox_env
-from catbox_agents.arena.arena_result import ArenaResult, arena_result, widest_interval
-from catbox_agents.arena.deals import (
-    MIN_DEALS,
-    SMALL,
-    SMALL_BLOCKS,
-    check_num_deals,
-    first_deal,
-    num_blocks,
-    seed_of_deals,
-)
+from catbox_agents.arena.arena_result import ArenaResult, arena_result
 from catbox_agents.arena.records import record_lines, write_records
 from catbox_agents.arena.results import Block, Result, table_result
 from catbox_agents.arena.store import BLOCKS_FILE, Store
 from catbox_agents.arena.tables import (
+    MIN_DEALS,
     PAIR,
-    Pickled,
+    SMALL,
+    SMALL_BLOCKS,
+    Play,
     Players,
     Setup,
     Table,
     Task,
     all_tables,
+    first_deal,
+    num_blocks,
     play_block,
     played_game,
+    seed_of_deals,
 )
 from catbox_agents.specs import AgentSpec, label_of, labels_of, meaning
 from catbox_env import Game
-from catbox_env.core.checks import brief, check_flag, check_integer, check_number
+from catbox_env.core.checks import brief, check_flag, check_integer, check_number, is_integer
 from catbox_env.core.extras import install_line
 from catbox_env.core.game import check_game_object
 
@@ -67,9 +64,6 @@ _FIRST_CHECK, _FARTHEST = SMALL_BLOCKS * SMALL, 4
 DEALS_FOR_WIDTH = 1_000_000
 #: Most deals of an arena: all are held in memory.
 MAX_DEALS = 10_000_000
-
-#: Plays tasks: each with its block, in any order.
-Play = Callable[[Iterable[Task]], Iterator[tuple[Task, Block]]]
 
 
 class EvaluationInterrupted(KeyboardInterrupt):
@@ -120,7 +114,7 @@ def evaluate(
             f"{len(labels)} agents ({', '.join(labels)}) for {seats} seats: name at most {seats} agents, or play with "
             "more players"
         )
-    num_deals = check_num_deals(num_deals)
+    num_deals = _check_num_deals(num_deals)
     seed = secrets.randbits(128) if seed is None else seed_of_deals(None, seed)[0]
     line_up = tuple(min(seat, len(labels) - 1) for seat in range(seats))
     table = Table(PAIR, tuple(range(len(labels))), line_up)
@@ -144,7 +138,7 @@ def evaluate(
         while first < num_deals:
             if num_deals - first < 1.5 * size:  # the last batch is about as large as the one before it
                 size = num_deals - first
-            blocks.append(play_block(setup, players, Task(0, first, size), ended))
+            blocks.append(play_block(players, Task(0, first, size), ended))
             first += size
             size = min(size + (size + 1) // 2, largest)
     except KeyboardInterrupt:
@@ -201,7 +195,7 @@ def run_arena(
     missing = [name for name in NEEDED if importlib.util.find_spec(name) is None]
     if missing:
         raise ValueError(f"the arena needs {', '.join(missing)}. {install_line('arena')}")
-    most = check_num_deals(
+    most = _check_num_deals(
         (1000 if until_ci is None else DEALS_FOR_WIDTH) if num_deals is None else num_deals
     )
     if most > MAX_DEALS:
@@ -243,24 +237,21 @@ def run_arena(
             blocks, keep = store.blocks, store.add
         planned = most if width is None else min(most, _FIRST_CHECK)
         try:
-            play: Play = lambda tasks: ((task, play_block(setup, players, task)) for task in tasks)  # noqa: E731
+            play: Play = lambda tasks: ((task, play_block(players, task)) for task in tasks)  # noqa: E731
             if ray_address is not None:
-                from catbox_agents.arena.ray_workers import RayWorkers
+                from catbox_agents.arena.ray_workers import on_cluster
 
-                on_ray = RayWorkers(setup, fingerprints, ray_address, processes)
-                play = stack.enter_context(on_ray).play
+                play = stack.enter_context(on_cluster(setup, fingerprints, ray_address, processes))
             elif processes is not None:
-                from catbox_agents.arena.workers import Workers  # a browser has no processes
+                from catbox_agents.arena.workers import in_processes  # a browser has no processes
 
-                play = stack.enter_context(Workers(setup, processes)).play
-            elif limit is not None:
-                players.warm_up()
+                play = stack.enter_context(in_processes(setup, processes))
             total = planned
             while True:
                 _play(setup, blocks, planned, total, play, keep, progress)
                 if width is None or planned == most:
                     break
-                widest = widest_interval(setup, blocks, planned)
+                widest = arena_result(setup, blocks, planned, deal_set_name).widest
                 if widest <= width:
                     break
                 needed = planned * (widest / width) ** 2
@@ -293,7 +284,7 @@ def _arena_names(game: Game, agents: Sequence[AgentSpec], names: Sequence[str] |
     return labels_of(agents)
 
 
-def _given(agent: AgentSpec, name: str) -> AgentSpec | Pickled:
+def _given(agent: AgentSpec, name: str) -> AgentSpec | bytes:
     """A spec, or the pickled agent. Raises ValueError for an agent that cannot be pickled."""
     if isinstance(agent, str | os.PathLike):
         return os.fspath(agent)
@@ -305,7 +296,7 @@ def _given(agent: AgentSpec, name: str) -> AgentSpec | Pickled:
             f"agent {name!r} cannot be copied for each block of deals: pickle raised {type(error).__name__}: {error}; "
             "give a spec, such as 'package.module:Class', or make the agent picklable"
         ) from error
-    return Pickled(pickled)
+    return pickled
 
 
 def _check_agents(agents: object) -> None:
@@ -408,3 +399,14 @@ def _write(
         longest = {(task.first, task.table): task for task in sorted(store.blocks, key=lambda t: t.num_deals)}
         games = (game for _, task in sorted(longest.items()) for game in store.games(task))
         write_records(Path(record), games=games, **header)
+
+
+def _check_num_deals(num_deals: object) -> int:
+    """``num_deals`` as an int. Raises ``ValueError`` unless it is an integer of at least `MIN_DEALS`."""
+    if not is_integer(num_deals):
+        raise ValueError(f"num_deals={brief(num_deals)}: expected an integer, such as 1000")
+    if num_deals < MIN_DEALS:
+        raise ValueError(
+            f"num_deals={num_deals}: expected at least {MIN_DEALS}; with fewer the interval would be meaningless"
+        )
+    return int(num_deals)

@@ -14,7 +14,7 @@ import os
 import pickle
 import secrets
 import tempfile
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from contextlib import ExitStack
 from itertools import chain
 from pathlib import Path
@@ -192,9 +192,9 @@ def run_arena(
     code; `WriteError` for a folder or file that cannot be written. Ctrl-C raises `ArenaInterrupted`, a
     KeyboardInterrupt with the result so far, which is also written to ``output``.
     """
-    missing = [name for name in NEEDED if importlib.util.find_spec(name) is None]
-    if missing:
-        raise ValueError(f"the arena needs {', '.join(missing)}. {install_line('arena')}")
+    not_installed = [name for name in NEEDED if importlib.util.find_spec(name) is None]
+    if not_installed:
+        raise ValueError(f"the arena needs {', '.join(not_installed)}. {install_line('arena')}")
     most = _check_num_deals(
         (1000 if until_ci is None else DEALS_FOR_WIDTH) if num_deals is None else num_deals
     )
@@ -225,7 +225,7 @@ def run_arena(
     }
     fingerprints = players.fingerprints()
     arena = {"seed": setup.seed, "mixed": mixed, "agents": fingerprints}
-    header = {"game": played_game(game), "agents": names, "arena": arena}
+    header: dict[str, Any] = {"game": played_game(game), "agents": names, "arena": arena}
     if record is not None:
         _check_record(Path(record), header, output)
     with ExitStack() as stack:
@@ -236,6 +236,7 @@ def run_arena(
             store = stack.enter_context(Store(Path(folder), settings, tables, fingerprints))
             blocks, keep = store.blocks, store.add
         planned = most if width is None else min(most, _FIRST_CHECK)
+        interrupted = False
         try:
             play: Play = lambda tasks: ((task, play_block(players, task)) for task in tasks)  # noqa: E731
             if ray_address is not None:
@@ -247,8 +248,18 @@ def run_arena(
 
                 play = stack.enter_context(in_processes(setup, processes))
             total = planned
+            games_of_deal = sum(table.rotations for table in tables)
             while True:
-                _play(setup, blocks, planned, total, play, keep, progress)
+                tasks = list(chain.from_iterable(setup.blocks(planned)))
+                missing = [task for task in tasks if task not in blocks]
+                done = sum(setup.games_of(task) for task in tasks if task in blocks)
+                if progress is not None:
+                    progress(done, total * games_of_deal)
+                for task, block in play(missing):
+                    keep(task, block)
+                    done += setup.games_of(task)
+                    if progress is not None:
+                        progress(done, total * games_of_deal)
                 if width is None or planned == most:
                     break
                 widest = arena_result(setup, blocks, planned, deal_set_name).widest
@@ -258,11 +269,21 @@ def run_arena(
                 planned = _next_check(planned, needed, most)
                 total = max(planned, min(most, math.ceil(needed)))
         except KeyboardInterrupt:
-            result = _partial(setup, blocks, planned, deal_set_name)
-            _write(store, result, output, record, header)
-            raise ArenaInterrupted(result, planned) from None
-        result = arena_result(setup, blocks, planned, deal_set_name)
-        _write(store, result, output, record, header)
+            interrupted = True
+        finished = sum(tasks[0].num_deals for tasks in setup.finished(blocks, planned))
+        result = arena_result(setup, blocks, planned, deal_set_name) if finished >= MIN_DEALS else None
+        if output is not None and result is not None:
+            from catbox_agents.arena.report import write_report
+
+            write_report(result, Path(output))
+        if store is not None and record is not None and store.blocks:
+            longest = {
+                (task.first, task.table): task for task in sorted(store.blocks, key=lambda t: t.num_deals)
+            }
+            games = (game for _, task in sorted(longest.items()) for game in store.games(task))
+            write_records(Path(record), games=games, **header)
+    if result is None or interrupted:
+        raise ArenaInterrupted(result, planned)
     return result
 
 
@@ -340,30 +361,6 @@ def _check_record(path: Path, header: dict[str, Any], output: str | os.PathLike[
     )
 
 
-def _play(
-    setup: Setup,
-    blocks: Mapping[Task, Block],
-    planned: int,
-    total: int,
-    play: Play,
-    keep: Callable[[Task, Block], None],
-    progress: Callable[[int, int], None] | None,
-) -> None:
-    """Play what is missing of the first ``planned`` deals; ``total`` is for the progress. ``keep`` adds a block to
-    ``blocks``, those that are finished."""
-    games_of_deal = sum(table.rotations for table in setup.tables)
-    tasks = list(chain.from_iterable(setup.blocks(planned)))
-    missing = [task for task in tasks if task not in blocks]
-    done = sum(setup.games_of(task) for task in tasks if task in blocks)
-    if progress is not None:
-        progress(done, total * games_of_deal)
-    for task, block in play(missing):
-        keep(task, block)
-        done += setup.games_of(task)
-        if progress is not None:
-            progress(done, total * games_of_deal)
-
-
 def _next_check(checked: int, needed: float, most: int) -> int:
     """The number of deals after which the intervals are checked next: whole blocks, at least one more.
 
@@ -371,34 +368,6 @@ def _next_check(checked: int, needed: float, most: int) -> int:
     """
     aim = min(1.05 * needed, _FARTHEST * checked)
     return min(most, first_deal(max(num_blocks(checked) + 1, num_blocks(math.ceil(aim)))))
-
-
-def _partial(
-    setup: Setup, blocks: Mapping[Task, Block], planned: int, deal_set: str | None
-) -> ArenaResult | None:
-    num_deals = sum(tasks[0].num_deals for tasks in setup.finished(blocks, planned))
-    return arena_result(setup, blocks, planned, deal_set) if num_deals >= MIN_DEALS else None
-
-
-def _write(
-    store: Store | None,
-    result: ArenaResult | None,
-    output: str | os.PathLike[str] | None,
-    record: str | os.PathLike[str] | None,
-    header: dict[str, Any],
-) -> None:
-    """Write the result into the folder, and the records of all finished games, if there are any.
-
-    ``header``: what identifies the record, as arguments of `record_lines`.
-    """
-    if output is not None and result is not None:
-        from catbox_agents.arena.report import write_report
-
-        write_report(result, Path(output))
-    if store is not None and record is not None and store.blocks:
-        longest = {(task.first, task.table): task for task in sorted(store.blocks, key=lambda t: t.num_deals)}
-        games = (game for _, task in sorted(longest.items()) for game in store.games(task))
-        write_records(Path(record), games=games, **header)
 
 
 def _check_num_deals(num_deals: object) -> int:

@@ -11,7 +11,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from catbox_agents import Agent
-from catbox_agents.random_agent import RandomAgent
+from catbox_agents.agent import RandomAgent
 
 #: Games that version 0.1 recorded: the second and the third were forfeited by an agent with an error.
 FORFEITED = Path(__file__).with_name("forfeited_games.jsonl")

@@ -26,11 +26,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 import catbox_env
-from catbox_agents.agent import Agent, agent_seed, needs_history, tells_policy
+from catbox_agents.agent import MIX_STEP, Agent, agent_seed, mix, needs_history, tells_policy
 from catbox_agents.arena.records import Recorder, policy_pairs
 from catbox_agents.arena.results import Block, RoundTotals
 from catbox_agents.play import ask_agent, ask_policy, play
-from catbox_agents.random_agent import MIX_STEP, mix
 from catbox_agents.settings import specs_within
 from catbox_agents.specs import (
     AgentSpec,

@@ -102,13 +102,6 @@ class ArenaResult:
         margins = self.margins[:, self._index(field)]
         return estimates((margins[self._index(agent)] - margins[self._index(other)])[:, None])[0]
 
-    def mixed_difference(self, agent: str, other: str) -> Estimate:
-        """How much more ``agent`` earns than ``other`` at the mixed tables. Raises ValueError without such tables."""
-        if self.mixed_margins is None:
-            raise ValueError("no mixed tables were played: use mixed=True")
-        margins = self.mixed_margins
-        return estimates((margins[self._index(agent)] - margins[self._index(other)])[:, None])[0]
-
     @functools.cached_property
     def differences(self) -> dict[tuple[str, str, str], Estimate]:
         """(agent, other, field) -> `difference`, for each pair of agents and each field of neither."""

@@ -18,7 +18,7 @@ from rich.text import Text
 
 import catbox_env
 from catbox_agents.arena.arena_result import ArenaResult
-from catbox_agents.arena.results import Estimate, a_round, terminal_table
+from catbox_agents.arena.results import a_round, terminal_table
 from catbox_agents.files import write_atomically
 
 #: The longest name that the picture shows in full.
@@ -39,8 +39,11 @@ def write_report(result: ArenaResult, folder: Path) -> None:
     text = json.dumps({**result.as_dict(), **about}, indent=1, allow_nan=False) + "\n"
     write_atomically(folder / RESULTS_FILE, text.encode())
     write_atomically(folder / PAGE_FILE, page(result, about["date"]).encode())
+    import matplotlib  # slow to import, and in the extra "arena" alone
+
     picture = BytesIO()
-    draw_matrix(result, picture)
+    with matplotlib.rc_context({"text.parse_math": False}):  # a $ in a name is literal
+        _draw_matrix(result, picture)
     write_atomically(folder / PICTURE_FILE, picture.getvalue())
 
 
@@ -118,10 +121,6 @@ def page(result: ArenaResult, date: str) -> str:
     return "\n\n".join(parts) + "\n"
 
 
-def _cell(result: ArenaResult, name: str, other: str) -> str:
-    return "0" if name == other else str(result.margin(name, other))
-
-
 def _summary_rows(result: ArenaResult, labels: Mapping[str, str]) -> list[list[str]]:
     mixed = result.mixed_margins is not None
     rows = [
@@ -133,7 +132,7 @@ def _summary_rows(result: ArenaResult, labels: Mapping[str, str]) -> list[list[s
         rows.append(
             [
                 labels[summary.name],
-                _points(summary.rating),
+                f"{summary.rating.mean:+.0f} ± {summary.rating.half_width:.0f}",
                 f"{summary.nash_share:.0%}",
                 str(summary.nash_margin),
                 *([str(summary.mixed)] if mixed else []),
@@ -141,10 +140,6 @@ def _summary_rows(result: ArenaResult, labels: Mapping[str, str]) -> list[list[s
             ]
         )
     return rows
-
-
-def _points(rating: Estimate) -> str:
-    return f"{rating.mean:+.0f} ± {rating.half_width:.0f}"
 
 
 def _difference_rows(result: ArenaResult) -> list[list[str]]:
@@ -156,7 +151,10 @@ def _difference_rows(result: ArenaResult) -> list[list[str]]:
 def _matrix_rows(result: ArenaResult, labels: Mapping[str, str]) -> list[list[str]]:
     names = result.agents
     rows = [["one agent", *(f"among {labels[name]}" for name in names)]]
-    return rows + [[labels[name], *(_cell(result, name, field) for field in names)] for name in names]
+    for name in names:
+        cells = ("0" if name == field else str(result.margin(name, field)) for field in names)
+        rows.append([labels[name], *cells])
+    return rows
 
 
 def _statistics_rows(result: ArenaResult, labels: Mapping[str, str]) -> list[list[str]]:
@@ -215,15 +213,8 @@ def _tables_of_width(width: int, rows: list[list[str]], keys: int) -> list[Table
     return tables
 
 
-def draw_matrix(result: ArenaResult, file: BinaryIO) -> None:
+def _draw_matrix(result: ArenaResult, file: BinaryIO) -> None:
     """Write a PNG: one agent (row) among copies of another (column), red below 0 and blue above."""
-    import matplotlib  # slow to import, and in the extra "arena" alone
-
-    with matplotlib.rc_context({"text.parse_math": False}):  # a $ in a name is literal
-        _draw(result, file)
-
-
-def _draw(result: ArenaResult, file: BinaryIO) -> None:
     from matplotlib.backends.backend_agg import FigureCanvasAgg
     from matplotlib.figure import Figure
 

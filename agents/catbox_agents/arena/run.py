@@ -106,8 +106,7 @@ def evaluate(
     holds the result so far.
     """
     check_game_object(game)
-    _check_agents(agents)
-    labels = labels_of(agents) if names is None else _check_names(names, len(agents))
+    labels = _names_of(agents, names)
     seats = game.num_players
     if len(labels) > seats:
         raise ValueError(
@@ -209,23 +208,31 @@ def run_arena(
         processes = check_integer("processes", processes, 1, MAX_PROCESSES)
     seed_of_set, deal_set_name = seed_of_deals(deal_set, seed)
     check_game_object(game)
-    names = _arena_names(game, agents, names)
-    tables = all_tables(len(names), game.num_players, check_flag("mixed", mixed))
-    given = tuple(_given(agent, name) for agent, name in zip(agents, names, strict=True))
-    setup = Setup(game, given, tuple(names), tuple(tables), seed_of_set, limit, record is not None)
+    labels = _names_of(agents, names)
+    specs = [label_of(agent) for agent in agents if isinstance(agent, str | os.PathLike)]
+    meanings = [meaning(spec, game) for spec in specs]
+    same = [spec for spec, meant in zip(specs, meanings, strict=True) if meanings.count(meant) > 1]
+    if same and names is None:
+        raise ValueError(
+            f"agents: {', '.join(same)}: the same agent more than once; list each agent once, or give each its own "
+            "name"
+        )
+    tables = all_tables(len(labels), game.num_players, check_flag("mixed", mixed))
+    given = tuple(_given(agent, name) for agent, name in zip(agents, labels, strict=True))
+    setup = Setup(game, given, tuple(labels), tuple(tables), seed_of_set, limit, record is not None)
     players = Players(setup)
     settings = {
         "catbox": catbox_env.__version__,
         "game": game.id,
         "options": game.options,
-        "agents": names,
+        "agents": labels,
         "seed": setup.seed,
         "mixed": mixed,
         "record": record is not None,
     }
     fingerprints = players.fingerprints()
     arena = {"seed": setup.seed, "mixed": mixed, "agents": fingerprints}
-    header: dict[str, Any] = {"game": played_game(game), "agents": names, "arena": arena}
+    header: dict[str, Any] = {"game": played_game(game), "agents": labels, "arena": arena}
     if record is not None:
         _check_record(Path(record), header, output)
     with ExitStack() as stack:
@@ -287,24 +294,6 @@ def run_arena(
     return result
 
 
-def _arena_names(game: Game, agents: Sequence[AgentSpec], names: Sequence[str] | None) -> list[str]:
-    """The names of an arena's agents. Raises ValueError for one agent that is listed twice without a name of its own,
-    and for invalid names."""
-    _check_agents(agents)
-    if names is not None:
-        return _check_names(names, len(agents))
-    specs = [label_of(agent) for agent in agents if isinstance(agent, str | os.PathLike)]
-    meanings = [meaning(spec, game) for spec in specs]
-    twice = next((what for what in meanings if meanings.count(what) > 1), None)
-    if twice is not None:
-        same = [spec for spec, what in zip(specs, meanings, strict=True) if what == twice]
-        raise ValueError(
-            f"agents: {', '.join(same)}: the same agent more than once; list each agent once, or give each its own "
-            "name"
-        )
-    return labels_of(agents)
-
-
 def _given(agent: AgentSpec, name: str) -> AgentSpec | bytes:
     """A spec, or the pickled agent. Raises ValueError for an agent that cannot be pickled."""
     if isinstance(agent, str | os.PathLike):
@@ -320,19 +309,21 @@ def _given(agent: AgentSpec, name: str) -> AgentSpec | bytes:
     return pickled
 
 
-def _check_agents(agents: object) -> None:
-    """Raise ``ValueError`` unless ``agents`` is a list of at least two."""
+def _names_of(agents: Sequence[AgentSpec], names: Sequence[str] | None) -> list[str]:
+    """``names`` as a list, or the labels of ``agents``.
+
+    Raises ``ValueError`` unless there are at least two agents, and as many different names of printable characters.
+    """
     if isinstance(agents, str | bytes) or not isinstance(agents, Sequence):
         raise ValueError(
             f"agents={brief(agents)}: expected a list of agents, such as ['heuristic', 'random']"
         )
-    if len(agents) < 2:
+    number = len(agents)
+    if number < 2:
         given = ", ".join(map(label_of, agents)) or "none"
-        raise ValueError(f"agents: {len(agents)} ({given}); expected at least 2 to compare")
-
-
-def _check_names(names: Any, number: int) -> list[str]:
-    """``names`` as a list. Raises ``ValueError`` unless they are ``number`` different texts of printable characters."""
+        raise ValueError(f"agents: {number} ({given}); expected at least 2 to compare")
+    if names is None:
+        return labels_of(agents)
     listed = isinstance(names, Sequence) and not isinstance(names, str)
     if (
         not listed

@@ -70,18 +70,15 @@ def deal_seed(root: np.random.SeedSequence, number: int) -> np.random.SeedSequen
     return np.random.SeedSequence(root.entropy, spawn_key=(1, number // GROUP, number % GROUP))
 
 
-def decision_key(root: np.random.SeedSequence) -> NDArray[np.uint64]:
-    """What `decision_seeds` needs of the seed of the deals, (1,)."""
-    return np.random.SeedSequence(root.entropy, spawn_key=(4,)).generate_state(1, np.uint64).astype(np.uint64)
-
-
 def decision_seeds(
-    key: NDArray[np.uint64], first: int, rotations: int, rows: NDArray[np.int64], move: int
+    root: np.random.SeedSequence, first: int, rotations: int, rows: NDArray[np.int64], move: int
 ) -> NDArray[np.uint64]:
     """A seed (M,) for each decision: a hash of the deal, the rotation and the number of the move.
 
-    Row d * ``rotations`` + r of a batch is deal ``first`` + d with the line-up rotated by r seats.
+    ``root``: the seed of the deals. Row d * ``rotations`` + r of a batch is deal ``first`` + d with the line-up rotated
+    by r seats.
     """
+    key = np.random.SeedSequence(root.entropy, spawn_key=(4,)).generate_state(1, np.uint64)
     game = (first * rotations + rows).astype(np.uint64)
     step = np.uint64(MIX_STEP)
     per_game = mix(mix(key + game + step) + np.uint64(rotations) + step)
@@ -294,11 +291,11 @@ def play_block(
     recorder = Recorder(len(deals)) if setup.record else None
     seconds, decisions = np.zeros(len(agents)), np.zeros(len(agents), np.int64)
     counted = [dict(getattr(agent, "tally", {})) for agent in agents]
-    key, move = decision_key(root), 0
+    move = 0
 
     def ask(asked: NDArray[np.int64], vec: Vec, rows: NDArray[np.int64]) -> NDArray[np.int64]:
         nonlocal move
-        seeds = decision_seeds(key, task.first, rotations, rows, move)
+        seeds = decision_seeds(root, task.first, rotations, rows, move)
         actions, policies = np.empty(len(rows), np.int64), list[Any]([None] * len(rows))
         for i, (agent, label) in enumerate(zip(agents, labels, strict=True)):
             own = np.flatnonzero(asked == i)

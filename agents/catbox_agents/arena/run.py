@@ -322,6 +322,11 @@ def _names_of(agents: Sequence[AgentSpec], names: Sequence[str] | None) -> list[
     if number < 2:
         given = ", ".join(map(label_of, agents)) or "none"
         raise ValueError(f"agents: {number} ({given}); expected at least 2 to compare")
+    for agent in agents:
+        if isinstance(agent, bytes):
+            raise ValueError(
+                f"agent {brief(agent)}: expected a spec, which is a string or a path, or an agent"
+            )
     if names is None:
         return labels_of(agents)
     listed = isinstance(names, Sequence) and not isinstance(names, str)

@@ -20,7 +20,7 @@ from rich.console import Console
 import catbox_agents
 from catbox_agents import zoo
 from catbox_agents.machine import physical_cores
-from catbox_app.games_progress import games_progress
+from catbox_app.output import games_progress
 from catbox_env import make_game
 from experiments.results import Folders, Record, write_file
 from experiments.runner import provenance, say

@@ -1,4 +1,4 @@
-"""The standard streams of the command: what cannot be printed never ends the work or loses a result."""
+"""What commands show: standard streams whose failures never end the work or lose a result, and the progress bar."""
 
 from __future__ import annotations
 
@@ -6,7 +6,12 @@ import errno
 import io
 import os
 import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from typing import Any
+
+from rich.console import Console
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 
 
 class LenientOutput(io.RawIOBase):
@@ -69,3 +74,12 @@ def finish() -> int:
         return 0
     print(f"catbox: standard output: {error.strerror}", file=sys.stderr)
     return 1
+
+
+@contextmanager
+def games_progress(console: Console, what: str = "games") -> Iterator[Callable[[int, int | None], None]]:
+    """Yield a callback (done, total) that updates a bar of ``what``; only a terminal shows it, until the block ends."""
+    columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
+    with Progress(*columns, console=console, transient=True, disable=not console.is_terminal) as bar:
+        task = bar.add_task(what, total=None)
+        yield lambda done, total: bar.update(task, completed=done, total=total)

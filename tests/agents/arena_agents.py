@@ -96,13 +96,6 @@ class IllegalByte(Illegal):
         return super().act_batch(observations, action_masks).astype(np.uint8)
 
 
-class NotANumber(Faulty):
-    def act_batch(self, observations: Any, action_masks: Any, histories: Any = None) -> Any:
-        actions = super().act_batch(observations, action_masks)
-        wrong = self.wrong(observations)
-        return np.where(wrong, np.nan, actions) if wrong.any() else actions
-
-
 class Slow(Faulty):
     """Takes 0.1 seconds in these games."""
 

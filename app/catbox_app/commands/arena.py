@@ -11,8 +11,8 @@ from rich.console import Console
 import catbox_agents
 from catbox_agents import DEAL_SETS, ArenaInterrupted, ArenaResult
 from catbox_app.chosen_game import GameOptions, choose_game
-from catbox_app.games_progress import games_progress
 from catbox_app.options import AGENTS, RayAddress, complete_agent, complete_words
+from catbox_app.output import games_progress
 from catbox_app.preconditions import check_writable, require
 
 #: What the command needs: the extra "arena".

@@ -14,8 +14,8 @@ from rich.text import Text
 from catbox_agents import read_record
 from catbox_agents.files import write_atomically
 from catbox_app.commands.web import NEEDED
-from catbox_app.games_progress import games_progress
 from catbox_app.options import complete_words
+from catbox_app.output import games_progress
 from catbox_app.preconditions import check_writable, require
 from catbox_app.recorded import SECONDS, WIDTH, game_gif
 from catbox_app.terminal.replay import replay as replay_at_terminal

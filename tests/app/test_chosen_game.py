@@ -10,7 +10,7 @@ import pytest
 import catbox_env
 from catbox_agents.networks.checkpoint import save_checkpoint
 from catbox_agents.specs import trained_for
-from catbox_app.chosen_game import GameOptions, choose_game, fill
+from catbox_app.options import GameOptions, choose_game, fill
 from tests.agents.policies import network_for
 from tests.app.table import refused
 

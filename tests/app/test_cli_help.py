@@ -12,9 +12,8 @@ from typer.testing import CliRunner
 
 import catbox_env
 from catbox_app import options, rules
-from catbox_app.chosen_game import GameOptions
 from catbox_app.cli import app
-from catbox_app.options import complete_agent, with_game
+from catbox_app.options import GameOptions, complete_agent, with_game
 from catbox_app.rules import rule_help
 from catbox_env.core.registry import game_class
 from tests.app.table import run

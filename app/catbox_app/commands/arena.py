@@ -10,8 +10,7 @@ from rich.console import Console
 
 import catbox_agents
 from catbox_agents import DEAL_SETS, ArenaInterrupted, ArenaResult
-from catbox_app.chosen_game import GameOptions, choose_game
-from catbox_app.options import AGENTS, RayAddress, complete_agent, complete_words
+from catbox_app.options import AGENTS, GameOptions, RayAddress, choose_game, complete_agent, complete_words
 from catbox_app.output import games_progress
 from catbox_app.preconditions import check_writable, require
 

@@ -9,9 +9,8 @@ import typer
 from rich.console import Console
 from rich.table import Table
 
-from catbox_app.chosen_game import GameOptions
 from catbox_app.commands.train import NEEDED, given_settings
-from catbox_app.options import AGENTS, PRESETS, complete_agent, complete_words
+from catbox_app.options import AGENTS, PRESETS, GameOptions, complete_agent, complete_words
 from catbox_app.preconditions import require
 
 

@@ -8,8 +8,7 @@ from typing import Annotated
 import typer
 from rich.console import Console
 
-from catbox_app.chosen_game import GameOptions, choose_game
-from catbox_app.options import AGENTS, complete_agent
+from catbox_app.options import AGENTS, GameOptions, choose_game, complete_agent
 from catbox_app.output import games_progress
 from catbox_app.preconditions import require
 

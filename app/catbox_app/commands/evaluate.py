@@ -15,8 +15,7 @@ import catbox_agents
 from catbox_agents import EvaluationInterrupted, Result
 from catbox_agents.arena.results import results_table
 from catbox_agents.files import write_atomically
-from catbox_app.chosen_game import GameOptions, choose_game
-from catbox_app.options import AGENTS, complete_agent
+from catbox_app.options import AGENTS, GameOptions, choose_game, complete_agent
 from catbox_app.output import games_progress
 from catbox_app.preconditions import check_writable
 

@@ -7,7 +7,7 @@ from rich.table import Table
 
 import catbox_env
 from catbox_agents.option_text import read_options
-from catbox_app.chosen_game import GameOptions
+from catbox_app.options import GameOptions
 from catbox_app.rules import DEFAULT_GAME
 
 

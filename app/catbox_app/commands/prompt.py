@@ -13,8 +13,7 @@ from rich.table import Table
 
 from catbox_agents.text import text_observation
 from catbox_agents.text.observation import FORMS, LONG
-from catbox_app.chosen_game import GameOptions, choose_game
-from catbox_app.options import Seed, complete_words
+from catbox_app.options import GameOptions, Seed, choose_game, complete_words
 from catbox_env.core.checks import check_choice
 from catbox_env.core.extras import install_line
 

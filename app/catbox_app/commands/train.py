@@ -11,8 +11,16 @@ import typer
 from rich.console import Console
 from rich.table import Table
 
-from catbox_app.chosen_game import GameOptions, add_once, add_pairs
-from catbox_app.options import ALGORITHMS, PRESETS, TRACKERS, RayAddress, complete_words
+from catbox_app.options import (
+    ALGORITHMS,
+    PRESETS,
+    TRACKERS,
+    GameOptions,
+    RayAddress,
+    add_once,
+    add_pairs,
+    complete_words,
+)
 from catbox_app.preconditions import require
 from catbox_app.rules import DEFAULT_GAME
 

@@ -9,8 +9,7 @@ from rich.console import Console
 
 from catbox_agents.match import Match
 from catbox_agents.specs import BEST, best_agent
-from catbox_app.chosen_game import GameOptions, choose_game, fill
-from catbox_app.options import AGENTS, SaveGame, Seed, complete_agent
+from catbox_app.options import AGENTS, GameOptions, SaveGame, Seed, choose_game, complete_agent, fill
 from catbox_app.preconditions import check_new
 from catbox_app.rules import command_line
 from catbox_app.terminal.watch import DELAY

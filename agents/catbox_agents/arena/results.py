@@ -41,7 +41,7 @@ class Estimate:
         return f"{self.mean:+.2f} ± {self.half_width:.2f}"
 
 
-def _mean_and_half_width(values: NDArray[np.floating]) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+def mean_and_half_width(values: NDArray[np.floating]) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
     """The mean of each column of ``values`` (deals, ...), at least two deals, and half the width of its interval."""
     num_deals = len(values)
     spread = values.std(0, ddof=1, dtype=np.float64)
@@ -50,7 +50,7 @@ def _mean_and_half_width(values: NDArray[np.floating]) -> tuple[NDArray[np.float
 
 def estimates(values: NDArray[np.floating]) -> list[Estimate]:
     """The mean of each column of ``values`` (deals, k)."""
-    means, widths = _mean_and_half_width(values)
+    means, widths = mean_and_half_width(values)
     return [
         Estimate(float(mean), float(mean - width), float(mean + width))
         for mean, width in zip(means, widths, strict=True)
@@ -289,7 +289,7 @@ def table_result(
     for block in blocks:
         rounds.add(block.rounds)
     scores, margins, win_shares = deals.mean(1, dtype=np.float64)
-    _, half_widths = _mean_and_half_width(deals[1])
+    _, half_widths = mean_and_half_width(deals[1])
     seats = np.bincount(line_up, minlength=len(names))
 
     def per_round(sums: NDArray[np.float64], agent: int) -> float:

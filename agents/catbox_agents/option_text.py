@@ -4,14 +4,12 @@
 |---|---|
 | ``7``, ``2_000_000``, ``0x10``, ``5e-4`` | a number |
 | ``true``, ``yes``, ``on``; ``false``, ``no``, ``off``; ``none``, ``null`` | True; False; None |
-| ``1,3,4`` or ``[1, 3, 4]``; ``1,`` or ``[1]``; empty text or ``[]`` | a list |
-| ``{num_players: 3, bids: [1, 3]}``, ``{'module:Class': 0.1}`` | a mapping |
-| anything else, or anything in quotes | the text itself |
+| ``1,3,4`` or ``[1, 3, 4]``; ``1,`` or ``[1]``; empty text or ``[]`` | a list of these |
+| anything else | the text itself |
 """
 
 from __future__ import annotations
 
-import ast
 import math
 import re
 from collections.abc import Mapping
@@ -25,43 +23,17 @@ _WORDS: dict[str, bool | None] = {
     **dict.fromkeys(("false", "no", "off"), False),
     **dict.fromkeys(("none", "null"), None),
 }
-#: The tokens of a text besides brackets, commas, and the colons of mappings: quoted text, words, and unmatched quotes.
-#: A colon within a word, as in ``module:Class``, is part of the word.
-_TOKEN = re.compile(
-    r"""(?P<quoted>'[^']*'|"[^"]*")(?=\s*(?:[])},:]|$))"""
-    r"""|(?P<word>[^][(){},:'"\s](?:[^][(){},:]|:(?![][(){}\s]|$))*)"""
-    r"""|['"]"""
-)
 
 
 def parse_value(text: str) -> Any:
     """The value that ``text`` stands for (see the table above). Never raises: other text stays text."""
-
-    def literal(token: re.Match[str]) -> str:
-        if token["word"]:
-            found = token["word"].rstrip()
-            is_name = text[token.end() :].lstrip().startswith(":")
-            return repr(found if is_name else _number_or_word(found))
-        return repr(token["quoted"][1:-1]) if token["quoted"] else "?"
-
     text = text.strip()
-    if not text:
-        return []
-    try:  # every unquoted word is replaced by the literal of its value: the rest is Python's
-        return _listed(ast.literal_eval(_TOKEN.sub(literal, text)))
-    except (ValueError, TypeError, SyntaxError, MemoryError, RecursionError):  # TypeError: a list as a name
-        return text
-
-
-def _listed(value: Any) -> Any:
-    """``value`` with lists for tuples. Raises ``ValueError`` for a set: values in braces without names."""
-    if isinstance(value, set):
-        raise ValueError("a set")
-    if isinstance(value, list | tuple):
-        return [_listed(item) for item in value]
-    if isinstance(value, dict):
-        return {str(name): _listed(item) for name, item in value.items()}
-    return value
+    has_brackets = text[:1] + text[-1:] in ("[]", "()")
+    listed = text[1:-1] if has_brackets else text
+    if text and not has_brackets and "," not in text:
+        return _number_or_word(text)
+    items = [item.strip() for item in listed.split(",")]
+    return [_number_or_word(item) for item in (items if items[-1] else items[:-1])]
 
 
 def _read(value: Any) -> Any:

@@ -27,7 +27,7 @@ MAX_RETRIES = 3
 _INTERVAL = 5.0
 
 
-def play_there(
+def _play_there(
     pickled: bytes, fingerprints: Sequence[str], version: str, folder: str, path: Sequence[str], task: Task
 ) -> Block | Exception:
     """The Ray task: the block of ``task``, or the error that ends the arena."""
@@ -86,7 +86,7 @@ def on_cluster(setup: Setup, fingerprints: Sequence[str], address: str, most: in
                 f"no core of the Ray cluster was free for {TIME_TO_BEGIN:g} s: it has "
                 f"{ray.cluster_resources().get('CPU', 0):g}"
             )
-        remote = ray.remote(num_cpus=1, max_retries=MAX_RETRIES)(play_there)
+        remote = ray.remote(num_cpus=1, max_retries=MAX_RETRIES)(_play_there)
 
         def play(tasks: Iterable[Task]) -> Iterator[tuple[Task, Block]]:
             left, playing = list(tasks)[::-1], dict[object, Task]()

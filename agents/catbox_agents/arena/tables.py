@@ -250,7 +250,7 @@ class Players:
             for given, made in zip(self.setup.agents, self._made, strict=True)
         ]
 
-    def warm_up(self) -> None:
+    def _warm_up(self) -> None:
         """Once: let each agent play a game that does not count, in which its code is compiled."""
         for number, table in enumerate([] if self._is_warm else self.setup.tables):
             self._is_warm = True
@@ -274,7 +274,7 @@ def play_block(
     """
     setup = players.setup
     if limit is None and setup.move_time is not None:
-        players.warm_up()
+        players._warm_up()
         limit = setup.move_time
     table, root = setup.tables[task.table], np.random.SeedSequence(setup.seed)
     block = num_blocks(task.first + 1) - 1

@@ -17,7 +17,7 @@ from catbox_agents.arena.tables import Play, Players, Setup, Task, play_block
 from catbox_agents.errors import portable
 
 
-def work(connection: Connection) -> None:
+def _work(connection: Connection) -> None:
     """The main function of a process: receive the setup, then play tasks until there are no more."""
     with suppress(EOFError, BrokenPipeError, ConnectionResetError):  # the arena has ended
         pickled, players = connection.recv(), None
@@ -83,7 +83,7 @@ def _started(setup: Setup) -> tuple[Connection, Any]:
     """A new process that has the setup, and the connection to it."""
     context = multiprocessing.get_context("spawn")
     ours, theirs = context.Pipe()
-    process = context.Process(target=work, args=(theirs,), daemon=True)
+    process = context.Process(target=_work, args=(theirs,), daemon=True)
     with _for_new_processes():
         process.start()
     theirs.close()

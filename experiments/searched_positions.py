@@ -30,10 +30,9 @@ from numpy.typing import NDArray
 
 import catbox_env
 from catbox_agents import zoo
-from catbox_agents.agent import Agent
+from catbox_agents.agent import Agent, sample_actions
 from catbox_agents.networks.policy_agent import PolicyAgent
 from catbox_agents.play import END_OF_ROUND
-from catbox_agents.random_agent import sample_actions
 from catbox_agents.search.agents import BETA, EFFECTIVE, PROPOSALS
 from catbox_agents.search.playing import Player, rollout_rewards
 from catbox_agents.search.posterior import likelihoods, powers, random_units, resample

@@ -15,7 +15,7 @@ class AgentError(ValueError):
     """An agent's own code raised an error, which is the ``__cause__`` of this one."""
 
     def __init__(self, label: str, error: Exception) -> None:
-        super().__init__(f"agent {label!r} raised {in_words(error)}")
+        super().__init__(f"agent {label!r} raised {_in_words(error)}")
         self.label, self.error = label, error
         self._traceback: str | None = None
 
@@ -42,7 +42,7 @@ class AgentError(ValueError):
         return encodable("".join(traceback.TracebackException(type(self.error), self.error, lines).format()))
 
 
-def in_words(error: Exception) -> str:
+def _in_words(error: Exception) -> str:
     """The type and the text of ``error``, even if its ``__str__`` raises; `encodable`."""
     try:
         return encodable(f"{type(error).__name__}: {error}")

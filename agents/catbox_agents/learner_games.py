@@ -16,9 +16,8 @@ from gymnasium.error import ResetNeeded
 from numpy.random import SeedSequence
 from numpy.typing import NDArray
 
-from catbox_agents.agent import Agent, needs_history
+from catbox_agents.agent import Agent, RandomAgent, needs_history
 from catbox_agents.play import ask_agents
-from catbox_agents.random_agent import RandomAgent
 from catbox_agents.specs import AgentSpec, agent_of, label_of
 from catbox_env import Game, Vec
 from catbox_env.core.bits import legal_at

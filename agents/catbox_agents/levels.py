@@ -7,8 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from catbox_agents.agent import Seed
-from catbox_agents.random_agent import RandomAgent, SamplingAgent, sample_actions
+from catbox_agents.agent import RandomAgent, SamplingAgent, Seed, sample_actions
 from catbox_agents.specs import hand_written_agent, make
 from catbox_env import Game
 

@@ -10,7 +10,6 @@ import copy
 import re
 import secrets
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -33,12 +32,8 @@ SECRET_BITS = 128
 _ROW = np.zeros(1, np.int64)
 
 
-@dataclass(frozen=True)
-class Decision:
-    """What an agent chose: its action; its probabilities as pairs [action, probability], None if it gives none."""
-
-    action: int
-    policy: list[list[Any]] | None
+#: What an agent chose: its action; its probabilities as pairs [action, probability], None if it gives none.
+Decision = tuple[int, list[list[Any]] | None]
 
 
 class Match:
@@ -72,7 +67,9 @@ class Match:
         if len(seats) != game.num_players:
             raise ValueError(f"{len(seats)} seats: expected {game.num_players}, one for each player")
         self.game = game
-        self.seed = _new_seed(seats) if seed is None else check_integer("seed", seed, 0)
+        several = sum(seat is None for seat in seats) > 1
+        new_seed = secrets.randbits(SECRET_BITS) if several else secrets.randbelow(SEEDS)
+        self.seed = new_seed if seed is None else check_integer("seed", seed, 0)
         self.names = _names(seats)
         state = game.new_initial_state(seed=seed_sequence(self.seed).spawn(1)[0], deal=deal)
         # An agent's seed depends only on what it is shown itself.
@@ -154,9 +151,9 @@ class Match:
         Raises ``ValueError``, and changes nothing, if no agent is to move or the agent returns anything but a legal
         action; `AgentError` for an error in its code.
         """
-        decision = decision or self.thought()()
-        self._apply(decision.action, decision.policy)
-        return decision.action
+        action, policy = decision or self.thought()()
+        self._apply(action, policy)
+        return action
 
     def thought(self) -> Callable[[], Decision]:
         """A function that computes the agent's decision. It changes nothing, and may run in another thread.
@@ -170,14 +167,15 @@ class Match:
             who = "the game is over" if seat < 0 else f"player_{seat} is a person: call play(seat, action)"
             raise ValueError(f"no agent is to move: {who}")
         self._asked.set_states(self.state)
-        seed = np.array([self._decision_seed(seat)], np.uint64)
+        # The same again after an undo.
+        seed = np.array([agent_seed(self._seeds[seat], len(self.actions)) & (2**64 - 1)], np.uint64)
 
         def think() -> Decision:
             action = int(ask_agent(agent, self.names[seat], self._asked, _ROW, seed)[0])
             policy = None
             if tells_policy(agent):
                 policy = policy_pairs(ask_policy(agent, self.names[seat], self._asked, _ROW)[0])
-            return Decision(action, policy)
+            return action, policy
 
         return think
 
@@ -233,15 +231,6 @@ class Match:
         self.states.append(state)
         self.actions.append(int(action))
         self.policies.append(policy)
-
-    def _decision_seed(self, seat: int) -> int:
-        """A 64-bit seed for the next action of ``seat``, the same again after an undo."""
-        return agent_seed(self._seeds[seat], len(self.actions)) & (2**64 - 1)
-
-
-def _new_seed(seats: Sequence[AgentSpec | None]) -> int:
-    people = sum(seat is None for seat in seats)
-    return secrets.randbits(SECRET_BITS) if people > 1 else secrets.randbelow(SEEDS)
 
 
 def _names(seats: Sequence[AgentSpec | None]) -> tuple[str, ...]:

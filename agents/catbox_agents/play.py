@@ -127,16 +127,12 @@ def ask_agent(
             agent.seed_decisions(seeds)
         except Exception as error:
             raise AgentError(label, error) from error
-    actions = _answers(agent, label, *_copies(agent, vec, rows))
-    legal = _are_legal(vec.action_mask[rows], actions)
-    if not legal.all():
-        first = int(np.argmin(legal))
-        row, action = int(rows[first]), int(actions[first])
-        raise ValueError(
-            f"agent {label!r} chose the illegal action {action} ({explain_refusal(vec.get_state(row), action)}); "
-            "act_batch must return actions that its action masks allow"
-        )
-    return actions.astype(np.int64)
+    return _answers(
+        agent,
+        label,
+        *_seen(agent, vec, rows),
+        why=lambda row, action: explain_refusal(vec.get_state(int(rows[row])), action),
+    )
 
 
 def ask_about(
@@ -149,15 +145,14 @@ def ask_about(
     """The legal actions (M,) that ``agent`` chooses, given copies of ``observations`` (M, O), ``masks`` (M, A) and, if
     it needs them, ``histories`` (M, T, 2). Errors as in `ask_agent`."""
     past = histories.copy() if histories is not None and needs_history(agent) else None
-    actions = _answers(agent, label, observations.copy(), masks.copy(), past)
-    legal = _are_legal(masks, actions)
-    if not legal.all():
-        first = int(np.argmin(legal))
-        raise ValueError(
-            f"agent {label!r} chose the illegal action {int(actions[first])}; act_batch must return actions that its "
-            f"action masks allow, here {brief(np.flatnonzero(masks[first]).tolist())}"
-        )
-    return actions.astype(np.int64)
+    return _answers(
+        agent,
+        label,
+        observations.copy(),
+        masks,
+        past,
+        lambda row, _: f"legal: {brief(np.flatnonzero(masks[row]).tolist())}",
+    )
 
 
 def ask_policy(agent: Agent, label: str, vec: Vec, rows: NDArray[np.int64]) -> NDArray[np.float64]:
@@ -167,7 +162,7 @@ def ask_policy(agent: Agent, label: str, vec: Vec, rows: NDArray[np.int64]) -> N
     for invalid probabilities.
     """
     if tells_policy(agent):
-        return policy_of(agent, label, *_copies(agent, vec, rows))
+        return policy_of(agent, label, *_seen(agent, vec, rows))
     certain = np.zeros((len(rows), vec.action_mask.shape[1]))
     certain[np.arange(len(rows)), ask_agent(agent, label, vec, rows)] = 1.0
     return certain
@@ -209,10 +204,14 @@ def _answers(
     observations: NDArray[np.int8],
     masks: NDArray[np.bool_],
     histories: NDArray[np.int8] | None,
-) -> NDArray[np.integer]:
-    """The integers (M,) that ``agent`` answers; it gets the arrays themselves. Errors as in `ask_agent`."""
+    why: Callable[[int, int], str],
+) -> NDArray[np.int64]:
+    """The legal actions (M,) that ``agent`` answers; it gets the arrays themselves, except the masks.
+
+    Errors as in `ask_agent`; ``why(row, action)`` explains an illegal action.
+    """
     try:
-        actions = np.asarray(agent.act_batch(observations, masks, histories))
+        actions = np.asarray(agent.act_batch(observations, masks.copy(), histories))
     except Exception as error:
         raise AgentError(label, error) from error
     if actions.shape != (len(masks),) or actions.dtype.kind not in "iu":
@@ -220,16 +219,18 @@ def _answers(
             f"agent {label!r}: act_batch returned {actions.dtype} of shape {actions.shape} for {len(masks)} rows; "
             f"expected integers of shape ({len(masks)},)"
         )
-    return actions
-
-
-def _are_legal(masks: NDArray[np.bool_], actions: NDArray[np.integer]) -> NDArray[np.bool_]:
-    """Whether the ``masks`` (M, A) allow each of the integers ``actions`` (M,): (M,)."""
     inside = (actions >= 0) & (actions < masks.shape[1])
-    return inside & masks[np.arange(len(masks)), np.where(inside, actions, 0)]
+    legal = inside & masks[np.arange(len(masks)), np.where(inside, actions, 0)]
+    if not legal.all():
+        row = int(np.argmin(legal))
+        raise ValueError(
+            f"agent {label!r} chose the illegal action {int(actions[row])} ({why(row, int(actions[row]))}); act_batch "
+            "must return actions that its action masks allow"
+        )
+    return actions.astype(np.int64)
 
 
-def _copies(
+def _seen(
     agent: Agent, vec: Vec, rows: NDArray[np.int64]
 ) -> tuple[NDArray[np.int8], NDArray[np.bool_], NDArray[np.int8] | None]:
     """What ``agent`` gets of ``rows``: observations, masks, and histories if it needs them."""

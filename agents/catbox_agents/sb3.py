@@ -25,11 +25,10 @@ import numpy as np
 from gymnasium import Wrapper, spaces
 from numpy.typing import NDArray
 
-from catbox_agents.agent import Seed, check_agent, check_rows
+from catbox_agents.agent import SamplingAgent, Seed, check_agent, check_rows, sample_actions
 from catbox_agents.features import NetworkInputs, part_sizes
 from catbox_agents.learner_games import RAISE, LearnerGames, Opponents
 from catbox_agents.learner_options import NOTE, make_learner_game, note_game
-from catbox_agents.random_agent import SamplingAgent, sample_actions
 from catbox_env import Game, make_game
 from catbox_env.core.checks import brief, check_flag, check_integer
 from catbox_env.core.extras import missing_extra

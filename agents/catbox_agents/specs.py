@@ -29,7 +29,7 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any
 
-from catbox_agents.agent import Agent, Seed, check_agent, other_rules
+from catbox_agents.agent import Agent, RandomAgent, Seed, check_agent, other_rules
 from catbox_agents.errors import AgentError
 from catbox_agents.heuristics import HEURISTICS
 from catbox_agents.settings import CONFIGURED, read_settings, specs_within
@@ -40,8 +40,6 @@ from catbox_env.core.checks import brief, closest
 from catbox_env.core.game import check_game_object
 from catbox_env.core.rng import seed_sequence
 
-#: The agents that every game has: name -> "module:Class".
-BUILT_IN = {"random": "catbox_agents.random_agent:RandomAgent"}
 #: Opponents by strength. The search of ``hard`` has a fixed number of worlds instead of a time budget, so that it plays
 #: the same on every machine.
 LEVELS = {
@@ -61,7 +59,7 @@ HEURISTIC = "heuristic"
 
 #: The specs that name an agent in one word.
 _NAMES = (
-    *(*BUILT_IN, HEURISTIC, BEST, OF_THE_ZOO),
+    *("random", HEURISTIC, BEST, OF_THE_ZOO),
     *(name for name, kind in CONFIGURED.items() if not kind.required),
     *LEVELS,
 )
@@ -84,24 +82,36 @@ def make(spec: str | os.PathLike[str], game: Game, seed: Seed = None) -> Agent:
     text = os.fspath(spec).strip()
     check_spec(text)
     text = meaning(text, game)
-    if text in BUILT_IN:
-        return _construct(BUILT_IN[text], game, seed)
+    if text == "random":
+        return RandomAgent(game, seed)
+    made: Agent
     if is_configured(text):
         factory = import_class(CONFIGURED[text.partition(":")[0]].made_by, "agent")
         try:
-            return check_agent(factory(game, seed, **read_settings(text)), repr(text))
+            made = factory(game, seed, **read_settings(text))
         except ValueError as error:
             raise ValueError(f"agent {brief(text)}: {error}") from error
-    if text == HEURISTIC or _is_variant(text):
+        return made
+    if (variant := _variant(text)) is not None:
         if game.id not in HEURISTICS:
             raise ValueError(
                 f"there is no heuristic agent for {game.id!r}, only for: {', '.join(HEURISTICS)}; use 'random'"
             )
-        player = import_class(HEURISTICS[game.id], "agent")
-        return check_agent(player(game, seed, _variant(text)), text)
-    if (policy := policy_path(text, game)) is not None:
-        return _load_checkpoint(policy, game, seed)
-    return _construct(text, game, seed)
+        made = import_class(HEURISTICS[game.id], "agent")(game, seed, variant)
+        return made
+    if (path := policy_path(text, game)) is None:
+        return _construct(text, game, seed)
+    from catbox_agents.networks.policy_agent import PolicyAgent
+
+    try:
+        made = (
+            _sb3().SB3Agent.load(path, game, seed)
+            if _is_sb3_model(path)
+            else PolicyAgent.load(path, game, seed)
+        )
+    except OSError as error:
+        raise ValueError(f"the checkpoint could not be loaded: {error}") from None
+    return made
 
 
 def meaning(spec: str, game: Game) -> str:
@@ -171,7 +181,7 @@ def adapted_from(spec: str, game: Game) -> str:
     agent of the zoo that cannot play ``game``.
     """
     for text in _agents_in(meaning(spec.strip(), game)):
-        path = None if text in BUILT_IN else policy_path(text, game)
+        path = policy_path(text, game)
         if path is None or not os.path.exists(path) or _is_sb3_model(path):
             continue
         from catbox_agents.networks.checkpoint import load_checkpoint
@@ -193,9 +203,7 @@ def check_spec(spec: str, words: Sequence[str] = ()) -> None:
     for text in _agents_in(spec):
         if text.startswith(ZOO):
             zoo_agent(text)
-        elif _is_variant(text):
-            _variant(text)
-        elif text not in _NAMES and not _is_path(text) and not _is_class(text):
+        elif _variant(text) is None and text not in _NAMES and not _is_path(text) and not _is_class(text):
             raise ValueError(_unknown(text, () if is_configured(spec) else words))
 
 
@@ -205,7 +213,7 @@ def load_parts(spec: str) -> None:
     Raises ``ValueError`` for one that is missing, damaged or not an agent.
     """
     for text in _agents_in(spec):
-        if text not in _NAMES and _is_path(text):
+        if _is_path(text):
             from catbox_agents.networks.checkpoint import load_checkpoint
 
             try:
@@ -249,19 +257,17 @@ def _agents_in(spec: str) -> list[str]:
 
 def _is_class(text: str) -> bool:
     module, _, class_name = text.partition(":")
-    if text.startswith(ZOO) or _is_variant(text):
+    if text.startswith((ZOO, f"{HEURISTIC}:")):
         return False
     return all(part.isidentifier() for part in [*module.split("."), class_name])
 
 
-def _is_variant(text: str) -> bool:
-    return text.startswith(f"{HEURISTIC}:")
-
-
-def _variant(text: str) -> int:
-    """The number of a variant of the heuristic; 0: the heuristic itself."""
+def _variant(text: str) -> int | None:
+    """The number of a variant of the heuristic; 0: the heuristic itself; None: another agent."""
     if text == HEURISTIC:
         return 0
+    if not text.startswith(f"{HEURISTIC}:"):
+        return None
     number = text.partition(":")[2]
     if not re.fullmatch("[1-9][0-9]{0,8}", number):
         raise ValueError(f"agent {brief(text)}: expected {HEURISTIC}:N with a number N of 1 or more")
@@ -383,17 +389,6 @@ def _is_missing(name: str, error: ModuleNotFoundError) -> bool:
     return error.name is not None and (name + ".").startswith(error.name + ".")
 
 
-def _load_checkpoint(path: str, game: Game, seed: Seed) -> Agent:
-    from catbox_agents.networks.policy_agent import PolicyAgent
-
-    try:
-        if _is_sb3_model(path):
-            return check_agent(_sb3().SB3Agent.load(path, game, seed), path)
-        return check_agent(PolicyAgent.load(path, game, seed), path)
-    except OSError as error:
-        raise ValueError(f"the checkpoint could not be loaded: {error}") from None
-
-
 def _is_sb3_model(path: str) -> bool:
     """Whether Stable-Baselines3 wrote the file, by its name."""
     return Path(path).suffix == ".zip"
@@ -408,7 +403,7 @@ def _sb3() -> ModuleType:
 
 
 def _is_path(text: str) -> bool:
-    if not text:
+    if not text or text in _NAMES:
         return False
     looks_like_one = (
         "/" in text or os.sep in text or Path(text).suffix in (".safetensors", ".zip", ".json", ".pt")

@@ -7,8 +7,8 @@ from collections.abc import Sequence
 import numpy as np
 
 from catbox_agents import zoo
-from catbox_agents.arena.intervals import estimates
 from catbox_agents.arena.report import markdown_table
+from catbox_agents.arena.results import estimates
 from docs.generators.tables import printed
 from experiments.headroom import DEPTHS, FILE, PHASES, Block, share_of_the_deal
 from experiments.results import Folders, read_lines

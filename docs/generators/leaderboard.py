@@ -10,8 +10,8 @@ from pathlib import Path
 from typing import Any
 
 from catbox_agents import zoo
-from catbox_agents.arena.intervals import Estimate
 from catbox_agents.arena.report import markdown_table, milliseconds
+from catbox_agents.arena.results import Estimate
 from catbox_env.core.checks import brief
 from catbox_env.core.show import game_title
 from docs.generators.tables import grouped_table, machines_in_words, printed

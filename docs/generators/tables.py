@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
-from catbox_agents.arena.intervals import Estimate
 from catbox_agents.arena.report import markdown_table
+from catbox_agents.arena.results import Estimate
 
 
 def printed(number: str | Estimate) -> str:

@@ -11,7 +11,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from catbox_agents import Agent
-from catbox_agents.random_agent import RandomAgent
+from catbox_agents.agent import RandomAgent
 
 #: Games that version 0.1 recorded: the second and the third were forfeited by an agent with an error.
 FORFEITED = Path(__file__).with_name("forfeited_games.jsonl")
@@ -94,13 +94,6 @@ class IllegalByte(Illegal):
 
     def act_batch(self, observations: Any, action_masks: Any, histories: Any = None) -> Any:
         return super().act_batch(observations, action_masks).astype(np.uint8)
-
-
-class NotANumber(Faulty):
-    def act_batch(self, observations: Any, action_masks: Any, histories: Any = None) -> Any:
-        actions = super().act_batch(observations, action_masks)
-        wrong = self.wrong(observations)
-        return np.where(wrong, np.nan, actions) if wrong.any() else actions
 
 
 class Slow(Faulty):

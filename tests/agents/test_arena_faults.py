@@ -22,7 +22,6 @@ from tests.agents.arena_agents import (
     Lowest,
     Middle,
     NeverMade,
-    NotANumber,
     Raising,
     Slow,
     spec,
@@ -44,7 +43,6 @@ def run(agent: type, num_deals: int = 12, players: int = 3, **arguments: Any) ->
     [
         (Raising, "agent 'faulty' raised RuntimeError: a card too high"),
         (IllegalByte, r"agent 'faulty' chose the illegal action 34 \(PARADOX: "),
-        (NotANumber, r"agent 'faulty': act_batch returned float64 of shape \(\d+,\) for \d+ rows"),
     ],
 )
 def test_a_fault_stops_the_arena_and_names_the_agent(agent: type, said: str, processes: int | None) -> None:

@@ -12,9 +12,9 @@ import pytest
 
 import catbox_agents
 import catbox_env
-from catbox_agents.arena.deals import GROUP, deal_seed, decision_key, decision_seeds
-from catbox_agents.arena.intervals import bootstrap_interval, estimates, resampled_sums
-from catbox_agents.arena.ratings import nash_average, ratings
+from catbox_agents.arena.arena_result import bootstrap_interval, nash_average, ratings, resampled_sums
+from catbox_agents.arena.results import estimates
+from catbox_agents.arena.tables import GROUP, deal_seed, decision_seeds
 from tests.agents.arena_agents import Highest, Lowest, Middle, spec
 
 NAMES = ["low", "high", "middle"]
@@ -154,9 +154,7 @@ def test_deals_have_seeds_of_their_own_in_groups() -> None:
 
 def test_every_decision_has_a_seed_of_its_own() -> None:
     root, rows = np.random.SeedSequence(3), np.arange(200)
-    seeds = [
-        decision_seeds(decision_key(root), first, 5, rows, move) for first in (0, 40) for move in range(45)
-    ]
+    seeds = [decision_seeds(root, first, 5, rows, move) for first in (0, 40) for move in range(45)]
     assert len(set(np.concatenate(seeds).tolist())) == 2 * 45 * 200
-    ahead = decision_seeds(decision_key(root), 0, 5, rows + 200, 3)  # the same deals, by their number
+    ahead = decision_seeds(root, 0, 5, rows + 200, 3)  # the same deals, by their number
     assert ahead.tolist() == seeds[45 + 3].tolist()

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from catbox_agents.option_text import QuotedText, parse_texts, parse_value, quoted, read_options, read_value
+from catbox_agents.option_text import parse_value, read_options
 from catbox_env import make_game
 
 
@@ -17,60 +17,14 @@ from catbox_env import make_game
         *(("true", True), ("No", False), ("on", True), ("null", None), ("None", None)),
         *(("1,3,4", [1, 3, 4]), ("[1, 3, 4]", [1, 3, 4]), ("(1,3)", [1, 3]), ("1,", [1]), ("[1]", [1])),
         *(("", []), ("[]", []), ("random, heuristic", ["random", "heuristic"]), ("[random]", ["random"])),
-        *(("{num_players: 3, bids: [1, 3]}", {"num_players": 3, "bids": [1, 3]}), ("{}", {})),
-        *(("{'a:b': 1, c:d: 2}", {"a:b": 1, "c:d": 2}), ("{a: 1, b: {c: 2}}", {"a": 1, "b": {"c": 2}})),
-        *(("{a: 'b: c'}", {"a": "b: c"}), ('{"a":1}', {"a": 1}), ("{a:1}", "{a:1}"), ("'a' 'b'", "'a' 'b'")),
-        *(("{'a': 'x, y'}", {"a": "x, y"}), ("[1],[2]", [[1], [2]]), ("'7'", "7"), ('"a,b"', "a,b")),
         *(("laos", "laos"), ("module:Class", "module:Class"), ("it's", "it's"), ("run [1]", "run [1]")),
-        *(
-            ("[1", "[1"),
-            ("]", "]"),
-            ("[1]x", "[1]x"),
-            ("{a}", "{a}"),
-            ("'a", "'a"),
-            ("010", "010"),
-            ("0.5", 0.5),
-            ("0", 0),
-            ("{none: 1, true: 2, 1_0: 3}", {"none": 1, "true": 2, "1_0": 3}),
-        ),
+        *(("[1", "[1"), ("]", "]"), ("[1]x", "[1]x"), ("{a}", "{a}"), ("010", "010"), ("0.5", 0.5), ("0", 0)),
     ],
 )
 def test_a_text_is_read_as_what_it_says(text: str, value: Any) -> None:
     read = parse_value(text)
     assert read == value
     assert type(read) is type(value)
-
-
-@pytest.mark.parametrize(
-    ("text", "texts"),
-    [
-        *(
-            ("random", ["random"]),
-            ("random, heuristic", ["random", "heuristic"]),
-            ("[random, 7]", ["random", "7"]),
-        ),
-        *(
-            ("00000120", ["00000120"]),
-            ("true", ["true"]),
-            ("'a,b', c", ["a,b", "c"]),
-            ("", []),
-            ("a,", ["a"]),
-        ),
-        *(("runs/x [1]", ["runs/x [1]"]), ("zoo:Best", ["zoo:Best"])),
-    ],
-)
-def test_a_list_of_texts_leaves_its_items_as_they_are(text: str, texts: list[str]) -> None:
-    assert parse_texts(text) == texts
-
-
-@pytest.mark.parametrize("text", ["[" * 100_000, "[" * 100_000 + "]" * 100_000, "{a:" * 50_000, "'" * 99_999])
-def test_nothing_that_is_written_brings_the_reader_down(text: str) -> None:
-    assert parse_value(text) == text
-
-
-@pytest.mark.parametrize("text", ["{[1]: 2}", "{[1]}", "{{a: 1}: 2}"])
-def test_a_list_is_no_name_of_a_value(text: str) -> None:
-    assert parse_value(text) == text
 
 
 @pytest.mark.parametrize("text", ["1" * 5000, "1e999", "nan", "b'x'", "1+2j", "__import__('os')"])
@@ -94,14 +48,6 @@ def test_options_that_no_rule_has_are_read_and_left_to_the_game_to_refuse() -> N
     assert read_options("petrify_v0", {"size": "5", "bids": "2"}) == {"size": 5, "bids": 2}
     assert read_options("chess_v9", {"bids": "2", "rounds": None}) == {"bids": 2, "rounds": None}
     assert read_options("cat_in_the_box_v0", {"bids": None}) == {"bids": None}
-
-
-def test_what_is_read_is_not_read_again() -> None:
-    value = read_value({"a": "[1, '2']", "b": QuotedText("3"), "c": ("4", ["on"])})
-    assert value == {"a": [1, "2"], "b": "3", "c": [4, [True]]}
-    assert type(value["b"]) is str
-    assert read_value(quoted(value)) == value
-    assert read_value(value) != value
 
 
 def test_rules_that_only_an_object_can_give_are_no_option() -> None:

@@ -15,8 +15,8 @@ from rich.console import Console
 
 import catbox_agents
 import catbox_env
-from catbox_agents.arena.intervals import Estimate
 from catbox_agents.arena.report import terminal_tables
+from catbox_agents.arena.results import Estimate
 from tests.agents.arena_agents import Impatient, Lowest, Middle, Raising, spec
 from tests.agents.test_run_arena import same
 from tests.app.table import refused, run

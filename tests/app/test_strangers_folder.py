@@ -29,7 +29,7 @@ def folder(tmp_path: Path) -> Path:
     game = config.make_game()
     save_checkpoint(tmp_path / "run" / "policy.safetensors", network_for(game), game)
     for name in ("dill", "pynvml", "bots"):  # torch imports the first two where it finds them
-        agent = "from catbox_agents.random_agent import RandomAgent as Agent\n" if name == "bots" else ""
+        agent = "from catbox_agents.agent import RandomAgent as Agent\n" if name == "bots" else ""
         (tmp_path / "run" / f"{name}.py").write_text(MARK + agent)
     return tmp_path / "run"
 
@@ -94,7 +94,7 @@ def test_the_working_directory_comes_onto_the_path_for_a_module_of_its_own_alone
     path = [entry for entry in sys.path if entry not in ("", str(folder))]
     monkeypatch.setattr(sys, "path", list(path))
     game = small().make_game()
-    catbox_agents.make("catbox_agents.random_agent:RandomAgent", game)
+    catbox_agents.make("catbox_agents.agent:RandomAgent", game)
     with pytest.raises(ValueError, match="there is no module 'nowhere' to import"):
         catbox_agents.make("nowhere:Expert", game)
     assert sys.path == path

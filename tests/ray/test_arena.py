@@ -68,9 +68,9 @@ def test_what_a_node_was_playing_when_it_was_killed_is_played_by_another_one(
 def test_an_agent_that_is_another_one_on_a_machine_is_refused(
     cluster: Any, game: Game, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    workers = ray_workers.RayWorkers
+    on_cluster = ray_workers.on_cluster
     monkeypatch.setattr(
-        ray_workers, "RayWorkers", lambda setup, _, *more: workers(setup, ["random", "another"], *more)
+        ray_workers, "on_cluster", lambda setup, _, *more: on_cluster(setup, ["random", "another"], *more)
     )
     with pytest.raises(ValueError, match=r"agent 'heuristic' is different on .*: put the same files there"):
         run_arena(game, ["random", "heuristic"], 10, ray_address=cluster.address)

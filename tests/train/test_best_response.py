@@ -12,7 +12,7 @@ import pytest
 
 import catbox_agents
 import catbox_env
-from catbox_agents.arena.deals import DEAL_SETS
+from catbox_agents import DEAL_SETS
 from catbox_agents.networks.checkpoint import load_checkpoint
 from catbox_train import best_responses
 from catbox_train.best_responses import FINE_TUNING, RESULT_FILE, Gain, best_response

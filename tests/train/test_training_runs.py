@@ -84,7 +84,7 @@ def stranger(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
     folder = tmp_path / "here"
     folder.mkdir()
     (folder / "stranger_module.py").write_text(
-        "from pathlib import Path\nfrom catbox_agents.random_agent import RandomAgent as Agent\n"
+        "from pathlib import Path\nfrom catbox_agents.agent import RandomAgent as Agent\n"
         "Path(__file__).with_name('imported').touch()\n"
     )
     monkeypatch.chdir(folder)

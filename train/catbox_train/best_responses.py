@@ -23,9 +23,8 @@ from rich.console import Console
 
 import catbox_agents
 import catbox_env
-from catbox_agents.arena.deals import DEAL_SETS
-from catbox_agents.arena.intervals import mean_and_half_width
-from catbox_agents.arena.results import Result
+from catbox_agents.arena.results import Result, mean_and_half_width
+from catbox_agents.arena.tables import DEAL_SETS
 from catbox_agents.files import parse_json, read_text, write_atomically
 from catbox_agents.networks.checkpoint import CHECKPOINTS_FOLDER, latest_checkpoint, load_checkpoint
 from catbox_agents.specs import policy_path

@@ -1,22 +1,50 @@
-"""What an arena found: the payoff matrix with intervals, differences, ratings and statistics."""
+"""What an arena found: the payoff matrix with intervals, differences, ratings and statistics.
+
+An agent's rating is that of the Plackett-Luce model, in which an agent of strength w ranks above one of strength v with
+probability w / (w + v). In each game, every two seats of different agents are a comparison (the "full breaking" of the
+game's ranking: consistent for this model, Azari Soufiani et al. 2013, "Generalized Method-of-Moments for Rank
+Aggregation"). The library choix fits it by iterated Luce spectral ranking (Maystre and Grossglauser 2015, "Fast and
+Accurate Inference of Plackett-Luce Models").
+
+The Nash average (Balduzzi et al. 2018, "Re-evaluating Evaluation", section 3) is the maximum-entropy Nash equilibrium
+of a game in which two players each choose an agent and the payoff is their margin. Unlike a rating, it does not change
+when copies of an agent are added, and it shows cycles: A beats B, B beats C and C beats A.
+
+Ratings, which are not means, get bootstrap intervals: deals are resampled with replacement, and everything is
+recomputed. A percentile interval is too narrow for few deals, so it is widened by the ratio of Student's interval to
+the normal one: the expanded percentile interval of Hesterberg 2015, "What Teachers Should Know About the Bootstrap".
+"""
 
 from __future__ import annotations
 
 import functools
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
+from math import log, sqrt
+from statistics import NormalDist
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from catbox_agents.arena.intervals import Estimate, bootstrap_interval, estimates, resampled_sums
-from catbox_agents.arena.ratings import nash_average, ratings
-from catbox_agents.arena.results import Block, Result, table_result
+from catbox_agents.arena.results import Block, Estimate, Result, estimates, t_quantile, table_result
 from catbox_agents.arena.tables import MIXED, SELF, Setup, Task
 
 #: The format of results.json.
 RESULTS_FORMAT = "catbox-arena-results-2"
+#: Strengths in points of the Elo scale: 400 points are odds of 10 to 1.
+ELO = 400 / log(10)
+#: Added to the rates of each pair, about a fifth of a win to each side, so that an agent that never lost has a rating
+#: too.
+REGULARISATION = 0.1
+_ITERATIONS = 1000
+#: Tolerance of the equilibrium conditions, as a share of the largest margin.
+_TOLERANCE = 1e-9
+#: Bootstrap resamples.
+RESAMPLES = 400
+#: Resamples that are held in memory at once.
+_AT_ONCE = 4_000_000
+_SEED = 0xB007
 
 
 @dataclass(frozen=True)
@@ -72,13 +100,6 @@ class ArenaResult:
     def difference(self, agent: str, other: str, field: str) -> Estimate:
         """How much more one ``agent`` earns among copies of ``field`` than one ``other``, on the same deals."""
         margins = self.margins[:, self._index(field)]
-        return estimates((margins[self._index(agent)] - margins[self._index(other)])[:, None])[0]
-
-    def mixed_difference(self, agent: str, other: str) -> Estimate:
-        """How much more ``agent`` earns than ``other`` at the mixed tables. Raises ValueError without such tables."""
-        if self.mixed_margins is None:
-            raise ValueError("no mixed tables were played: use mixed=True")
-        margins = self.mixed_margins
         return estimates((margins[self._index(agent)] - margins[self._index(other)])[:, None])[0]
 
     @functools.cached_property
@@ -173,7 +194,8 @@ def arena_result(
             decisions[agents] += block.decisions
             for place, tally in enumerate(block.tallies):
                 # An agent that counts nothing has an empty tally.
-                told = {**tally, "games": block.num_deals * table.seat_games(place)} if tally else {}
+                seat_games = block.num_deals * table.rotations * table.line_up.count(place)
+                told = {**tally, "games": seat_games} if tally else {}
                 total = tallies[agents[place]]
                 total.update({name: total.get(name, 0) + number for name, number in told.items()})
         result = table_result(parts, table.line_up, table.rotations, [names[i] for i in agents], **about)
@@ -218,16 +240,6 @@ def arena_result(
     )
 
 
-def widest_interval(setup: Setup, blocks: Mapping[Task, Block], planned: int) -> float:
-    """What `ArenaResult.widest` would be for the finished deals, without the rest of the result."""
-    columns = []
-    for number, table in enumerate(setup.tables):
-        if len(table.agents) == 2 and table.kind not in (SELF, MIXED):
-            tasks = [tasks[number] for tasks in setup.blocks(planned)]
-            columns.append(np.concatenate([blocks[task].deals[1, :, 0] for task in tasks]))
-    return max(estimate.half_width for estimate in estimates(np.array(columns).T))
-
-
 def _summaries(
     setup: Setup,
     margins: NDArray[np.float32],
@@ -254,3 +266,83 @@ def _summaries(
         )
         for i in range(n)
     ]
+
+
+def ratings(comparisons: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Ratings (n,) in points of the Elo scale, with mean 0. ``comparisons`` (n, n): how often i ranked above j."""
+    import choix
+
+    strengths = choix.ilsr_pairwise_dense(comparisons, alpha=REGULARISATION, max_iter=_ITERATIONS)
+    return ELO * (strengths - strengths.mean())
+
+
+def nash_average(payoffs: NDArray[np.float64]) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """The maximum-entropy equilibrium (n,), and each agent's mean payoff against it (n,), at most 0.
+
+    ``payoffs`` (n, n): antisymmetric, what the agent of the row earns against that of the column.
+    """
+    from scipy.optimize import linprog, minimize
+
+    n = len(payoffs)
+    scale = float(np.abs(payoffs).max())
+    if scale == 0:
+        return np.full(n, 1 / n), np.zeros(n)
+    game = payoffs / scale
+    # The maximum-entropy equilibrium contains every agent that is in any equilibrium. The value is 0.
+    bounds = [(0, 1)] * n
+    rules = {"A_ub": game, "b_ub": np.full(n, _TOLERANCE), "A_eq": np.ones((1, n)), "b_eq": [1]}
+    corners = np.array([linprog(-np.eye(n)[i], bounds=bounds, **rules).x for i in range(n)])
+    start = corners.mean(axis=0)
+    support = start > 1e-7
+
+    def entropy(shares: NDArray[np.float64]) -> tuple[float, NDArray[np.float64]]:
+        logs = np.log(np.maximum(shares, 1e-300))
+        return float(shares @ logs), logs + 1
+
+    inside = game[:, support]
+    found = minimize(
+        entropy,
+        start[support],
+        jac=True,
+        method="SLSQP",
+        bounds=[(1e-9, 1)] * int(support.sum()),
+        constraints=[
+            {"type": "eq", "fun": lambda p: p.sum() - 1, "jac": lambda p: np.ones((1, len(p)))},
+            {"type": "ineq", "fun": lambda p: _TOLERANCE - inside @ p, "jac": lambda p: -inside},
+        ],
+        options={"maxiter": 500, "ftol": 1e-12},
+    )
+    shares = np.zeros(n)
+    # The mean of the corners is an equilibrium too, if not always that of maximum entropy.
+    good = found.success and (inside @ found.x).max() < 1e-6
+    shares[support] = found.x if good else start[support]
+    shares /= shares.sum()
+    return shares, payoffs @ shares
+
+
+def resampled_sums(values: NDArray[np.floating]) -> NDArray[np.float64]:
+    """Sums of ``values`` (deals, ...) over the deals of each resample: (RESAMPLES, ...)."""
+    num_deals = len(values)
+    flat = np.asarray(values, np.float64).reshape(num_deals, -1)
+    generator = np.random.default_rng(_SEED)
+    sums = np.empty((RESAMPLES, flat.shape[1]))
+    rows = max(1, _AT_ONCE // num_deals)
+    for first in range(0, RESAMPLES, rows):
+        number = min(rows, RESAMPLES - first)
+        counts = np.empty((number, num_deals))
+        for k in range(number):
+            drawn = generator.integers(num_deals, size=num_deals)
+            counts[k] = np.bincount(drawn.astype(np.intp), minlength=num_deals)
+        sums[first : first + number] = counts @ flat
+    return sums.reshape(RESAMPLES, *values.shape[1:])
+
+
+def bootstrap_interval(
+    resampled: NDArray[np.float64], num_deals: int
+) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """The ends (...) of the intervals of a statistic that was computed for every resample, ``resampled``
+    (RESAMPLES, ...)."""
+    wider = sqrt(num_deals / (num_deals - 1)) * t_quantile(num_deals - 1)
+    tail = NormalDist().cdf(-wider)
+    low, high = np.quantile(resampled, [tail, 1 - tail], axis=0)
+    return low, high

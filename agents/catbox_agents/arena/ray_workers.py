@@ -10,12 +10,12 @@ import pickle
 import socket
 import sys
 from collections.abc import Iterable, Iterator, Sequence
-from contextlib import ExitStack, suppress
+from contextlib import contextmanager, suppress
 from functools import cache
 
 import catbox_env
 from catbox_agents.arena.results import Block
-from catbox_agents.arena.tables import Players, Setup, Task, play_block
+from catbox_agents.arena.tables import Play, Players, Setup, Task, play_block
 from catbox_agents.errors import portable
 from catbox_agents.ray_cluster import connected, short_reason
 
@@ -27,7 +27,7 @@ MAX_RETRIES = 3
 _INTERVAL = 5.0
 
 
-def play_there(
+def _play_there(
     pickled: bytes, fingerprints: Sequence[str], version: str, folder: str, path: Sequence[str], task: Task
 ) -> Block | Exception:
     """The Ray task: the block of ``task``, or the error that ends the arena."""
@@ -40,15 +40,17 @@ def play_there(
         os.chdir(folder)
     sys.path.extend(entry for entry in path if entry not in sys.path)
     try:
-        setup, players = _players(pickled, tuple(fingerprints))
-        return play_block(setup, players, task)
+        return play_block(_players(pickled, tuple(fingerprints)), task)
     except Exception as error:  # noqa: BLE001  (raised in the arena's process)
         return portable(error)
 
 
 @cache
-def _players(pickled: bytes, fingerprints: tuple[str, ...]) -> tuple[Setup, Players]:
-    """The setup and its agents, made once in a process. Raises ``ValueError`` if one is missing or different here."""
+def _players(pickled: bytes, fingerprints: tuple[str, ...]) -> Players:
+    """The agents of the pickled setup, made once in a process.
+
+    Raises ``ValueError`` if one is missing or different here.
+    """
     setup: Setup = pickle.loads(pickled)
     try:
         players = Players(setup)
@@ -59,70 +61,55 @@ def _players(pickled: bytes, fingerprints: tuple[str, ...]) -> tuple[Setup, Play
             raise ValueError(
                 f"agent {name!r} is different on {socket.gethostname()}: put the same files there as here"
             )
-    if setup.move_time is not None:
-        players.warm_up()
-    return setup, players
+    return players
 
 
-class RayWorkers:
-    """The cores of a cluster, which play the tasks of an arena. A context manager, like `Workers`.
+@contextmanager
+def on_cluster(setup: Setup, fingerprints: Sequence[str], address: str, most: int | None) -> Iterator[Play]:
+    """A function that plays tasks on the cores of a cluster.
+
+    It raises what `play_block` raises, and ``ChildProcessError`` if a block is lost after all retries.
 
     Args:
         fingerprints: of the agents here, see `Players`.
         address: of the cluster; see `catbox_agents.ray_cluster.connected`.
         most: the most cores to use; None: all.
     """
+    with connected(address, most or 1):
+        import ray
 
-    def __init__(self, setup: Setup, fingerprints: Sequence[str], address: str, most: int | None) -> None:
-        self._setup, self._fingerprints, self._address, self._most = setup, fingerprints, address, most
+        shared = pickle.dumps(setup), list(fingerprints), catbox_env.__version__
+        given = [ray.put(value) for value in (*shared, os.getcwd(), list(sys.path))]
+        begun = ray.remote(num_cpus=1)(lambda: None).remote()
+        if not ray.wait([begun], timeout=TIME_TO_BEGIN)[0]:
+            raise ChildProcessError(
+                f"no core of the Ray cluster was free for {TIME_TO_BEGIN:g} s: it has "
+                f"{ray.cluster_resources().get('CPU', 0):g}"
+            )
+        remote = ray.remote(num_cpus=1, max_retries=MAX_RETRIES)(_play_there)
 
-    def __enter__(self) -> RayWorkers:
-        with ExitStack() as stack:
-            stack.enter_context(connected(self._address, self._most or 1))
-            import ray
+        def play(tasks: Iterable[Task]) -> Iterator[tuple[Task, Block]]:
+            left, playing = list(tasks)[::-1], dict[object, Task]()
+            try:
+                while left or playing:
+                    cores = max(1, int(ray.cluster_resources().get("CPU", 0)))
+                    while left and len(playing) < min(cores, most or cores):
+                        task = left.pop()
+                        playing[remote.remote(*given, task)] = task
+                    for answered in ray.wait(list(playing), timeout=_INTERVAL)[0]:
+                        task = playing.pop(answered)
+                        try:
+                            answer = ray.get(answered)
+                        except ray.exceptions.RayError as lost:
+                            raise ChildProcessError(
+                                f"processes of the Ray cluster were lost {MAX_RETRIES + 1} times while they played "
+                                f"{setup.who(task)} with the same deals: {short_reason(lost)}"
+                            ) from lost
+                        if isinstance(answer, Exception):
+                            raise answer
+                        yield task, answer
+            finally:
+                for pending in playing:
+                    ray.cancel(pending, force=True)
 
-            self._ray = ray
-            shared = pickle.dumps(self._setup), list(self._fingerprints), catbox_env.__version__
-            self._given = [ray.put(value) for value in (*shared, os.getcwd(), list(sys.path))]
-            begun = ray.remote(num_cpus=1)(lambda: None).remote()
-            if not ray.wait([begun], timeout=TIME_TO_BEGIN)[0]:
-                raise ChildProcessError(
-                    f"no core of the Ray cluster was free for {TIME_TO_BEGIN:g} s: it has "
-                    f"{ray.cluster_resources().get('CPU', 0):g}"
-                )
-            self._stack = stack.pop_all()
-        return self
-
-    def __exit__(self, *error: object) -> None:
-        self._stack.close()
-
-    def play(self, tasks: Iterable[Task]) -> Iterator[tuple[Task, Block]]:
-        """Each task with its block, in the order in which they finish.
-
-        Raises what `play_block` raises, and ``ChildProcessError`` if a block is lost after all retries.
-        """
-        ray, left = self._ray, list(tasks)[::-1]
-        remote = ray.remote(num_cpus=1, max_retries=MAX_RETRIES)(play_there)
-        playing: dict[object, Task] = {}
-        try:
-            while left or playing:
-                cores = max(1, int(ray.cluster_resources().get("CPU", 0)))
-                while left and len(playing) < min(cores, self._most or cores):
-                    task = left.pop()
-                    playing[remote.remote(*self._given, task)] = task
-                for answered in ray.wait(list(playing), timeout=_INTERVAL)[0]:
-                    task = playing.pop(answered)
-                    try:
-                        answer = ray.get(answered)
-                    except ray.exceptions.RayError as lost:
-                        names = [repr(self._setup.names[i]) for i in self._setup.tables[task.table].agents]
-                        raise ChildProcessError(
-                            f"processes of the Ray cluster were lost {MAX_RETRIES + 1} times while they played "
-                            f"{' and '.join(names)} with the same deals: {short_reason(lost)}"
-                        ) from lost
-                    if isinstance(answer, Exception):
-                        raise answer
-                    yield task, answer
-        finally:
-            for pending in playing:
-                ray.cancel(pending, force=True)
+        yield play

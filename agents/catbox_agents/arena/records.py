@@ -82,19 +82,17 @@ class GameRecord:
             yield state
         if rounds != len(self.deals):
             raise ValueError(f"{len(self.deals)} deals, but {rounds} rounds began")
-        after = f"after its {len(self.actions)} actions"
-        if self.forfeit is not None and state.is_terminal():
-            raise ValueError(f"the game is over, so nobody can forfeit it, {after}")
-        if self.forfeit is None and state.is_terminal() != (self.returns is not None):
-            over = "over, but has no returns," if state.is_terminal() else "not over, but has returns,"
-            raise ValueError(f"the game is {over} {after}")
-        if self.forfeit is not None:
+        expected = state.returns() if state.is_terminal() else None
+        if self.forfeit is not None and not state.is_terminal():
             expected = [float(self.game.max_utility)] * self.game.num_players
             expected[self.forfeit["seat"]] = float(self.game.min_utility)
-            if expected != self.returns:
-                raise ValueError(f"a forfeited game has the returns {expected}, not {self.returns}")
-        elif self.returns is not None and state.returns() != self.returns:
-            raise ValueError(f"the actions give the returns {state.returns()}, not {self.returns}")
+        if expected != self.returns:
+            whose = "an unfinished game" if expected is None else "this game"
+            raise ValueError(
+                f"returns={self.returns}; {whose} has {expected} after its {len(self.actions)} actions"
+            )
+        if self.forfeit is not None and state.is_terminal():
+            raise ValueError("the game is over, so nobody can forfeit it")
 
 
 def policy_pairs(policy: NDArray[np.floating]) -> list[list[Any]]:

@@ -12,15 +12,13 @@ from pathlib import Path
 from typing import BinaryIO
 
 import numpy as np
-from rich import box
 from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
 import catbox_env
 from catbox_agents.arena.arena_result import ArenaResult
-from catbox_agents.arena.intervals import Estimate
-from catbox_agents.arena.results import Result
+from catbox_agents.arena.results import a_round, terminal_table
 from catbox_agents.files import write_atomically
 
 #: The longest name that the picture shows in full.
@@ -41,8 +39,11 @@ def write_report(result: ArenaResult, folder: Path) -> None:
     text = json.dumps({**result.as_dict(), **about}, indent=1, allow_nan=False) + "\n"
     write_atomically(folder / RESULTS_FILE, text.encode())
     write_atomically(folder / PAGE_FILE, page(result, about["date"]).encode())
+    import matplotlib  # slow to import, and in the extra "arena" alone
+
     picture = BytesIO()
-    draw_matrix(result, picture)
+    with matplotlib.rc_context({"text.parse_math": False}):  # a $ in a name is literal
+        _draw_matrix(result, picture)
     write_atomically(folder / PICTURE_FILE, picture.getvalue())
 
 
@@ -60,32 +61,6 @@ def milliseconds(seconds: float | None) -> str:
     if seconds is None:
         return ""
     return f"{1000 * seconds:.3g}" if seconds < 0.1 else f"{1000 * seconds:,.0f}"
-
-
-def results_table(matches: list[Result], title: str) -> Table:
-    """A section for each match, a row for each agent with the number of seats it held."""
-    statistics = list(matches[0].standings[0].statistics) if matches else []
-    rows = [["agent", "score a game", "margin a game", "win share", *map(_a_round, statistics)]]
-    for match in matches:
-        for standing in match.standings:
-            rows.append(
-                [
-                    f"{standing.seats} x {standing.name}",
-                    f"{standing.score:.2f}",
-                    f"{standing.margin:+.2f} ± {standing.margin_ci95:.2f}",
-                    f"{standing.win_share:.1%}",
-                    *(f"{standing.statistics[name]:.2f}" for name in statistics),
-                ]
-            )
-    table = _terminal_table(rows)
-    table.title, table.caption = (
-        title,
-        "margin: own score minus the others', with its 95 % interval; win share: of all games",
-    )
-    ends = np.cumsum([len(match.standings) for match in matches])
-    for end in ends:
-        table.rows[end - 1].end_section = True
-    return table
 
 
 def terminal_tables(result: ArenaResult, width: int) -> list[Table]:
@@ -146,10 +121,6 @@ def page(result: ArenaResult, date: str) -> str:
     return "\n\n".join(parts) + "\n"
 
 
-def _cell(result: ArenaResult, name: str, other: str) -> str:
-    return "0" if name == other else str(result.margin(name, other))
-
-
 def _summary_rows(result: ArenaResult, labels: Mapping[str, str]) -> list[list[str]]:
     mixed = result.mixed_margins is not None
     rows = [
@@ -161,7 +132,7 @@ def _summary_rows(result: ArenaResult, labels: Mapping[str, str]) -> list[list[s
         rows.append(
             [
                 labels[summary.name],
-                _points(summary.rating),
+                f"{summary.rating.mean:+.0f} ± {summary.rating.half_width:.0f}",
                 f"{summary.nash_share:.0%}",
                 str(summary.nash_margin),
                 *([str(summary.mixed)] if mixed else []),
@@ -169,10 +140,6 @@ def _summary_rows(result: ArenaResult, labels: Mapping[str, str]) -> list[list[s
             ]
         )
     return rows
-
-
-def _points(rating: Estimate) -> str:
-    return f"{rating.mean:+.0f} ± {rating.half_width:.0f}"
 
 
 def _difference_rows(result: ArenaResult) -> list[list[str]]:
@@ -184,14 +151,17 @@ def _difference_rows(result: ArenaResult) -> list[list[str]]:
 def _matrix_rows(result: ArenaResult, labels: Mapping[str, str]) -> list[list[str]]:
     names = result.agents
     rows = [["one agent", *(f"among {labels[name]}" for name in names)]]
-    return rows + [[labels[name], *(_cell(result, name, field) for field in names)] for name in names]
+    for name in names:
+        cells = ("0" if name == field else str(result.margin(name, field)) for field in names)
+        rows.append([labels[name], *cells])
+    return rows
 
 
 def _statistics_rows(result: ArenaResult, labels: Mapping[str, str]) -> list[list[str]]:
     names = list(
         dict.fromkeys(name for t in result.tables.values() for s in t.standings for name in s.statistics)
     )
-    rows = [["agent", "among", "score a game", "win share", *map(_a_round, names)]]
+    rows = [["agent", "among", "score a game", "win share", *map(a_round, names)]]
     for (agent, field), table in result.tables.items():
         standing = table[agent]
         means = [f"{standing.statistics[name]:.2f}" if name in standing.statistics else "" for name in names]
@@ -199,11 +169,6 @@ def _statistics_rows(result: ArenaResult, labels: Mapping[str, str]) -> list[lis
             [labels[agent], labels[field], f"{standing.score:.2f}", f"{standing.win_share:.1%}", *means]
         )
     return rows
-
-
-def _a_round(statistic: str) -> str:
-    """The heading of a statistic, whose mean is over rounds."""
-    return f"{statistic.replace('_', ' ')} a round"
 
 
 def _model_rows(result: ArenaResult, labels: Mapping[str, str]) -> list[list[str]]:
@@ -242,36 +207,14 @@ def _tables_of_width(width: int, rows: list[list[str]], keys: int) -> list[Table
     for number in range(1, len(others) + 1):
         size = math.ceil(len(others) / number)
         parts = [others[k : k + size] for k in range(0, len(others), size)]
-        tables = [_terminal_table([row[:keys] + [row[k] for k in part] for row in rows]) for part in parts]
+        tables = [terminal_table([row[:keys] + [row[k] for k in part] for row in rows]) for part in parts]
         if all(console.measure(table, options=unbounded).maximum <= width for table in tables):
             break
     return tables
 
 
-def _terminal_table(rows: list[list[str]]) -> Table:
-    table = Table(box=box.SIMPLE_HEAD, pad_edge=False, padding=0)
-    for number, name in enumerate(rows[0]):
-        text = name in ("one agent", "agent", "among")
-        table.add_column(
-            name if text else name.replace(" ", "\n"),
-            justify="left" if text else "right",
-            overflow="fold",
-            no_wrap=not text and number > 0,
-        )
-    for row in rows[1:]:
-        table.add_row(*map(Text, row))
-    return table
-
-
-def draw_matrix(result: ArenaResult, file: BinaryIO) -> None:
+def _draw_matrix(result: ArenaResult, file: BinaryIO) -> None:
     """Write a PNG: one agent (row) among copies of another (column), red below 0 and blue above."""
-    import matplotlib  # slow to import, and in the extra "arena" alone
-
-    with matplotlib.rc_context({"text.parse_math": False}):  # a $ in a name is literal
-        _draw(result, file)
-
-
-def _draw(result: ArenaResult, file: BinaryIO) -> None:
     from matplotlib.backends.backend_agg import FigureCanvasAgg
     from matplotlib.figure import Figure
 

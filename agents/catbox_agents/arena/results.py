@@ -1,20 +1,75 @@
-"""The result of a table, and the blocks of deals from which it is computed."""
+"""The result of a table with its intervals, and the blocks of deals from which it is computed.
+
+All intervals are 95 % intervals of means over independent deals, Student's. Differences of means on the same deals are
+means of differences, so their intervals are paired.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass, field, fields
-from typing import Any
+from math import sqrt
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from catbox_agents.arena.intervals import mean_and_half_width
 from catbox_agents.features import facts
 from catbox_env import Vec
 
+if TYPE_CHECKING:
+    from rich.table import Table
+
 #: What is measured for every deal and in every seat.
 MEASURES = ("score", "margin", "win_share")
+
+
+@dataclass(frozen=True)
+class Estimate:
+    """A number, with the ends of its 95 % interval."""
+
+    mean: float
+    low: float
+    high: float
+
+    @property
+    def half_width(self) -> float:
+        """Half the width of the interval."""
+        return (self.high - self.low) / 2
+
+    def __str__(self) -> str:
+        return f"{self.mean:+.2f} ± {self.half_width:.2f}"
+
+
+def mean_and_half_width(values: NDArray[np.floating]) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """The mean of each column of ``values`` (deals, ...), at least two deals, and half the width of its interval."""
+    num_deals = len(values)
+    spread = values.std(0, ddof=1, dtype=np.float64)
+    return values.mean(0, dtype=np.float64), t_quantile(num_deals - 1) * spread / sqrt(num_deals)
+
+
+def estimates(values: NDArray[np.floating]) -> list[Estimate]:
+    """The mean of each column of ``values`` (deals, k)."""
+    means, widths = mean_and_half_width(values)
+    return [
+        Estimate(float(mean), float(mean - width), float(mean + width))
+        for mean, width in zip(means, widths, strict=True)
+    ]
+
+
+def t_quantile(freedom: int) -> float:
+    """The 97.5 % quantile of Student's t with ``freedom`` degrees of freedom, to 0.001 from 9 on.
+
+    The expansion in 1 / freedom (Abramowitz and Stegun 26.7.5), to avoid scipy.
+    """
+    z = 1.959963984540054
+    terms = (
+        z,
+        (z**3 + z) / 4,
+        (5 * z**5 + 16 * z**3 + 3 * z) / 96,
+        (3 * z**7 + 19 * z**5 + 17 * z**3 - 15 * z) / 384,
+    )
+    return sum(term / freedom**power for power, term in enumerate(terms))
 
 
 @dataclass(frozen=True)
@@ -259,3 +314,53 @@ def table_result(
     ]
     measures = dict(zip(("deal_scores", "deal_margins", "deal_win_shares"), deals, strict=True))
     return Result(deals=num_deals, games=num_deals * rotations, standings=standings, **measures, **about)
+
+
+def results_table(matches: Sequence[Result], title: str) -> Table:
+    """A section for each match, a row for each agent with the number of seats it held."""
+    statistics = list(matches[0].standings[0].statistics) if matches else []
+    rows = [["agent", "score a game", "margin a game", "win share", *map(a_round, statistics)]]
+    for match in matches:
+        for standing in match.standings:
+            rows.append(
+                [
+                    f"{standing.seats} x {standing.name}",
+                    f"{standing.score:.2f}",
+                    f"{standing.margin:+.2f} ± {standing.margin_ci95:.2f}",
+                    f"{standing.win_share:.1%}",
+                    *(f"{standing.statistics[name]:.2f}" for name in statistics),
+                ]
+            )
+    table = terminal_table(rows)
+    table.title, table.caption = (
+        title,
+        "margin: own score minus the others', with its 95 % interval; win share: of all games",
+    )
+    ends = np.cumsum([len(match.standings) for match in matches])
+    for end in ends:
+        table.rows[end - 1].end_section = True
+    return table
+
+
+def a_round(statistic: str) -> str:
+    """The heading of a statistic, whose mean is over rounds."""
+    return f"{statistic.replace('_', ' ')} a round"
+
+
+def terminal_table(rows: list[list[str]]) -> Table:
+    from rich import box
+    from rich.table import Table
+    from rich.text import Text
+
+    table = Table(box=box.SIMPLE_HEAD, pad_edge=False, padding=0)
+    for number, name in enumerate(rows[0]):
+        text = name in ("one agent", "agent", "among")
+        table.add_column(
+            name if text else name.replace(" ", "\n"),
+            justify="left" if text else "right",
+            overflow="fold",
+            no_wrap=not text and number > 0,
+        )
+    for row in rows[1:]:
+        table.add_row(*map(Text, row))
+    return table

@@ -14,40 +14,37 @@ import os
 import pickle
 import secrets
 import tempfile
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from contextlib import ExitStack
 from itertools import chain
 from pathlib import Path
 from typing import Any
 
 import catbox_env
-from catbox_agents.arena.arena_result import ArenaResult, arena_result, widest_interval
-from catbox_agents.arena.deals import (
-    MIN_DEALS,
-    SMALL,
-    SMALL_BLOCKS,
-    check_num_deals,
-    first_deal,
-    num_blocks,
-    seed_of_deals,
-)
+from catbox_agents.arena.arena_result import ArenaResult, arena_result
 from catbox_agents.arena.records import record_lines, write_records
 from catbox_agents.arena.results import Block, Result, table_result
 from catbox_agents.arena.store import BLOCKS_FILE, Store
 from catbox_agents.arena.tables import (
+    MIN_DEALS,
     PAIR,
-    Pickled,
+    SMALL,
+    SMALL_BLOCKS,
+    Play,
     Players,
     Setup,
     Table,
     Task,
     all_tables,
+    first_deal,
+    num_blocks,
     play_block,
     played_game,
+    seed_of_deals,
 )
 from catbox_agents.specs import AgentSpec, label_of, labels_of, meaning
 from catbox_env import Game
-from catbox_env.core.checks import brief, check_flag, check_integer, check_number
+from catbox_env.core.checks import brief, check_flag, check_integer, check_number, is_integer
 from catbox_env.core.extras import install_line
 from catbox_env.core.game import check_game_object
 
@@ -67,9 +64,6 @@ _FIRST_CHECK, _FARTHEST = SMALL_BLOCKS * SMALL, 4
 DEALS_FOR_WIDTH = 1_000_000
 #: Most deals of an arena: all are held in memory.
 MAX_DEALS = 10_000_000
-
-#: Plays tasks: each with its block, in any order.
-Play = Callable[[Iterable[Task]], Iterator[tuple[Task, Block]]]
 
 
 class EvaluationInterrupted(KeyboardInterrupt):
@@ -112,15 +106,14 @@ def evaluate(
     holds the result so far.
     """
     check_game_object(game)
-    _check_agents(agents)
-    labels = labels_of(agents) if names is None else _check_names(names, len(agents))
+    labels = _names_of(agents, names)
     seats = game.num_players
     if len(labels) > seats:
         raise ValueError(
             f"{len(labels)} agents ({', '.join(labels)}) for {seats} seats: name at most {seats} agents, or play with "
             "more players"
         )
-    num_deals = check_num_deals(num_deals)
+    num_deals = _check_num_deals(num_deals)
     seed = secrets.randbits(128) if seed is None else seed_of_deals(None, seed)[0]
     line_up = tuple(min(seat, len(labels) - 1) for seat in range(seats))
     table = Table(PAIR, tuple(range(len(labels))), line_up)
@@ -144,7 +137,7 @@ def evaluate(
         while first < num_deals:
             if num_deals - first < 1.5 * size:  # the last batch is about as large as the one before it
                 size = num_deals - first
-            blocks.append(play_block(setup, players, Task(0, first, size), ended))
+            blocks.append(play_block(players, Task(0, first, size), ended))
             first += size
             size = min(size + (size + 1) // 2, largest)
     except KeyboardInterrupt:
@@ -198,10 +191,10 @@ def run_arena(
     code; `WriteError` for a folder or file that cannot be written. Ctrl-C raises `ArenaInterrupted`, a
     KeyboardInterrupt with the result so far, which is also written to ``output``.
     """
-    missing = [name for name in NEEDED if importlib.util.find_spec(name) is None]
-    if missing:
-        raise ValueError(f"the arena needs {', '.join(missing)}. {install_line('arena')}")
-    most = check_num_deals(
+    not_installed = [name for name in NEEDED if importlib.util.find_spec(name) is None]
+    if not_installed:
+        raise ValueError(f"the arena needs {', '.join(not_installed)}. {install_line('arena')}")
+    most = _check_num_deals(
         (1000 if until_ci is None else DEALS_FOR_WIDTH) if num_deals is None else num_deals
     )
     if most > MAX_DEALS:
@@ -215,23 +208,31 @@ def run_arena(
         processes = check_integer("processes", processes, 1, MAX_PROCESSES)
     seed_of_set, deal_set_name = seed_of_deals(deal_set, seed)
     check_game_object(game)
-    names = _arena_names(game, agents, names)
-    tables = all_tables(len(names), game.num_players, check_flag("mixed", mixed))
-    given = tuple(_given(agent, name) for agent, name in zip(agents, names, strict=True))
-    setup = Setup(game, given, tuple(names), tuple(tables), seed_of_set, limit, record is not None)
+    labels = _names_of(agents, names)
+    specs = [label_of(agent) for agent in agents if isinstance(agent, str | os.PathLike)]
+    meanings = [meaning(spec, game) for spec in specs]
+    same = [spec for spec, meant in zip(specs, meanings, strict=True) if meanings.count(meant) > 1]
+    if same and names is None:
+        raise ValueError(
+            f"agents: {', '.join(same)}: the same agent more than once; list each agent once, or give each its own "
+            "name"
+        )
+    tables = all_tables(len(labels), game.num_players, check_flag("mixed", mixed))
+    given = tuple(_given(agent, name) for agent, name in zip(agents, labels, strict=True))
+    setup = Setup(game, given, tuple(labels), tuple(tables), seed_of_set, limit, record is not None)
     players = Players(setup)
     settings = {
         "catbox": catbox_env.__version__,
         "game": game.id,
         "options": game.options,
-        "agents": names,
+        "agents": labels,
         "seed": setup.seed,
         "mixed": mixed,
         "record": record is not None,
     }
     fingerprints = players.fingerprints()
     arena = {"seed": setup.seed, "mixed": mixed, "agents": fingerprints}
-    header = {"game": played_game(game), "agents": names, "arena": arena}
+    header: dict[str, Any] = {"game": played_game(game), "agents": labels, "arena": arena}
     if record is not None:
         _check_record(Path(record), header, output)
     with ExitStack() as stack:
@@ -242,58 +243,58 @@ def run_arena(
             store = stack.enter_context(Store(Path(folder), settings, tables, fingerprints))
             blocks, keep = store.blocks, store.add
         planned = most if width is None else min(most, _FIRST_CHECK)
+        interrupted = False
         try:
-            play: Play = lambda tasks: ((task, play_block(setup, players, task)) for task in tasks)  # noqa: E731
+            play: Play = lambda tasks: ((task, play_block(players, task)) for task in tasks)  # noqa: E731
             if ray_address is not None:
-                from catbox_agents.arena.ray_workers import RayWorkers
+                from catbox_agents.arena.ray_workers import on_cluster
 
-                on_ray = RayWorkers(setup, fingerprints, ray_address, processes)
-                play = stack.enter_context(on_ray).play
+                play = stack.enter_context(on_cluster(setup, fingerprints, ray_address, processes))
             elif processes is not None:
-                from catbox_agents.arena.workers import Workers  # a browser has no processes
+                from catbox_agents.arena.workers import in_processes  # a browser has no processes
 
-                play = stack.enter_context(Workers(setup, processes)).play
-            elif limit is not None:
-                players.warm_up()
+                play = stack.enter_context(in_processes(setup, processes))
             total = planned
+            games_of_deal = sum(table.rotations for table in tables)
             while True:
-                _play(setup, blocks, planned, total, play, keep, progress)
+                tasks = list(chain.from_iterable(setup.blocks(planned)))
+                missing = [task for task in tasks if task not in blocks]
+                done = sum(setup.games_of(task) for task in tasks if task in blocks)
+                if progress is not None:
+                    progress(done, total * games_of_deal)
+                for task, block in play(missing):
+                    keep(task, block)
+                    done += setup.games_of(task)
+                    if progress is not None:
+                        progress(done, total * games_of_deal)
                 if width is None or planned == most:
                     break
-                widest = widest_interval(setup, blocks, planned)
+                widest = arena_result(setup, blocks, planned, deal_set_name).widest
                 if widest <= width:
                     break
                 needed = planned * (widest / width) ** 2
                 planned = _next_check(planned, needed, most)
                 total = max(planned, min(most, math.ceil(needed)))
         except KeyboardInterrupt:
-            result = _partial(setup, blocks, planned, deal_set_name)
-            _write(store, result, output, record, header)
-            raise ArenaInterrupted(result, planned) from None
-        result = arena_result(setup, blocks, planned, deal_set_name)
-        _write(store, result, output, record, header)
+            interrupted = True
+        finished = sum(tasks[0].num_deals for tasks in setup.finished(blocks, planned))
+        result = arena_result(setup, blocks, planned, deal_set_name) if finished >= MIN_DEALS else None
+        if output is not None and result is not None:
+            from catbox_agents.arena.report import write_report
+
+            write_report(result, Path(output))
+        if store is not None and record is not None and store.blocks:
+            longest = {
+                (task.first, task.table): task for task in sorted(store.blocks, key=lambda t: t.num_deals)
+            }
+            games = (game for _, task in sorted(longest.items()) for game in store.games(task))
+            write_records(Path(record), games=games, **header)
+    if result is None or interrupted:
+        raise ArenaInterrupted(result, planned)
     return result
 
 
-def _arena_names(game: Game, agents: Sequence[AgentSpec], names: Sequence[str] | None) -> list[str]:
-    """The names of an arena's agents. Raises ValueError for one agent that is listed twice without a name of its own,
-    and for invalid names."""
-    _check_agents(agents)
-    if names is not None:
-        return _check_names(names, len(agents))
-    specs = [label_of(agent) for agent in agents if isinstance(agent, str | os.PathLike)]
-    meanings = [meaning(spec, game) for spec in specs]
-    twice = next((what for what in meanings if meanings.count(what) > 1), None)
-    if twice is not None:
-        same = [spec for spec, what in zip(specs, meanings, strict=True) if what == twice]
-        raise ValueError(
-            f"agents: {', '.join(same)}: the same agent more than once; list each agent once, or give each its own "
-            "name"
-        )
-    return labels_of(agents)
-
-
-def _given(agent: AgentSpec, name: str) -> AgentSpec | Pickled:
+def _given(agent: AgentSpec, name: str) -> AgentSpec | bytes:
     """A spec, or the pickled agent. Raises ValueError for an agent that cannot be pickled."""
     if isinstance(agent, str | os.PathLike):
         return os.fspath(agent)
@@ -305,22 +306,29 @@ def _given(agent: AgentSpec, name: str) -> AgentSpec | Pickled:
             f"agent {name!r} cannot be copied for each block of deals: pickle raised {type(error).__name__}: {error}; "
             "give a spec, such as 'package.module:Class', or make the agent picklable"
         ) from error
-    return Pickled(pickled)
+    return pickled
 
 
-def _check_agents(agents: object) -> None:
-    """Raise ``ValueError`` unless ``agents`` is a list of at least two."""
+def _names_of(agents: Sequence[AgentSpec], names: Sequence[str] | None) -> list[str]:
+    """``names`` as a list, or the labels of ``agents``.
+
+    Raises ``ValueError`` unless there are at least two agents, and as many different names of printable characters.
+    """
     if isinstance(agents, str | bytes) or not isinstance(agents, Sequence):
         raise ValueError(
             f"agents={brief(agents)}: expected a list of agents, such as ['heuristic', 'random']"
         )
-    if len(agents) < 2:
+    number = len(agents)
+    if number < 2:
         given = ", ".join(map(label_of, agents)) or "none"
-        raise ValueError(f"agents: {len(agents)} ({given}); expected at least 2 to compare")
-
-
-def _check_names(names: Any, number: int) -> list[str]:
-    """``names`` as a list. Raises ``ValueError`` unless they are ``number`` different texts of printable characters."""
+        raise ValueError(f"agents: {number} ({given}); expected at least 2 to compare")
+    for agent in agents:
+        if isinstance(agent, bytes):
+            raise ValueError(
+                f"agent {brief(agent)}: expected a spec, which is a string or a path, or an agent"
+            )
+    if names is None:
+        return labels_of(agents)
     listed = isinstance(names, Sequence) and not isinstance(names, str)
     if (
         not listed
@@ -349,30 +357,6 @@ def _check_record(path: Path, header: dict[str, Any], output: str | os.PathLike[
     )
 
 
-def _play(
-    setup: Setup,
-    blocks: Mapping[Task, Block],
-    planned: int,
-    total: int,
-    play: Play,
-    keep: Callable[[Task, Block], None],
-    progress: Callable[[int, int], None] | None,
-) -> None:
-    """Play what is missing of the first ``planned`` deals; ``total`` is for the progress. ``keep`` adds a block to
-    ``blocks``, those that are finished."""
-    games_of_deal = sum(table.rotations for table in setup.tables)
-    tasks = list(chain.from_iterable(setup.blocks(planned)))
-    missing = [task for task in tasks if task not in blocks]
-    done = sum(setup.games_of(task) for task in tasks if task in blocks)
-    if progress is not None:
-        progress(done, total * games_of_deal)
-    for task, block in play(missing):
-        keep(task, block)
-        done += setup.games_of(task)
-        if progress is not None:
-            progress(done, total * games_of_deal)
-
-
 def _next_check(checked: int, needed: float, most: int) -> int:
     """The number of deals after which the intervals are checked next: whole blocks, at least one more.
 
@@ -382,29 +366,12 @@ def _next_check(checked: int, needed: float, most: int) -> int:
     return min(most, first_deal(max(num_blocks(checked) + 1, num_blocks(math.ceil(aim)))))
 
 
-def _partial(
-    setup: Setup, blocks: Mapping[Task, Block], planned: int, deal_set: str | None
-) -> ArenaResult | None:
-    num_deals = sum(tasks[0].num_deals for tasks in setup.finished(blocks, planned))
-    return arena_result(setup, blocks, planned, deal_set) if num_deals >= MIN_DEALS else None
-
-
-def _write(
-    store: Store | None,
-    result: ArenaResult | None,
-    output: str | os.PathLike[str] | None,
-    record: str | os.PathLike[str] | None,
-    header: dict[str, Any],
-) -> None:
-    """Write the result into the folder, and the records of all finished games, if there are any.
-
-    ``header``: what identifies the record, as arguments of `record_lines`.
-    """
-    if output is not None and result is not None:
-        from catbox_agents.arena.report import write_report
-
-        write_report(result, Path(output))
-    if store is not None and record is not None and store.blocks:
-        longest = {(task.first, task.table): task for task in sorted(store.blocks, key=lambda t: t.num_deals)}
-        games = (game for _, task in sorted(longest.items()) for game in store.games(task))
-        write_records(Path(record), games=games, **header)
+def _check_num_deals(num_deals: object) -> int:
+    """``num_deals`` as an int. Raises ``ValueError`` unless it is an integer of at least `MIN_DEALS`."""
+    if not is_integer(num_deals):
+        raise ValueError(f"num_deals={brief(num_deals)}: expected an integer, such as 1000")
+    if num_deals < MIN_DEALS:
+        raise ValueError(
+            f"num_deals={num_deals}: expected at least {MIN_DEALS}; with fewer the interval would be meaningless"
+        )
+    return int(num_deals)

@@ -14,9 +14,8 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, BinaryIO
 
-from catbox_agents.arena.deals import DEAL_SETS
 from catbox_agents.arena.results import Block
-from catbox_agents.arena.tables import Table, Task
+from catbox_agents.arena.tables import DEAL_SETS, Table, Task
 from catbox_agents.files import check_format, parse_json, read_text, write_atomically, writing
 
 #: The format of the folder.

@@ -1,8 +1,11 @@
-"""The tables of an arena: which agents sit together, who takes which seat, and how deals are played there.
+"""The tables of an arena: which deals are played, which agents sit together in which seats, and how a block is played.
 
 A block of deals at a table is the unit of work. What is played in it depends only on the agents and on the deals, not
 on the process that plays it: every table has the same deals, the same seats, and the same random numbers for agents
-that accept them for each decision (``seed_decisions``).
+that accept them for each decision (``seed_decisions``). All of it follows from a seed, which names a set of deals: deal
+number d of a set is the same for everybody. The seeds of the named sets have 128 bits. Those of training runs have at
+most 64, and all deals of a run, evaluations included, follow from its seed; so training never draws a deal of a named
+set. Deals of two sets have different seeds too. (Two deals may still have the same cards by chance, even in one set.)
 """
 
 from __future__ import annotations
@@ -13,7 +16,7 @@ import pickle
 import sys
 import threading
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import combinations, pairwise
 from pathlib import Path
@@ -23,8 +26,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 import catbox_env
-from catbox_agents.agent import Agent, agent_seed, needs_history, tells_policy
-from catbox_agents.arena.deals import deal_seed, decision_key, decision_seeds, first_deal, num_blocks
+from catbox_agents.agent import MIX_STEP, Agent, agent_seed, mix, needs_history, tells_policy
 from catbox_agents.arena.records import Recorder, policy_pairs
 from catbox_agents.arena.results import Block, RoundTotals
 from catbox_agents.play import ask_agent, ask_policy, play
@@ -39,11 +41,76 @@ from catbox_agents.specs import (
     meaning,
 )
 from catbox_env import Game, Vec
+from catbox_env.core.checks import check_choice
+from catbox_env.core.rng import seed_sequence
 
+#: name -> seed. ``training``: for anything that an agent or a person learns from; ``selection``: to choose between
+#: agents or settings; ``test``: for reported results, and nothing else.
+DEAL_SETS = {
+    "training": 0x965E03D475F1E9EF736CE261A0B7E52C,
+    "selection": 0xC95D5611B2C7D2CCA7679959EA598AB4,
+    "test": 0x995EE9666718635395F2B46E5F05B672,
+}
+
+#: Deals are numbered in groups of this many: deal d is child d % GROUP of child d // GROUP.
+GROUP = 2048
+#: The first blocks are small, so that little is lost when an arena of slow agents is interrupted; the others are large,
+#: because fast agents are faster in large batches.
+SMALL_BLOCKS, SMALL, LARGE = 8, 16, 64
+#: With fewer deals an interval would be meaningless. From here on its quantile is exact to 0.001.
+MIN_DEALS = 10
 #: One agent among copies of another; an agent among its own copies; every agent, or as many as there are seats.
 PAIR, SELF, MIXED = "pair", "self", "mixed"
 #: Seconds for a move in the warm-up game, in which code is compiled.
 WARM_UP = 120.0
+
+
+def deal_seed(root: np.random.SeedSequence, number: int) -> np.random.SeedSequence:
+    """The seed of deal ``number`` of the set with the seed ``root``."""
+    return np.random.SeedSequence(root.entropy, spawn_key=(1, number // GROUP, number % GROUP))
+
+
+def decision_seeds(
+    root: np.random.SeedSequence, first: int, rotations: int, rows: NDArray[np.int64], move: int
+) -> NDArray[np.uint64]:
+    """A seed (M,) for each decision: a hash of the deal, the rotation and the number of the move.
+
+    ``root``: the seed of the deals. Row d * ``rotations`` + r of a batch is deal ``first`` + d with the line-up rotated
+    by r seats.
+    """
+    key = np.random.SeedSequence(root.entropy, spawn_key=(4,)).generate_state(1, np.uint64)
+    game = (first * rotations + rows).astype(np.uint64)
+    step = np.uint64(MIX_STEP)
+    per_game = mix(mix(key + game + step) + np.uint64(rotations) + step)
+    return mix(per_game + np.uint64(move) + step)
+
+
+def first_deal(number: int) -> int:
+    """The number of the first deal of block ``number``."""
+    return SMALL * min(number, SMALL_BLOCKS) + LARGE * max(0, number - SMALL_BLOCKS)
+
+
+def num_blocks(num_deals: int) -> int:
+    """How many blocks ``num_deals`` deals make; the last one may be cut short."""
+    if num_deals <= SMALL_BLOCKS * SMALL:
+        return -(-num_deals // SMALL)
+    return SMALL_BLOCKS - (SMALL_BLOCKS * SMALL - num_deals) // LARGE
+
+
+def seed_of_deals(deal_set: str | None, seed: int | None) -> tuple[int, str | None]:
+    """The seed of the deals and the name of their set: ``seed`` and None if it is given, else those of ``deal_set``,
+    by default selection. Raises ValueError for unknown ones, and if both are given."""
+    if seed is None:
+        name = check_choice("deal_set", "selection" if deal_set is None else deal_set, tuple(DEAL_SETS))
+        return DEAL_SETS[name], name
+    if deal_set is not None:
+        raise ValueError(f"deal_set={deal_set!r} and seed={seed!r}: give one of them")
+    if isinstance(seed, np.random.SeedSequence):
+        raise ValueError(
+            f"seed={seed!r}: expected an integer of 0 or more; pass the entropy of a SeedSequence"
+        )
+    seed_sequence(seed)  # raises ValueError unless it is a seed
+    return int(seed), None
 
 
 def rotate_seats(line_up: Sequence[int]) -> NDArray[np.int64]:
@@ -64,10 +131,6 @@ class Table:
     def rotations(self) -> int:
         """How often each deal is played: from every seat, or once if the same agent has all seats."""
         return 1 if self.kind == SELF else len(self.line_up)
-
-    def seat_games(self, place: int) -> int:
-        """In how many games of a deal agent ``place`` of the table plays, once for each seat that it holds."""
-        return self.rotations * self.line_up.count(place)
 
     def line_ups(self, order: np.random.Generator) -> NDArray[np.int64]:
         """Who sits where in each game of a deal: (rotations, P), indices in ``agents``.
@@ -115,19 +178,16 @@ class Task:
     num_deals: int
 
 
-@dataclass(frozen=True)
-class Pickled:
-    """An agent as an arena was given it, from which copies are made."""
-
-    data: bytes
+#: Plays tasks: each with its block, in any order.
+Play = Callable[[Iterable[Task]], Iterator[tuple[Task, Block]]]
 
 
 @dataclass(frozen=True)
 class Setup:
-    """What all processes of an arena share. ``agents``: specs, agents, or pickled agents (`Players`)."""
+    """What all processes of an arena share. ``agents``: specs, agents, or agents pickled (`Players`)."""
 
     game: Game
-    agents: tuple[AgentSpec | Pickled, ...]
+    agents: tuple[AgentSpec | bytes, ...]
     names: tuple[str, ...]
     tables: tuple[Table, ...]
     seed: int
@@ -150,6 +210,10 @@ class Setup:
         """How many games a task has."""
         return task.num_deals * self.tables[task.table].rotations
 
+    def who(self, task: Task) -> str:
+        """The names of the agents that play a task, for messages."""
+        return " and ".join(repr(self.names[agent]) for agent in self.tables[task.table].agents)
+
 
 class Players:
     """The agents of an arena in this process.
@@ -160,40 +224,41 @@ class Players:
     """
 
     def __init__(self, setup: Setup) -> None:
-        self._setup = setup
+        self.setup = setup
+        self._is_warm = False
         self._made = [self._make(place, agent_seed(0)) for place in range(len(setup.agents))]
 
     def for_block(self, place: int, first: int) -> Agent:
         """Agent ``place`` of the arena, for the deals from number ``first`` on."""
-        made, given = self._made[place], self._setup.agents[place]
+        made, given = self._made[place], self.setup.agents[place]
         is_spec = isinstance(given, str | os.PathLike)
-        if hasattr(made, "seed_decisions") or not (is_spec or isinstance(given, Pickled)):
+        if hasattr(made, "seed_decisions") or not (is_spec or isinstance(given, bytes)):
             return made
         return self._make(place, agent_seed(first)) if is_users_own(made) else made
 
     def _make(self, place: int, seed: int) -> Agent:
-        given, label = self._setup.agents[place], self._setup.names[place]
-        agent: AgentSpec = pickle.loads(given.data) if isinstance(given, Pickled) else given
-        return agent_of(agent, label, self._setup.game, seed)
+        given, label = self.setup.agents[place], self.setup.names[place]
+        agent: AgentSpec = pickle.loads(given) if isinstance(given, bytes) else given
+        return agent_of(agent, label, self.setup.game, seed)
 
     def fingerprints(self) -> list[str]:
         """A text for each agent that changes when the agent does."""
         return [
-            fingerprint(os.fspath(given), made, self._setup.game)
+            fingerprint(os.fspath(given), made, self.setup.game)
             if isinstance(given, str | os.PathLike)
-            else f"{type(made).__qualname__} {_hash(given.data) if isinstance(given, Pickled) else ''}"
-            for given, made in zip(self._setup.agents, self._made, strict=True)
+            else f"{type(made).__qualname__} {_hash(given) if isinstance(given, bytes) else ''}"
+            for given, made in zip(self.setup.agents, self._made, strict=True)
         ]
 
-    def warm_up(self) -> None:
-        """Let each agent play a game that does not count, in which its code is compiled."""
-        for number, table in enumerate(self._setup.tables):
+    def _warm_up(self) -> None:
+        """Once: let each agent play a game that does not count, in which its code is compiled."""
+        for number, table in enumerate([] if self._is_warm else self.setup.tables):
+            self._is_warm = True
             if table.kind == SELF:
-                play_block(self._setup, self, Task(number, 0, 1), limit=WARM_UP)
+                play_block(self, Task(number, 0, 1), limit=WARM_UP)
 
 
 def play_block(
-    setup: Setup,
     players: Players,
     task: Task,
     ended: Callable[[int], None] = lambda games: None,
@@ -207,12 +272,15 @@ def play_block(
     Raises ValueError, naming the agent, for an agent that answers anything but a legal action or a valid policy, or
     takes longer than the limit, and `AgentError` for an error in its code.
     """
+    setup = players.setup
+    if limit is None and setup.move_time is not None:
+        players._warm_up()
+        limit = setup.move_time
     table, root = setup.tables[task.table], np.random.SeedSequence(setup.seed)
     block = num_blocks(task.first + 1) - 1
     line_ups = table.line_ups(np.random.default_rng(np.random.SeedSequence(setup.seed, spawn_key=(3, block))))
     agents = [players.for_block(place, task.first) for place in table.agents]
     labels = [setup.names[place] for place in table.agents]
-    limit = setup.move_time if limit is None else limit
     rotations, seats = line_ups.shape
     numbers = range(task.first, task.first + task.num_deals)
     deals = [deal for number in numbers for deal in [deal_seed(root, number)] * rotations]
@@ -223,11 +291,11 @@ def play_block(
     recorder = Recorder(len(deals)) if setup.record else None
     seconds, decisions = np.zeros(len(agents)), np.zeros(len(agents), np.int64)
     counted = [dict(getattr(agent, "tally", {})) for agent in agents]
-    key, move = decision_key(root), 0
+    move = 0
 
     def ask(asked: NDArray[np.int64], vec: Vec, rows: NDArray[np.int64]) -> NDArray[np.int64]:
         nonlocal move
-        seeds = decision_seeds(key, task.first, rotations, rows, move)
+        seeds = decision_seeds(root, task.first, rotations, rows, move)
         actions, policies = np.empty(len(rows), np.int64), list[Any]([None] * len(rows))
         for i, (agent, label) in enumerate(zip(agents, labels, strict=True)):
             own = np.flatnonzero(asked == i)

@@ -13,88 +13,83 @@ from multiprocessing.connection import Connection, wait
 from typing import Any
 
 from catbox_agents.arena.results import Block
-from catbox_agents.arena.tables import Players, Setup, Task, play_block
+from catbox_agents.arena.tables import Play, Players, Setup, Task, play_block
 from catbox_agents.errors import portable
 
 
-def work(connection: Connection) -> None:
+def _work(connection: Connection) -> None:
     """The main function of a process: receive the setup, then play tasks until there are no more."""
     with suppress(EOFError, BrokenPipeError, ConnectionResetError):  # the arena has ended
         pickled, players = connection.recv(), None
         while True:
             task = connection.recv()
             try:
-                if players is None:
-                    setup: Setup = pickle.loads(pickled)
-                    players = Players(setup)
-                    if setup.move_time is not None:
-                        players.warm_up()
-                answer: Any = play_block(setup, players, task)
+                players = players or Players(pickle.loads(pickled))
+                answer: Any = play_block(players, task)
             except Exception as error:  # noqa: BLE001  (raised in the other process)
                 answer = portable(error)
             connection.send(answer)
 
 
-class Workers:
-    """``number`` processes that play the tasks of an arena. A context manager, which ends them at its exit."""
+@contextmanager
+def in_processes(setup: Setup, number: int) -> Iterator[Play]:
+    """A function that plays tasks in ``number`` processes, which end with the block.
 
-    def __init__(self, setup: Setup, number: int) -> None:
-        self._setup, self._number = setup, number
-        self._processes: dict[Connection, Any] = {}
-        self._playing: dict[Connection, Task] = {}
+    It raises what `play_block` raises, and ``ChildProcessError`` if a process ends by itself.
+    """
+    processes: dict[Connection, Any] = {}
 
-    def __enter__(self) -> Workers:
-        return self
-
-    def __exit__(self, *error: object) -> None:
-        for connection, process in self._processes.items():
-            process.kill()
-            process.join()
-            connection.close()
-
-    def play(self, tasks: Iterable[Task]) -> Iterator[tuple[Task, Block]]:
-        """Each task with its block, in the order in which they finish.
-
-        Raises what `play_block` raises, and ``ChildProcessError`` if a process ends by itself.
-        """
-        left = list(tasks)[::-1]
-        while left or self._playing:
-            while left and len(self._playing) < self._number:
-                idle = next((one for one in self._processes if one not in self._playing), None)
-                connection = self._start() if idle is None else idle
-                self._playing[connection] = left.pop()
+    def play(tasks: Iterable[Task]) -> Iterator[tuple[Task, Block]]:
+        left, playing = list(tasks)[::-1], dict[Connection, Task]()
+        while left or playing:
+            while left and len(playing) < number:
+                connection = next((one for one in processes if one not in playing), None)
+                if connection is None:
+                    connection, process = _started(setup)
+                    processes[connection] = process
+                playing[connection] = left.pop()
                 with suppress(BrokenPipeError, ConnectionResetError):  # noticed below
-                    connection.send(self._playing[connection])
-            for ready in wait(list(self._playing)):
+                    connection.send(playing[connection])
+            for ready in wait(list(playing)):
                 assert isinstance(ready, Connection)
-                task = self._playing.pop(ready)
+                task = playing.pop(ready)
                 try:
                     answer = ready.recv()
                 except (EOFError, ConnectionResetError):
-                    raise ChildProcessError(self._ended(ready, task)) from None
+                    processes[ready].join()
+                    code = processes[ready].exitcode
+                    how = (
+                        f"by signal {-code} ({signal.Signals(-code).name})"
+                        if code < 0
+                        else f"with exit code {code}"
+                    )
+                    raise ChildProcessError(
+                        f"a process of the arena ended {how} while it played {setup.who(task)}"
+                    ) from None
                 if isinstance(answer, Exception):
                     raise answer
                 yield task, answer
 
-    def _ended(self, connection: Connection, task: Task) -> str:
-        process = self._processes[connection]
-        process.join()
-        code = process.exitcode
-        how = f"by signal {-code} ({signal.Signals(-code).name})" if code < 0 else f"with exit code {code}"
-        names = [repr(self._setup.names[place]) for place in self._setup.tables[task.table].agents]
-        return f"a process of the arena ended {how} while it played {' and '.join(names)}"
+    try:
+        yield play
+    finally:
+        for connection, process in processes.items():
+            process.kill()
+            process.join()
+            connection.close()
 
-    def _start(self) -> Connection:
-        context = multiprocessing.get_context("spawn")
-        ours, theirs = context.Pipe()
-        process = context.Process(target=work, args=(theirs,), daemon=True)
-        with _for_new_processes():
-            process.start()
-        theirs.close()
-        with suppress(BrokenPipeError, ConnectionResetError):  # noticed where the answer is missing
-            ours.send(pickle.dumps(self._setup))
-        self._processes[ours] = process
-        return ours
+
+def _started(setup: Setup) -> tuple[Connection, Any]:
+    """A new process that has the setup, and the connection to it."""
+    context = multiprocessing.get_context("spawn")
+    ours, theirs = context.Pipe()
+    process = context.Process(target=_work, args=(theirs,), daemon=True)
+    with _for_new_processes():
+        process.start()
+    theirs.close()
+    with suppress(BrokenPipeError, ConnectionResetError):  # noticed where the answer is missing
+        ours.send(pickle.dumps(setup))
+    return ours, process
 
 
 @contextmanager

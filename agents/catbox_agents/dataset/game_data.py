@@ -14,9 +14,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from catbox_agents.agent import Agent, agent_seed, needs_history
-from catbox_agents.arena.deals import deal_seed, decision_key, decision_seeds, seed_of_deals
 from catbox_agents.arena.records import GameRecord, game_of_records, read_records
-from catbox_agents.arena.tables import rotate_seats
+from catbox_agents.arena.tables import deal_seed, decision_seeds, rotate_seats, seed_of_deals
 from catbox_agents.play import ask_agents, play
 from catbox_agents.specs import AgentSpec, agent_of, labels_of
 from catbox_env import Game, Vec
@@ -146,11 +145,10 @@ def _played_chunk(
     totals = np.zeros((vec.num_envs, seats))
     dealt: list[list[Any]] = [[vec.game.deal_of(vec.get_state(row))] for row in rows.tolist()]
     decisions: list[tuple[NDArray[Any], ...]] = []
-    key = decision_key(root)
 
     def ask(asked: NDArray[np.int64], vec: Vec, rows: NDArray[np.int64]) -> NDArray[np.int64]:
         move = len(decisions)
-        seeds = decision_seeds(key, int(numbers[0]), 1, rows, move)
+        seeds = decision_seeds(root, int(numbers[0]), 1, rows, move)
         actions = ask_agents(agents, labels, asked, vec, rows, seeds)
         seat = vec.current_player[rows].astype(np.int64)
         paid = totals[rows, seat]

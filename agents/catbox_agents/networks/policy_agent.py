@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from catbox_agents.adaptation import Adaptation
-from catbox_agents.agent import Seed
+from catbox_agents.agent import SamplingAgent, Seed, sample_actions
 from catbox_agents.features import NetworkInputs
 from catbox_agents.networks.checkpoint import (
     ANOTHER_CHECKPOINT,
@@ -20,7 +20,6 @@ from catbox_agents.networks.checkpoint import (
     save_checkpoint,
 )
 from catbox_agents.networks.numpy_network import Network, PolicyNetwork
-from catbox_agents.random_agent import SamplingAgent, sample_actions
 from catbox_env import Game
 
 

@@ -11,8 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from catbox_agents.agent import Seed, agent_seed, check_rows
-from catbox_agents.random_agent import SeededAgent
+from catbox_agents.agent import Seed, SeededAgent, agent_seed, check_rows
 from catbox_agents.search.halving import flat_schedule, shared_schedule
 from catbox_agents.search.ismcts import ISMCTS
 from catbox_agents.search.rollout import (

@@ -28,9 +28,8 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from catbox_agents.agent import Seed, check_rows, tells_policy
+from catbox_agents.agent import RandomAgent, Seed, check_rows, tells_policy
 from catbox_agents.play import END_OF_GAME, END_OF_ROUND, ask_policy
-from catbox_agents.random_agent import RandomAgent
 from catbox_agents.search.playing import rollout_player, rollout_rewards, world_keys
 from catbox_agents.search.rollout import MANY_WORLDS, MAX_GAMES
 from catbox_agents.search.trees import Trees, back_up, choose_actions, follow, make_trees

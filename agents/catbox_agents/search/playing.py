@@ -8,9 +8,8 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from catbox_agents.agent import Agent, agent_seed, needs_history, tells_policy
+from catbox_agents.agent import MIX_STEP, Agent, agent_seed, mix, needs_history, sample_actions, tells_policy
 from catbox_agents.play import END_OF_GAME, ask_agent, ask_agents, ask_policy, play
-from catbox_agents.random_agent import MIX_STEP, mix, sample_actions
 from catbox_agents.search.policy_rollouts import plays_compiled, policy_rewards
 from catbox_agents.specs import AgentSpec, agent_of, hand_written_agent, label_of
 from catbox_env import Game, Vec

@@ -21,8 +21,8 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from catbox_agents.agent import sample_actions
 from catbox_agents.play import ask_policy
-from catbox_agents.random_agent import sample_actions
 from catbox_agents.search.playing import Player, uniforms
 from catbox_agents.search.worlds import repeated
 from catbox_env import Vec

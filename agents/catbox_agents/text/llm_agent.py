@@ -21,10 +21,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from catbox_agents.agent import Seed, check_rows
+from catbox_agents.agent import Seed, SeededAgent, check_rows
 from catbox_agents.errors import encodable
 from catbox_agents.files import writing
-from catbox_agents.random_agent import SeededAgent
 from catbox_agents.specs import make
 from catbox_agents.text.answers import FAILURES, parse_action
 from catbox_agents.text.observation import LONG, text_observation

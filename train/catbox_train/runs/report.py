@@ -10,8 +10,7 @@ from typing import Any
 from rich.console import Console
 
 import catbox_agents
-from catbox_agents.arena.report import results_table
-from catbox_agents.arena.results import Result
+from catbox_agents.arena.results import Result, results_table
 from catbox_agents.files import write_atomically
 from catbox_agents.networks.policy_agent import PolicyAgent
 from catbox_env import Game

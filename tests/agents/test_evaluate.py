@@ -13,6 +13,7 @@ import catbox_env
 from catbox_agents import Agent, EvaluationInterrupted
 from catbox_agents.arena import run
 from catbox_agents.features import facts
+from catbox_agents.specs import labels_of
 from tests.small_games import game_for
 
 #: The 97.5 % quantile of Student's t for ten deals, from a printed table.
@@ -285,3 +286,8 @@ def test_a_comparison_that_is_interrupted_at_once_has_no_result() -> None:
         catbox_agents.evaluate(game, [Impatient(game, patience=20), "heuristic"], 1000)
     assert isinstance(stopped.value, EvaluationInterrupted)
     assert stopped.value.result is None
+
+
+def test_names_are_all_different() -> None:
+    assert labels_of(["A #2", "A", "A"]) == ["A #2", "A", "A #3"]
+    assert labels_of(["A", "A", "A #2"]) == ["A", "A #2", "A #2 #2"]

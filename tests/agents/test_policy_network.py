@@ -302,11 +302,14 @@ def test_a_network_of_ones_own_becomes_an_agent_for_every_command(
         ([(np.ones((4, 3)), np.ones(3))], "do not fit"),
         ([(np.ones((4, 3)), np.ones(4)), (np.ones((2, 5)), np.ones(2))], "do not fit"),
         ([(np.full((4, 3), np.nan), np.ones(4))], "not finite"),
-        ([(np.ones((4, 3)), np.ones(4))], "a network of 3 inputs and 4 outputs, expected"),
+        (
+            [(np.ones((4, 3)), np.ones(4)), (np.ones((5, 4)), np.ones(5))],
+            "a network of 3 inputs and 5 outputs, expected",
+        ),
     ],
 )
 def test_layers_that_do_not_fit_are_refused(
-    layers: list[tuple[np.ndarray, np.ndarray]], message: str
+    layers: list[tuple[np.ndarray, np.ndarray]], message: str, tmp_path: Path
 ) -> None:
     with pytest.raises(ValueError, match=message):
-        PolicyNetwork.from_layers(layers)
+        catbox_agents.save_policy(tmp_path, game_of_three(), layers)

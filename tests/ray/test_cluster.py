@@ -22,14 +22,13 @@ from catbox_app.cli import app
 from tests.train.ppo_runs import assert_same_end, command
 
 SETTINGS = {
-    "num_envs": 32,
-    "batch_size": 512,
+    "games_per_update": 20,
     "minibatch_size": 128,
     "hidden": 16,
     "checkpoint_every": 3,
     "evaluate_every": 1000,
     "final_deals": 10,
-    "opponents": "random",
+    "eval_opponents": "random",
     "precision": "float32",
 }
 

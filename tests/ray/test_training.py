@@ -81,7 +81,7 @@ def test_an_error_in_one_process_ends_the_run_for_all(
 ) -> None:
     """Nobody waits for it, and the next run is as any other."""
     config = small(**SHARED, algorithm="tests.ray.worker_functions:Unlucky")
-    with pytest.raises(ChildProcessError, match="process 1 is unlucky"):
+    with pytest.raises(LookupError, match="process 1 is unlucky"):
         train(config, tmp_path / "run", quiet(), make_algorithm=three)
     train(small(**SHARED), tmp_path / "next", quiet(), make_algorithm=three)
     assert_same_end(finished_run(small(**SHARED)), tmp_path / "next")

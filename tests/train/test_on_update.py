@@ -20,7 +20,7 @@ from catbox_train.runs.loop import resume, train
 from catbox_train.runs.metrics import read_metrics
 from catbox_train.runs.progress import TrainingInterrupted
 from catbox_train.trackers import tracking
-from tests.train.ppo_runs import BRIEF, SMALL, assert_same_end, command, quiet, small
+from tests.train.ppo_runs import BRIEF, SMALL, assert_same_end, command, in_update, quiet, small
 
 CONFIG = {**BRIEF, "evaluate_every": 2}
 
@@ -42,6 +42,22 @@ def test_a_run_that_is_stopped_is_saved_and_goes_on(brief_run: Path, tmp_path: P
     resume(run, quiet(), on_update=rows.append)
     assert [row["update"] for row in rows] == [4, 5]
     assert_same_end(run, brief_run)
+
+
+@pytest.mark.parametrize("update", [3, 4])
+def test_each_row_is_told_once_and_whole_when_a_signal_stops_the_run(update: int, tmp_path: Path) -> None:
+    """Update 4 is to be evaluated, which the resumed run does."""
+    config, run = small(**CONFIG), tmp_path / "run"
+    rows: list[Mapping[str, float]] = []
+    with (
+        in_update(config, update, lambda: signal.raise_signal(signal.SIGINT)),
+        pytest.raises(TrainingInterrupted),
+    ):
+        train(config, run, quiet(), on_update=rows.append)
+    resume(run, quiet(), on_update=rows.append)
+    assert [row["update"] for row in rows] == [1, 2, 3, 4, 5]
+    assert rows == read_metrics(run)
+    assert ["evaluation/random/margin" in row for row in rows] == [False, True, False, True, True]
 
 
 def test_stopping_at_the_last_update_changes_nothing(brief_run: Path, tmp_path: Path) -> None:
@@ -143,8 +159,23 @@ def test_mlflow_gets_names_that_it_takes_and_a_parameter_for_each_setting(
     config = small(**BRIEF)
     with tracking("mlflow", start_run(tmp_path / "run", config)) as on_update:
         assert on_update is not None
-        on_update({"update": 1, "decisions": 384, "evaluation/pimc:samples=2,own=a-b.c d/margin": 2.0})
-    row = {"update": 1, "evaluation/pimc:samples_2_own_a-b.c d/margin": 2.0}
+        on_update(
+            {
+                "update": 1,
+                "decisions": 384,
+                "evaluation/pimc:samples=2,own=a-b.c d/margin": 2.0,
+                "evaluation//tmp/run/margin": 1.0,
+                "evaluation/./run/margin": 0.5,
+                "evaluation/../margin": 0.0,
+            }
+        )
+    row = {
+        "update": 1,
+        "evaluation/pimc:samples_2_own_a-b.c d/margin": 2.0,
+        "evaluation/_tmp_run/margin": 1.0,
+        "evaluation/__run/margin": 0.5,
+        "evaluation/_/margin": 0.0,
+    }
     assert said == ["catbox", "run", config.as_dict(), (384, row), "FINISHED"]
 
 

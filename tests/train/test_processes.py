@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+from catbox_agents.errors import AgentError
 from catbox_env import Game
 from catbox_train.algorithm import DivergedError, algorithm_class
 from catbox_train.config import TrainConfig
@@ -54,6 +55,8 @@ class Failing(PPO):
         if self.learner.group.rank == 1 and update == 2 and os.environ.get("FAILURE"):
             if os.environ["FAILURE"] == "diverges":
                 raise DivergedError("a loss of the second process")
+            if os.environ["FAILURE"] == "agent":
+                raise AgentError("bold", LookupError("no card"))
             if os.environ["FAILURE"] == "raises":
                 raise LookupError("nothing found by the second process")
             os.kill(os.getpid(), signal.SIGKILL)
@@ -101,7 +104,7 @@ def test_one_step_of_two_processes_is_that_of_one(algorithm: str) -> None:
             trainer.close()
     ((played, metrics), state), ((played_by_two, by_two), state_of_two) = found
     assert played_by_two == played == 31 * 12
-    assert by_two == pytest.approx(metrics, rel=1e-2, abs=2e-3)  # means of unequal shares
+    assert by_two == pytest.approx(metrics, rel=1e-3, abs=2e-3)
     assert state.keys() == state_of_two.keys()
     assert state["adam.step"] == state_of_two["adam.step"] == 1
     assert np.allclose(state["weights"], state_of_two["weights"], atol=1e-4)
@@ -122,6 +125,18 @@ def test_the_gradient_of_processes_is_a_mean_over_all_their_decisions(
         assert len(shares) == 16
         assert sum(len(rows) for rows, _ in shares) == 2 * count
         assert sum(total for _, total in shares) == 2 * 400
+
+
+@pytest.mark.parametrize("algorithm", ["ppo", "dmc"])
+def test_a_process_may_have_no_decision_of_a_minibatch(algorithm: str) -> None:
+    """Five games, so that one process has fewer decisions than there are minibatches of one."""
+    config = small(algorithm=algorithm, workers=2, games_per_update=5, minibatch_size=1)
+    together = Together(config, config.make_game())
+    try:
+        _, metrics = together.update(0, 0.0)
+    finally:
+        together.close()
+    assert all(np.isfinite(value) for value in metrics.values())
 
 
 @pytest.mark.faults
@@ -157,7 +172,8 @@ def test_strangers_are_not_let_in() -> None:
     ("failure", "kind", "said"),
     [
         ("diverges", TrainingDiverged, r"diverged in update 3: a loss of the second process"),
-        ("raises", ChildProcessError, r"nothing found by the second process.*Resume with: "),
+        ("raises", LookupError, r"nothing found by the second process"),
+        ("agent", AgentError, r"agent 'bold' raised LookupError: no card"),
         ("is killed", ChildProcessError, r"has ended \(exit code -9\); .*00000002, is lost\. Resume with: "),
     ],
 )

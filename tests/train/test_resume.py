@@ -146,7 +146,8 @@ def test_a_programs_settings_of_torch_do_not_reach_training(
         torch.set_default_dtype(torch.float64)
         torch.set_grad_enabled(False)
         torch.set_num_threads(2)
-        resume(sys.argv[1], Console(quiet=True))
+        with torch.inference_mode(), torch.autocast("cpu", dtype=torch.bfloat16):
+            resume(sys.argv[1], Console(quiet=True))
         assert torch.get_default_dtype() == torch.float64
         assert not torch.is_grad_enabled() and torch.get_num_threads() == 2
     """

@@ -74,16 +74,18 @@ def _listed(value: Any) -> Any:
     return [value] if isinstance(value, str) else value
 
 
-def _no_flag(value: Any) -> Any:
+def _number(value: Any) -> Any:
     """YAML reads ``yes`` as True, which Python takes for 1."""
     if isinstance(value, bool):
         raise ValueError("a number")
+    if isinstance(value, float | str) and str(value).lower().lstrip("+-") in ("nan", "inf", "infinity"):
+        raise ValueError("a finite number")
     return value
 
 
 def _whole(value: Any) -> Any:
     """``2e7`` is a whole number too, which YAML 1.1 takes for a text."""
-    value = _no_flag(value)
+    value = _number(value)
     try:
         number = float(value) if isinstance(value, str) else value
     except ValueError:
@@ -93,8 +95,8 @@ def _whole(value: Any) -> Any:
 
 #: Types of settings.
 Count = Annotated[int, BeforeValidator(_whole), Field(ge=1, le=MAX_COUNT)]
-Number = Annotated[float, BeforeValidator(_no_flag), Field(allow_inf_nan=False)]
-Share = Annotated[float, BeforeValidator(_no_flag), Field(ge=0, le=1, allow_inf_nan=False)]
+Number = Annotated[float, BeforeValidator(_number)]
+Share = Annotated[float, BeforeValidator(_number), Field(ge=0, le=1)]
 Widths = Annotated[tuple[Count, ...], BeforeValidator(_split)]
 Agents = Annotated[tuple[str, ...], BeforeValidator(_listed)]
 

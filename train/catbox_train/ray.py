@@ -18,6 +18,8 @@ from catbox_train.algorithm import Algorithm, WorkersLost
 from catbox_train.config import TrainConfig
 from catbox_train.processes import Others, Together
 
+__all__ = ["OnRay"]
+
 
 class OnRay:
     """A context manager: connects to the cluster at ``address``, see `catbox_agents.ray_cluster.connected`.
@@ -25,7 +27,8 @@ class OnRay:
     Called with the settings of a run and its game, it makes the algorithm, with ``config.workers`` - 1 tasks. If one of
     them or its machine is lost, `train` starts them again and resumes from the last checkpoint.
 
-    Entering the context raises ``ValueError`` if Ray is not installed, ``ConnectionError`` if no cluster answers.
+    Entering the context raises ``ValueError`` if Ray is not installed, ``ConnectionError`` if no cluster answers; a call
+    raises ``ValueError`` if the settings have another number of workers.
     """
 
     def __init__(self, workers: int, address: str | None = None) -> None:
@@ -43,6 +46,10 @@ class OnRay:
     def __call__(self, config: TrainConfig, game: Game) -> Algorithm:
         import ray
 
+        if config.workers != self._workers:
+            raise ValueError(
+                f"workers = {config.workers}, but OnRay was made for {self._workers}: give both one number"
+            )
         host = ray.util.get_node_ip_address()
         gpu = config.device.startswith("cuda")
         return Together(

@@ -306,10 +306,10 @@ def test_the_memory_that_is_asked_for_is_about_what_is_taken(algorithm: str) -> 
     ("settings", "said"),
     [
         ({"opponents": {"heuristic": 0.7, PAST: 0.4}}, r"shares that add up to at most 1, not 1\.1"),
-        ({"opponents": {"heuristic": 1.5}}, r"opponents = .*expected less than or equal to 1"),
-        ({"opponents": "heuristic"}, r"opponents = 'heuristic': expected a valid dictionary"),
-        ({"past_policies": 0}, "past_policies = 0: expected greater than or equal to 1"),
-        ({"past_policies": 65}, "past_policies = 65: expected less than or equal to 64"),
+        ({"opponents": {"heuristic": 1.5}}, r"opponents = .*expected at most 1"),
+        ({"opponents": "heuristic"}, r"opponents = 'heuristic': expected a mapping from opponents"),
+        ({"past_policies": 0}, "past_policies = 0: expected at least 1"),
+        ({"past_policies": 65}, "past_policies = 65: expected at most 64"),
         (
             {"opponents": {"random": 0.5}, "learner_seats": 3},
             "learner_seats = 3: expected 0 or 1 to 2 of the 3",

@@ -15,7 +15,7 @@ import numpy as np
 
 from catbox_agents.specs import import_class, imports_module
 from catbox_env import Game
-from catbox_env.core.checks import brief
+from catbox_env.core.checks import brief, closest
 from catbox_train.config import TrainConfig
 
 #: Name -> class of the algorithm, "module:Class".
@@ -127,7 +127,7 @@ def algorithm_class(name: str) -> type[Algorithm]:
     if name not in ALGORITHMS and not imports_module(name):
         raise ValueError(
             f"algorithm = {brief(name)}: expected one of {', '.join(ALGORITHMS)}, or 'package.module:Class' for your "
-            "own"
+            f"own{closest(name, list(ALGORITHMS))}"
         )
     found = import_class(ALGORITHMS.get(name, name), "algorithm")
     if not issubclass(found, Algorithm):

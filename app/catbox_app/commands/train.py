@@ -140,9 +140,11 @@ def train(
         if preset is None and config is None:
             preset = configuration.default_preset(game.game_id or DEFAULT_GAME)
         chosen = configuration.load_config(preset, config, overrides, trust)
-        name = preset or (config.stem if config else "")
-        if preset and chosen.game != DEFAULT_GAME:
-            name = f"{chosen.game.rpartition('_v')[0]}-{preset}"
+        if config is not None and preset is None:
+            name = config.stem
+        else:
+            of_game = "" if preset and chosen.game == DEFAULT_GAME else chosen.game.rpartition("_v")[0]
+            name = "-".join(filter(None, (of_game, preset)))
         folder = output or free_run_folder(Path("runs"), name)
     # What resuming needs too, besides the folder.
     given = {"--workers-on-ray": workers_on_ray, "--ray-address": ray_address, "--tracker": tracker}

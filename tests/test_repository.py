@@ -161,6 +161,7 @@ NOT_FOR_PLAYING = (
 )  # fmt: skip
 
 
+@pytest.mark.slow
 def test_playing_and_comparing_need_typer_and_rich_alone(tmp_path: Path) -> None:
     """In a process in which nothing that another extra installs can be imported."""
     commands = [

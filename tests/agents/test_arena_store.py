@@ -187,6 +187,7 @@ def test_other_rules_are_another_arena(tmp_path: Path) -> None:
     assert "copies" not in str(refused.value), "only what differs is named"
 
 
+@pytest.mark.slow
 def test_other_weights_are_another_agent_in_a_search_too(tmp_path: Path) -> None:
     net = checkpoint(tmp_path, "cat_in_the_box_v0", 1, num_players=3)
     agents = [net, f"search:worlds=2,opponent_model={net}", spec(Lowest)]

@@ -106,6 +106,7 @@ def test_the_seed_alone_decides_the_games(monkeypatch: pytest.MonkeyPatch) -> No
 
 
 @pytest.mark.parametrize("source", ["played", "recorded"])
+@pytest.mark.slow
 def test_memory_does_not_grow_with_the_length_of_matches(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path, source: str
 ) -> None:

@@ -72,6 +72,7 @@ def counted(agent: Any) -> dict[str, float]:
 @pytest.mark.parametrize(
     ("players", "deals", "processes"), [(3, 10, None), pytest.param(2, 100, 2, marks=pytest.mark.slow)]
 )
+@pytest.mark.slow
 def test_an_arena_gives_the_results_of_an_agent_that_chooses_the_same(
     players: int, deals: int, processes: int | None, tmp_path: Path
 ) -> None:
@@ -170,6 +171,7 @@ def test_without_a_legal_answer_the_fallback_decides(fallback: str) -> None:
     assert counted(agent) == {"fallen_back": 6, "unparsable": 12}
 
 
+@pytest.mark.slow
 def test_with_the_fallback_stop_the_run_ends_and_names_the_agent(tmp_path: Path) -> None:
     game, log = game_for(2), tmp_path / "asked.jsonl"
     with ChatServer(lambda messages: "no") as server:
@@ -251,7 +253,9 @@ def test_a_server_that_does_not_answer_is_an_error_without_the_key(kind: str) ->
     assert counted(agent) == {"first_try": 4}
 
 
-@pytest.mark.parametrize("kind", ["500", "401", "no JSON"])
+@pytest.mark.parametrize("kind", [
+    "401", *(pytest.param(kind, marks=pytest.mark.slow) for kind in ("500", "no JSON"))
+])  # fmt: skip
 def test_a_server_that_does_not_answer_stops_the_arena_and_nothing_is_stored(
     kind: str, tmp_path: Path
 ) -> None:
@@ -356,6 +360,7 @@ def test_so_many_requests_run_in_parallel_and_no_more() -> None:
 # What is kept ---------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 def test_the_key_is_sent_and_kept_nowhere(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     game = game_for(2)
     with ChatServer(lambda messages: f"{SECRET} {legal(messages)}") as server:
@@ -399,6 +404,7 @@ def test_everything_asked_and_answered_is_logged(tmp_path: Path) -> None:
         catbox_agents.make(server.spec(log=tmp_path / "none" / "asked.jsonl"), game)
 
 
+@pytest.mark.slow
 def test_the_report_shows_how_the_model_answered(tmp_path: Path) -> None:
     game = game_for(2)
 

@@ -263,6 +263,7 @@ def policy(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return path
 
 
+@pytest.mark.slow
 def test_policies_play_without_any_extra_and_as_with_them(policy: Path) -> None:
     game, vec = game_of_three(), positions(game_of_three(), 64)
     first, second = run_without(EXTRAS, PLAY, policy).splitlines()

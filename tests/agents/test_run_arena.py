@@ -180,6 +180,7 @@ def test_pairing_narrows_the_interval_of_a_difference() -> None:
 # Intervals -------------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 def test_until_ci_plays_until_every_interval_is_narrow(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:

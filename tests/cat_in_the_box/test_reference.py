@@ -149,5 +149,6 @@ def test_seeded_games_agree_move_by_move(players, games):
 
 @settings(max_examples=60)
 @given(rules=RULES["cat_in_the_box_v0"], reward=st.sampled_from(REWARDS), seed=st.integers(0, 2**32 - 1))
+@pytest.mark.slow
 def test_games_over_random_rule_sets_agree_move_by_move(rules, reward, seed):
     compare_game(vars(rules), reward, seed, Counter())

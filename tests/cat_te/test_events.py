@@ -176,6 +176,7 @@ def test_the_side_pot_is_in_the_sums(claims: bool) -> None:
 
 @settings(max_examples=60, deadline=None)
 @given(rules=RULES["cat_te_v0"], seed=st.integers(0, 2**31))
+@pytest.mark.slow
 def test_the_sums_of_every_round_are_right(rules: Rules, seed: int) -> None:
     """In random games of random rule sets."""
     game = catbox_env.make_game("cat_te_v0", rules=rules)

@@ -186,6 +186,7 @@ def test_games_over_random_rule_sets_agree_move_by_move(rules, reward, seed):
     compare_game(vars(rules), reward, seed, Counter())
 
 
+@pytest.mark.slow
 def test_a_long_match_agrees_to_the_end():
     """127 rounds with the largest side pot: scores and pot are shown as far as they fit."""
     compare_game({"num_players": 3, "rounds": 127, "side_pot": 100, "region": "khmer"}, "score", 1, Counter())

@@ -87,6 +87,7 @@ def counted(table: Table, records: Iterable[Any], observer: int) -> Counter:
 @pytest.mark.parametrize(
     "options", [*RULES[:3], pytest.param(RULES[3], marks=pytest.mark.slow), *RULES[4:]], ids=str
 )
+@pytest.mark.slow
 def test_worlds_come_up_as_often_as_their_number_says(options: dict[str, Any]) -> None:
     """Suits by seat, hand and folds, and the place of the claimed card, against counting by trying every order."""
     for seed, state, observer, table, profiles in positions(options, 4 if options["num_players"] < 4 else 2):
@@ -112,6 +113,7 @@ def test_with_a_history_worlds_come_up_as_often_as_their_folds_can_have_been_ord
     assert tested > 2
 
 
+@pytest.mark.slow
 def test_each_of_the_possible_worlds_is_as_likely_as_any_other() -> None:
     """Card by card: seat 1 has shown hearts on clubs and diamonds on spades, folded before and claimed between."""
     hands = ["AC AS KC QC JC 10C", "9H 2D 5H 7D 3H 8S"]

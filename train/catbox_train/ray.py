@@ -27,8 +27,8 @@ class OnRay:
     Called with the settings of a run and its game, it makes the algorithm, with ``config.workers`` - 1 tasks. If one of
     them or its machine is lost, `train` starts them again and resumes from the last checkpoint.
 
-    Entering the context raises ``ValueError`` if Ray is not installed, ``ConnectionError`` if no cluster answers. A call
-    raises ``ValueError`` if the settings have another number of workers.
+    Entering the context raises ``ValueError`` if Ray is not installed, ``ConnectionError`` if no cluster answers.
+    Settings with another number of workers raise ``ValueError``.
     """
 
     def __init__(self, workers: int, address: str | None = None) -> None:

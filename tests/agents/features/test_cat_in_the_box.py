@@ -19,6 +19,7 @@ def check_game(rules: Rules, seed: int) -> None:
 
 @settings(max_examples=40)
 @given(rules=RULES["cat_in_the_box_v0"], seed=st.integers(0, 2**32 - 1))
+@pytest.mark.slow
 def test_every_rule_set_agrees_with_the_reference(rules: Rules, seed: int) -> None:
     check_game(rules, seed)
 

@@ -7,6 +7,7 @@ themselves do not count.
 
 from __future__ import annotations
 
+from contextlib import closing
 from typing import cast
 
 import torch
@@ -14,9 +15,10 @@ import torch
 import catbox_agents
 from benchmarks.report import Clock, Metric, metric_of
 from catbox_env import Game
-from catbox_train.algorithm import Algorithm, algorithm_class
+from catbox_train.algorithm import Algorithm
 from catbox_train.config import load_config
 from catbox_train.memory import keep_freed_memory
+from catbox_train.runs.loop import make_algorithm_here
 
 PLAYERS = (5, 3)
 SEEDS = (1, 2, 3)
@@ -38,20 +40,22 @@ def seconds_to_level(players: int, seed: int, longest: float = LONGEST) -> float
     config = load_config("quick", overrides=overrides)
     game, clock, due, decisions, update = config.make_game(), Clock(), INTERVAL, 0, 0
     config = config.resolved(game)
-    algorithm = algorithm_class(config.algorithm)(config, game)
-    while decisions < config.total_decisions:
-        with clock:
-            played, _ = algorithm.update(update, decisions / config.total_decisions)
-        decisions, update = decisions + played, update + 1
-        if clock.seconds < min(due, longest):
-            continue
-        due += INTERVAL
-        among, against = margins(game, algorithm)
-        print(f"level: {players} players, seed {seed}, {clock.seconds:.1f} s: {among:+.2f}, {against:+.2f}")
-        if among >= 0 >= against:
-            return clock.seconds
-        if clock.seconds >= longest:
-            break
+    with closing(make_algorithm_here(config, game)) as algorithm:
+        while decisions < config.total_decisions:
+            with clock:
+                played, _ = algorithm.update(update, decisions / config.total_decisions)
+            decisions, update = decisions + played, update + 1
+            if clock.seconds < min(due, longest):
+                continue
+            due += INTERVAL
+            among, against = margins(game, algorithm)
+            print(
+                f"level: {players} players, seed {seed}, {clock.seconds:.1f} s: {among:+.2f}, {against:+.2f}"
+            )
+            if among >= 0 >= against:
+                return clock.seconds
+            if clock.seconds >= longest:
+                break
     return longest
 
 

@@ -6,8 +6,8 @@ from collections.abc import Callable
 from typing import Any
 
 from benchmarks.report import Clock
-from catbox_train.algorithm import Algorithm, algorithm_class
 from catbox_train.config import TrainConfig, load_config
+from catbox_train.runs.loop import make_algorithm_here
 
 GAME, NUM_PLAYERS = "cat_in_the_box_v0", 5
 
@@ -21,7 +21,7 @@ def training_config(**settings: Any) -> Any:
 
 def training_run(config: TrainConfig, num_updates: int) -> Callable[[], float]:
     """A run of ``num_updates`` updates, each played and learned from: decisions a second, end to end."""
-    algorithm: Algorithm = algorithm_class(config.algorithm)(config, config.make_game())
+    algorithm = make_algorithm_here(config, config.make_game())
     update = 0
 
     def run() -> float:

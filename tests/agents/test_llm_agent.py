@@ -193,8 +193,9 @@ def check_stopped(agents: list[str], folder: Path, why: str) -> None:
     run: Callable[[list[str]], Any] = lambda agents: catbox_agents.run_arena(  # noqa: E731
         game, agents, 10, names=["model", "random"], output=folder / "arena"
     )
-    with pytest.raises(AgentError, match=rf"^agent 'model' .*{why}"):
+    with pytest.raises(AgentError, match=rf"^agent 'model' .*{why}") as stopped:
         run(agents)
+    assert stopped.value.agent_traceback() == ""  # it comes with catbox
     with ChatServer() as server:
         result = run([server.spec(list_actions="true"), "random"])
     assert result.tallies["model"]["first_try"] > 0

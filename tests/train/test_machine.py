@@ -10,6 +10,7 @@ import pytest
 from catbox_agents.machine import cpu_quota, memory_left, physical_cores
 from catbox_train import memory
 from catbox_train.memory import check_memory
+from catbox_train.runs import loop
 from catbox_train.runs.folder import start_run
 from catbox_train.runs.loop import resume, train
 from tests.train.ppo_runs import quiet, small
@@ -162,3 +163,12 @@ def test_a_run_that_does_not_fit_is_refused_and_one_that_is_resumed_is_told_to_f
         ValueError, match=rf"^not enough memory to resume .*: free some, then try again {needed}"
     ):
         resume(tmp_path / "run", quiet())
+
+
+def test_a_run_that_does_not_fit_on_its_gpu_is_refused(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(loop, "free_memory", lambda device: 10_000)
+    with pytest.raises(ValueError, match=r"not enough memory .* GB are needed, 0\.0 GB are free on cpu"):
+        train(small(), tmp_path / "run", quiet())
+    assert not (tmp_path / "run").exists()

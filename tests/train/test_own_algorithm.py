@@ -11,6 +11,7 @@ import sys
 from pathlib import Path
 from typing import Any, ClassVar
 
+import numpy as np
 import pytest
 import torch
 from pydantic import Field
@@ -78,6 +79,22 @@ def returning(metrics: Any, monkeypatch: pytest.MonkeyPatch, in_update: int = 4)
         return played, metrics if len(calls) == in_update else good
 
     monkeypatch.setattr(reinforce.Reinforce, "update", spoiled)
+
+
+def test_the_decisions_of_an_update_are_a_number_of_any_kind_above_0(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    update: Any = reinforce.Reinforce.update
+    monkeypatch.setattr(
+        reinforce.Reinforce, "update", lambda *given: (np.int64((found := update(*given))[0]), found[1])
+    )
+    train(own(), tmp_path / "numpy", quiet())
+    assert type(read_metrics(tmp_path / "numpy")[-1]["decisions"]) is int
+    monkeypatch.setattr(reinforce.Reinforce, "update", lambda *given: (0, {}))
+    with pytest.raises(
+        ValueError, match=rf"decisions of an update of {SPEC}=0: expected an integer of 1 or more"
+    ):
+        train(own(), tmp_path / "none", quiet())
 
 
 @pytest.mark.parametrize("value", [math.nan, torch.tensor(-math.inf)])

@@ -78,8 +78,6 @@ def _number(value: Any) -> Any:
     """YAML reads ``yes`` as True, which Python takes for 1."""
     if isinstance(value, bool):
         raise ValueError("a number")
-    if isinstance(value, float | str) and str(value).lower().lstrip("+-") in ("nan", "inf", "infinity"):
-        raise ValueError("a finite number")
     return value
 
 
@@ -95,8 +93,8 @@ def _whole(value: Any) -> Any:
 
 #: Types of settings.
 Count = Annotated[int, BeforeValidator(_whole), Field(ge=1, le=MAX_COUNT)]
-Number = Annotated[float, BeforeValidator(_number)]
-Share = Annotated[float, BeforeValidator(_number), Field(ge=0, le=1)]
+Number = Annotated[float, Field(allow_inf_nan=False), BeforeValidator(_number)]
+Share = Annotated[float, Field(ge=0, le=1, allow_inf_nan=False), BeforeValidator(_number)]
 Widths = Annotated[tuple[Count, ...], BeforeValidator(_split)]
 Agents = Annotated[tuple[str, ...], BeforeValidator(_listed)]
 

@@ -272,7 +272,7 @@ class Rollout:
             if len(own):
                 step = slice(count, count := count + len(own))
                 steps.append(step)
-                columns = self._observe(step, own)
+                columns = self._observe(step, own, masks[mine])
                 chosen = choose(columns["inputs"], columns["action_features"], columns["masks"], chances[own])
                 self._write(step, chosen)
                 actions[mine] = chosen["actions"]
@@ -306,14 +306,17 @@ class Rollout:
             beaten=self._beaten(line_up, paid),
         )
 
-    def _observe(self, step: slice, own: NDArray[np.int64]) -> dict[str, np.ndarray]:
-        """Write what the seats to move in the games ``own`` see into the rows ``step``; returns these."""
+    def _observe(
+        self, step: slice, own: NDArray[np.int64], masks: NDArray[np.bool_]
+    ) -> dict[str, np.ndarray]:
+        """Write what the seats to move in the games ``own`` see, and their legal actions ``masks``, into the rows
+        ``step``; returns these."""
         # One more than are used: row -1, of decisions that do not exist, takes what is written there.
         if len(self._columns["rewards"]) <= step.stop:
             rows = max(step.stop + 1, round(1.5 * step.stop))
             self._columns = {name: _longer(column, rows) for name, column in self._columns.items()}
         found: dict[str, Any] = {name: column[step] for name, column in self._columns.items()}
-        found["masks"][:] = self.vec.action_mask[own]
+        found["masks"][:] = masks
         self.inputs.fill(self.vec.observation[own], found["masks"], found["inputs"], found["action_features"])
         if found["states"].shape[1]:
             found["states"][:] = self.vec.state[own]

@@ -26,6 +26,7 @@ from catbox_env import Game
 from catbox_env.core.checks import check_integer
 from catbox_train.algorithm import Algorithm, DivergedError, WorkersLost, algorithm_class
 from catbox_train.config import TrainConfig
+from catbox_train.devices import free_memory
 from catbox_train.memory import check_memory
 from catbox_train.processes import Together
 from catbox_train.runs.checkpoint import (
@@ -129,7 +130,13 @@ def check_run(config: TrainConfig, new: bool = True, now: bool = True) -> tuple[
     if config.workers > 1 and not kind.processes:
         raise ValueError(f"workers = {config.workers}: {config.algorithm} learns in one process; use 1")
     with _memory_for(config, new):
-        check_memory(config.workers * kind.memory_needed(config, game), now)
+        needed = kind.memory_needed(config, game)
+        check_memory(config.workers * needed, now)
+        free = free_memory(torch.device(config.device))
+        if now and free is not None and needed > free:
+            raise MemoryError(
+                f"{needed / 1e9:,.1f} GB are needed, {free / 1e9:,.1f} GB are free on {config.device}"
+            )
         kind.check_run(config, game)
     return config, game
 

@@ -31,7 +31,7 @@ from tests.cat_te.reference import (
 from tests.games.compare import NUMBERS_OF_GAMES, compare_games, play_both
 from tests.games.rule_sets import RULES
 
-#: What has to come up in 40 games, and in 250.
+#: What has to come up in 40 games, and in 130.
 COMMON = ("show", "shown by a follower", "claim", "blind choice", "off suit, face up", "sweep", "khmer round")
 RARE = ("instant win not shown", "claim of a pot carried over", "claim in a blind choice", "players left: 2")
 
@@ -174,7 +174,7 @@ def compare_game(options: dict, reward: str, seed: int, seen: Counter) -> None:
 def test_seeded_games_agree_move_by_move(players, games):
     seen = compare_games(compare_game, players, RULE_SETS, games)
     situations = list(COMMON if games >= 40 else ())
-    if games >= 250:
+    if games >= 130:
         situations += [*RARE, *(f"players left: {left}" for left in (3, 4) if players >= left)]
     for situation in situations:
         assert seen[situation] > 0, f"{situation} never happened: {dict(seen)}"

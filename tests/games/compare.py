@@ -16,7 +16,7 @@ from catbox_env import GameState, Layout
 from catbox_env.core.kernels import REWARDS, UNUSED
 
 #: How many games to compare: a few without compilation, and many in the slow tests.
-NUMBERS_OF_GAMES = [pytest.param(4, marks=pytest.mark.nojit), 40, pytest.param(250, marks=pytest.mark.slow)]
+NUMBERS_OF_GAMES = [pytest.param(4, marks=pytest.mark.nojit), 40, pytest.param(130, marks=pytest.mark.slow)]
 
 
 def compare_games(

@@ -70,7 +70,7 @@ def test_any_rule_set_keeps_the_contract(game_id: str, data: st.DataObject) -> N
 
 @pytest.mark.slow
 @pytest.mark.parametrize("game_id", RULES)
-@settings(max_examples=60)
+@settings(max_examples=20)
 @given(data=st.data())
 def test_many_rule_sets_keep_the_contract(game_id: str, data: st.DataObject) -> None:
     check_random_rules(game_id, data)

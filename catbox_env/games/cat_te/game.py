@@ -82,7 +82,7 @@ class CatTe(Game):
 
     def _read_deal(self, record: np.record) -> dict[str, Any]:
         hands = [
-            [card for card in range(NUM_CARDS) if int(cards) >> card & 1]
-            for cards in record.hand[: self.num_players]
+            [card for card in range(NUM_CARDS) if cards >> card & 1]
+            for cards in record.hand[: self.num_players].tolist()
         ]
         return {"hands": hands, **({"upturned": int(record.upturned)} if self.rules.side_pot else {})}

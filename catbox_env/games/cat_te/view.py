@@ -14,6 +14,7 @@ from catbox_env.games.cat_te.state import NONE
 
 #: A place in the table of tricks without a face-up card: nothing yet, a folded card, a blind choice.
 EMPTY, FOLDED, CHOSEN = -1, -2, -3
+_BY_SUIT = sorted(range(NUM_CARDS), key=lambda card: (card % NUM_SUITS, card))
 
 
 @dataclass(frozen=True)
@@ -93,19 +94,22 @@ class View:
 
 def _row(record: np.record, seat: int) -> list[int]:
     """A row of the table of tricks."""
-    row = record.faceup[seat].tolist()
+    row: list[int] = record.faceup[seat].tolist()
+    folded, chosen_in = int(record.fold_tricks[seat]), -1
+    if record.chosen[seat] != NONE:
+        chosen_in = int(record.trick)
     for trick, card in enumerate(row):
-        if record.fold_tricks[seat] >> trick & 1:
+        if folded >> trick & 1:
             row[trick] = FOLDED
-        elif card == NONE and record.chosen[seat] != NONE and trick == record.trick:
+        elif card == NONE and trick == chosen_in:
             row[trick] = CHOSEN
     return row
 
 
 def cards_in(cards: int) -> list[int]:
     """The cards of a set, by suit and rank."""
-    held = [card for card in range(NUM_CARDS) if int(cards) >> card & 1]
-    return sorted(held, key=lambda card: (card % NUM_SUITS, card))
+    cards = int(cards)
+    return [card for card in _BY_SUIT if cards >> card & 1]
 
 
 def cards_to_string(cards: Iterable[int]) -> str:

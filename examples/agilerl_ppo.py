@@ -14,7 +14,7 @@ import torch
 from agilerl.algorithms import PPO
 from agilerl.training.train_on_policy import train_on_policy
 
-from measure import make_envs, margin, report
+from measure import amount, make_envs, margin, report
 
 NUM_ENVS, NUM_STEPS = 64, 32
 
@@ -48,5 +48,5 @@ if __name__ == "__main__":
     envs.reset(seed=0)
     agent = make_agent(envs)
     before = measured(agent)
-    train(agent, envs, updates=60)
-    report("PPO of AgileRL", 60 * NUM_ENVS * NUM_STEPS, before, measured(agent))
+    train(agent, envs, updates=(updates := amount(60)))
+    report("PPO of AgileRL", updates * NUM_ENVS * NUM_STEPS, before, measured(agent))

@@ -10,7 +10,7 @@ from torch import nn
 from torch.distributions import Categorical
 
 from catbox_agents import save_policy
-from measure import GAME, make_envs, margin, report
+from measure import GAME, amount, make_envs, margin, report
 
 SIZE, NUM_STEPS, EPOCHS, MINIBATCHES = GAME.observation_layout.size, 32, 4, 8
 
@@ -69,8 +69,8 @@ def measured(actor: nn.Module) -> float:
 if __name__ == "__main__":
     torch.manual_seed(0)
     before = measured(network := mlp(GAME.num_actions))
-    train(network, make_envs(128), updates=40)
-    report("PPO", 40 * NUM_STEPS * 128, before, measured(network))
+    train(network, make_envs(128), updates=(updates := amount(40)))
+    report("PPO", updates * NUM_STEPS * 128, before, measured(network))
     linear = [
         (layer.weight.detach(), layer.bias.detach())
         for layer in network.children()

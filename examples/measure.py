@@ -5,6 +5,7 @@ An example imports this file from its own folder, so it runs from anywhere.
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable
 from typing import Any
 
@@ -27,6 +28,11 @@ VIEW: dict[str, Any] = {
 
 #: From observations (N, O) float32 and action masks (N, A) bool to actions (N,).
 Choose = Callable[[torch.Tensor, torch.Tensor], Any]
+
+
+def amount(default: int) -> int:
+    """How long to train: the number on the command line, or ``default``."""
+    return int(sys.argv[1]) if len(sys.argv) > 1 else default
 
 
 def make_envs(num_envs: int, **own: Any) -> gymnasium.vector.VectorEnv:

@@ -25,7 +25,7 @@ def objective(trial: optuna.Trial) -> float:
         "ent_coef": trial.suggest_float("ent_coef", 0.001, 0.05, log=True),
     }
     fixed = {"total_decisions": DECISIONS, "eval_opponents": ["heuristic"], "workers": 1}
-    fixed |= {"evaluate_every": 5, "evaluate_deals": 100, "final_deals": 100}
+    fixed |= {"evaluate_every": 2, "evaluate_deals": 100, "final_deals": 100}
     last, pruned = 0.0, False
 
     def on_update(row: Mapping[str, float]) -> bool:

@@ -20,7 +20,7 @@ from tianshou.env import DummyVectorEnv
 from tianshou.trainer import OffPolicyTrainerParams
 from tianshou.utils.net.common import Net
 
-from measure import GAME, VIEW, margin, report
+from measure import GAME, VIEW, amount, margin, report
 
 KEYS = {"observation": "obs", "action_mask": "mask"}
 
@@ -74,5 +74,5 @@ if __name__ == "__main__":
     torch.manual_seed(0)
     dqn = make_algorithm()
     before = measured(dqn)
-    train(dqn, steps=30_000)
-    report("DQN of Tianshou", 30_000, before, measured(dqn))
+    train(dqn, steps=(steps := amount(30_000)))
+    report("DQN of Tianshou", steps, before, measured(dqn))

@@ -17,7 +17,7 @@ from torchrl.modules import MLP, MaskedCategorical, ProbabilisticActor, ValueOpe
 from torchrl.objectives import ClipPPOLoss
 from torchrl.objectives.value import GAE
 
-from measure import GAME, make_envs, margin, report
+from measure import GAME, amount, make_envs, margin, report
 
 SIZE = GAME.observation_layout.size
 
@@ -71,5 +71,5 @@ if __name__ == "__main__":
     torch.manual_seed(0)
     network = Actor()
     before = measured(network)
-    train(make_env(64), network, updates=80)
-    report("PPO of TorchRL", 80 * 32 * 64, before, measured(network))
+    train(make_env(64), network, updates=(updates := amount(80)))
+    report("PPO of TorchRL", updates * 32 * 64, before, measured(network))

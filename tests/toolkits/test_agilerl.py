@@ -12,7 +12,7 @@ from tests.toolkits.running import check_example, returns_of_ended
 
 
 def test_the_example_learns() -> None:
-    check_example("agilerl_ppo", gain=1.5)
+    check_example("agilerl_ppo", amount=25, gain=1.5)
 
 
 def collected(agent: PPO, envs: object) -> dict[str, np.ndarray]:

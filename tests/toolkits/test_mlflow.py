@@ -61,13 +61,13 @@ def test_trackio_gets_every_row_and_the_settings(tmp_path: Path, monkeypatch: py
 
 
 def test_the_example_prunes(tmp_path: Path) -> None:
-    command = [sys.executable, str(ROOT / "examples" / "optuna_search.py"), "8", "200000"]
+    command = [sys.executable, str(ROOT / "examples" / "optuna_search.py"), "6", "100000"]
     ran = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, timeout=500, check=False)
     assert ran.returncode == 0, ran.stderr
     found = re.search(r"^(\d+) runs complete, (\d+) pruned", ran.stdout, re.MULTILINE)
     assert found, ran.stdout
     complete, pruned = map(int, found.groups())
-    assert complete + pruned == 8
+    assert complete + pruned == 6
     assert pruned > 0
 
 

@@ -12,7 +12,7 @@ from tests.toolkits.ways import tianshou_pettingzoo
 
 
 def test_the_example_learns() -> None:
-    check_example("tianshou_dqn", gain=1.5)
+    check_example("tianshou_dqn", amount=10_000, gain=1.5)
 
 
 @pytest.mark.parametrize("seat", [0, 1, 2])

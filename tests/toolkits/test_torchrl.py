@@ -12,7 +12,7 @@ from tests.toolkits.ways import torchrl_all_rows, torchrl_own_rows
 
 
 def test_the_example_learns() -> None:
-    check_example("torchrl_ppo", gain=2.5)
+    check_example("torchrl_ppo", amount=25, gain=2.5)
 
 
 def test_its_own_check_passes() -> None:

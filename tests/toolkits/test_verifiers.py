@@ -17,7 +17,7 @@ from examples import verifiers_table
 from examples.stand_in import StandIn
 from tests.agents.chat_server import ChatServer
 
-OPTIONS = {"num_players": 3, "num_ranks": 4}  # short: each turn starts a program
+OPTIONS = {"num_players": 3, "num_ranks": 4, "hand_size": 4}  # short: each turn starts a program
 TABLE = {"list_actions": True, "retries": 1}
 
 

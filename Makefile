@@ -103,7 +103,7 @@ test-toolkits:
 
 test-web: export OMP_NUM_THREADS = 1
 test-web: $(STAMP)
-	$(PY) -m pytest tests/web
+	$(PY) -m pytest -n 2 --dist loadfile tests/web
 
 train: $(TRAIN)
 	$(PY) -m catbox_app train

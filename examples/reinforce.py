@@ -1,6 +1,7 @@
 """A learning algorithm of your own: REINFORCE (Williams 1992) in self-play. Run this file, or in a checkout
 catbox train --algo examples.reinforce:Reinforce --players 3 --set total_decisions=2_000_000"""
 
+import sys
 from tempfile import mkdtemp
 
 import numpy as np
@@ -76,6 +77,9 @@ class Reinforce(Algorithm):
 
 
 if __name__ == "__main__":
-    settings = {"algorithm": "reinforce:Reinforce", "total_decisions": 2_000_000}
+    decisions = int(sys.argv[1]) if len(sys.argv) > 1 else 2_000_000
+    settings = {"algorithm": "reinforce:Reinforce", "total_decisions": decisions}
     learned = train(load_config("quick", overrides=settings), mkdtemp())["matches"][0]["standings"][0]
-    print(f"2 million decisions of self-play: {learned['margin']:+.2f} points a round more than random play")
+    print(
+        f"{decisions:,} decisions of self-play: {learned['margin']:+.2f} points a round more than random play"
+    )

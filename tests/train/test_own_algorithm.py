@@ -61,7 +61,7 @@ def own(**settings: Any) -> Any:
 def test_the_example_runs_from_anywhere_and_says_what_it_learned(tmp_path: Path) -> None:
     environment = {**os.environ, "TMPDIR": str(tmp_path)}  # where its run goes
     said = subprocess.run(
-        [sys.executable, reinforce.__file__], cwd=tmp_path, env=environment, capture_output=True, text=True,
+        [sys.executable, reinforce.__file__, "600000"], cwd=tmp_path, env=environment, capture_output=True, text=True,
         timeout=500, check=True,
     ).stdout.splitlines()[-1]  # fmt: skip
     found = re.search(r"self-play: (\S+) points a round more than random play", said)

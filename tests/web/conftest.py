@@ -26,7 +26,7 @@ def browser() -> Iterator[Browser]:
     try:
         path = find_browser()
     except FileNotFoundError as error:
-        pytest.exit(str(error), returncode=1)
+        pytest.fail(str(error), pytrace=False)
     expect.set_options(timeout=PATIENCE)
     with sync_playwright() as playwright:
         running = playwright.chromium.launch(executable_path=path)

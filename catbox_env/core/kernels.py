@@ -151,12 +151,13 @@ class Kernels:
     - ``deal(params, generator, state)``: begin a new game in ``state``.
     - ``apply(params, generator, state, action)``: take a legal action; may deal the next round of the same game.
     - ``write_mask(params, state, mask)``: write every element of ``mask`` (A,), for the seat to move.
-    - ``write_observation(params, state, seat, out)``: write what ``seat`` sees, every element of ``out`` (O,).
+    - ``write_observation(params, state, seat, out)``: write what ``seat`` sees into ``out`` (O,), which
+      holds zeros.
 
     These have defaults:
 
-    - ``write_state(params, state, seat, out)``: write everything, seats relative to ``seat``, into ``out`` (S,). None:
-      use ``write_observation``, for a game of perfect information.
+    - ``write_state(params, state, seat, out)``: write everything, seats relative to ``seat``, into ``out`` (S,), which
+      holds zeros. None: use ``write_observation``, for a game of perfect information.
     - ``public_action(params, state, action) -> int``: what the other seats see of ``action`` about to be taken in
       ``state``: the action itself, which is the default, or ``HIDDEN``.
     - ``sample(params, observation, generators, states) -> int``: fill each of ``states`` (M,), all zeros, with an

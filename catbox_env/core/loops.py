@@ -31,7 +31,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from catbox_env.core.bits import relative_seat
+from catbox_env.core.bits import clear, relative_seat
 from catbox_env.core.compilation import cached_njit, njit
 from catbox_env.core.kernels import REWARDS, UNUSED, Kernels
 from catbox_env.core.rng import random_below, split
@@ -211,11 +211,13 @@ def make_loops(kernels: Kernels) -> Loops:
             state = states[i]
             seat = max(0, int(state.current_player))
             current_player[i] = state.current_player
+            clear(observation[i])
             write_observation(p, state, seat, observation[i])
             write_mask(p, state, legal[i])
             for action in range(mask.shape[1]):
                 mask[i, action] = legal[i, action]
             if state_vectors.shape[1] > 0:
+                clear(state_vectors[i])
                 write_state(p, state, seat, state_vectors[i])
         if histories.shape[1] > 0:
             for i in rows:
@@ -271,10 +273,12 @@ def make_loops(kernels: Kernels) -> Loops:
 
     @cached_njit
     def observe_one(params, states, seat, out):
+        clear(out)
         write_observation(params[0], states[0], seat, out)
 
     @cached_njit
     def state_one(params, states, seat, out):
+        clear(out)
         write_state(params[0], states[0], seat, out)
 
     @cached_njit
@@ -284,6 +288,7 @@ def make_loops(kernels: Kernels) -> Loops:
     @cached_njit(nogil=True)
     def write_observations(params, states, rows, seats, out):
         for k in range(len(rows)):
+            clear(out[k])
             write_observation(params[0], states[rows[k]], seats[k], out[k])
 
     @cached_njit(nogil=True)

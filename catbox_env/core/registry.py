@@ -44,13 +44,21 @@ def make_vec(
     history: bool = False,
     state: bool = False,
     auto_deal: bool = True,
+    device: str = "cpu",
     **options: Any,
 ) -> Vec:
     """``num_envs`` games side by side, stepped in place: see ``catbox_env.core.game.Vec``.
 
-    ``options`` are those of ``make_game``. Raises ``ValueError`` for an invalid option.
+    With ``device="cuda"`` the games are played on the GPU and the attributes are torch tensors there: see
+    ``catbox_env.adapters.device.DeviceVec``. ``options`` are those of ``make_game``. Raises ``ValueError`` for an
+    invalid option.
     """
     from catbox_env.core.game import Vec
 
     game = make_game(game_id, **options)
+    if device != "cpu":
+        if num_threads != 1:
+            raise ValueError(f"num_threads={brief(num_threads)}: threads are for games on the CPU; leave it out")
+        adapter: Any = importlib.import_module("catbox_env.adapters.device")
+        return adapter.DeviceVec(game, num_envs, seed, history, state, auto_deal, device)
     return Vec(game, num_envs, seed, num_threads, history, state, auto_deal)

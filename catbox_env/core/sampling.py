@@ -10,7 +10,7 @@ from collections.abc import Callable
 from functools import cache
 from typing import NamedTuple
 
-from catbox_env.core.bits import relative_seat
+from catbox_env.core.bits import clear, relative_seat
 from catbox_env.core.compilation import cached_njit, njit
 from catbox_env.core.kernels import UNUSED, Kernels, history_rows
 from catbox_env.core.loops import make_loops
@@ -59,6 +59,7 @@ def make_samplers(kernels: Kernels) -> Samplers:
             # A vector that no seat can see differs from every seat's observation of the state sampled for it.
             same = False
             for seat in range(params[0].num_players):
+                clear(seen)
                 write_observation(params[0], drawn[0], seat, seen)
                 same = same or (seen == observations[i]).all()
             if not same:
@@ -106,6 +107,7 @@ def make_samplers(kernels: Kernels) -> Samplers:
         for i in range(len(states)):
             state = states[i]
             seat, mover = seats[i], int(state.current_player)
+            clear(seen[0])
             write_observation(params[0], state, seat, seen[0])
             for k in range(actions.shape[1]):
                 actions[i, k] = UNUSED
@@ -120,6 +122,7 @@ def make_samplers(kernels: Kernels) -> Samplers:
             rows = history[max(0, last - count) : last]
             if replays(params[0], generators[i], again[0], seat, rows, actions[i], mask):
                 # Not the full state: what the others know of the observer's hand is not in its own observation.
+                clear(seen[1])
                 write_observation(params[0], again[0], seat, seen[1])
                 if again[0].current_player == mover and (seen[0] == seen[1]).all():
                     continue

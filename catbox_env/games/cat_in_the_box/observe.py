@@ -15,7 +15,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from catbox_env.core.bits import absolute_seat, clear, next_seat, one_hot_index, relative_seat
+from catbox_env.core.bits import absolute_seat, next_seat, one_hot_index, relative_seat
 from catbox_env.core.compilation import njit
 from catbox_env.core.kernels import HIDDEN
 from catbox_env.core.layout import Layout, Part
@@ -141,7 +141,6 @@ def write_forced_leader(params, at, state, seat, out):
 @njit
 def write_observation(params, state, seat, out):
     """Write what ``seat`` sees into ``out`` (O,)."""
-    clear(out)
     write_public(params, params.at, state, seat, out)
     if state.forced_leader != seat:
         write_forced_leader(params, params.at, state, seat, out)
@@ -157,7 +156,6 @@ def write_state(params, state, seat, out):
     """Write everything, seats relative to ``seat``, into ``out`` (S,)."""
     players, ranks = params.num_players, params.num_ranks
     at = params.state_at
-    clear(out)
     write_public(params, at, state, seat, out)
     write_forced_leader(params, at, state, seat, out)
     for i in range(players):

@@ -11,7 +11,6 @@ from __future__ import annotations
 from catbox_env.core.bits import (
     INT8_MAX,
     absolute_seat,
-    clear,
     next_seat,
     one_hot_index,
     relative_seat,
@@ -157,7 +156,6 @@ def write_public(params, at, state, seat, out):
 @njit
 def write_observation(params, state, seat, out):
     """Write what ``seat`` sees into ``out`` (O,)."""
-    clear(out)
     write_public(params, params.at, state, seat, out)
     write_set(state.hand[seat], out, params.at.hand)
     write_set(state.folded[seat], out, params.at.folded)
@@ -170,7 +168,6 @@ def write_state(params, state, seat, out):
     """Write everything, seats relative to ``seat``, into ``out`` (S,)."""
     players = params.num_players
     at = params.state_at
-    clear(out)
     write_public(params, at, state, seat, out)
     for i in range(players):
         other = absolute_seat(i, seat, players)

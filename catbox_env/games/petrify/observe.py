@@ -6,7 +6,7 @@ Nothing is hidden, so the state vector is the same vector. Seats are relative: 0
 
 from __future__ import annotations
 
-from catbox_env.core.bits import absolute_seat, clear, next_seat, one_hot_index, popcount
+from catbox_env.core.bits import absolute_seat, next_seat, one_hot_index, popcount
 from catbox_env.core.compilation import njit
 from catbox_env.core.layout import Layout, Part
 from catbox_env.games.petrify.play import (
@@ -67,7 +67,6 @@ def write_observation(params, state, seat, out):
     """Write everything, seats relative to ``seat``, into ``out`` (O,)."""
     players, cells = params.num_players, params.num_cells
     seat = int(seat)
-    clear(out)
     at_symbols, at_colors, at_kinds = params.at.symbols - cells, params.at.colors, params.at.kinds
     at_open, opened = params.at.open, state.open
     for cell in range(cells):

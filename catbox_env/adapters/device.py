@@ -53,7 +53,11 @@ def device_kernels(kernels: Kernels) -> DeviceKernels:
     """The CUDA kernels of the games with ``kernels``, compiled when they are first launched."""
     loops = make_loops(kernels)
     begin_game, step_game = loops.begin_game, loops.step_game
-    write_mask, write_observation, write_state = kernels.write_mask, kernels.write_observation, kernels.write_state
+    write_mask, write_observation, write_state = (
+        kernels.write_mask,
+        kernels.write_observation,
+        kernels.write_state,
+    )
 
     @cuda.jit
     def deal(params, generators, states, moving, rewards, terminated, round_ended):
@@ -199,13 +203,18 @@ class DeviceVec:
                 f"num_envs={n}: expected fewer games, which fit into the memory of {self.device} ({error!s:.200})"
             ) from error
         self._params.copy_(_bytes_of(game.params, self.device))
-        params, states = self._records(self._params, game.params.dtype), self._records(self._bytes, game.kernels.state)
+        params, states = (
+            self._records(self._params, game.params.dtype),
+            self._records(self._bytes, game.kernels.state),
+        )
         generators = self._records(self._generators, GENERATOR)
         raw = self._array
         self._outcomes = [raw(array) for array in (self.rewards, self.terminated, self.round_ended)]
         self._roots_on_device, self._generators_on_device = self._records(self._roots, GENERATOR), generators
         self._to_deal = [params, generators, states, raw(self._moving)]
-        self._to_check = [raw(a) for a in (self._legal, self._given, self._moving, self._actions, self._illegal)]
+        self._to_check = [
+            raw(a) for a in (self._legal, self._given, self._moving, self._actions, self._illegal)
+        ]
         self._to_step = [
             params, generators, states, raw(self._logs), raw(self._actions), raw(self._illegal), self.auto_deal,
             *self._outcomes, raw(self.win_shares),
@@ -238,7 +247,8 @@ class DeviceVec:
         names, (_, players) = self.game.kernels.info_names, dtype.shape
         numbers = self._bytes.view(_torch_module().int32)[:, offset // 4 : offset // 4 + len(names) * players]
         return {
-            name: numbers[:, k * players : k * players + self.game.num_players] for k, name in enumerate(names)
+            name: numbers[:, k * players : k * players + self.game.num_players]
+            for k, name in enumerate(names)
         }
 
     def reset(self, seed: Any = None) -> None:
@@ -333,7 +343,9 @@ class DeviceVec:
         torch = _torch_module()
         if self._logs.shape[1]:
             if states._logs.shape != self._logs.shape:
-                raise ValueError("states: the given games keep no history; make their batch with history=True")
+                raise ValueError(
+                    "states: the given games keep no history; make their batch with history=True"
+                )
             self._logs.copy_(torch.from_numpy(states._logs))
         self._bytes.copy_(torch.from_numpy(states._bytes))
         self._set_generators(states._generators)
@@ -417,7 +429,9 @@ def _torch(device: Any) -> Any:
         raise ValueError(_MISSING.format(repr(device), "torch finds no CUDA GPU"))
     current = torch.cuda.current_device()
     if torch.device(device).index not in (None, current):
-        raise ValueError(f"device={device!r}: torch's current GPU is {current}; call torch.cuda.set_device first")
+        raise ValueError(
+            f"device={device!r}: torch's current GPU is {current}; call torch.cuda.set_device first"
+        )
     if not cuda.is_available():
         raise ValueError(_MISSING.format(repr(device), "numba-cuda cannot use the driver"))
     return torch

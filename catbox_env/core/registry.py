@@ -58,7 +58,9 @@ def make_vec(
     game = make_game(game_id, **options)
     if device != "cpu":
         if num_threads != 1:
-            raise ValueError(f"num_threads={brief(num_threads)}: threads are for games on the CPU; leave it out")
+            raise ValueError(
+                f"num_threads={brief(num_threads)}: threads are for games on the CPU; leave it out"
+            )
         adapter: Any = importlib.import_module("catbox_env.adapters.device")
         return adapter.DeviceVec(game, num_envs, seed, history, state, auto_deal, device)
     return Vec(game, num_envs, seed, num_threads, history, state, auto_deal)

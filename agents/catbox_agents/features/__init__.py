@@ -24,6 +24,7 @@ from numpy.typing import NDArray
 from catbox_agents.networks.numpy_network import PolicyNetwork
 from catbox_env import Game, Layout
 from catbox_env.core.checks import brief, is_array
+from catbox_env.core.compilation import cached_njit
 from catbox_env.core.kernels import part_offsets
 
 __all__ = ["Features", "GameFacts", "NetworkInputs", "facts", "input_scale", "of"]
@@ -115,18 +116,25 @@ class Features:
         game: the game; ``of(game)`` is this object.
         layout: the named parts of the features of a position (F,).
         action_layout: the named parts of the features of one action (K,).
-        fill: compiled ``fill(params, offsets, observations, masks, out, action_out)``: writes every element of
-            ``out`` (n, F) and ``action_out`` (n, A, K). It stays within its arrays whatever they hold.
-        offsets: where the parts of ``layout`` begin, see `catbox_env.core.kernels.part_offsets`.
+        write: compiled ``write(params, at, seen, mask, scratch, out, action_out)`` for one row: writes into ``out``
+            (F,) and ``action_out`` (A, K), which hold zeros. ``at``: where the parts of ``layout`` begin, a record;
+            ``scratch``: a record to work in, whose content nobody keeps. It stays within its arrays whatever they
+            hold. Compiled for GPUs too, where it cannot make arrays.
+        scratch: the dtype of that record.
+        fill: compiled ``fill(params, offsets, observations, masks, out, action_out)``: the same for rows (n, ...).
+        offsets: the record ``at`` as an array (1,), see `catbox_env.core.kernels.part_offsets`.
     """
 
     game: Game
     layout: Layout
     action_layout: Layout
-    fill: Callable[..., None]
+    write: Callable[..., None]
+    scratch: np.dtype[Any]
+    fill: Callable[..., None] = field(init=False)
     offsets: np.ndarray = field(init=False)
 
     def __post_init__(self) -> None:
+        object.__setattr__(self, "fill", make_fill(self.write, self.scratch))
         object.__setattr__(self, "offsets", part_offsets(self.layout))
 
     def __reduce__(self) -> tuple:
@@ -158,6 +166,23 @@ class Features:
         action_out = _target("action_out", action_out, (rows, actions, self.action_layout.size))
         self.fill(self.game.params, self.offsets, seen, legal, out, action_out)
         return out, action_out
+
+
+@cache
+def make_fill(write: Callable[..., None], scratch: np.dtype[Any]) -> Callable[..., None]:
+    """The `Features.fill` of games with the same ``write`` and ``scratch``."""
+
+    @cached_njit(nogil=True)
+    def fill(params, offsets, observations, masks, out, action_out):  # type: ignore[no-untyped-def]
+        # Keep the array: compiled code that holds only its record frees it.
+        scratches = np.zeros(1, scratch)
+        rules, at = params[0], offsets[0]
+        for row in range(len(observations)):
+            out[row] = 0
+            action_out[row] = 0
+            write(rules, at, observations[row], masks[row], scratches[0], out[row], action_out[row])
+
+    return fill
 
 
 def _checked(name: str, array: Any, dtype: type, shape: tuple[int, ...]) -> np.ndarray:

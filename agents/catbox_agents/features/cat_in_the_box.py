@@ -24,7 +24,7 @@ from catbox_agents.features.cat_in_the_box_view import (
     read_view,
 )
 from catbox_env.core.bits import INT8_MAX, INT8_MIN, clip_int8, neighbours, popcount
-from catbox_env.core.compilation import cached_njit, njit
+from catbox_env.core.compilation import njit
 from catbox_env.core.game import Game
 from catbox_env.core.layout import Layout, Part
 from catbox_env.games.cat_in_the_box.rules import Rules
@@ -179,7 +179,7 @@ ACTION_AT: Any = namedtuple("ACTION_AT", ACTION_PARTS)(*range(len(ACTION_PARTS))
 
 def make_features(game: Game) -> Features:
     """The features of Cat in the Box under the rules of ``game``."""
-    return Features(game, feature_layout(game.rules), action_feature_layout(game.rules), fill)
+    return Features(game, feature_layout(game.rules), action_feature_layout(game.rules), write, VIEW)
 
 
 @njit
@@ -390,16 +390,11 @@ def write_actions(params, view, mask, action_out):
                 write_play(params, view, color, rank, action_out[action])
 
 
-@cached_njit(nogil=True)
-def fill(params, offsets, observations, masks, out, action_out):
-    """Write every element of ``out`` (n, F) and ``action_out`` (n, A, K); see `Features`."""
-    views = np.zeros(1, VIEW)  # keep the array: compiled code that holds only its record frees it
-    rules, at = params[0], offsets[0]
-    for row in range(len(observations)):
-        out[row] = 0
-        action_out[row] = 0
-        read_view(rules, observations[row], views[0])
-        write_ranks(rules, at, views[0], out[row])
-        write_seats(rules, at, views[0], out[row])
-        write_trick(rules, at, views[0], out[row])
-        write_actions(rules, views[0], masks[row], action_out[row])
+@njit(inline="always")
+def write(params, at, seen, mask, view, out, action_out):
+    """See `Features`; ``view`` is a record of `VIEW`."""
+    read_view(params, seen, view)
+    write_ranks(params, at, view, out)
+    write_seats(params, at, view, out)
+    write_trick(params, at, view, out)
+    write_actions(params, view, mask, action_out)

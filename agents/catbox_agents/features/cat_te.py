@@ -14,7 +14,7 @@ import numpy as np
 from catbox_agents.features import Features, GameFacts
 from catbox_agents.features.cat_te_view import VIEW, above, below, of_suit, read_view
 from catbox_env.core.bits import next_seat, popcount
-from catbox_env.core.compilation import cached_njit, njit
+from catbox_env.core.compilation import njit
 from catbox_env.core.game import Game
 from catbox_env.core.layout import Layout, Part
 from catbox_env.games.cat_te.play import card_at, is_blind, rank_of, suit_of, trick_winner
@@ -97,7 +97,7 @@ ACTION_AT: Any = namedtuple("ACTION_AT", ACTION_PARTS)(*range(len(ACTION_PARTS))
 
 def make_features(game: Game) -> Features:
     """The features of Cat Te under the rules of ``game``."""
-    return Features(game, feature_layout(game.rules), action_feature_layout(game.rules), fill)
+    return Features(game, feature_layout(game.rules), action_feature_layout(game.rules), write, VIEW)
 
 
 @njit
@@ -189,14 +189,9 @@ def write_actions(params, view, mask, action_out):
         action_out[CLAIM, ACTION_AT.claims] = 1
 
 
-@cached_njit(nogil=True)
-def fill(params, offsets, observations, masks, out, action_out):
-    """Write every element of ``out`` (n, F) and ``action_out`` (n, A, K); see `Features`."""
-    views = np.zeros(1, VIEW)  # keep the array: compiled code that holds only its record frees it
-    rules, at = params[0], offsets[0]
-    for row in range(len(observations)):
-        out[row] = 0
-        action_out[row] = 0
-        read_view(rules, observations[row], views[0])
-        write_position(rules, at, views[0], out[row])
-        write_actions(rules, views[0], masks[row], action_out[row])
+@njit
+def write(params, at, seen, mask, view, out, action_out):
+    """See `Features`; ``view`` is a record of `VIEW`."""
+    read_view(params, seen, view)
+    write_position(params, at, view, out)
+    write_actions(params, view, mask, action_out)

@@ -16,7 +16,7 @@ import numpy as np
 
 from catbox_agents.features import Features, GameFacts
 from catbox_env.core.bits import popcount
-from catbox_env.core.compilation import cached_njit, njit
+from catbox_env.core.compilation import njit
 from catbox_env.core.game import Game
 from catbox_env.core.layout import Layout, Part
 from catbox_env.games.petrify.observe import MAX_COUNTED, read_position
@@ -93,7 +93,7 @@ ACTION_AT: Any = namedtuple("ACTION_AT", ACTION_PARTS)(*range(len(ACTION_PARTS))
 
 def make_features(game: Game) -> Features:
     """The features of Petrify under the rules of ``game``."""
-    return Features(game, feature_layout(game.rules), action_feature_layout(game.rules), fill)
+    return Features(game, feature_layout(game.rules), action_feature_layout(game.rules), write, STATE)
 
 
 @njit
@@ -235,18 +235,12 @@ def write_replies(params, state, cell, other, free, out):
         out[ACTION_AT.outlook] = -outlook_in_two(params, state, other, cell, free)
 
 
-@cached_njit(nogil=True)
-def fill(params, offsets, observations, masks, out, action_out):
-    """Write every element of ``out`` (n, F) and ``action_out`` (n, A, K); see `Features`."""
-    # Keep the array: compiled code that holds only its record frees it. And the functions above take the record,
-    # never an array in it, whose memory a call would count as its own.
-    states = np.zeros(1, STATE)
-    rules, at = params[0], offsets[0]
-    for row in range(len(observations)):
-        out[row] = 0
-        action_out[row] = 0
-        read_position(rules, observations[row], 0, states[0])
-        write_position(rules, at, observations[row], states[0], out[row])
-        for cell in range(rules.num_cells):
-            if masks[row, cell]:
-                write_action(rules, observations[row], states[0], cell, action_out[row, cell])
+@njit
+def write(params, at, seen, mask, state, out, action_out):
+    """See `Features`; ``state`` is a record of `STATE`."""
+    # The functions take the record, never an array in it, whose memory a call would count as its own.
+    read_position(params, seen, 0, state)
+    write_position(params, at, seen, state, out)
+    for cell in range(params.num_cells):
+        if mask[cell]:
+            write_action(params, seen, state, cell, action_out[cell])

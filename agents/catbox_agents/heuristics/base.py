@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from functools import cache
 from typing import Any, ClassVar
 
 import numpy as np
@@ -10,7 +11,7 @@ from numpy.typing import NDArray
 
 from catbox_agents.agent import Agent, Seed, check_rows
 from catbox_env import Game
-from catbox_env.core.compilation import njit
+from catbox_env.core.compilation import cached_njit, njit
 from catbox_env.core.kernels import record_dtype
 
 #: A weight w of a variant is w * exp(a) + SHIFT * b, with a and b drawn from the normal distribution with standard
@@ -25,9 +26,10 @@ class ReasonedAgent(Agent):
 
     - ``plays``: the id of the game; ``reasons``: what an action gets points for, in order.
     - ``weights``: by name, or by number of players if they differ.
-    - ``choose_rows(params, weights, observations, masks, points, actions)``: compiled. It fills ``actions`` (N,) with
-      the `best_action` of each row, or -1 if ``masks`` (N, A) allows none or ``observations`` (N, O) shows no game
-      under way. It leaves the last row's points in ``points`` (A, reasons), in the rows of the legal actions.
+    - ``choose(params, weights, seen, mask, scratch, points) -> action``: compiled. It returns the `best_action`, or -1
+      if ``mask`` (A,) allows none or ``seen`` (O,) shows no game under way, and leaves the points of the legal actions
+      in their rows of ``points`` (A, reasons). Compiled for GPUs too, where it cannot make arrays.
+    - ``scratch``: the dtype of the record ``scratch``, whose content nobody keeps.
 
     ``variant``: a player with other habits, and often weaker: its weights are drawn with this number as seed. 0 is the
     player itself.
@@ -36,7 +38,8 @@ class ReasonedAgent(Agent):
     plays: ClassVar[str]
     reasons: ClassVar[tuple[str, ...]]
     weights: ClassVar[Mapping[Any, Any]]
-    choose_rows: ClassVar[Callable[..., None]]
+    choose: ClassVar[Callable[..., int]]
+    scratch: ClassVar[np.dtype[Any]]
 
     def __init__(self, game: Game, seed: Seed = None, variant: int = 0) -> None:
         super().__init__(game, seed)
@@ -49,6 +52,7 @@ class ReasonedAgent(Agent):
             values = values * np.exp(noise[0]) + SHIFT * noise[1]
         kind = record_dtype([(name, np.float64) for name in weights])
         self._weights = np.array([tuple(values)], kind)
+        self._choose_rows = make_choose_rows(self.choose, self.scratch)
 
     def act_batch(
         self,
@@ -73,13 +77,26 @@ class ReasonedAgent(Agent):
         seen, masks = check_rows(self.game, observations, action_masks)
         actions = np.full(len(seen), -1, np.int64)
         points = np.zeros((self.game.num_actions, len(self.reasons)))
-        self.choose_rows(self.game.params, self._weights, seen, masks, points, actions)
+        self._choose_rows(self.game.params, self._weights, seen, masks, points, actions)
         if (actions < 0).any():
             raise ValueError(
                 f"row {int(np.argmin(actions))} has no legal action, or shows no position of a game under way: only a "
                 "seat to move can be asked"
             )
         return actions, points
+
+
+@cache
+def make_choose_rows(choose: Callable[..., int], scratch: np.dtype[Any]) -> Callable[..., None]:
+    """``choose`` for rows: it fills ``actions`` (N,), and leaves the points of the last row in ``points``."""
+
+    @cached_njit(nogil=True)
+    def choose_rows(params, weights, observations, masks, points, actions):  # type: ignore[no-untyped-def]
+        scratches = np.zeros(1, scratch)
+        for row in range(len(observations)):
+            actions[row] = choose(params[0], weights[0], observations[row], masks[row], scratches[0], points)
+
+    return choose_rows
 
 
 @njit(inline="always")  # passing rows of arrays to a call costs reference counting

@@ -20,7 +20,7 @@ It gives every legal action points for the reasons below, from one observation, 
 from __future__ import annotations
 
 from catbox_agents.heuristics.base import ReasonedAgent
-from catbox_agents.heuristics.cat_in_the_box_reasons import REASONS, choose_rows
+from catbox_agents.heuristics.cat_in_the_box_reasons import REASONS, SCRATCH, choose
 
 #: A column for each number of players from 2 to 5: prices in points of score, and chances from 0 to 1. Tuned in
 #: self-play (CMA-ES) on the margin over earlier versions and random, plus a share of the own score; `bid_trick` was set
@@ -74,4 +74,5 @@ class CatInTheBoxHeuristic(ReasonedAgent):
     plays = "cat_in_the_box_v0"
     reasons = REASONS
     weights = WEIGHTS
-    choose_rows = staticmethod(choose_rows)
+    choose = staticmethod(choose)
+    scratch = SCRATCH

@@ -27,7 +27,7 @@ from catbox_agents.features.cat_in_the_box_view import (
 )
 from catbox_agents.heuristics.base import best_action
 from catbox_env.core.bits import neighbours, popcount
-from catbox_env.core.compilation import cached_njit, njit
+from catbox_env.core.compilation import njit
 from catbox_env.core.kernels import record_dtype
 from catbox_env.games.cat_in_the_box.rules import MAX_COLORS, MAX_PLAYERS, MAX_RANKS
 from catbox_env.games.cat_in_the_box.state import NONE, RED
@@ -66,6 +66,9 @@ PLAN = record_dtype(
         ("hit_winning", np.float64, (MAX_RANKS,)),  # ... and when it is won
     ]
 )
+
+
+SCRATCH = record_dtype([("position", VIEW), ("plan", PLAN)])
 
 
 @njit
@@ -360,10 +363,8 @@ def score_row(params: Any, seen: Any, mask: Any, weights: Any, view: Any, plan: 
         # else PARADOX: the only legal action, nothing to score
 
 
-@cached_njit(nogil=True)
-def choose_rows(params: Any, weights: Any, observations: Any, masks: Any, points: Any, actions: Any) -> None:
+@njit
+def choose(params: Any, weights: Any, seen: Any, mask: Any, scratch: Any, points: Any) -> int:
     """See `ReasonedAgent`."""
-    views, plans = np.zeros(1, VIEW), np.zeros(1, PLAN)
-    for row in range(len(observations)):
-        score_row(params[0], observations[row], masks[row], weights[0], views[0], plans[0], points)
-        actions[row] = best_action(masks[row], points)
+    score_row(params, seen, mask, weights, scratch.position, scratch.plan, points)
+    return best_action(mask, points)

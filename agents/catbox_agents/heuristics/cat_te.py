@@ -24,14 +24,15 @@ equals). Points are antes: winning the round instead of losing it is worth as ma
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
 from catbox_agents.features.cat_te_view import VIEW, above, of_suit, read_view
 from catbox_agents.heuristics.base import ReasonedAgent, best_action
 from catbox_env.core.bits import popcount
-from catbox_env.core.compilation import cached_njit, njit
+from catbox_env.core.compilation import njit
+from catbox_env.core.kernels import record_dtype
 from catbox_env.games.cat_te.play import is_blind, suit_of
 from catbox_env.games.cat_te.rules import (
     BLIND_TRICK,
@@ -67,39 +68,30 @@ WEIGHTS = {
 }
 
 
-class Plan(NamedTuple):
-    """The player's analysis of a view: arrays that are refilled for each observation."""
-
-    views: Any  # (1,) of VIEW: what one observation says
-    cards: Any  # (HAND_SIZE,) own cards, the first ones of it
-    above: Any  # (HAND_SIZE,) unseen cards of the suit above each of them
-    of_suit: Any  # (NUM_SUITS,) unseen cards of each suit
-    late: Any  # (1,) other players expected in the fifth and sixth trick
-    chances: Any  # (HAND_SIZE, NUM_TRICKS, PROSPECTS), see `outlook`
-    worth: Any  # (2 ** HAND_SIZE, EARLY, ROLES), see `value_hands`
-
-
-@njit
-def new_plan() -> Plan:
-    """An empty plan."""
-    return Plan(
-        views=np.zeros(1, VIEW),
-        cards=np.zeros(HAND_SIZE, np.int64),
-        above=np.zeros(HAND_SIZE, np.int64),
-        of_suit=np.zeros(NUM_SUITS, np.int64),
-        late=np.zeros(1, np.float64),
-        chances=np.zeros((HAND_SIZE, NUM_TRICKS, len(PROSPECTS))),
-        worth=np.zeros((1 << HAND_SIZE, len(EARLY), len(ROLES))),
-    )
+#: The player's analysis of one observation.
+PLAN = record_dtype(
+    [
+        ("position", VIEW),  # what the observation says
+        ("cards", np.int64, (HAND_SIZE,)),  # own cards, the first ones of it
+        ("above", np.int64, (HAND_SIZE,)),  # unseen cards of the suit above each of them
+        ("of_suit", np.int64, (NUM_SUITS,)),  # unseen cards of each suit
+        ("unseen", np.int64),  # all of these, 1 if there is none
+        ("late", np.float64),  # other players expected in the fifth and sixth trick
+        ("chances", np.float64, (HAND_SIZE, NUM_TRICKS, len(PROSPECTS))),  # see `outlook`
+        ("worth", np.float64, (1 << HAND_SIZE, len(EARLY), len(ROLES))),  # see `value_hands`
+        ("best", np.float64, (NUM_SUITS,)),  # in `value_hands`, of following each suit
+    ]
+)
 
 
 @njit
-def read_hand(params: Any, weights: Any, seen: Any, plan: Plan) -> None:
+def read_hand(params: Any, weights: Any, seen: Any, plan: Any) -> None:
     """Fill all of ``plan`` but ``chances`` and ``worth`` from an observation."""
-    view = plan.views[0]
+    view = plan.position
     read_view(params, seen, view)
     for suit in range(NUM_SUITS):
         plan.of_suit[suit] = popcount(of_suit(view.unseen, suit))
+    plan.unseen = max(1, popcount(view.unseen))
     size = 0
     for card in range(NUM_CARDS):
         if (view.hand >> card) & 1 and size < HAND_SIZE:
@@ -115,33 +107,33 @@ def read_hand(params: Any, weights: Any, seen: Any, plan: Plan) -> None:
         early_left = NUM_EARLY_TRICKS - view.trick
         chance = 1.0 - (1.0 - weights.survival) ** (early_left / NUM_EARLY_TRICKS)
         late = min(winners + chance * (others - winners), winners + float(early_left))
-    plan.late[0] = late
+    plan.late = late
 
 
 @njit
-def unbeaten(plan: Plan, weights: Any, i: int, trick: int, rivals: float) -> float:
+def unbeaten(plan: Any, weights: Any, i: int, trick: int, rivals: float) -> float:
     """The chance that none of ``rivals`` players beats card ``i`` of the hand, which is winning the trick."""
     held = HAND_SIZE - trick
     eager = 1.0 if trick == LAST_TRICK else (weights.eager_blind if trick == BLIND_TRICK else weights.eager)
-    holds = 1.0 - (1.0 - plan.above[i] / max(1, plan.of_suit.sum())) ** held
+    holds = 1.0 - (1.0 - plan.above[i] / plan.unseen) ** held
     return (1.0 - eager * holds) ** rivals
 
 
 @njit
-def above_leader(plan: Plan, weights: Any, i: int, trick: int) -> float:
+def above_leader(plan: Any, weights: Any, i: int, trick: int) -> float:
     """The chance that card ``i`` of the hand is higher than the card of its suit that somebody leads."""
     share = plan.above[i] / max(1, plan.of_suit[suit_of(plan.cards[i])])
     return (1.0 - share) ** (weights.last_height if trick == LAST_TRICK else weights.height)
 
 
 @njit
-def outlook(plan: Plan, weights: Any) -> None:
+def outlook(plan: Any, weights: Any) -> None:
     """Fill ``chances`` for each card of the hand and future trick: that nobody beats it when it is led, that it beats
     what has been played when another leads its suit, and that then nobody beats it."""
-    view = plan.views[0]
+    view = plan.position
     for i in range(popcount(view.hand)):
         for trick in range(view.trick, HAND_SIZE):
-            others = plan.late[0] if trick >= BLIND_TRICK else float(popcount(view.in_round & ~1))
+            others = plan.late if trick >= BLIND_TRICK else float(popcount(view.in_round & ~1))
             # Half of the others behind the leader act before, half after the player.
             half = unbeaten(plan, weights, i, trick, max(0.0, others - 1.0) / 2.0)
             plan.chances[i, trick, LED] = unbeaten(plan, weights, i, trick, others)
@@ -150,15 +142,14 @@ def outlook(plan: Plan, weights: Any) -> None:
 
 
 @njit
-def value_hands(params: Any, plan: Plan) -> None:
+def value_hands(params: Any, plan: Any) -> None:
     """Fill ``worth``: the chance to win the round with a part of the hand, by early tricks and lead.
 
     The part is a number whose bit i stands for card i of the hand; its size gives the trick. A sweep that pays double
     counts as the chance that would be worth as much.
     """
-    cards, chances, worth = plan.cards, plan.chances, plan.worth
-    num_cards, unseen = popcount(plan.views[0].hand), max(1, plan.of_suit.sum())
-    best = np.zeros(NUM_SUITS)
+    cards, chances, worth, best = plan.cards, plan.chances, plan.worth, plan.best
+    num_cards = popcount(plan.position.hand)
     swept = (1.0 + params.sweep_factor * (params.num_players - 1)) / params.num_players
     worth[0] = 0.0
     for part in range(1, 1 << num_cards):
@@ -188,7 +179,7 @@ def value_hands(params: Any, plan: Plan) -> None:
                     best[suit] = max(best[suit], fold + chance[HIGH] * (taken - fold))
             follow = 0.0
             for suit in range(NUM_SUITS):
-                follow += best[suit] * plan.of_suit[suit] / unseen
+                follow += best[suit] * plan.of_suit[suit] / plan.unseen
             worth[part, early, LEADS] = lead
             worth[part, early, FOLLOWS] = follow
 
@@ -206,9 +197,9 @@ def lose_from(early: int, trick: int) -> int:
 
 
 @njit
-def score_card(params: Any, weights: Any, plan: Plan, i: int, folds: bool, points: Any) -> None:
+def score_card(params: Any, weights: Any, plan: Any, i: int, folds: bool, points: Any) -> None:
     """Fill ``points`` for playing or folding card ``i`` of the hand."""
-    view, card = plan.views[0], plan.cards[i]
+    view, card = plan.position, plan.cards[i]
     rest = ((1 << popcount(view.hand)) - 1) & ~(1 << i)
     own = view.early_tricks[0]
     early = ALL if own == min(view.trick, NUM_EARLY_TRICKS) else (NOTHING if own == 0 else SOME)
@@ -227,12 +218,12 @@ def score_card(params: Any, weights: Any, plan: Plan, i: int, folds: bool, point
 
 
 @njit
-def score_row(params: Any, weights: Any, seen: Any, mask: Any, plan: Plan, points: Any) -> None:
+def score_row(params: Any, weights: Any, seen: Any, mask: Any, plan: Any, points: Any) -> None:
     """Fill ``points`` (A, reasons) in the rows of the legal actions of one observation; ``plan`` has its hand."""
     outlook(plan, weights)
     value_hands(params, plan)
     points[:] = 0.0
-    for i in range(popcount(plan.views[0].hand)):
+    for i in range(popcount(plan.position.hand)):
         card = plan.cards[i]
         if mask[card]:
             score_card(params, weights, plan, i, False, points[card])
@@ -244,21 +235,22 @@ def score_row(params: Any, weights: Any, seen: Any, mask: Any, plan: Plan, point
         # The turn continues after the claim, so whatever can be done now can be done then.
         best = 0.0
         for action in range(len(points)):
-            best = max(best, points[action].sum())
+            total = 0.0
+            for reason in range(len(REASONS)):
+                total += points[action, reason]
+            best = max(best, total)
         points[CLAIM, WAIT] = best
         points[CLAIM, CERTAIN] = seen[params.at.side_pot] * params.side_pot
 
 
-@cached_njit(nogil=True)
-def choose_rows(params: Any, weights: Any, observations: Any, masks: Any, points: Any, actions: Any) -> None:
-    """See `ReasonedAgent`."""
-    plan, rules = new_plan(), params[0]
-    for row in range(len(observations)):
-        actions[row] = -1
-        read_hand(rules, weights[0], observations[row], plan)
-        if masks[row].any() and popcount(plan.views[0].hand) <= HAND_SIZE:
-            score_row(rules, weights[0], observations[row], masks[row], plan, points)
-            actions[row] = best_action(masks[row], points)
+@njit
+def choose(params: Any, weights: Any, seen: Any, mask: Any, plan: Any, points: Any) -> int:
+    """See `ReasonedAgent`; ``plan`` is a record of `PLAN`."""
+    read_hand(params, weights, seen, plan)
+    if popcount(plan.position.hand) > HAND_SIZE:
+        return -1
+    score_row(params, weights, seen, mask, plan, points)
+    return best_action(mask, points)
 
 
 class CatTeHeuristic(ReasonedAgent):
@@ -267,4 +259,5 @@ class CatTeHeuristic(ReasonedAgent):
     plays = "cat_te_v0"
     reasons = REASONS
     weights = WEIGHTS
-    choose_rows = staticmethod(choose_rows)
+    choose = staticmethod(choose)
+    scratch = PLAN

@@ -24,7 +24,8 @@ import numpy as np
 
 from catbox_agents.heuristics.base import ReasonedAgent, best_action
 from catbox_env.core.bits import popcount
-from catbox_env.core.compilation import cached_njit, njit
+from catbox_env.core.compilation import njit
+from catbox_env.core.kernels import record_dtype
 from catbox_env.games.petrify.hidden import sample
 from catbox_env.games.petrify.play import apply, end_cells, holds, legal_cells
 from catbox_env.games.petrify.state import NONE, STATE
@@ -44,6 +45,7 @@ WEIGHTS = {
 }
 #: The kernels need a generator, but draw nothing when they set up a position and play on.
 NO_GENERATOR = None
+SCRATCH = record_dtype([("boards", STATE, (4,)), ("points", np.float64, (len(REASONS),))])
 
 
 @njit
@@ -53,12 +55,14 @@ def worth(cells: Any) -> float:
 
 
 @njit
-def score_position(params: Any, boards: Any, me: int, num_out: int, weights: Any, points: Any) -> None:
-    """Fill ``points`` (reasons) for the position ``boards[0]`` after a turn of ``me``; ``boards[1]`` is scratch.
+def score_position(
+    params: Any, scratch: Any, k: int, me: int, num_out: int, weights: Any, points: Any
+) -> None:
+    """Fill ``points`` (reasons) for the position ``scratch.boards[k]`` after a turn of ``me``; the next board is used.
 
     ``num_out``: players petrified before that turn.
     """
-    board, trial = boards[0], boards[1]
+    board, trial = scratch.boards[k], scratch.boards[k + 1]
     players = params.num_players
     for reason in range(len(REASONS)):
         points[reason] = 0.0
@@ -75,7 +79,7 @@ def score_position(params: Any, boards: Any, me: int, num_out: int, weights: Any
     answers = legal_cells(params, board)
     for cell in range(params.num_cells):
         if holds(answers, cell):
-            boards[1] = boards[0]
+            scratch.boards[k + 1] = scratch.boards[k]
             apply(params, NO_GENERATOR, trial, cell)
             left = worth(end_cells(params, trial, me))
             left = weights.answer * left if left > 0.0 else -weights.stuck
@@ -83,46 +87,48 @@ def score_position(params: Any, boards: Any, me: int, num_out: int, weights: Any
     own = end_cells(params, board, me)
     for cell in range(params.num_cells):
         if holds(own, cell):
-            boards[1] = boards[0]
+            scratch.boards[k + 1] = scratch.boards[k]
             trial.current_player = me
             apply(params, NO_GENERATOR, trial, cell)
             points[ONWARD] = max(points[ONWARD], weights.onward * worth(end_cells(params, trial, me)))
 
 
 @njit
-def score_action(params: Any, boards: Any, action: int, weights: Any, points: Any, scratch: Any) -> None:
-    """Fill ``points`` (reasons) for an action in ``boards[0]``; the other boards and ``scratch`` (reasons) are used."""
+def score_action(params: Any, scratch: Any, action: int, weights: Any, points: Any) -> None:
+    """Fill ``points`` (reasons) for an action in ``scratch.boards[0]``; the rest of ``scratch`` is used."""
+    boards = scratch.boards
     me, num_out = int(boards[0].current_player), 0
     for seat in range(params.num_players):
         num_out += boards[0].place[seat] != NONE
     boards[1] = boards[0]
     apply(params, NO_GENERATOR, boards[1], action)
     if not boards[1].teleporting:
-        score_position(params, boards[1:], me, num_out, weights, points)
+        score_position(params, scratch, 1, me, num_out, weights, points)
         return
     exits, best = legal_cells(params, boards[1]), -np.inf
     for cell in range(params.num_cells):
         if holds(exits, cell):
             boards[2] = boards[1]
             apply(params, NO_GENERATOR, boards[2], cell)
-            score_position(params, boards[2:], me, num_out, weights, scratch)
-            if scratch.sum() > best:
-                best = scratch.sum()
-                points[:] = scratch
+            score_position(params, scratch, 2, me, num_out, weights, scratch.points)
+            total = 0.0
+            for reason in range(len(REASONS)):
+                total += scratch.points[reason]
+            if total > best:
+                best = total
+                for reason in range(len(REASONS)):
+                    points[reason] = scratch.points[reason]
 
 
-@cached_njit(nogil=True)
-def choose_rows(params: Any, weights: Any, observations: Any, masks: Any, points: Any, actions: Any) -> None:
+@njit
+def choose(params: Any, weights: Any, seen: Any, mask: Any, scratch: Any, points: Any) -> int:
     """See `ReasonedAgent`."""
-    boards, scratch = np.zeros(4, STATE), np.zeros(len(REASONS))
-    for row in range(len(observations)):
-        actions[row] = -1
-        if sample(params[0], observations[row], NO_GENERATOR, boards[:1]):
-            continue
-        for action in range(masks.shape[1]):
-            if masks[row, action]:
-                score_action(params[0], boards, action, weights[0], points[action], scratch)
-        actions[row] = best_action(masks[row], points)
+    if sample(params, seen, NO_GENERATOR, scratch.boards[:1]):
+        return -1
+    for action in range(len(mask)):
+        if mask[action]:
+            score_action(params, scratch, action, weights, points[action])
+    return best_action(mask, points)
 
 
 class PetrifyHeuristic(ReasonedAgent):
@@ -131,4 +137,5 @@ class PetrifyHeuristic(ReasonedAgent):
     plays = "petrify_v0"
     reasons = REASONS
     weights = WEIGHTS
-    choose_rows = staticmethod(choose_rows)
+    choose = staticmethod(choose)
+    scratch = SCRATCH

@@ -9,8 +9,7 @@ import torch
 from pydantic import Field
 
 from catbox_agents.features import NetworkInputs
-from catbox_agents.networks.action_head import sample_legal
-from catbox_agents.networks.mlp import MLP
+from catbox_agents.networks.mlp import MLP, sample_legal
 from catbox_agents.networks.policy_agent import PolicyAgent
 from catbox_env import Game
 from catbox_train import Algorithm, Rollout, SelfPlayConfig, load_config, train
@@ -35,32 +34,27 @@ class Reinforce(Algorithm):
             self.adam.state[p] = {"step": torch.zeros(()), "exp_avg": 0 * p.data, "exp_avg_sq": 0 * p.data}
         self.rollout = Rollout(config, game, inputs)
 
-    def choose(
-        self, inputs: np.ndarray, features: np.ndarray, masks: np.ndarray, uniforms: np.ndarray
-    ) -> dict:
-        with torch.no_grad():
-            outputs = self.network(torch.from_numpy(inputs)).numpy()
-        return {
-            "actions": sample_legal(self.network.action_logits(outputs, features, masks), masks, uniforms)[0]
-        }
+    @torch.no_grad()
+    def choose(self, inputs, features, masks, uniforms) -> dict[str, torch.Tensor]:
+        logits = self.network.action_logits(self.network(inputs), features, masks)
+        return {"actions": sample_legal(logits, masks, uniforms)[0]}
 
     def update(self, update: int, progress: float) -> tuple[int, dict[str, float]]:
         played = self.rollout.play(update, self.choose)
-        returns = np.zeros(len(played) + 1, np.float32)  # what the seat is paid from the decision to the end
+        returns = torch.zeros(len(played) + 1)  # what the seat is paid from the decision to the end
         for rows in reversed(played.steps):  # the 0 at the end stands for no next decision
             returns[rows] = played.rewards[rows] + returns[played.next_rows[rows]]
-        inputs, features, masks, actions = (
-            torch.from_numpy(played.columns[name])
-            for name in ("inputs", "action_features", "masks", "actions")
+        returns = returns[:-1]
+        columns = played.columns
+        logits = self.network.logits_of(
+            self.network(columns["inputs"]), columns["action_features"], columns["masks"]
         )
-        logits = self.network.logits_of(self.network(inputs), features, masks)
-        chosen = torch.log_softmax(logits, 1).gather(1, actions[:, None])[:, 0]
-        normalised = (returns[:-1] - returns[:-1].mean()) / returns[:-1].std()
-        loss = -(chosen * torch.from_numpy(normalised)).mean()
+        chosen = torch.log_softmax(logits, 1).gather(1, columns["actions"][:, None])[:, 0]
+        loss = -(chosen * (returns - returns.mean()) / returns.std()).mean()
         self.adam.zero_grad()
         loss.backward()
         self.adam.step()
-        return played.played, {"learning/loss": loss.item(), "game/return": float(returns[:-1].mean())}
+        return played.played, {"learning/loss": loss.item(), "game/return": returns.mean().item()}
 
     def policy(self) -> PolicyAgent:
         return PolicyAgent(self.network, self.game)

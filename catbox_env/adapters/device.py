@@ -8,6 +8,7 @@ memory of the machine: slowly, for tests.
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from functools import cache
 from typing import Any, NamedTuple
 
@@ -202,15 +203,15 @@ class DeviceVec:
             raise ValueError(
                 f"num_envs={n}: expected fewer games, which fit into the memory of {self.device} ({error!s:.200})"
             ) from error
-        self._params.copy_(_bytes_of(game.params, self.device))
+        self._params.copy_(bytes_of(game.params, self.device))
         params, states = (
-            self._records(self._params, game.params.dtype),
-            self._records(self._bytes, game.kernels.state),
+            kernel_records(self._params, game.params.dtype),
+            kernel_records(self._bytes, game.kernels.state),
         )
-        generators = self._records(self._generators, GENERATOR)
-        raw = self._array
+        generators = kernel_records(self._generators, GENERATOR)
+        raw = kernel_array
         self._outcomes = [raw(array) for array in (self.rewards, self.terminated, self.round_ended)]
-        self._roots_on_device, self._generators_on_device = self._records(self._roots, GENERATOR), generators
+        self._roots_on_device, self._generators_on_device = kernel_records(self._roots, GENERATOR), generators
         self._to_deal = [params, generators, states, raw(self._moving)]
         self._to_check = [
             raw(a) for a in (self._legal, self._given, self._moving, self._actions, self._illegal)
@@ -300,8 +301,8 @@ class DeviceVec:
         if not self.auto_deal:
             raise ValueError("step_random needs auto_deal=True, because it plays on when a game ends")
         seeds = child_seeds(seed_for(ACTIONS, seed), self.num_envs)
-        kept = _bytes_of(new_generators(seeds), self.device)
-        arguments = [self._to_check[0], self._records(kept, GENERATOR), self._to_check[1]]
+        kept = bytes_of(new_generators(seeds), self.device)
+        arguments = [self._to_check[0], kernel_records(kept, GENERATOR), self._to_check[1]]
         self._choose(None)
         for _ in range(check_integer("num_steps", num_steps, 0, 2**63 - 1)):
             self._launch(self._kernels.draw, arguments)
@@ -354,7 +355,7 @@ class DeviceVec:
         self._view()
 
     def _set_generators(self, generators: np.ndarray) -> None:
-        self._roots.copy_(_bytes_of(generators, self.device))
+        self._roots.copy_(bytes_of(generators, self.device))
         self._generators.copy_(self._roots)
         self._seeded = True
 
@@ -378,32 +379,31 @@ class DeviceVec:
         self._launch(self._kernels.view, self._to_view)
 
     def _launch(self, kernel: Any, arguments: list[Any]) -> None:
-        blocks = -(-self.num_envs // THREADS)
-        kernel[blocks, THREADS, _stream(self.device)](*arguments)
-
-    def _records(self, raw: Any, dtype: np.dtype) -> Any:
-        """The bytes (N, B) of torch as an array (N,) of records for kernels."""
-        return self._array(raw.view(-1)).view(dtype)
-
-    def _array(self, tensor: Any) -> Any:
-        """The same memory as ``tensor``, as kernels take it."""
-        if SIMULATED:
-            return tensor.numpy()
-        return cuda.as_cuda_array(tensor, sync=False)
+        launch(kernel, self.num_envs, self.device, arguments)
 
 
-def _bytes_of(records: np.ndarray, device: Any) -> Any:
+def kernel_array(tensor: Any) -> Any:
+    """The same memory as ``tensor``, as kernels take it."""
+    return tensor.numpy() if SIMULATED else cuda.as_cuda_array(tensor, sync=False)
+
+
+def kernel_records(raw: Any, dtype: np.dtype) -> Any:
+    """The bytes (N, B) of torch as an array (N,) of records for kernels."""
+    return kernel_array(raw.view(-1)).view(dtype)
+
+
+def bytes_of(records: np.ndarray, device: Any) -> Any:
     """Records (N,) as a new tensor (N, B) of bytes on ``device``."""
     raw = np.frombuffer(records.tobytes(), np.uint8).reshape(len(records), records.dtype.itemsize)
     return _torch_module().from_numpy(raw.copy()).to(device)
 
 
-def _stream(device: Any) -> Any:
-    """torch's current stream on ``device``, as Numba takes it."""
-    if SIMULATED:
-        return 0
-    pointer = _torch_module().cuda.current_stream(device).cuda_stream
-    return cuda.external_stream(pointer) if pointer else 0
+def launch(kernel: Any, count: int, device: Any, arguments: Sequence[Any]) -> None:
+    """Run ``kernel`` with a thread for each of ``count`` games on torch's current stream of ``device``."""
+    stream: Any = 0
+    if not SIMULATED and (pointer := _torch_module().cuda.current_stream(device).cuda_stream):
+        stream = cuda.external_stream(pointer)
+    kernel[-(-count // THREADS), THREADS, stream](*arguments)
 
 
 def _torch_module() -> Any:

@@ -149,7 +149,7 @@ def test_a_machine_without_a_gpu_says_what_is_missing() -> None:
 @pytest.mark.parametrize(("device", "threads"), [("gpu", 1), ("cuda:x", 1), (0, 1), ("cuda", 2)])
 def test_a_wrong_device_is_refused(device: Any, threads: int) -> None:
     with pytest.raises(
-        ValueError, match="expected 'cpu', 'cuda' or 'cuda:N'|threads are for games on the CPU"
+        ValueError, match=r"expected 'cpu', 'cuda' or 'cuda:N'|threads are for games on the CPU"
     ):
         catbox_env.make_vec("petrify_v0", 4, device=device, num_threads=threads)
 

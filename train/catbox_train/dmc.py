@@ -7,11 +7,11 @@ games. There is no bootstrapping, so the targets are unbiased for the way it pla
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 
 import numpy as np
 import torch
-from numpy.typing import NDArray
 from pydantic import Field
 
 from catbox_agents.features import NetworkInputs
@@ -20,6 +20,7 @@ from catbox_agents.networks.policy_agent import PolicyAgent
 from catbox_env import Game
 from catbox_train.algorithm import Algorithm, DivergedError, Metrics, State
 from catbox_train.config import Share
+from catbox_train.device_rollout import make_rollout
 from catbox_train.learner import (
     ALONE,
     PRECISIONS,
@@ -28,10 +29,11 @@ from catbox_train.learner import (
     Past,
     between,
     game_metrics,
+    mean_and_variance,
     mean_metrics,
     memory_needed,
 )
-from catbox_train.rollout import Decisions, Rollout, SelfPlayConfig
+from catbox_train.rollout import Decisions, SelfPlayConfig
 
 
 class DMCConfig(SelfPlayConfig):
@@ -60,7 +62,7 @@ class DMC(Algorithm):
         self.actor = MLP.for_policy(inputs, config.hidden, config.activation)
         self.precision = PRECISIONS[config.precision]
         self.learner = Learner({"actor": self.actor}, config, game, group)
-        self.rollout = Rollout(config, game, inputs, group.rank, group.size)
+        self.rollout = make_rollout(config, game, inputs, group.rank, group.size)
         # Values are not logits: earlier networks also play the action of the highest value.
         self.past = Past(config, self.actor, game, greedy=True)
         self.scale = self.epsilon = 0.0
@@ -89,18 +91,17 @@ class DMC(Algorithm):
         decisions = self.rollout.play(update, self.choose, self.past.agents)
 
         returns = returns_of(decisions)
-        count, total, squares = learner.group.summed(
-            len(returns), returns.sum(), np.square(returns, dtype=np.float64).sum()
-        )
-        variance = max(0.0, squares / count - (total / count) ** 2)
+        _, variance = mean_and_variance(returns[decisions.rows], learner)
+        if not math.isfinite(variance):
+            raise DivergedError("a return is not finite")
         self.scale = self.scale or variance**0.5 or 1.0
         names = ("inputs", "action_features", "masks", "actions")
-        columns = {name: torch.from_numpy(decisions.columns[name]).to(learner.device) for name in names}
-        targets = torch.from_numpy(returns / np.float32(self.scale)).to(learner.device)
+        columns = {name: decisions.columns[name].to(learner.device) for name in names}
+        targets = (returns / self.scale).to(learner.device)
 
         learning_rate = between(config.learning_rate, config.learning_rate_end, progress)
         records = []
-        for rows, total_rows in learner.minibatches(len(decisions), update):
+        for rows, total_rows in learner.minibatches(decisions.rows, update):
             inputs, features, masks, actions = (columns[name].index_select(0, rows) for name in names)
             outputs = self.actor(inputs, precision=self.precision)
             values = self.actor.logits_of(outputs, features, masks).gather(1, actions[:, None])[:, 0]
@@ -120,11 +121,15 @@ class DMC(Algorithm):
 
     @torch.no_grad()
     def choose(
-        self, inputs: np.ndarray, action_features: np.ndarray, masks: np.ndarray, uniforms: np.ndarray
-    ) -> Mapping[str, np.ndarray]:
+        self,
+        inputs: torch.Tensor,
+        action_features: torch.Tensor,
+        masks: torch.Tensor,
+        uniforms: torch.Tensor,
+    ) -> Mapping[str, torch.Tensor]:
         """The actions of the highest values, some at random."""
-        outputs = self.player(torch.from_numpy(inputs).to(self.learner.device), precision=self.precision)
-        values = self.actor.action_logits(outputs.cpu().numpy(), action_features, masks)
+        outputs = self.player(inputs.to(self.learner.device), precision=self.precision)
+        values = self.actor.action_logits(outputs, action_features, masks)
         return {"actions": epsilon_greedy(values, masks, uniforms, self.epsilon)}
 
     def policy(self) -> PolicyAgent:
@@ -142,31 +147,27 @@ class DMC(Algorithm):
         self.scale = float(state["scale"])
 
 
-def returns_of(decisions: Decisions) -> NDArray[np.float32]:
-    """What the seat of each decision is paid from it to the end of the game: (n,) float32."""
-    returns = np.zeros(len(decisions) + 1, np.float32)
+def returns_of(decisions: Decisions) -> torch.Tensor:
+    """What the seat of each row is paid from it to the end of the game: (m,) float32."""
+    returns = torch.cat([torch.zeros_like(decisions.rewards), decisions.rewards.new_zeros(1)])
     for rows in reversed(decisions.steps):
         # Row -1, the zero at the end, where there is no next decision.
         returns[rows] = decisions.rewards[rows] + returns[decisions.next_rows[rows]]
-    if not np.isfinite(returns).all():
-        raise DivergedError("a return is not finite")
     return returns[:-1]
 
 
 def epsilon_greedy(
-    values: NDArray[np.float32], masks: NDArray[np.bool_], uniforms: NDArray[np.float64], epsilon: float
-) -> NDArray[np.int64]:
-    """For each row the legal action of the highest value, or with probability ``epsilon`` any legal one: (n,).
+    values: torch.Tensor, masks: torch.Tensor, uniforms: torch.Tensor, epsilon: float
+) -> torch.Tensor:
+    """For each row the legal action of the highest value, or with probability ``epsilon`` any legal one: (n,) int64.
 
     Takes ``values`` (n, A), ``masks`` (n, A) with at least one legal action per row, ``uniforms`` (n,) in [0, 1). Ties
     go to the lowest action.
     """
-    best = np.where(masks, np.maximum(values, np.finfo(np.float32).min), -np.inf).argmax(axis=1)
-    explores = uniforms < epsilon
-    counts = masks[explores].sum(axis=1)
-    which = (uniforms[explores] / epsilon * counts).astype(
-        np.int64
-    )  # below epsilon, the number is uniform too
-    which = np.minimum(which, counts - 1)
-    best[explores] = (masks[explores].cumsum(axis=1) > which[:, None]).argmax(axis=1)
-    return best
+    lowest = torch.finfo(values.dtype).min
+    best = torch.where(masks, values.clamp(min=lowest), -torch.inf).argmax(1)
+    counts = masks.sum(1)
+    # Below epsilon, the number is uniform too.
+    which = (uniforms / max(epsilon, 1e-300) * counts).clamp(max=counts - 1).long()
+    other = (masks.cumsum(1) > which[:, None]).int().argmax(1)
+    return torch.where(uniforms < epsilon, other, best)

@@ -15,8 +15,7 @@ import torch
 from pydantic import Field
 
 from catbox_agents.features import NetworkInputs
-from catbox_agents.networks.action_head import sample_legal
-from catbox_agents.networks.mlp import MLP
+from catbox_agents.networks.mlp import MLP, sample_legal
 from catbox_agents.networks.policy_agent import PolicyAgent
 from catbox_agents.search import RolloutSearch, policy_target
 from catbox_agents.search.rollout import MAX_GAMES
@@ -126,7 +125,7 @@ class ExpertIteration(Algorithm):
         ]
         learning_rate = between(config.learning_rate, config.learning_rate_end, progress)
         records = []
-        for rows, total in learner.minibatches(len(columns[0]), update):
+        for rows, total in learner.minibatches(torch.arange(len(columns[0])), update):
             inputs, features, masks, targets = (column.index_select(0, rows) for column in columns)
             logits = self.actor.logits_of(self.actor(inputs, precision=self.precision), features, masks)
             logs = logits.log_softmax(1)
@@ -148,11 +147,15 @@ class ExpertIteration(Algorithm):
 
     @torch.no_grad()
     def choose(
-        self, inputs: np.ndarray, action_features: np.ndarray, masks: np.ndarray, uniforms: np.ndarray
-    ) -> Mapping[str, np.ndarray]:
+        self,
+        inputs: torch.Tensor,
+        action_features: torch.Tensor,
+        masks: torch.Tensor,
+        uniforms: torch.Tensor,
+    ) -> Mapping[str, torch.Tensor]:
         """Draw actions from the policy; its logits stand beside them."""
-        outputs = self.player(torch.from_numpy(inputs).to(self.learner.device), precision=self.precision)
-        logits = self.actor.action_logits(outputs.cpu().numpy(), action_features, masks)
+        outputs = self.player(inputs.to(self.learner.device), precision=self.precision)
+        logits = self.actor.action_logits(outputs, action_features, masks)
         return {"actions": sample_legal(logits, masks, uniforms)[0], "logits": logits}
 
     def search(self, decisions: Decisions, update: int) -> tuple[dict[str, np.ndarray], dict[str, float]]:
@@ -166,7 +169,8 @@ class ExpertIteration(Algorithm):
         number = min(len(decisions), max(1, round(config.search_share * len(decisions))))
         rows = random.choice(len(decisions), number, replace=False)
         taken = {
-            name: decisions.columns[name][rows] for name in ("inputs", "action_features", "masks", "logits")
+            name: decisions.columns[name].numpy()[rows]
+            for name in ("inputs", "action_features", "masks", "logits")
         }
         masks, logits = taken["masks"], np.where(taken["masks"], taken.pop("logits"), -np.inf)
         spec = config.rollout_policy

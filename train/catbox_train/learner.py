@@ -152,21 +152,23 @@ class Learner:
             "exp_avg_sq": torch.zeros_like(self.weights),
         }
 
-    def minibatches(self, num_rows: int, update: int) -> Iterator[tuple[torch.Tensor, int]]:
-        """The minibatches of an update: this process's rows of each, (m,) int64 on the device, and how many rows it has
-        in all processes.
+    def minibatches(self, rows: torch.Tensor, update: int) -> Iterator[tuple[torch.Tensor, int]]:
+        """The minibatches of an update: those of ``rows`` (n,) int64 in each, (m,) on the device, and how many rows it
+        has in all processes.
 
-        Each of the ``num_rows`` rows of this process is in one minibatch an epoch.
+        Each of the rows is in one minibatch an epoch.
         """
-        generator = np.random.default_rng([self.config.seed, update, SHUFFLES, self.group.rank])
-        counts = self.group.counts(num_rows)
+        seed = [self.config.seed, update, SHUFFLES, self.group.rank]
+        shuffled = shuffles(len(rows), seed, self.device)
+        rows = rows.to(self.device)
+        counts = self.group.counts(len(rows))
         number = max(1, round(sum(counts) / self.config.minibatch_size))
-        sizes = np.sum([[len(rows) for rows in np.array_split(np.arange(n), number)] for n in counts], axis=0)
+        sizes = sum(n // number + (np.arange(number) < n % number) for n in counts)  # as tensor_split does
         for _ in range(self.config.update_epochs):
-            parts = np.array_split(generator.permutation(num_rows), number)
-            for rows, total in zip(parts, sizes.tolist(), strict=True):
+            parts = rows[next(shuffled)].tensor_split(number)
+            for part, total in zip(parts, sizes.tolist(), strict=True):
                 if total:
-                    yield torch.from_numpy(rows).to(self.device), total
+                    yield part, total
 
     def step(self, loss: torch.Tensor, learning_rate: float) -> list[torch.Tensor]:
         """One step against the gradient of ``loss``, summed over the processes; returns the gradient norm () of each
@@ -254,6 +256,19 @@ class Past:
             self._keep(PolicyNetwork(arrays, described))
 
 
+def shuffles(count: int, seed: Sequence[int], device: torch.device) -> Iterator[torch.Tensor]:
+    """Permutations of ``count`` numbers (n,) int64 on ``device``, drawn there if it is a CUDA GPU."""
+    if device.type == "cuda":
+        drawn = torch.Generator(device).manual_seed(
+            int(np.random.SeedSequence(seed).generate_state(1, np.uint64)[0])
+        )
+        while True:
+            yield torch.randperm(count, generator=drawn, device=device)
+    random = np.random.default_rng(seed)
+    while True:
+        yield torch.from_numpy(random.permutation(count)).to(device)
+
+
 def game_metrics(decisions: Decisions, learner: Learner) -> tuple[int, dict[str, float]]:
     """The number of decisions played, and metrics over all processes: the game's statistics, means over the learner's
     seats and the rounds, and the share of games won against each opponent."""
@@ -278,6 +293,14 @@ def mean_metrics(records: Sequence[Mapping[str, torch.Tensor]], learner: Learner
         if not math.isfinite(value):
             raise DivergedError(f"{name} is not finite")
     return dict(zip(records[0], means, strict=True))
+
+
+def mean_and_variance(values: torch.Tensor, learner: Learner) -> tuple[float, float]:
+    """The mean and variance of ``values`` (n,) over all processes."""
+    own = values.double()
+    count, total, squares = learner.group.summed(len(own), own.sum().item(), own.square().sum().item())
+    mean = total / max(1, count)
+    return mean, max(0.0, squares / max(1, count) - mean**2)
 
 
 def between(start: float, end: float, progress: float) -> float:

@@ -6,22 +6,21 @@ decision (GAE, Schulman et al. 2016, https://arxiv.org/abs/1506.02438), and make
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import cast
 
-import numpy as np
 import torch
-from numpy.typing import NDArray
 from pydantic import Field
 
 from catbox_agents.features import NetworkInputs, input_scale
-from catbox_agents.networks.action_head import sample_legal
-from catbox_agents.networks.mlp import MLP
+from catbox_agents.networks.mlp import MLP, sample_legal
 from catbox_agents.networks.policy_agent import PolicyAgent
 from catbox_env import Game
 from catbox_train.algorithm import Algorithm, DivergedError, Metrics, State
 from catbox_train.config import Number
+from catbox_train.device_rollout import make_rollout
 from catbox_train.devices import check_compiler
 from catbox_train.learner import (
     ALONE,
@@ -31,11 +30,12 @@ from catbox_train.learner import (
     Past,
     between,
     game_metrics,
+    mean_and_variance,
     mean_metrics,
     memory_needed,
     start_from,
 )
-from catbox_train.rollout import Decisions, Rollout, SelfPlayConfig
+from catbox_train.rollout import Decisions, SelfPlayConfig
 
 #: Logits beyond this are no policy any more; training has diverged.
 LARGEST_LOGIT = 1e8
@@ -114,7 +114,7 @@ class PPO(Algorithm):
         self.precision = PRECISIONS[config.precision]
         self.learner = Learner(networks, config, game, group)
         inputs = NetworkInputs(game, config.features, config.action_features)
-        self.rollout = Rollout(config, game, inputs, group.rank, group.size, state=config.privileged_critic)
+        self.rollout = make_rollout(config, game, inputs, group.rank, group.size, config.privileged_critic)
         self.past = Past(config, self.actor, game, greedy=False)
         self.loss = self.plain_loss
         if config.compile and self.learner.device.type != "cpu":
@@ -150,7 +150,7 @@ class PPO(Algorithm):
         ent_coef = between(config.ent_coef, config.ent_coef_end, progress)
         weight = torch.tensor(ent_coef, device=learner.device)  # another number would recompile the loss
         records = []
-        for rows, total in learner.minibatches(len(decisions), update):
+        for rows, total in learner.minibatches(decisions.rows, update):
             loss, metrics = self.loss(batch.take(rows), weight, total)
             norms = learner.step(loss, learning_rate)
             records.append(
@@ -172,11 +172,14 @@ class PPO(Algorithm):
 
     @torch.no_grad()
     def choose(
-        self, inputs: np.ndarray, action_features: np.ndarray, masks: np.ndarray, uniforms: np.ndarray
-    ) -> Mapping[str, np.ndarray]:
+        self,
+        inputs: torch.Tensor,
+        action_features: torch.Tensor,
+        masks: torch.Tensor,
+        uniforms: torch.Tensor,
+    ) -> Mapping[str, torch.Tensor]:
         """Draw actions from the policy: their log-probabilities and the values stand beside them."""
-        outputs = self.player(torch.from_numpy(inputs).to(self.learner.device), precision=self.precision)
-        outputs = outputs.cpu().numpy()
+        outputs = self.player(inputs.to(self.learner.device), precision=self.precision).to(masks.device)
         logits = self.actor.action_logits(outputs, action_features, masks)
         actions, log_probs = sample_legal(logits, masks, uniforms)
         return {"actions": actions, "log_probs": log_probs, "values": outputs[:, -1]}
@@ -184,37 +187,33 @@ class PPO(Algorithm):
     def batch(self, decisions: Decisions) -> tuple[Minibatch, float]:
         """All decisions with their advantages, normalised, and the share of the variance of the returns that the values
         explain."""
-        columns, learner = decisions.columns, self.learner
+        columns, learner, rows = decisions.columns, self.learner, decisions.rows
         values = self.values_of_states(columns["states"]) if self.critic else columns["values"]
         advantages = gae(decisions, values, self.config.gamma, self.config.gae_lambda)
         returns = advantages + values
-        if not np.isfinite(returns).all():
+        mean, variance = mean_and_variance(advantages[rows], learner)
+        _, of_returns = mean_and_variance(returns[rows], learner)
+        if not math.isfinite(of_returns):
             raise DivergedError("a value is not finite")
-        mean, variance = mean_and_variance(advantages, learner)
-        _, of_returns = mean_and_variance(returns, learner)
-        explained = (
-            1 - mean_and_variance(returns - values, learner)[1] / of_returns if of_returns > 0 else 0.0
-        )
+        unexplained = mean_and_variance((returns - values)[rows], learner)[1]
+        explained = 1 - unexplained / of_returns if of_returns > 0 else 0.0
+        names = ("inputs", "action_features", "masks", "states", "actions", "log_probs")
         found = {
-            **{
-                name: columns[name]
-                for name in ("inputs", "action_features", "masks", "states", "actions", "log_probs")
-            },
-            "advantages": (advantages - np.float32(mean)) / np.float32(variance**0.5 + 1e-8),
+            **{name: columns[name] for name in names},
+            "advantages": (advantages - mean) / (variance**0.5 + 1e-8),
             "returns": returns,
         }
-        on_device = {name: torch.from_numpy(column).to(learner.device) for name, column in found.items()}
-        return Minibatch(**on_device), explained
+        return Minibatch(**{name: column.to(learner.device) for name, column in found.items()}), explained
 
     @torch.no_grad()
-    def values_of_states(self, states: np.ndarray) -> np.ndarray:
+    def values_of_states(self, states: torch.Tensor) -> torch.Tensor:
         """What the privileged critic expects in each of the ``states`` (n, S): (n,) float32."""
         critic = cast(MLP, self.critic)
         parts = [
-            critic(part.to(self.learner.device), precision=self.precision)[:, 0].cpu()
-            for part in torch.from_numpy(states).split(8192)
+            critic(part.to(self.learner.device), precision=self.precision)[:, 0].to(states.device)
+            for part in states.split(8192)
         ]
-        return torch.cat(parts).numpy()
+        return torch.cat(parts)
 
     def plain_loss(
         self, batch: Minibatch, ent_coef: torch.Tensor, total: int
@@ -239,14 +238,13 @@ class PPO(Algorithm):
         self.past.restore(state)
 
 
-def gae(
-    decisions: Decisions, values: NDArray[np.float32], gamma: float, gae_lambda: float
-) -> NDArray[np.float32]:
-    """The advantage (n,) float32 of each decision, given its value: backwards over the decisions of each seat.
+def gae(decisions: Decisions, values: torch.Tensor, gamma: float, gae_lambda: float) -> torch.Tensor:
+    """The advantage (m,) float32 of each row, given its value: backwards over the decisions of each seat.
 
     A decision is paid all rewards until the seat's next one; ``gamma`` and ``gae_lambda`` apply once per own decision.
     """
-    values, advantages = np.append(values, np.float32(0)), np.zeros(len(values) + 1, np.float32)
+    values = torch.cat([values, values.new_zeros(1)])
+    advantages = torch.zeros_like(values)
     for rows in reversed(decisions.steps):
         after = decisions.next_rows[rows]  # -1, the zeros at the end, where there is no next one
         errors = decisions.rewards[rows] + gamma * values[after] - values[rows]
@@ -286,14 +284,6 @@ def ppo_loss(
             "largest_logit": logits.amax() if len(logits) else logits.sum(),  # 0 of no decisions
         }
     return loss, metrics
-
-
-def mean_and_variance(values: np.ndarray, learner: Learner) -> tuple[float, float]:
-    """The mean and variance of ``values`` (n,) over all processes."""
-    own = values.astype(np.float64)
-    count, total, squares = learner.group.summed(len(own), own.sum(), np.square(own).sum())
-    mean = total / max(1, count)
-    return mean, max(0.0, squares / max(1, count) - mean**2)
 
 
 def make_networks(config: PPOConfig, game: Game) -> dict[str, MLP]:

@@ -13,6 +13,7 @@ from functools import lru_cache
 from typing import Annotated, Any, Literal, Self
 
 import numpy as np
+import torch
 from numpy.random import SeedSequence
 from numpy.typing import NDArray
 from pydantic import BeforeValidator, Field
@@ -35,9 +36,9 @@ _ROUNDING = 1e-9
 #: What the random numbers of an update are for; each has a stream of its own.
 DEALS, CHOICES, SEATS, LUCK, SEEDS, SHUFFLES, SEARCHES = range(7)
 
-#: Chooses actions: (inputs (n, I), action features (n, A, K), masks (n, A), uniform random numbers (n,)) in; columns
-#: (n, ...) by name out, among them ``actions``.
-Choose = Callable[[np.ndarray, np.ndarray, np.ndarray, np.ndarray], Mapping[str, np.ndarray]]
+#: Chooses actions: inputs (n, I), action features (n, A, K), masks (n, A) and uniform random numbers (n,) in, tensors
+#: where the games are played, on the CPU or a GPU; columns (n, ...) by name out, among them ``actions`` (n,) int64.
+Choose = Callable[[torch.Tensor, torch.Tensor, torch.Tensor, torch.Tensor], Mapping[str, torch.Tensor]]
 
 
 def _mapping(value: Any) -> Any:
@@ -174,16 +175,18 @@ def mean_decisions(game: Game) -> float:
 
 @dataclass(frozen=True)
 class Decisions:
-    """The learner's decisions of an update, in the order in which they were made: n rows.
+    """The learner's decisions of an update, tensors where its games were played.
 
-    The arrays belong to the rollout, which rewrites them in the next update.
+    They belong to the rollout, which rewrites them in the next update. There are m rows in the order of the steps;
+    on a GPU also those of games in which the learner had nothing to decide.
 
     Attributes:
-        columns: by name, ``inputs`` (n, I) int8, what the network reads; ``action_features`` (n, A, K) int8; ``masks``
-            (n, A) bool; ``states`` (n, S) int8, the whole positions, if asked for; and what ``choose`` returned:
-            ``actions`` (n,) int64 and more.
-        rewards: (n,) float32, what the seat was paid from this decision to its next one, or to the end of the game.
-        next_rows: (n,) int64, the row of the seat's next decision; -1 for its last one.
+        columns: by name, ``inputs`` (m, I) int8, what the network reads; ``action_features`` (m, A, K) int8; ``masks``
+            (m, A) bool; ``states`` (m, S) int8, the whole positions, if asked for; and what ``choose`` returned:
+            ``actions`` (m,) int64 and more.
+        rows: (n,) int64, the rows that are decisions of the learner with two legal actions or more.
+        rewards: (m,) float32, what the seat was paid from this decision to its next one, or to the end of the game.
+        next_rows: (m,) int64, the row of the seat's next decision; -1 for its last one.
         steps: the rows of each step, one for each game at most.
         played: how many decisions were made, over all seats, those of opponents included.
         rounds: how many rounds were played.
@@ -191,9 +194,10 @@ class Decisions:
         beaten: for each opponent, the games that the learner won against it (a tie is half a win), and all of them.
     """
 
-    columns: dict[str, np.ndarray]
-    rewards: NDArray[np.float32]
-    next_rows: NDArray[np.int64]
+    columns: dict[str, torch.Tensor]
+    rows: torch.Tensor
+    rewards: torch.Tensor
+    next_rows: torch.Tensor
     steps: list[slice]
     played: int
     rounds: int
@@ -201,11 +205,68 @@ class Decisions:
     beaten: dict[str, NDArray[np.float64]]
 
     def __len__(self) -> int:
-        return len(self.rewards)
+        return len(self.rows)
 
 
-class Rollout:
-    """Plays the games of updates: the share of process ``rank`` of ``size``.
+class SelfPlay:
+    """What `Rollout` and `catbox_train.device_rollout.DeviceRollout` share: the agents, their seats, the statistics."""
+
+    def __init__(self, config: SelfPlayConfig, game: Game, inputs: NetworkInputs) -> None:
+        assert config.games_per_update != "auto", "use config.resolved(game)"
+        self.config, self.game, self.inputs = config, game, inputs
+        self._num_games = config.games_per_update
+        self._specs = config.agents()["opponents"]
+        self._agents = [self._make(k, update=0) for k in range(len(self._specs))]
+
+    def _seed(self, update: int, purpose: int, *keys: int) -> SeedSequence:
+        return SeedSequence(self.config.seed, spawn_key=(update, purpose, *keys))
+
+    def _make(self, k: int, update: int) -> Agent:
+        return catbox_agents.make(self._specs[k], self.game, self._seed(update, SEEDS, k))
+
+    def _line_up(self, update: int, num_past: int) -> NDArray[np.int64]:
+        """Who has each seat (G, P): 0 the learner, k the k-th opponent; those after the agents are earlier policies."""
+        config, players = self.config, self.game.num_players
+        random = np.random.default_rng(self._seed(update, SEATS)).random((self._num_games, 3 + players))
+        kind, policy, own_seats, *places = random.T
+        shares = np.array(
+            [*(config.opponents[spec] for spec in self._specs), config.opponents.get(PAST, 0.0)]
+        )
+        opponent = 1 + np.searchsorted(shares.cumsum(), kind, side="right")
+        is_past = opponent == len(shares)
+        opponent[opponent > len(shares)] = 0
+        opponent[is_past] += (policy[is_past] * num_past).astype(np.int64) if num_past else -len(shares)
+        seats_left = 1 + (own_seats * (players - 1)).astype(np.int64)
+        if config.learner_seats:
+            seats_left[:] = config.learner_seats
+        place = np.argsort(places, axis=0).argsort(axis=0).T
+        return np.where(place < seats_left[:, None], 0, opponent[:, None])
+
+    def _statistics(
+        self, own: NDArray[np.bool_], info: Mapping[str, np.ndarray]
+    ) -> dict[str, NDArray[np.float64]]:
+        """The sum and count of each statistic over the seats ``own`` (n, P), from the ``info`` of n rounds."""
+        found = facts(self.game).statistics(self.game, info)
+        return {name: np.array([values[own].sum(), own.sum()], np.float64) for name, values in found.items()}
+
+    def _beaten(
+        self, line_up: NDArray[np.int64], paid: NDArray[np.float32]
+    ) -> dict[str, NDArray[np.float64]]:
+        """Whether the learner's seats earned more than the others' on average, summed by opponent."""
+        opponent = line_up.max(axis=1)
+        own = line_up == 0
+        means = [np.where(some, paid, 0).sum(axis=1) / some.sum(axis=1).clip(1) for some in (own, ~own)]
+        won = np.where(means[0] == means[1], 0.5, means[0] > means[1])
+        names = [*self._specs, *([PAST] if PAST in self.config.opponents else [])]
+        kind = opponent.clip(max=len(names))
+        return {
+            name: np.array([won[kind == k].sum(), (kind == k).sum()], np.float64)
+            for k, name in enumerate(names, start=1)
+        }
+
+
+class Rollout(SelfPlay):
+    """Plays the games of updates on the CPU: the share of process ``rank`` of ``size``.
 
     ``state``: whether the decisions hold the whole positions, for a critic that sees them.
     """
@@ -219,12 +280,8 @@ class Rollout:
         size: int = 1,
         state: bool = False,
     ) -> None:
-        assert config.games_per_update != "auto", "use config.resolved(game)"
-        self.config, self.game, self.inputs = config, game, inputs
-        self._num_games = config.games_per_update
+        super().__init__(config, game, inputs)
         self._share = np.array_split(np.arange(self._num_games), size)[rank]
-        self._specs = config.agents()["opponents"]
-        self._agents = [self._make(k, update=0) for k in range(len(self._specs))]
         #: Those whose random numbers are not given for each decision: a resumed run must draw the same.
         self._made_anew = [
             k
@@ -255,7 +312,7 @@ class Rollout:
         """
         vec, share, players = self.vec, self._share, self.game.num_players
         rows = np.arange(len(share))
-        line_up = self._line_up(update, len(past))
+        line_up = self._line_up(update, len(past))[share]
         agents, labels = self._opponents(update, past)
         uniforms, luck = (np.random.default_rng(self._seed(update, kind)) for kind in (CHOICES, LUCK))
         last = np.full((len(share), players), -1)  # the row of each seat's last decision
@@ -273,9 +330,9 @@ class Rollout:
                 step = slice(count, count := count + len(own))
                 steps.append(step)
                 columns = self._observe(step, own, masks[mine])
-                chosen = choose(columns["inputs"], columns["action_features"], columns["masks"], chances[own])
-                self._write(step, chosen)
-                actions[mine] = chosen["actions"]
+                seen = (columns["inputs"], columns["action_features"], columns["masks"], chances[own])
+                self._write(step, choose(*map(torch.from_numpy, seen)))
+                actions[mine] = self._columns["actions"][step]
                 before = last[own, seats[mine]]
                 self._columns["next_rows"][before] = last[own, seats[mine]] = np.arange(step.start, step.stop)
                 self._columns["next_rows"][step] = -1
@@ -294,15 +351,18 @@ class Rollout:
                 own_seats = line_up[over] == 0
                 ended.append((own_seats, {name: values[over] for name, values in vec.info.items()}))
             rows = rows[~vec.terminated[rows]]
-        columns = {name: column[:count] for name, column in self._columns.items()}
+        columns = {name: torch.from_numpy(column[:count]) for name, column in self._columns.items()}
+        own_seats = np.concatenate([seats for seats, _ in ended])
+        info = {name: np.concatenate([found[name] for _, found in ended]) for name in vec.info}
         return Decisions(
             columns=columns,
+            rows=torch.arange(count),
             rewards=columns.pop("rewards"),
             next_rows=columns.pop("next_rows"),
             steps=steps,
             played=played,
-            rounds=sum(len(seats) for seats, _ in ended),
-            statistics=self._statistics(ended),
+            rounds=len(own_seats),
+            statistics=self._statistics(own_seats, info),
             beaten=self._beaten(line_up, paid),
         )
 
@@ -323,18 +383,13 @@ class Rollout:
         found["rewards"][:] = 0
         return found
 
-    def _write(self, step: slice, chosen: Mapping[str, np.ndarray]) -> None:
-        for name, values in chosen.items():
+    def _write(self, step: slice, chosen: Mapping[str, torch.Tensor]) -> None:
+        for name, tensor in chosen.items():
+            values = tensor.cpu().numpy()
             if name not in self._columns:
                 rows = len(self._columns["rewards"])
                 self._columns[name] = np.empty((rows, *values.shape[1:]), values.dtype)
             self._columns[name][step] = values
-
-    def _seed(self, update: int, purpose: int, *keys: int) -> SeedSequence:
-        return SeedSequence(self.config.seed, spawn_key=(update, purpose, *keys))
-
-    def _make(self, k: int, update: int) -> Agent:
-        return catbox_agents.make(self._specs[k], self.game, self._seed(update, SEEDS, k))
 
     def _opponents(self, update: int, past: Sequence[Agent]) -> tuple[list[Agent], list[str]]:
         """The agents that `_line_up` numbers from 1, and their names."""
@@ -342,47 +397,6 @@ class Rollout:
             self._agents[k] = self._make(k, update)
         labels = [*self._specs, *(f"{PAST} policy {k}" for k in range(len(past)))]
         return [*self._agents, *past], labels
-
-    def _line_up(self, update: int, num_past: int) -> NDArray[np.int64]:
-        """Who has each seat (G, P): 0 the learner, k the k-th opponent; those after the agents are earlier policies."""
-        config, players = self.config, self.game.num_players
-        random = np.random.default_rng(self._seed(update, SEATS)).random((self._num_games, 3 + players))
-        kind, policy, own_seats, *places = random[self._share].T
-        shares = np.array(
-            [*(config.opponents[spec] for spec in self._specs), config.opponents.get(PAST, 0.0)]
-        )
-        opponent = 1 + np.searchsorted(shares.cumsum(), kind, side="right")
-        is_past = opponent == len(shares)
-        opponent[opponent > len(shares)] = 0
-        opponent[is_past] += (policy[is_past] * num_past).astype(np.int64) if num_past else -len(shares)
-        seats_left = 1 + (own_seats * (players - 1)).astype(np.int64)
-        if config.learner_seats:
-            seats_left[:] = config.learner_seats
-        place = np.argsort(places, axis=0).argsort(axis=0).T
-        return np.where(place < seats_left[:, None], 0, opponent[:, None])
-
-    def _statistics(
-        self, ended: list[tuple[np.ndarray, dict[str, np.ndarray]]]
-    ) -> dict[str, NDArray[np.float64]]:
-        own = np.concatenate([seats for seats, _ in ended])
-        info = {name: np.concatenate([found[name] for _, found in ended]) for name in self.vec.info}
-        found = facts(self.game).statistics(self.game, info)
-        return {name: np.array([values[own].sum(), own.sum()], np.float64) for name, values in found.items()}
-
-    def _beaten(
-        self, line_up: NDArray[np.int64], paid: NDArray[np.float32]
-    ) -> dict[str, NDArray[np.float64]]:
-        """Whether the learner's seats earned more than the others' on average, summed by opponent."""
-        opponent = line_up.max(axis=1)
-        own = line_up == 0
-        means = [np.where(some, paid, 0).sum(axis=1) / some.sum(axis=1).clip(1) for some in (own, ~own)]
-        won = np.where(means[0] == means[1], 0.5, means[0] > means[1])
-        names = [*self._specs, *([PAST] if PAST in self.config.opponents else [])]
-        kind = opponent.clip(max=len(names))
-        return {
-            name: np.array([won[kind == k].sum(), (kind == k).sum()], np.float64)
-            for k, name in enumerate(names, start=1)
-        }
 
 
 def _longer(column: np.ndarray, rows: int) -> np.ndarray:

@@ -9,8 +9,6 @@ from __future__ import annotations
 from collections import namedtuple
 from typing import Any
 
-import numpy as np
-
 from catbox_agents.features import Features, GameFacts
 from catbox_agents.features.cat_te_view import VIEW, above, below, of_suit, read_view
 from catbox_env.core.bits import next_seat, popcount

@@ -31,6 +31,8 @@ class ReasonedAgent(Agent):
       in their rows of ``points`` (A, reasons). Compiled for GPUs too, where it cannot make arrays.
     - ``scratch``: the dtype of the record ``scratch``, whose content nobody keeps.
 
+    Attributes: ``weights_record``, its weights as an array (1,) of one record.
+
     ``variant``: a player with other habits, and often weaker: its weights are drawn with this number as seed. 0 is the
     player itself.
     """
@@ -51,7 +53,7 @@ class ReasonedAgent(Agent):
             noise = np.random.default_rng(variant).normal(0.0, VARIATION, (2, len(values)))
             values = values * np.exp(noise[0]) + SHIFT * noise[1]
         kind = record_dtype([(name, np.float64) for name in weights])
-        self._weights = np.array([tuple(values)], kind)
+        self.weights_record = np.array([tuple(values)], kind)
         self._choose_rows = make_choose_rows(self.choose, self.scratch)
 
     def act_batch(
@@ -77,7 +79,7 @@ class ReasonedAgent(Agent):
         seen, masks = check_rows(self.game, observations, action_masks)
         actions = np.full(len(seen), -1, np.int64)
         points = np.zeros((self.game.num_actions, len(self.reasons)))
-        self._choose_rows(self.game.params, self._weights, seen, masks, points, actions)
+        self._choose_rows(self.game.params, self.weights_record, seen, masks, points, actions)
         if (actions < 0).any():
             raise ValueError(
                 f"row {int(np.argmin(actions))} has no legal action, or shows no position of a game under way: only a "

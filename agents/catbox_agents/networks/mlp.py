@@ -15,6 +15,7 @@ from torch import nn
 
 from catbox_agents.features import NetworkInputs, input_scale, part_sizes
 from catbox_agents.networks.action_head import ILLEGAL, action_logits, learning_logits, score_gradient
+from catbox_agents.networks.action_head import sample_legal as sample_on_cpu
 from catbox_agents.networks.numpy_network import check_hidden_layers
 
 _ILLEGAL = float(ILLEGAL)  # a NumPy number would break a compiled graph
@@ -37,6 +38,32 @@ class _ActionScores(torch.autograd.Function):
         gradient[:, : masks.shape[1]] = of_logits
         score_gradient(gradient.numpy(), *ctx.arrays)
         return gradient, None, None, None
+
+
+def sample_legal(
+    logits: torch.Tensor, masks: torch.Tensor, uniforms: torch.Tensor
+) -> tuple[torch.Tensor, torch.Tensor]:
+    """`action_head.sample_legal` for tensors on any device.
+
+    Takes ``logits`` (n, A) float32, ``masks`` (n, A) bool, and ``uniforms`` (n,) in [0, 1). Returns the actions (n,)
+    int64 and their log-probabilities (n,) float32.
+    """
+    if masks.device.type == "cpu":
+        actions, log_probs = sample_on_cpu(logits.numpy(), masks.numpy(), uniforms.numpy())
+        return torch.from_numpy(actions), torch.from_numpy(log_probs)
+    return _sample_on_gpu(logits, masks, uniforms)
+
+
+def _sample_on_gpu(
+    logits: torch.Tensor, masks: torch.Tensor, uniforms: torch.Tensor
+) -> tuple[torch.Tensor, torch.Tensor]:
+    logs = logits.masked_fill(~masks, _ILLEGAL).log_softmax(1)
+    sums = logs.exp().cumsum(1)
+    # Rounding may lift the sum at an illegal action, or keep all sums below the threshold: then the last action counts.
+    reached = (sums > (uniforms * sums[:, -1])[:, None]) & masks
+    last = masks.shape[1] - 1 - masks.flip(1).int().argmax(1)
+    actions = torch.where(reached.any(1), reached.int().argmax(1), last)
+    return actions, logs.gather(1, actions[:, None])[:, 0]
 
 
 class MLP(nn.Module):
@@ -158,12 +185,17 @@ class MLP(nn.Module):
         return self._logits_on_gpu(outputs, action_features, masks)
 
     def action_logits(
-        self, outputs: NDArray[np.float32], action_features: NDArray[np.int8], masks: NDArray[np.bool_]
-    ) -> NDArray[np.float32]:
-        """`logits_of` in NumPy, for playing: ``outputs`` are changed in place."""
+        self, outputs: torch.Tensor, action_features: torch.Tensor, masks: torch.Tensor
+    ) -> torch.Tensor:
+        """`logits_of` where ``masks`` are, for playing: on a CPU, ``outputs`` are changed in place, and the logits of
+        illegal actions mean nothing."""
+        outputs = outputs.to(masks.device)
         if self.action_scale is None:
             return outputs[:, : masks.shape[1]]
-        return action_logits(outputs, masks, action_features, self.action_scale.cpu().numpy())
+        if masks.device.type != "cpu":
+            return self.logits_of(outputs, action_features, masks)
+        arrays = (tensor.numpy() for tensor in (outputs, masks, action_features, self.action_scale.cpu()))
+        return torch.from_numpy(action_logits(*arrays))
 
     def _logits_on_gpu(
         self, outputs: torch.Tensor, action_features: torch.Tensor, masks: torch.Tensor

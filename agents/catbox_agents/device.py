@@ -1,0 +1,111 @@
+"""What agents compute on a GPU, for all games of a `catbox_env.adapters.device.DeviceVec` at once.
+
+The inputs of networks and the actions of the hand-written players, by the functions that compute them on the CPU.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import cache
+from typing import Any
+
+import numpy as np
+import torch
+from numba import cuda
+
+from catbox_agents.features import NetworkInputs, of
+from catbox_agents.heuristics.base import ReasonedAgent
+from catbox_env.adapters.device import DeviceVec, bytes_of, kernel_array, kernel_records, launch
+
+
+class DeviceInputs:
+    """`NetworkInputs.fill` for the games of ``vec``."""
+
+    def __init__(self, inputs: NetworkInputs, vec: DeviceVec) -> None:
+        self.inputs, self.vec = inputs, vec
+        self._features = features = of(vec.game) if inputs.layout or inputs.action_layout else None
+        if features is None:
+            return
+        n, actions, device = vec.num_envs, vec.game.num_actions, vec.device
+        self._out = torch.zeros((n, features.layout.size), dtype=torch.int8, device=device)
+        self._action_out = torch.zeros(
+            (n, actions, features.action_layout.size), dtype=torch.int8, device=device
+        )
+        self._kernel = features_kernel(features.write, features.scratch)
+        self._arguments = [
+            _on_device(vec.game.params, vec),
+            _on_device(features.offsets, vec),
+            *map(kernel_array, (vec.observation, vec.action_mask, self._out, self._action_out)),
+        ]
+
+    def write(self, out: torch.Tensor, action_out: torch.Tensor) -> None:
+        """Write the inputs of the seats to move to ``out`` (N, I) and ``action_out`` (N, A, K) int8, for networks."""
+        seen = self.vec.observation.shape[1]
+        out[:, :seen] = self.vec.observation
+        if self._features is None:
+            return
+        self._out.zero_()
+        self._action_out.zero_()
+        launch(self._kernel, self.vec.num_envs, self.vec.device, self._arguments)
+        if self.inputs.layout:
+            out[:, seen:] = self._out
+        if self.inputs.action_layout:
+            action_out.copy_(self._action_out)
+
+
+class DeviceHeuristic:
+    """A hand-written player in the games of ``vec``. Sums of its points round differently than on the CPU, so rarely it
+    prefers another action."""
+
+    def __init__(self, agent: ReasonedAgent, vec: DeviceVec) -> None:
+        self.vec = vec
+        shape = (vec.num_envs, vec.game.num_actions, len(agent.reasons))
+        self._asked = torch.zeros(vec.num_envs, dtype=torch.bool, device=vec.device)
+        self._actions = torch.zeros(vec.num_envs, dtype=torch.int64, device=vec.device)
+        self._points = torch.zeros(shape, dtype=torch.float64, device=vec.device)
+        self._kernel = heuristic_kernel(type(agent).choose, agent.scratch)
+        arrays = (vec.observation, vec.action_mask, self._asked, self._points, self._actions)
+        self._arguments = [
+            _on_device(vec.game.params, vec),
+            _on_device(agent.weights_record, vec),
+            *map(kernel_array, arrays),
+        ]
+
+    def act(self, asked: torch.Tensor) -> torch.Tensor:
+        """The actions (N,) int64 in the games ``asked`` (N,) bool; meaningless in the others. Rewritten by the next
+        call."""
+        self._asked.copy_(asked)
+        launch(self._kernel, self.vec.num_envs, self.vec.device, self._arguments)
+        return self._actions
+
+
+@cache
+def features_kernel(write: Callable[..., None], scratch: np.dtype[Any]) -> Any:
+    """The CUDA kernel of `Features.fill`; ``out`` and ``action_out`` hold zeros."""
+
+    @cuda.jit
+    def fill(params, offsets, observation, mask, out, action_out):  # type: ignore[no-untyped-def]
+        i = cuda.grid(1)
+        if i < len(out):
+            kept = cuda.local.array(1, scratch)
+            write(params[0], offsets[0], observation[i], mask[i], kept[0], out[i], action_out[i])
+
+    return fill
+
+
+@cache
+def heuristic_kernel(choose: Callable[..., int], scratch: np.dtype[Any]) -> Any:
+    """The CUDA kernel of `ReasonedAgent.choose`."""
+
+    @cuda.jit
+    def choose_all(params, weights, observation, mask, asked, points, actions):  # type: ignore[no-untyped-def]
+        i = cuda.grid(1)
+        if i < len(asked) and asked[i]:
+            kept = cuda.local.array(1, scratch)
+            actions[i] = choose(params[0], weights[0], observation[i], mask[i], kept[0], points[i])
+
+    return choose_all
+
+
+def _on_device(records: np.ndarray, vec: DeviceVec) -> Any:
+    return kernel_records(bytes_of(records, vec.device), records.dtype)

@@ -34,11 +34,18 @@ def margins(game: Game, algorithm: Algorithm) -> tuple[float, float]:
     return among.standings[0].margin, against.standings[0].margin
 
 
-def seconds_to_level(players: int, seed: int, longest: float = LONGEST) -> float:
+def seconds_to_level(
+    players: int,
+    seed: int,
+    longest: float = LONGEST,
+    preset: str = "quick",
+    device: str = "cpu",
+    interval: float = INTERVAL,
+) -> float:
     """Seconds of playing and learning; ``longest`` for a run that is not level by then."""
-    overrides = {"game_options.num_players": players, "seed": seed, "device": "cpu"}
-    config = load_config("quick", overrides=overrides)
-    game, clock, due, decisions, update = config.make_game(), Clock(), INTERVAL, 0, 0
+    overrides = {"game_options.num_players": players, "seed": seed, "device": device}
+    config = load_config(preset, overrides=overrides)
+    game, clock, due, decisions, update = config.make_game(), Clock(), interval, 0, 0
     config = config.resolved(game)
     with closing(make_algorithm_here(config, game)) as algorithm:
         while decisions < config.total_decisions:
@@ -47,7 +54,7 @@ def seconds_to_level(players: int, seed: int, longest: float = LONGEST) -> float
             decisions, update = decisions + played, update + 1
             if clock.seconds < min(due, longest):
                 continue
-            due += INTERVAL
+            due += interval
             among, against = margins(game, algorithm)
             print(
                 f"level: {players} players, seed {seed}, {clock.seconds:.1f} s: {among:+.2f}, {against:+.2f}"

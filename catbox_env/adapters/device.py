@@ -8,12 +8,14 @@ memory of the machine: slowly, for tests.
 from __future__ import annotations
 
 import re
+import warnings
 from collections.abc import Sequence
-from functools import cache
+from functools import cache, lru_cache
 from typing import Any, NamedTuple
 
 import numpy as np
 from numba import config, cuda
+from numba.core.errors import NumbaPerformanceWarning
 
 from catbox_env.core.checks import brief, check_flag, check_integer
 from catbox_env.core.game import _UNDEALT, Game, Vec, check_game_object, check_same_game
@@ -400,10 +402,16 @@ def bytes_of(records: np.ndarray, device: Any) -> Any:
 
 def launch(kernel: Any, count: int, device: Any, arguments: Sequence[Any]) -> None:
     """Run ``kernel`` with a thread for each of ``count`` games on torch's current stream of ``device``."""
-    stream: Any = 0
-    if not SIMULATED and (pointer := _torch_module().cuda.current_stream(device).cuda_stream):
-        stream = cuda.external_stream(pointer)
-    kernel[-(-count // THREADS), THREADS, stream](*arguments)
+    stream = 0 if SIMULATED else _torch_module().cuda.current_stream(device).cuda_stream
+    _configured(kernel, -(-count // THREADS), stream)(*arguments)
+
+
+@lru_cache(maxsize=256)
+def _configured(kernel: Any, blocks: int, stream: int) -> Any:
+    """``kernel`` for so many blocks on the CUDA stream with this address."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", NumbaPerformanceWarning)  # of few blocks
+        return kernel[blocks, THREADS, cuda.external_stream(stream) if stream else 0]
 
 
 def _torch_module() -> Any:

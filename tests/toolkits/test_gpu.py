@@ -34,9 +34,7 @@ def test_all_kernels_compile(game_id: str, options: dict[str, Any], monkeypatch:
         compiled[kernel.py_func.__name__] = text
 
     # Device functions are compiled for "the current device" too.
-    monkeypatch.setattr(
-        dispatcher, "get_current_device", lambda: SimpleNamespace(compute_capability=(9, 0))
-    )
+    monkeypatch.setattr(dispatcher, "get_current_device", lambda: SimpleNamespace(compute_capability=(9, 0)))
     monkeypatch.setattr(device, "SIMULATED", True)  # tensors in the memory of the machine
     monkeypatch.setattr(device, "launch", compile_it)
     monkeypatch.setattr(catbox_agents.device, "launch", compile_it)

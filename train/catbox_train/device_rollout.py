@@ -6,28 +6,40 @@ has nothing to decide; which rows are its decisions is counted at the end.
 
 from __future__ import annotations
 
-import importlib.util
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from typing import cast
 
 import numpy as np
 import torch
 from numpy.typing import NDArray
 
-from catbox_agents.agent import Agent, RandomAgent
+from catbox_agents.agent import Agent
 from catbox_agents.features import NetworkInputs
 from catbox_agents.heuristics.base import ReasonedAgent
 from catbox_agents.networks.mlp import MLP, sample_legal
 from catbox_agents.networks.policy_agent import PolicyAgent
 from catbox_env import Game
+from catbox_train.graphs import GradientSteps, Graph
 from catbox_train.learner import PRECISIONS
-from catbox_train.rollout import CHOICES, DEALS, Choose, Decisions, Rollout, SelfPlay, SelfPlayConfig
+from catbox_train.rollout import (
+    CHOICES,
+    DEALS,
+    PAST,
+    SEATS,
+    Choose,
+    Decisions,
+    Rollout,
+    SelfPlay,
+    SelfPlayConfig,
+    Step,
+    games_on_gpu,
+)
 
 #: Steps after which the host asks whether a game is still running.
 ASK_EVERY = 16
 
-#: Actions (m,) of an opponent in its m games: the rows of the step in the columns, and the games that ask it (N,) bool.
-Play = Callable[[slice, torch.Tensor], torch.Tensor]
+#: Actions (m,) of an opponent in its m games: which of all games ask it (N,) bool, and the masks (N, A), in.
+Play = Callable[[torch.Tensor, torch.Tensor], torch.Tensor]
 
 
 def make_rollout(
@@ -38,27 +50,17 @@ def make_rollout(
     size: int = 1,
     state: bool = False,
 ) -> SelfPlay:
-    """What plays the games of a run: a `DeviceRollout` if its network is on a CUDA GPU and all opponents can play there
-    (random, the hand-written players, earlier policies), otherwise a `Rollout`."""
-    if games_on_gpu(config, game, size):
+    """What plays the games of a run: a `DeviceRollout` if `games_on_gpu`, otherwise a `Rollout`."""
+    if games_on_gpu(config, game):
         return DeviceRollout(config, game, inputs, state)
     return Rollout(config, game, inputs, rank, size, state)
-
-
-def games_on_gpu(config: SelfPlayConfig, game: Game, size: int = 1) -> bool:
-    """Whether the games are played where the network is."""
-    if not config.device.startswith("cuda") or size > 1 or importlib.util.find_spec("numba_cuda") is None:
-        return False
-    import catbox_agents
-
-    agents = (catbox_agents.make(spec, game, 0) for spec in config.agents()["opponents"])
-    return all(type(agent) is RandomAgent or isinstance(agent, ReasonedAgent) for agent in agents)
 
 
 class DeviceRollout(SelfPlay):
     """Plays the games of updates on the GPU ``config.device``. ``state``: as in `Rollout`.
 
-    Statistics of games with several rounds are those of their last one.
+    Opponents have their shares of the games to the game. Statistics of games with several rounds are those of their
+    last one.
     """
 
     def __init__(
@@ -69,24 +71,20 @@ class DeviceRollout(SelfPlay):
 
         super().__init__(config, game, inputs)
         number = self._num_games
-        seed = self._seed(0, DEALS).generate_state(4, np.uint32)
-        self.vec = DeviceVec(
-            game,
-            number,
-            int.from_bytes(seed.tobytes(), "little"),
-            state=state,
-            auto_deal=False,
-            device=config.device,
+        seed = self._seed(0, DEALS).generate_state(1, np.uint64)[0]
+        self.vec = vec = DeviceVec(
+            game, number, int(seed), state=state, auto_deal=False, device=config.device
         )
-        self.device = self.vec.device
-        self._inputs = DeviceInputs(inputs, self.vec)
+        self.device = vec.device
+        self._inputs = DeviceInputs(inputs, vec)
         self._heuristics = {
-            k: DeviceHeuristic(agent, self.vec)
+            k: DeviceHeuristic(agent, vec)
             for k, agent in enumerate(self._agents)
             if isinstance(agent, ReasonedAgent)
         }
-        self._past: dict[PolicyAgent, MLP] = {}
         self._precision = PRECISIONS[config.precision]
+        self._past: list[MLP] = []  # on the GPU
+        self._random = torch.Generator(self.device)
         self._end = end = number * game.max_game_length  # the row of decisions that do not exist
         self._columns = {
             "inputs": self._new((end, inputs.size), torch.int8),
@@ -97,65 +95,59 @@ class DeviceRollout(SelfPlay):
         self._rewards = self._new((end + 1,), torch.float32)
         self._next_rows = self._new((end + 1,), torch.int64)
         self._learned = self._new((end,), torch.bool)
+        # What a step of all games reads and writes: where it stays, for CUDA graphs.
+        self._inputs_now = self._new((number, inputs.size), torch.int8)
+        self._features_now = self._new((number, game.num_actions, inputs.action_size), torch.int8)
+        self._rows = self._new((number,), torch.int64)
+        self._players = self._new((number, game.num_players), torch.int64)
+        self._last = torch.zeros_like(self._players)  # the row of each seat's last decision
+        self._paid = torch.zeros_like(vec.rewards)
+        self._played, self._rounds = (self._new((), torch.int64) for _ in range(2))
+        self._graph: Graph | None = None
 
     def _new(self, shape: tuple[int, ...], dtype: torch.dtype) -> torch.Tensor:
         return torch.zeros(shape, dtype=dtype, device=self.device)
+
+    def player(self, network: MLP, precision: torch.dtype) -> MLP:
+        """``network`` itself: a copy would be elsewhere in every update."""
+        return network
+
+    def gradient_steps(self, step: Step) -> Step:
+        """``step`` as a CUDA graph."""
+        return GradientSteps(step, self.device)
+
+    def keep(self, name: str, values: torch.Tensor) -> torch.Tensor:
+        """See `SelfPlay.keep`."""
+        if name not in self._columns:
+            self._columns[name] = torch.zeros_like(values)
+        return self._columns[name].copy_(values)
 
     def play(self, update: int, choose: Choose, past: Sequence[Agent] = ()) -> Decisions:
         """Deal the games of ``update`` and play them to their end; see `Rollout.play`."""
         vec, number, end = self.vec, self._num_games, self._end
         line_up = self._line_up(update, len(past))
-        line_up = line_up[
-            line_up.max(axis=1).argsort(kind="stable")
-        ]  # so that each opponent's games are a slice
-        random = torch.Generator(self.device).manual_seed(
-            int(self._seed(update, CHOICES).generate_state(1)[0])
-        )
-        opponents = self._opponents(line_up.max(axis=1), cast(Sequence[PolicyAgent], past), random)
-        players = torch.from_numpy(line_up).to(self.device)
-        last = torch.full_like(players, end)  # the row of each seat's last decision
-        paid = torch.zeros_like(vec.rewards)
-        rounds, running_rows = self._new((), torch.int64), self._new((), torch.int64)
-        self._rewards.zero_()
-        self._learned.zero_()
+        self._players.copy_(torch.from_numpy(line_up))
+        self._random.manual_seed(int(self._seed(update, CHOICES).generate_state(1, np.uint64)[0] >> 1))
+        if self._graph is None or len(past) != len(self._past):
+            games = line_up.max(axis=1)
+            self._past = [self._network(agent) for agent in past]
+            opponents = self._opponents(games)
+            self._graph = Graph(lambda: self._step(choose, opponents), self.device, [self._random])
+        for network, agent in zip(self._past, past, strict=True):
+            network.set_arrays(cast(PolicyAgent, agent).network.arrays())
+        for zeros in (self._rewards, self._learned, self._paid, self._played, self._rounds):
+            zeros.zero_()
         self._next_rows.fill_(end)
+        self._last.fill_(end)
+        torch.arange(number, out=self._rows)
         vec.deal(number=update)
         steps: list[slice] = []
         for start in range(0, end, number):
-            step = slice(start, start + number)
-            running = vec.current_player >= 0
-            if len(steps) % ASK_EVERY == 0 and not running.any():
+            if len(steps) % ASK_EVERY == 0 and not (vec.current_player >= 0).any():
                 break
-            steps.append(step)
-            seat = vec.current_player.clamp(min=0).long()[:, None]
-            player = players.gather(1, seat)[:, 0]
-            mine = running & (player == 0) & (vec.action_mask.sum(1) > 1)
-            seen = {name: column[step] for name, column in self._columns.items()}
-            self._inputs.write(seen["inputs"], seen["action_features"])
-            seen["masks"].copy_(vec.action_mask)
-            seen["masks"][:, 0] |= ~running  # so that a choice exists in every row
-            if seen["states"].shape[1]:
-                seen["states"].copy_(vec.state)
-            uniforms = torch.rand(number, generator=random, device=self.device)
-            chosen = choose(seen["inputs"], seen["action_features"], seen["masks"], uniforms)
-            self._write(step, chosen)
-            actions = chosen["actions"]
-            for k, rows, play in opponents:
-                asked = running & (player == k)
-                actions[rows] = torch.where(asked[rows], play(step, asked), actions[rows])
-            vec.step(actions, running)
-
-            row = torch.arange(step.start, step.stop, device=self.device)
-            before = last.gather(1, seat)[:, 0]
-            self._next_rows[torch.where(mine, before, end)] = row
-            last.scatter_(1, seat, torch.where(mine, row, before)[:, None])
-            self._rewards.scatter_add_(0, last.view(-1), vec.rewards.view(-1))
-            self._learned[step] = mine
-            paid += vec.rewards
-            running_rows += running.sum()
-            rounds += vec.round_ended.sum()
+            steps.append(slice(start, start + number))
+            self._graph()
         vec.check()
-        own = line_up == 0
         info = {name: values.cpu().numpy() for name, values in vec.info.items()}
         return Decisions(
             columns=dict(self._columns),
@@ -163,57 +155,94 @@ class DeviceRollout(SelfPlay):
             rewards=self._rewards[:-1],
             next_rows=torch.where(self._next_rows == end, -1, self._next_rows)[:-1],
             steps=steps,
-            played=int(running_rows),
-            rounds=int(rounds),
-            statistics=self._statistics(own, info),
-            beaten=self._beaten(line_up, paid.cpu().numpy()),
+            played=int(self._played),
+            rounds=int(self._rounds),
+            statistics=self._statistics(line_up == 0, info),
+            beaten=self._beaten(line_up, self._paid.cpu().numpy()),
         )
 
-    def _write(self, step: slice, chosen: Mapping[str, torch.Tensor]) -> None:
-        for name, values in chosen.items():
+    def _step(self, choose: Choose, opponents: Sequence[tuple[int, slice, Play]]) -> None:
+        """A move in every running game."""
+        vec, rows, end = self.vec, self._rows, self._end
+        running = vec.current_player >= 0
+        seat = vec.current_player.clamp(min=0).long()[:, None]
+        player = self._players.gather(1, seat)[:, 0]
+        mine = running & (player == 0) & (vec.action_mask.sum(1) > 1)
+        masks = vec.action_mask.clone()
+        masks[:, 0] |= ~running  # so that there is something to choose in every row
+        self._inputs.write(self._inputs_now, self._features_now)
+        uniforms = torch.rand(len(rows), generator=self._random, device=self.device)
+        chosen = dict(choose(self._inputs_now, self._features_now, masks, uniforms))
+        seen = {"inputs": self._inputs_now, "action_features": self._features_now, "masks": masks}
+        if self._columns["states"].shape[1]:
+            seen["states"] = vec.state
+        for name, values in (seen | chosen).items():
             if name not in self._columns:
-                self._columns[name] = self._new((self._end, *values.shape[1:]), values.dtype)
-            self._columns[name][step] = values
+                self._columns[name] = self._new((end, *values.shape[1:]), values.dtype)
+            self._columns[name].index_copy_(0, rows, values)
+        actions = chosen["actions"].clone()
+        for k, games, play in opponents:
+            asked = running & (player == k)
+            actions[games] = torch.where(asked[games], play(asked, masks), actions[games])
+        vec.step(actions, running)
 
-    def _opponents(
-        self, numbers: NDArray[np.int64], past: Sequence[PolicyAgent], random: torch.Generator
-    ) -> list[tuple[int, slice, Play]]:
-        """The number of each opponent, its games, and how it plays; ``numbers`` (N,), sorted, those of the games."""
-        self._past = {agent: self._past.get(agent) or self._network(agent) for agent in past}
+        before = self._last.gather(1, seat)[:, 0]
+        self._next_rows[torch.where(mine, before, end)] = rows
+        self._last.scatter_(1, seat, torch.where(mine, rows, before)[:, None])
+        self._rewards.scatter_add_(0, self._last.view(-1), vec.rewards.view(-1))
+        self._learned.index_copy_(0, rows, mine)
+        self._paid += vec.rewards
+        self._played += running.sum()
+        self._rounds += vec.round_ended.sum()
+        rows += len(rows)
+
+    def _line_up(self, update: int, num_past: int) -> NDArray[np.int64]:
+        """Who has each seat (N, P), as on the CPU, but each opponent has its share of the games to the game, and one
+        after the other."""
+        shares = [self.config.opponents[spec] for spec in self._specs]
+        shares += num_past * [self.config.opponents.get(PAST, 0.0) / max(1, num_past)]
+        last = np.rint(np.cumsum(shares) * self._num_games)
+        opponent = np.searchsorted(last, np.arange(self._num_games), side="right") + 1
+        opponent[opponent > len(shares)] = 0
+        random = np.random.default_rng(self._seed(update, SEATS))
+        return self._seated(opponent, random.random((self._num_games, 1 + self.game.num_players)))
+
+    def _opponents(self, numbers: NDArray[np.int64]) -> list[tuple[int, slice, Play]]:
+        """The number of each opponent, its games, and how it plays; ``numbers`` (N,) are those of the games."""
         found = []
-        for k, agent in enumerate([*self._agents, *past], start=1):
-            rows = slice(*np.searchsorted(numbers, (k, k + 1)).tolist())
-            if rows.start < rows.stop:
-                found.append((k, rows, self._play(k, agent, rows, random)))
+        for k, agent in enumerate([*self._agents, *self._past], start=1):
+            games = np.flatnonzero(numbers == k)
+            if len(games):
+                rows = slice(int(games[0]), int(games[-1]) + 1)
+                found.append((k, rows, self._play(k, agent, rows)))
         return found
 
-    def _play(self, k: int, agent: Agent, rows: slice, random: torch.Generator) -> Play:
+    def _play(self, k: int, agent: Agent | MLP, games: slice) -> Play:
         def drawn(*shape: int) -> torch.Tensor:
-            return torch.rand(shape, generator=random, device=self.device)
+            return torch.rand(shape, generator=self._random, device=self.device)
 
-        def play_random(step: slice, asked: torch.Tensor) -> torch.Tensor:
-            masks = self._columns["masks"][step][rows]
-            return drawn(*masks.shape).masked_fill(~masks, -1).argmax(1)
+        def play_random(asked: torch.Tensor, masks: torch.Tensor) -> torch.Tensor:
+            return drawn(*masks[games].shape).masked_fill(~masks[games], -1).argmax(1)
+
+        def play_heuristic(asked: torch.Tensor, masks: torch.Tensor) -> torch.Tensor:
+            return self._heuristics[k - 1].act(asked)[games]
 
         @torch.no_grad()
-        def play_network(step: slice, asked: torch.Tensor) -> torch.Tensor:
-            seen = ("inputs", "action_features", "masks")
-            inputs, features, masks = (self._columns[name][step][rows] for name in seen)
-            logits = network.action_logits(network(inputs, precision=self._precision), features, masks)
-            if greedy:
-                return logits.masked_fill(~masks, -torch.inf).argmax(1)
-            return sample_legal(logits, masks, drawn(len(masks)))[0]
+        def play_network(asked: torch.Tensor, masks: torch.Tensor) -> torch.Tensor:
+            legal = masks[games]
+            outputs = network(self._inputs_now[games], precision=self._precision)
+            logits = network.action_logits(outputs, self._features_now[games], legal)
+            if self.greedy_past:
+                return logits.masked_fill(~legal, -torch.inf).argmax(1)
+            return sample_legal(logits, legal, drawn(len(legal)))[0]
 
-        if isinstance(agent, ReasonedAgent):
-            heuristic = self._heuristics[k - 1]
-            return lambda step, asked: heuristic.act(asked)[rows]
-        if not isinstance(agent, PolicyAgent):
-            return play_random
-        network, greedy = self._past[agent], agent.greedy
-        return play_network
+        if isinstance(agent, MLP):
+            network = agent
+            return play_network
+        return play_heuristic if isinstance(agent, ReasonedAgent) else play_random
 
-    def _network(self, agent: PolicyAgent) -> MLP:
-        """The network of ``agent`` on the GPU."""
+    def _network(self, agent: Agent) -> MLP:
+        """A network on the GPU for the weights of ``agent``."""
         network = MLP.for_policy(self.inputs, self.config.hidden, self.config.activation)
-        network.set_arrays(agent.network.arrays())
-        return network.to(self.device).frozen(self._precision)
+        self.greedy_past = cast(PolicyAgent, agent).greedy
+        return network.to(self.device).requires_grad_(False)

@@ -42,18 +42,3 @@ def native_precision(device: str) -> str:
 def free_memory(device: torch.device) -> int | None:
     """Free bytes on ``device``; None if torch does not know (all but CUDA)."""
     return torch.cuda.mem_get_info(device)[0] if device.type == "cuda" else None
-
-
-def check_compiler(device: torch.device) -> None:
-    """Raise ``ValueError`` unless ``torch.compile`` works for ``device``.
-
-    It needs a C++ compiler, and Triton for CUDA.
-    """
-    try:
-        torch.compile(lambda numbers: numbers.sin() + 1)(torch.zeros(8, device=device))
-    except (RuntimeError, ImportError, OSError) as error:
-        reason = str(error).strip().split("\n")[0]
-        raise ValueError(
-            f"compile = true: torch.compile does not work for {device} here ({reason:.200}); install what it needs "
-            "(a C++ compiler; Triton for CUDA) or leave compile out"
-        ) from error

@@ -65,7 +65,9 @@ class DMC(Algorithm):
         self.rollout = make_rollout(config, game, inputs, group.rank, group.size)
         # Values are not logits: earlier networks also play the action of the highest value.
         self.past = Past(config, self.actor, game, greedy=True)
-        self.scale = self.epsilon = 0.0
+        self.scale = 0.0
+        self.epsilon = torch.zeros((), device=self.rollout.device)
+        self.step = self.rollout.gradient_steps(self.gradient_step)
 
     @classmethod
     def memory_needed(cls, config: DMCConfig, game: Game) -> int:
@@ -86,8 +88,9 @@ class DMC(Algorithm):
     def update(self, update: int, progress: float) -> tuple[int, Metrics]:
         """Play the games of an update, and learn the returns of the learner's decisions."""
         config, learner = self.config, self.learner
-        self.epsilon = between(config.epsilon, config.epsilon_end, progress)
-        self.player = self.actor.frozen(self.precision)
+        epsilon = between(config.epsilon, config.epsilon_end, progress)
+        self.epsilon.fill_(epsilon)
+        self.player = self.rollout.player(self.actor, self.precision)
         decisions = self.rollout.play(update, self.choose, self.past.agents)
 
         returns = returns_of(decisions)
@@ -96,28 +99,33 @@ class DMC(Algorithm):
             raise DivergedError("a return is not finite")
         self.scale = self.scale or variance**0.5 or 1.0
         names = ("inputs", "action_features", "masks", "actions")
-        columns = {name: decisions.columns[name].to(learner.device) for name in names}
-        targets = (returns / self.scale).to(learner.device)
+        targets = self.rollout.keep("targets", returns / self.scale)
+        found = {name: decisions.columns[name] for name in names} | {"targets": targets}
+        self.columns = {name: column.to(learner.device) for name, column in found.items()}
 
         learning_rate = between(config.learning_rate, config.learning_rate_end, progress)
-        records = []
-        for rows, total_rows in learner.minibatches(decisions.rows, update):
-            inputs, features, masks, actions = (columns[name].index_select(0, rows) for name in names)
-            outputs = self.actor(inputs, precision=self.precision)
-            values = self.actor.logits_of(outputs, features, masks).gather(1, actions[:, None])[:, 0]
-            errors = 0.5 * (values - targets.index_select(0, rows)).square()
-            loss = errors.sum() / total_rows
-            norms = learner.step(loss, learning_rate)
-            records.append({"value_loss": loss.detach(), "actor_grad_norm": norms[0]})
+        learner.set_learning_rate(learning_rate)
+        records = [self.step(rows, total) for rows, total in learner.minibatches(decisions.rows, update)]
         learner.check_finite()
         self.past.add(update + 1)
 
-        learned = mean_metrics(records, learner)
+        learned = mean_metrics(("value_loss", "actor_grad_norm"), records, learner)
         if variance > 0:
             learned["explained_variance"] = 1 - 2 * learned["value_loss"] * self.scale**2 / variance
-        learned |= {"learning_rate": learning_rate, "epsilon": self.epsilon}
+        learned |= {"learning_rate": learning_rate, "epsilon": epsilon}
         played, metrics = game_metrics(decisions, learner)
         return played, metrics | {f"learning/{name}": value for name, value in learned.items()}
+
+    def gradient_step(self, rows: torch.Tensor, total: int) -> torch.Tensor:
+        """A step on the decisions ``rows`` (m,) int64 of a minibatch of ``total`` in all processes; returns the value
+        loss and the gradient norm (2,)."""
+        inputs, features, masks, actions, targets = (
+            column.index_select(0, rows) for column in self.columns.values()
+        )
+        outputs = self.actor(inputs, precision=self.precision)
+        values = self.actor.logits_of(outputs, features, masks).gather(1, actions[:, None])[:, 0]
+        loss = 0.5 * (values - targets).square().sum() / total
+        return torch.stack([loss.detach(), *self.learner.step(loss)])
 
     @torch.no_grad()
     def choose(
@@ -157,7 +165,7 @@ def returns_of(decisions: Decisions) -> torch.Tensor:
 
 
 def epsilon_greedy(
-    values: torch.Tensor, masks: torch.Tensor, uniforms: torch.Tensor, epsilon: float
+    values: torch.Tensor, masks: torch.Tensor, uniforms: torch.Tensor, epsilon: torch.Tensor | float
 ) -> torch.Tensor:
     """For each row the legal action of the highest value, or with probability ``epsilon`` any legal one: (n,) int64.
 
@@ -168,6 +176,6 @@ def epsilon_greedy(
     best = torch.where(masks, values.clamp(min=lowest), -torch.inf).argmax(1)
     counts = masks.sum(1)
     # Below epsilon, the number is uniform too.
-    which = (uniforms / max(epsilon, 1e-300) * counts).clamp(max=counts - 1).long()
+    which = (uniforms / epsilon * counts).clamp(max=counts - 1).long()  # meaningless if epsilon is 0
     other = (masks.cumsum(1) > which[:, None]).int().argmax(1)
     return torch.where(uniforms < epsilon, other, best)

@@ -124,6 +124,7 @@ class ExpertIteration(Algorithm):
             for name in COLUMNS
         ]
         learning_rate = between(config.learning_rate, config.learning_rate_end, progress)
+        learner.set_learning_rate(learning_rate)
         records = []
         for rows, total in learner.minibatches(torch.arange(len(columns[0])), update):
             inputs, features, masks, targets = (column.index_select(0, rows) for column in columns)
@@ -131,16 +132,16 @@ class ExpertIteration(Algorithm):
             logs = logits.log_softmax(1)
             entropy = -(logs.exp() * logs).sum() / total
             target_kl = (torch.xlogy(targets, targets) - targets * logs).sum() / total
-            norms = learner.step(target_kl - config.ent_coef * entropy, learning_rate)
-            found = {"target_kl": target_kl.detach(), "entropy": entropy.detach()}
-            records.append(found | {"actor_grad_norm": norms[0]})
+            norms = learner.step(target_kl - config.ent_coef * entropy)
+            records.append(torch.stack([target_kl.detach(), entropy.detach(), *norms]))
         learner.check_finite()
         self.past.add(update + 1)
 
+        names = ("target_kl", "entropy", "actor_grad_norm")
         learned = {
             "learning_rate": learning_rate,
             **metrics_of_search,
-            **(mean_metrics(records, learner) if records else {}),
+            **(mean_metrics(names, records, learner) if records else {}),
         }
         played, metrics = game_metrics(decisions, learner)
         return played, metrics | {f"learning/{name}": value for name, value in learned.items()}

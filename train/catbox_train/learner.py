@@ -27,7 +27,14 @@ from catbox_agents.networks.policy_agent import PolicyAgent
 from catbox_agents.specs import policy_path
 from catbox_env import Game
 from catbox_train.algorithm import DivergedError, State
-from catbox_train.rollout import PAST, SHUFFLES, Decisions, SelfPlayConfig, mean_decisions
+from catbox_train.rollout import (
+    PAST,
+    SHUFFLES,
+    Decisions,
+    SelfPlayConfig,
+    games_on_gpu,
+    mean_decisions,
+)
 
 PRECISIONS = {"float32": torch.float32, "bfloat16": torch.bfloat16}
 #: Adam's epsilon.
@@ -144,23 +151,44 @@ class Learner:
         if group.rank > 0:  # machines may round the initial weights differently: all take those of the first
             self.weights.data.zero_()
         self._sum(self.weights.data)
-        # MPS has no fused Adam in every release.
-        self.optimizer = torch.optim.Adam([self.weights], eps=EPSILON, fused=self.device.type != "mps")
+        cuda = self.device.type == "cuda"
+        self.optimizer = torch.optim.Adam(
+            [self.weights],
+            lr=torch.tensor(config.learning_rate, device=self.device) if cuda else config.learning_rate,
+            eps=EPSILON,
+            fused=self.device.type != "mps",  # which has none in every release
+            capturable=cuda,
+        )
         self.moments = self.optimizer.state[self.weights] = {
-            "step": torch.zeros((), device=self.device if self.device.type == "cuda" else None),
+            "step": torch.zeros((), device=self.device if cuda else None),
             "exp_avg": torch.zeros_like(self.weights),
             "exp_avg_sq": torch.zeros_like(self.weights),
         }
+
+    def set_learning_rate(self, learning_rate: float) -> None:
+        """Let all steps from now on have this learning rate."""
+        group = self.optimizer.param_groups[0]
+        if isinstance(group["lr"], torch.Tensor):  # a CUDA graph reads it there
+            group["lr"].fill_(learning_rate)
+        else:
+            group["lr"] = learning_rate
 
     def minibatches(self, rows: torch.Tensor, update: int) -> Iterator[tuple[torch.Tensor, int]]:
         """The minibatches of an update: those of ``rows`` (n,) int64 in each, (m,) on the device, and how many rows it
         has in all processes.
 
-        Each of the rows is in one minibatch an epoch.
+        Each of the rows is in one minibatch an epoch. On a CUDA GPU all minibatches are of the same size, and the rows
+        that are left, fewer than make a minibatch, are in none.
         """
         seed = [self.config.seed, update, SHUFFLES, self.group.rank]
         shuffled = shuffles(len(rows), seed, self.device)
         rows = rows.to(self.device)
+        if self.device.type == "cuda" and self.group.size == 1 and len(rows) > self.config.minibatch_size:
+            for _ in range(self.config.update_epochs):
+                for part in rows[next(shuffled)].split(self.config.minibatch_size):
+                    if len(part) == self.config.minibatch_size:
+                        yield part, len(part)
+            return
         counts = self.group.counts(len(rows))
         number = max(1, round(sum(counts) / self.config.minibatch_size))
         sizes = sum(n // number + (np.arange(number) < n % number) for n in counts)  # as tensor_split does
@@ -170,7 +198,7 @@ class Learner:
                 if total:
                     yield part, total
 
-    def step(self, loss: torch.Tensor, learning_rate: float) -> list[torch.Tensor]:
+    def step(self, loss: torch.Tensor) -> list[torch.Tensor]:
         """One step against the gradient of ``loss``, summed over the processes; returns the gradient norm () of each
         network before clipping, this process's part of it."""
         gradient, norms = self.weights.grad, []
@@ -183,7 +211,6 @@ class Learner:
             norm = gradient[part].norm()
             gradient[part] *= (self.config.max_grad_norm / norm).clamp(max=1)
             norms.append(norm / self.group.size)
-        self.optimizer.param_groups[0]["lr"] = learning_rate
         self.optimizer.step()
         return norms
 
@@ -278,21 +305,23 @@ def game_metrics(decisions: Decisions, learner: Learner) -> tuple[int, dict[str,
     played, rounds, *totals = learner.group.summed(decisions.played, decisions.rounds, *flat)
     pairs = zip(sums, totals[::2], totals[1::2], strict=True)
     means = {name: total / count for name, total, count in pairs if count}
+    if idle := len(decisions.rewards) - len(decisions):  # on a GPU
+        means["learning/idle_rows"] = idle / len(decisions.rewards)
     return int(played), means | {"game/rounds": rounds}
 
 
-def mean_metrics(records: Sequence[Mapping[str, torch.Tensor]], learner: Learner) -> dict[str, float]:
-    """The means over gradient steps of metrics () on the device, of which each process has its part of the sum.
+def mean_metrics(names: Sequence[str], records: Sequence[torch.Tensor], learner: Learner) -> dict[str, float]:
+    """The means over gradient steps of the metrics ``names``: a record (k,) of each step, on the device, of which each
+    process has its part of the sum.
 
     Raises ``DivergedError`` unless they are finite.
     """
-    stacked = torch.stack([torch.stack(list(record.values())) for record in records])
-    means = stacked.double().mean(dim=0).tolist()  # waits for the device
-    means = learner.group.summed(*means)
-    for name, value in zip(records[0], means, strict=True):
+    means = torch.stack(list(records)).double().mean(dim=0).tolist()  # waits for the device
+    found = dict(zip(names, learner.group.summed(*means), strict=True))
+    for name, value in found.items():
         if not math.isfinite(value):
             raise DivergedError(f"{name} is not finite")
-    return dict(zip(records[0], means, strict=True))
+    return found
 
 
 def mean_and_variance(values: torch.Tensor, learner: Learner) -> tuple[float, float]:
@@ -337,16 +366,21 @@ def memory_needed(
     config: SelfPlayConfig, game: Game, networks: Mapping[str, MLP], state: bool = False
 ) -> int:
     """Bytes of the decisions of an update, with room to grow, of the weights with their gradient and moments, and of
-    the earlier policies, in each process."""
+    the earlier policies, in each process; on the GPU, if the games are played there."""
     inputs = NetworkInputs(game, config.features, config.action_features)
     assert config.games_per_update != "auto", "use config.resolved(game)"
     assert config.workers != "auto", "use config.resolved(game)"
-    decisions = config.games_per_update * mean_decisions(game) / config.workers
     row = inputs.size + game.num_actions * (1 + inputs.action_size) + 64
     row += game.state_layout.size if state else 0
+    if games_on_gpu(config, game):
+        decisions = config.games_per_update * (
+            game.max_game_length + 2
+        )  # of all steps, and of the step at hand
+    else:
+        decisions = 2 * round(config.games_per_update * mean_decisions(game) / config.workers)
     weights = sum(parameter.numel() for network in networks.values() for parameter in network.parameters())
     past = config.past_policies if PAST in config.opponents else 0
-    return int(2 * decisions * row + 4 * weights * (5 + past))
+    return decisions * row + 4 * weights * (5 + past)
 
 
 def _flattened(networks: nn.ModuleDict) -> tuple[nn.Parameter, dict[str, slice]]:

@@ -21,7 +21,6 @@ from catbox_env import Game
 from catbox_train.algorithm import Algorithm, DivergedError, Metrics, State
 from catbox_train.config import Number
 from catbox_train.device_rollout import make_rollout
-from catbox_train.devices import check_compiler
 from catbox_train.learner import (
     ALONE,
     PRECISIONS,
@@ -62,10 +61,6 @@ class PPOConfig(SelfPlayConfig):
         False,
         description="the critic is a separate network like the actor that sees the whole state, including hidden "
         "hands; otherwise it is an extra output of the actor",
-    )
-    compile: bool = Field(
-        False,
-        description="on a GPU, compile the loss with torch.compile, which needs a C++ compiler and Triton",
     )
 
     def safer(self) -> dict[str, float]:
@@ -116,12 +111,8 @@ class PPO(Algorithm):
         inputs = NetworkInputs(game, config.features, config.action_features)
         self.rollout = make_rollout(config, game, inputs, group.rank, group.size, config.privileged_critic)
         self.past = Past(config, self.actor, game, greedy=False)
-        self.loss = self.plain_loss
-        if config.compile and self.learner.device.type != "cpu":
-            check_compiler(self.learner.device)
-            self.loss = torch.compile(
-                self.plain_loss, dynamic=True
-            )  # minibatches differ in size by a few rows
+        self.ent_coef = torch.zeros((), device=self.learner.device)
+        self.step = self.rollout.gradient_steps(self.gradient_step)
 
     @classmethod
     def memory_needed(cls, config: PPOConfig, game: Game) -> int:
@@ -142,24 +133,19 @@ class PPO(Algorithm):
         Raises ``DivergedError`` for a value, loss, gradient or weight that is not finite, and for huge logits.
         """
         config, learner = self.config, self.learner
-        self.player = self.actor.frozen(self.precision)
+        self.player = self.rollout.player(self.actor, self.precision)
         decisions = self.rollout.play(update, self.choose, self.past.agents)
-        batch, explained_variance = self.batch(decisions)
+        self.minibatch, explained_variance = self.batch(decisions)
 
         learning_rate = between(config.learning_rate, config.learning_rate_end, progress)
         ent_coef = between(config.ent_coef, config.ent_coef_end, progress)
-        weight = torch.tensor(ent_coef, device=learner.device)  # another number would recompile the loss
-        records = []
-        for rows, total in learner.minibatches(decisions.rows, update):
-            loss, metrics = self.loss(batch.take(rows), weight, total)
-            norms = learner.step(loss, learning_rate)
-            records.append(
-                metrics | dict(zip((f"{name}_grad_norm" for name in learner.parts), norms, strict=True))
-            )
+        learner.set_learning_rate(learning_rate)
+        self.ent_coef.fill_(ent_coef)
+        records = [self.step(rows, total) for rows, total in learner.minibatches(decisions.rows, update)]
         learner.check_finite()
         self.past.add(update + 1)
 
-        learned = mean_metrics(records, learner)
+        learned = mean_metrics(self.names, records, learner)
         if learned.pop("largest_logit") > LARGEST_LOGIT:
             raise DivergedError(f"a logit of the policy is larger than {LARGEST_LOGIT:.0e}")
         learned |= {
@@ -200,8 +186,8 @@ class PPO(Algorithm):
         names = ("inputs", "action_features", "masks", "states", "actions", "log_probs")
         found = {
             **{name: columns[name] for name in names},
-            "advantages": (advantages - mean) / (variance**0.5 + 1e-8),
-            "returns": returns,
+            "advantages": self.rollout.keep("advantages", (advantages - mean) / (variance**0.5 + 1e-8)),
+            "returns": self.rollout.keep("returns", returns),
         }
         return Minibatch(**{name: column.to(learner.device) for name, column in found.items()}), explained
 
@@ -215,14 +201,17 @@ class PPO(Algorithm):
         ]
         return torch.cat(parts)
 
-    def plain_loss(
-        self, batch: Minibatch, ent_coef: torch.Tensor, total: int
-    ) -> tuple[torch.Tensor, dict[str, torch.Tensor]]:
-        """The loss () of the current networks, see `ppo_loss`."""
+    def gradient_step(self, rows: torch.Tensor, total: int) -> torch.Tensor:
+        """A step on the decisions ``rows`` (m,) int64 of a minibatch of ``total`` in all processes; returns the metrics
+        ``names`` (k,)."""
+        batch = self.minibatch.take(rows)
         outputs = self.actor(batch.inputs, precision=self.precision)
         logits = self.actor.logits_of(outputs, batch.action_features, batch.masks)
         values = self.critic(batch.states, precision=self.precision) if self.critic else outputs
-        return ppo_loss(logits, values[:, -1], batch, self.config, ent_coef, total)
+        loss, metrics = ppo_loss(logits, values[:, -1], batch, self.config, self.ent_coef, total)
+        norms = self.learner.step(loss)
+        self.names = [*metrics, *(f"{name}_grad_norm" for name in self.learner.parts)]
+        return torch.stack([*metrics.values(), *norms])
 
     def policy(self) -> PolicyAgent:
         """The actor as it is now, which takes its most probable action."""

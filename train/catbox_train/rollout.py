@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
+from importlib.util import find_spec
 from typing import Annotated, Any, Literal, Self
 
 import numpy as np
@@ -19,8 +20,10 @@ from numpy.typing import NDArray
 from pydantic import BeforeValidator, Field
 
 import catbox_agents
-from catbox_agents.agent import Agent, needs_history
+from catbox_agents.agent import Agent, RandomAgent, needs_history
 from catbox_agents.features import NetworkInputs, facts
+from catbox_agents.heuristics.base import ReasonedAgent
+from catbox_agents.networks.mlp import MLP
 from catbox_agents.networks.numpy_network import MAX_HIDDEN_LAYERS
 from catbox_agents.play import ask_agents
 from catbox_agents.specs import is_users_own
@@ -39,6 +42,9 @@ DEALS, CHOICES, SEATS, LUCK, SEEDS, SHUFFLES, SEARCHES = range(7)
 #: Chooses actions: inputs (n, I), action features (n, A, K), masks (n, A) and uniform random numbers (n,) in, tensors
 #: where the games are played, on the CPU or a GPU; columns (n, ...) by name out, among them ``actions`` (n,) int64.
 Choose = Callable[[torch.Tensor, torch.Tensor, torch.Tensor, torch.Tensor], Mapping[str, torch.Tensor]]
+
+#: A gradient step: rows (m,) int64 and the size of the minibatch in all processes in, metrics (k,) out.
+Step = Callable[[torch.Tensor, int], torch.Tensor]
 
 
 def _mapping(value: Any) -> Any:
@@ -160,6 +166,15 @@ class SelfPlayConfig(TrainConfig):
         return settings
 
 
+def games_on_gpu(config: SelfPlayConfig, game: Game) -> bool:
+    """Whether the games are played on the GPU of the network: on a CUDA GPU, by one process, with the extra ``gpu``
+    installed, among opponents that can play there: random, the hand-written players, earlier policies."""
+    if not config.device.startswith("cuda") or config.workers != 1 or find_spec("numba_cuda") is None:
+        return False
+    agents = (catbox_agents.make(spec, game, 0) for spec in config.agents()["opponents"])
+    return all(type(agent) is RandomAgent or isinstance(agent, ReasonedAgent) for agent in agents)
+
+
 @lru_cache(maxsize=16)
 def mean_decisions(game: Game) -> float:
     """The mean number of decisions in 64 games of random play."""
@@ -209,7 +224,10 @@ class Decisions:
 
 
 class SelfPlay:
-    """What `Rollout` and `catbox_train.device_rollout.DeviceRollout` share: the agents, their seats, the statistics."""
+    """What `Rollout` and `catbox_train.device_rollout.DeviceRollout` share: the agents, their seats, the statistics.
+
+    Attributes: ``device``, where the games are played.
+    """
 
     def __init__(self, config: SelfPlayConfig, game: Game, inputs: NetworkInputs) -> None:
         assert config.games_per_update != "auto", "use config.resolved(game)"
@@ -217,6 +235,19 @@ class SelfPlay:
         self._num_games = config.games_per_update
         self._specs = config.agents()["opponents"]
         self._agents = [self._make(k, update=0) for k in range(len(self._specs))]
+        self.device = torch.device("cpu")
+
+    def player(self, network: MLP, precision: torch.dtype) -> MLP:
+        """What plays with the weights that ``network`` has now."""
+        return network.frozen(precision)
+
+    def gradient_steps(self, step: Step) -> Step:
+        """``step`` itself, or the same, faster."""
+        return step
+
+    def keep(self, name: str, values: torch.Tensor) -> torch.Tensor:
+        """``values`` (m, ...), one for each row, where the gradient steps of every update find them."""
+        return values
 
     def _seed(self, update: int, purpose: int, *keys: int) -> SeedSequence:
         return SeedSequence(self.config.seed, spawn_key=(update, purpose, *keys))
@@ -226,9 +257,10 @@ class SelfPlay:
 
     def _line_up(self, update: int, num_past: int) -> NDArray[np.int64]:
         """Who has each seat (G, P): 0 the learner, k the k-th opponent; those after the agents are earlier policies."""
-        config, players = self.config, self.game.num_players
-        random = np.random.default_rng(self._seed(update, SEATS)).random((self._num_games, 3 + players))
-        kind, policy, own_seats, *places = random.T
+        config = self.config
+        random = np.random.default_rng(self._seed(update, SEATS))
+        chances = random.random((self._num_games, 3 + self.game.num_players))
+        kind, policy = chances[:, 0], chances[:, 1]
         shares = np.array(
             [*(config.opponents[spec] for spec in self._specs), config.opponents.get(PAST, 0.0)]
         )
@@ -236,9 +268,14 @@ class SelfPlay:
         is_past = opponent == len(shares)
         opponent[opponent > len(shares)] = 0
         opponent[is_past] += (policy[is_past] * num_past).astype(np.int64) if num_past else -len(shares)
-        seats_left = 1 + (own_seats * (players - 1)).astype(np.int64)
-        if config.learner_seats:
-            seats_left[:] = config.learner_seats
+        return self._seated(opponent, chances[:, 2:])
+
+    def _seated(self, opponent: NDArray[np.int64], random: NDArray[np.float64]) -> NDArray[np.int64]:
+        """Who has each seat (G, P), for the opponents (G,) of the games and random numbers (G, 1 + P)."""
+        own_seats, *places = random.T
+        seats_left = 1 + (own_seats * (self.game.num_players - 1)).astype(np.int64)
+        if self.config.learner_seats:
+            seats_left[:] = self.config.learner_seats
         place = np.argsort(places, axis=0).argsort(axis=0).T
         return np.where(place < seats_left[:, None], 0, opponent[:, None])
 

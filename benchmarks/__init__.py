@@ -21,6 +21,7 @@
 | sb3 | sb3-contrib's MaskablePPO on the batch and on 16 single environments |
 | ppo | self-play training, with and without features, and sb3-contrib's MaskablePPO on the same game |
 | level | seconds of training until the network is level with the heuristic, three and five players |
+| gpu | games and training on a GPU, which it needs: only if it is named |
 
 Each module has one function `measure(quick) -> list[Metric]` and runs in its own process.
 """
@@ -42,4 +43,7 @@ MEASUREMENTS = {
     "sb3": 1,
     "ppo": 2,
     "level": 1,
+    "gpu": 1,
 }
+#: Those that are only run if they are named.
+NAMED = ("gpu",)

@@ -10,7 +10,7 @@ from dataclasses import asdict
 from multiprocessing import get_context
 from pathlib import Path
 
-from benchmarks import MEASUREMENTS
+from benchmarks import MEASUREMENTS, NAMED
 from benchmarks import __doc__ as description
 from benchmarks.report import Metric, machine, measure, table
 
@@ -32,7 +32,7 @@ def main() -> None:
     where = machine()
     print(where, flush=True)
     metrics: list[Metric] = []
-    for name in arguments.names or MEASUREMENTS:
+    for name in arguments.names or [name for name in MEASUREMENTS if name not in NAMED]:
         print(f"measuring {name} ...", flush=True)
         for library in ("OMP", "OPENBLAS", "MKL"):
             os.environ[f"{library}_NUM_THREADS"] = str(MEASUREMENTS[name])

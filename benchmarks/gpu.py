@@ -2,57 +2,75 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any
 
 import torch
 from torch import nn
 
 import catbox_env
+from benchmarks.level import seconds_to_level
 from benchmarks.report import Clock, Metric, metric_of
+from catbox_train.algorithm import algorithm_class
+from catbox_train.config import load_config
 
 GAMES: dict[str, dict[str, Any]] = {
     "cat_in_the_box_v0": {"num_players": 5},
     "cat_te_v0": {},
     "petrify_v0": {},
 }
-#: Decisions per second that Cat in the Box should reach on an H100.
-RANDOM_PLAY, BY_POLICY = 100_000_000, 20_000_000
+#: Decisions per second that Cat in the Box should reach on an H100: random play, by a network, in training.
+RANDOM_PLAY, BY_POLICY, TRAINING = 100_000_000, 20_000_000, 3_000_000
 
 
 def measure(quick: bool) -> list[Metric]:
-    """Decisions per second, observation and mask written for every one of them."""
+    """Decisions per second, observation and mask written for every one of them; then training with the preset ``gpu``:
+    its speed, and the time until it is level with the heuristic, without compilation."""
     num_envs, num_steps, repeats = (256, 10, 2) if quick else (262_144, 200, 5)
     metrics = []
     for game_id, options in GAMES.items():
-        first = game_id == "cat_in_the_box_v0"
-        vec = catbox_env.make_vec(game_id, num_envs, seed=0, device="cuda", **options)
-        network = policy(vec)
-        runs: dict[str, tuple[Callable[[], None], int | None]] = {
-            "uniformly random actions drawn by torch": (
-                lambda vec=vec: by_chance(vec),
-                RANDOM_PLAY if first else None,
-            ),
-            "sampled by a network of 2 x 256, bfloat16": (
-                lambda vec=vec, network=network: by_network(vec, network),
-                BY_POLICY if first else None,
-            ),
-        }
-        for what, (step, target) in runs.items():
+        vec: Any = catbox_env.make_vec(game_id, num_envs, seed=0, device="cuda", **options)
+        network, first = policy(vec), game_id == "cat_in_the_box_v0"
+        for what, step, target in (
+            ("uniformly random actions drawn by torch", by_chance, RANDOM_PLAY),
+            ("sampled by a network of 2 x 256, bfloat16", by_network, BY_POLICY),
+        ):
             found = []
             for repeat in range(repeats + 1):
                 clock = Clock()
                 with clock:
                     for _ in range(num_steps):
-                        step()
+                        step(vec, network)
                     vec.check()  # waits for the GPU
                 if repeat:  # the first one compiles
                     found.append(num_envs * num_steps / clock.seconds)
-            metrics.append(metric_of(f"{game_id}, {num_envs:,} games on a GPU, {what}", found, target=target))
+            name = f"{game_id}, {num_envs:,} games on a GPU, {what}"
+            metrics.append(metric_of(name, found, target=target if first else None))
+    metrics.append(training_speed(3 if quick else 10))
+    seeds = (1,) if quick else (1, 2, 3)
+    taken = [seconds_to_level(5, seed, 1.0 if quick else 60.0, "gpu", "cuda", 0.5) for seed in seeds]
+    metrics.append(
+        metric_of(f"PPO on a GPU until level with the heuristic, 5 players, {len(seeds)} seeds", taken, "s")
+    )
     return metrics
 
 
-def by_chance(vec: Any) -> None:
+def training_speed(updates: int) -> Metric:
+    """Decisions per second of playing and learning with the preset ``gpu``."""
+    config = load_config("gpu")
+    game = config.make_game()
+    config = config.resolved(game)
+    algorithm = algorithm_class(config.algorithm)(config, game)
+    found = []
+    for update in range(2 + updates):
+        clock = Clock()
+        with clock:
+            played, _ = algorithm.update(update, 0.0)
+        if update > 1:  # the first ones compile
+            found.append(played / clock.seconds)
+    return metric_of("PPO with the preset gpu, 5 players", found, target=TRAINING)
+
+
+def by_chance(vec: Any, network: nn.Module) -> None:
     """A step of uniformly random legal actions."""
     keys = torch.rand(vec.action_mask.shape, device=vec.device)
     vec.step(keys.masked_fill_(~vec.action_mask, -1).argmax(1))

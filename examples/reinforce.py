@@ -7,6 +7,7 @@ from tempfile import mkdtemp
 import numpy as np
 import torch
 from pydantic import Field
+from torch import Tensor
 
 from catbox_agents.features import NetworkInputs
 from catbox_agents.networks.mlp import MLP, sample_legal
@@ -35,7 +36,7 @@ class Reinforce(Algorithm):
         self.rollout = Rollout(config, game, inputs)
 
     @torch.no_grad()
-    def choose(self, inputs, features, masks, uniforms) -> dict[str, torch.Tensor]:
+    def choose(self, inputs: Tensor, features: Tensor, masks: Tensor, uniforms: Tensor) -> dict[str, Tensor]:
         logits = self.network.action_logits(self.network(inputs), features, masks)
         return {"actions": sample_legal(logits, masks, uniforms)[0]}
 

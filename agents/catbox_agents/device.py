@@ -84,7 +84,7 @@ def features_kernel(write: Callable[..., None], scratch: np.dtype[Any]) -> Any:
     """The CUDA kernel of `Features.fill`; ``out`` and ``action_out`` hold zeros."""
 
     @cuda.jit
-    def fill(params, offsets, observation, mask, out, action_out):  # type: ignore[no-untyped-def]
+    def fill(params, offsets, observation, mask, out, action_out):
         i = cuda.grid(1)
         if i < len(out):
             kept = cuda.local.array(1, scratch)
@@ -98,7 +98,7 @@ def heuristic_kernel(choose: Callable[..., int], scratch: np.dtype[Any]) -> Any:
     """The CUDA kernel of `ReasonedAgent.choose`."""
 
     @cuda.jit
-    def choose_all(params, weights, observation, mask, asked, points, actions):  # type: ignore[no-untyped-def]
+    def choose_all(params, weights, observation, mask, asked, points, actions):
         i = cuda.grid(1)
         if i < len(asked) and asked[i]:
             kept = cuda.local.array(1, scratch)

@@ -11,11 +11,11 @@ import re
 import warnings
 from collections.abc import Sequence
 from functools import cache, lru_cache
+from importlib.util import find_spec
 from typing import Any, NamedTuple
 
 import numpy as np
 from numba import config, cuda
-from numba.core.errors import NumbaPerformanceWarning
 
 from catbox_env.core.checks import brief, check_flag, check_integer
 from catbox_env.core.game import _UNDEALT, Game, Vec, check_game_object, check_same_game
@@ -246,7 +246,7 @@ class DeviceVec:
     @property
     def info(self) -> dict[str, Any]:
         """Name -> (N, P) int32, the statistics of the last finished round, which the next steps rewrite."""
-        dtype, offset = self.game.kernels.state.fields["info"][:2]  # type: ignore[index]
+        dtype, offset = self.game.kernels.state.fields["info"][:2]
         names, (_, players) = self.game.kernels.info_names, dtype.shape
         numbers = self._bytes.view(_torch_module().int32)[:, offset // 4 : offset // 4 + len(names) * players]
         return {
@@ -410,7 +410,7 @@ def launch(kernel: Any, count: int, device: Any, arguments: Sequence[Any]) -> No
 def _configured(kernel: Any, blocks: int, stream: int) -> Any:
     """``kernel`` for so many blocks on the CUDA stream with this address."""
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore", NumbaPerformanceWarning)  # of few blocks
+        warnings.filterwarnings("ignore", message=".*Grid size")  # of few blocks
         return kernel[blocks, THREADS, cuda.external_stream(stream) if stream else 0]
 
 
@@ -427,10 +427,10 @@ def _torch(device: Any) -> Any:
     try:
         import torch
 
-        if not SIMULATED:
-            import numba_cuda  # noqa: F401  (Numba's own target for CUDA is older)
     except ImportError as error:
         raise ValueError(_MISSING.format(repr(device), error)) from error
+    if find_spec("numba_cuda") is None:  # Numba's own target for CUDA is older
+        raise ValueError(_MISSING.format(repr(device), "numba-cuda is not installed"))
     if SIMULATED:
         return torch
     if not torch.cuda.is_available():

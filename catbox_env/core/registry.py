@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import importlib
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal, overload
 
 from catbox_env.core.checks import brief, closest
 
@@ -36,6 +36,31 @@ def make_game(game_id: str, **options: Any) -> Game:
     return game_class(game_id)(**options)
 
 
+@overload
+def make_vec(
+    game_id: str,
+    num_envs: int,
+    seed: Any = None,
+    num_threads: int = 1,
+    history: bool = False,
+    state: bool = False,
+    auto_deal: bool = True,
+    device: Literal["cpu"] = "cpu",
+    **options: Any,
+) -> Vec: ...
+@overload
+def make_vec(
+    game_id: str,
+    num_envs: int,
+    seed: Any = None,
+    num_threads: int = 1,
+    history: bool = False,
+    state: bool = False,
+    auto_deal: bool = True,
+    *,
+    device: str,
+    **options: Any,
+) -> Any: ...
 def make_vec(
     game_id: str,
     num_envs: int,
@@ -46,7 +71,7 @@ def make_vec(
     auto_deal: bool = True,
     device: str = "cpu",
     **options: Any,
-) -> Vec:
+) -> Any:
     """``num_envs`` games side by side, stepped in place: see ``catbox_env.core.game.Vec``.
 
     With ``device="cuda"`` the games are played on the GPU and the attributes are torch tensors there: see

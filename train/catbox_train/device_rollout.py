@@ -123,7 +123,7 @@ class DeviceRollout(SelfPlay):
         return self._columns[name].copy_(values)
 
     def play(self, update: int, choose: Choose, past: Sequence[Agent] = ()) -> Decisions:
-        """Deal the games of ``update`` and play them to their end; see `Rollout.play`."""
+        """Deal the games of ``update`` and play them to their end; see `SelfPlay.play`."""
         vec, number, end = self.vec, self._num_games, self._end
         line_up = self._line_up(update, len(past))
         self._players.copy_(torch.from_numpy(line_up))
@@ -210,7 +210,8 @@ class DeviceRollout(SelfPlay):
     def _opponents(self, numbers: NDArray[np.int64]) -> list[tuple[int, slice, Play]]:
         """The number of each opponent, its games, and how it plays; ``numbers`` (N,) are those of the games."""
         found = []
-        for k, agent in enumerate([*self._agents, *self._past], start=1):
+        agents: list[Agent | MLP] = [*self._agents, *self._past]
+        for k, agent in enumerate(agents, start=1):
             games = np.flatnonzero(numbers == k)
             if len(games):
                 rows = slice(int(games[0]), int(games[-1]) + 1)

@@ -191,10 +191,12 @@ class Learner:
             return
         counts = self.group.counts(len(rows))
         number = max(1, round(sum(counts) / self.config.minibatch_size))
-        sizes = sum(n // number + (np.arange(number) < n % number) for n in counts)  # as tensor_split does
+        sizes = [
+            sum(n // number + (k < n % number) for n in counts) for k in range(number)
+        ]  # as tensor_split does
         for _ in range(self.config.update_epochs):
             parts = rows[next(shuffled)].tensor_split(number)
-            for part, total in zip(parts, sizes.tolist(), strict=True):
+            for part, total in zip(parts, sizes, strict=True):
                 if total:
                     yield part, total
 

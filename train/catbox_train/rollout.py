@@ -237,6 +237,13 @@ class SelfPlay:
         self._agents = [self._make(k, update=0) for k in range(len(self._specs))]
         self.device = torch.device("cpu")
 
+    def play(self, update: int, choose: Choose, past: Sequence[Agent] = ()) -> Decisions:
+        """Deal the games of ``update`` and play them to their end; ``choose`` plays the learner's seats.
+
+        ``past``: the earlier policies, one of which plays in each game with ``past`` opponents.
+        """
+        raise NotImplementedError
+
     def player(self, network: MLP, precision: torch.dtype) -> MLP:
         """What plays with the weights that ``network`` has now."""
         return network.frozen(precision)
@@ -343,10 +350,7 @@ class Rollout(SelfPlay):
         }
 
     def play(self, update: int, choose: Choose, past: Sequence[Agent] = ()) -> Decisions:
-        """Deal the games of ``update`` and play them to their end; ``choose`` plays the learner's seats.
-
-        ``past``: the earlier policies, one of which plays in each game with ``past`` opponents.
-        """
+        """See `SelfPlay.play`."""
         vec, share, players = self.vec, self._share, self.game.num_players
         rows = np.arange(len(share))
         line_up = self._line_up(update, len(past))[share]
@@ -388,14 +392,14 @@ class Rollout(SelfPlay):
                 own_seats = line_up[over] == 0
                 ended.append((own_seats, {name: values[over] for name, values in vec.info.items()}))
             rows = rows[~vec.terminated[rows]]
-        columns = {name: torch.from_numpy(column[:count]) for name, column in self._columns.items()}
+        tensors = {name: torch.from_numpy(column[:count]) for name, column in self._columns.items()}
         own_seats = np.concatenate([seats for seats, _ in ended])
         info = {name: np.concatenate([found[name] for _, found in ended]) for name in vec.info}
         return Decisions(
-            columns=columns,
+            columns=tensors,
             rows=torch.arange(count),
-            rewards=columns.pop("rewards"),
-            next_rows=columns.pop("next_rows"),
+            rewards=tensors.pop("rewards"),
+            next_rows=tensors.pop("next_rows"),
             steps=steps,
             played=played,
             rounds=len(own_seats),

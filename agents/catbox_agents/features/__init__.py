@@ -173,7 +173,7 @@ def make_fill(write: Callable[..., None], scratch: np.dtype[Any]) -> Callable[..
     """The `Features.fill` of games with the same ``write`` and ``scratch``."""
 
     @cached_njit(nogil=True)
-    def fill(params, offsets, observations, masks, out, action_out):  # type: ignore[no-untyped-def]
+    def fill(params, offsets, observations, masks, out, action_out):
         # Keep the array: compiled code that holds only its record frees it.
         scratches = np.zeros(1, scratch)
         rules, at = params[0], offsets[0]

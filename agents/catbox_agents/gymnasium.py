@@ -14,6 +14,7 @@
 | ``constant_info`` | False | True: every info has the same keys, see below |
 | ``autoreset_mode`` | "same_step" | (only ``make_vec``) "same_step", "next_step", "disabled"; see `LearnerVectorEnv` |
 | ``num_threads`` | 1 | (only ``make_vec``) threads that step the games |
+| ``device`` | "cpu" | (only ``make_vec``) "cuda": games and tensors on a GPU, see `DeviceLearnerVectorEnv` |
 | ``render_mode`` | None | "ansi": ``render`` returns text (not ``make_vec``); "rgb_array": a picture, see below |
 | any other | | an option of ``catbox_env.make_game``: ``num_players``, ``rules``, ``reward``, ... |
 
@@ -203,6 +204,14 @@ class LearnerVectorEnv(gymnasium.vector.VectorEnv[Observation, NDArray[Any], NDA
         "autoreset_mode": AutoresetMode.SAME_STEP,
     }
 
+    def __new__(cls, *args: Any, device: str = "cpu", **options: Any) -> Any:
+        """This class, or with ``device="cuda"`` a `DeviceLearnerVectorEnv`."""
+        if device == "cpu":
+            return super().__new__(cls)
+        from catbox_agents.gymnasium_device import make_vector_env  # needs torch
+
+        return make_vector_env(*args, device=device, **options)
+
     def __init__(
         self,
         num_envs: int,
@@ -216,6 +225,7 @@ class LearnerVectorEnv(gymnasium.vector.VectorEnv[Observation, NDArray[Any], NDA
         constant_info: bool = False,
         autoreset_mode: str | AutoresetMode = AutoresetMode.SAME_STEP,
         render_mode: str | None = None,
+        device: str = "cpu",
         **options: Any,
     ) -> None:
         self.render_mode = checked_render_mode(render_mode, ("rgb_array",))

@@ -149,7 +149,8 @@ class DeviceVec:
 
     Attributes: ``observation``, ``action_mask``, ``current_player``, ``rewards``, ``terminated``, ``win_shares``,
     ``round_ended``, ``info``, ``history`` and ``state`` have the shapes and dtypes of `Vec` and are rewritten in place;
-    ``game``, ``num_envs``, ``auto_deal`` as given; ``device``, a ``torch.device``.
+    ``game``, ``num_envs``, ``auto_deal`` as given; ``device``, a ``torch.device``; ``illegal`` (2,) int64, whose second
+    number is 1 if an action has been illegal since the last `check`, so that no game moves.
 
     Nothing waits for the GPU but `check`, `to_host` and what the caller reads. The kernels run on torch's current
     stream.
@@ -200,7 +201,7 @@ class DeviceVec:
             self._state_vectors = zeros((n, whole), torch.int8)
             self._legal = zeros((n, actions), torch.bool)
             self._given, self._actions = zeros((n,), torch.int64), zeros((n,), torch.int64)
-            self._moving, self._illegal = zeros((n,), torch.bool), zeros((2,), torch.int64)
+            self._moving, self.illegal = zeros((n,), torch.bool), zeros((2,), torch.int64)
         except RuntimeError as error:  # torch.OutOfMemoryError is one
             raise ValueError(
                 f"num_envs={n}: expected fewer games, which fit into the memory of {self.device} ({error!s:.200})"
@@ -216,10 +217,10 @@ class DeviceVec:
         self._roots_on_device, self._generators_on_device = kernel_records(self._roots, GENERATOR), generators
         self._to_deal = [params, generators, states, raw(self._moving)]
         self._to_check = [
-            raw(a) for a in (self._legal, self._given, self._moving, self._actions, self._illegal)
+            raw(a) for a in (self._legal, self._given, self._moving, self._actions, self.illegal)
         ]
         self._to_step = [
-            params, generators, states, raw(self._logs), raw(self._actions), raw(self._illegal), self.auto_deal,
+            params, generators, states, raw(self._logs), raw(self._actions), raw(self.illegal), self.auto_deal,
             *self._outcomes, raw(self.win_shares),
         ]  # fmt: skip
         seen = (self.observation, self._legal, self.action_mask, self.current_player)
@@ -315,9 +316,9 @@ class DeviceVec:
 
         Waits for the GPU. The games can then be played on.
         """
-        if not int(self._illegal[1]):
+        if not int(self.illegal[1]):
             return
-        self._illegal.zero_()
+        self.illegal.zero_()
         actions = self._actions.cpu().numpy()
         rows = np.flatnonzero(actions != NO_ACTION)
         self.to_host().step(actions[rows], rows)

@@ -32,7 +32,7 @@ Choose = Callable[[torch.Tensor, torch.Tensor], Any]
 
 def amount(default: int) -> int:
     """How long to train: the number on the command line, or ``default``."""
-    return int(sys.argv[1]) if len(sys.argv) > 1 else default
+    return next((int(word) for word in sys.argv[1:] if word.isdigit()), default)
 
 
 def make_envs(num_envs: int, **own: Any) -> gymnasium.vector.VectorEnv:

@@ -109,7 +109,8 @@ def play_the_same(game_id: str, options: dict[str, Any], num_envs: int, num_step
 
     first = device.deal(number=4) or device.to_host()
     device.deal()
-    assert (device.observation.cpu().numpy() != first.observation).any()
+    if game_id != "nim_v0":  # whose deals are alike
+        assert (device.observation.cpu().numpy() != first.observation).any()
     device.deal(number=4)
     assert_same(device, first)
 

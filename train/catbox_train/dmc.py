@@ -39,6 +39,8 @@ from catbox_train.rollout import Decisions, SelfPlayConfig
 class DMCConfig(SelfPlayConfig):
     """The settings of Deep Monte Carlo."""
 
+    games_on_gpu = True
+
     epsilon: Share = Field(
         0.1, description="probability of a random action at the start, falling linearly to epsilon_end"
     )

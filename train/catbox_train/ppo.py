@@ -43,6 +43,8 @@ LARGEST_LOGIT = 1e8
 class PPOConfig(SelfPlayConfig):
     """The settings of PPO."""
 
+    games_on_gpu = True
+
     ent_coef: Number = Field(
         0.06, ge=0, description="weight of the entropy bonus at the start, falling linearly to ent_coef_end"
     )

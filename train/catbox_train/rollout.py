@@ -11,7 +11,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from importlib.util import find_spec
-from typing import Annotated, Any, Literal, Self
+from typing import Annotated, Any, ClassVar, Literal, Self
 
 import numpy as np
 import torch
@@ -61,6 +61,8 @@ class SelfPlayConfig(TrainConfig):
 
     agent_settings = ("opponents",)
     size_settings = ("hidden", "games_per_update")
+    #: Whether the algorithm can learn from games that are played on a GPU (`device_rollout.make_rollout`).
+    games_on_gpu: ClassVar[bool] = False
 
     games_per_update: Count | Literal["auto"] = Field(
         "auto",
@@ -167,12 +169,25 @@ class SelfPlayConfig(TrainConfig):
 
 
 def games_on_gpu(config: SelfPlayConfig, game: Game) -> bool:
-    """Whether the games are played on the GPU of the network: on a CUDA GPU, by one process, with the extra ``gpu``
-    installed, among opponents that can play there: random, the hand-written players, earlier policies."""
-    if not config.device.startswith("cuda") or config.workers != 1 or find_spec("numba_cuda") is None:
-        return False
-    agents = (catbox_agents.make(spec, game, 0) for spec in config.agents()["opponents"])
-    return all(type(agent) is RandomAgent or isinstance(agent, ReasonedAgent) for agent in agents)
+    """Whether the games are played on the GPU of the network, see `why_on_cpu`."""
+    return why_on_cpu(config, game) is None
+
+
+def why_on_cpu(config: SelfPlayConfig, game: Game) -> str | None:
+    """Why the games of a run are played on the CPU; None if they are played on the GPU of its network."""
+    if not config.device.startswith("cuda"):
+        return f"device = {config.device!r}"
+    if not config.games_on_gpu:
+        return f"as always with {config.algorithm}"
+    if config.workers != 1:
+        return f"workers = {config.workers}"
+    if find_spec("numba_cuda") is None:
+        return "to play on the GPU: pip install 'catbox-env[gpu]'"
+    for spec in config.agents()["opponents"]:
+        agent = catbox_agents.make(spec, game, 0)
+        if type(agent) is not RandomAgent and not isinstance(agent, ReasonedAgent):
+            return f"opponents: of agents, random and heuristic alone play on a GPU, not {spec!r}"
+    return None
 
 
 @lru_cache(maxsize=16)

@@ -29,7 +29,7 @@ from catbox_train.config import TrainConfig
 from catbox_train.devices import free_memory
 from catbox_train.memory import check_memory
 from catbox_train.processes import Together
-from catbox_train.rollout import SelfPlayConfig, games_on_gpu
+from catbox_train.rollout import SelfPlayConfig, games_on_gpu, why_on_cpu
 from catbox_train.runs.checkpoint import (
     Counters,
     best_margin,
@@ -208,6 +208,10 @@ def _run_once(
                     start_run(run, config)
                 remove_leftovers(run)
                 loop = Loop(config, game, run, algorithm, options, on_update)
+                if config.device.startswith("cuda") and isinstance(config, SelfPlayConfig):
+                    reason = why_on_cpu(config, game)
+                    where = f"{config.device}, with its network" if reason is None else f"the CPU ({reason})"
+                    show(console, f"The run plays its games on {where}.")
                 try:
                     with _advice_on_resuming(run, options, begun=True):
                         loop.load_latest()

@@ -8,10 +8,13 @@ import sys
 from pathlib import Path
 
 import pytest
+import torch
 
 ROOT = Path(__file__).resolve().parents[2]
 #: Pages whose examples need an environment of their own: tests/ray runs these.
 ELSEWHERE = ("ray.md",)
+#: Pages whose examples need a GPU.
+ON_GPU = ("gpu.md",)
 
 
 def examples() -> list[tuple[str, str]]:
@@ -29,7 +32,9 @@ def examples() -> list[tuple[str, str]]:
 
 @pytest.mark.slow
 @pytest.mark.parametrize("code", [pytest.param(code, id=name) for name, code in examples()])
-def test_python_examples_run(code: str, tmp_path: Path) -> None:
+def test_python_examples_run(code: str, tmp_path: Path, request: pytest.FixtureRequest) -> None:
+    if request.node.callspec.id.rpartition("-")[0] in ON_GPU and not torch.cuda.is_available():
+        pytest.skip("no GPU here")
     command = [sys.executable, "-W", "error", "-c", code]
     result = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, timeout=300, check=False)
     assert result.returncode == 0, result.stderr

@@ -307,8 +307,9 @@ def game_metrics(decisions: Decisions, learner: Learner) -> tuple[int, dict[str,
     played, rounds, *totals = learner.group.summed(decisions.played, decisions.rounds, *flat)
     pairs = zip(sums, totals[::2], totals[1::2], strict=True)
     means = {name: total / count for name, total, count in pairs if count}
-    if idle := len(decisions.rewards) - len(decisions):  # on a GPU
-        means["learning/idle_rows"] = idle / len(decisions.rewards)
+    rows = sum(step.stop - step.start for step in decisions.steps)
+    if rows > len(decisions):  # on a GPU
+        means["learning/idle_rows"] = 1 - len(decisions) / rows
     return int(played), means | {"game/rounds": rounds}
 
 

@@ -67,10 +67,13 @@ class ReferenceUpdate:
         self.optimizer = torch.optim.Adam([self.weights], eps=EPSILON)
         moments: Any = {name: tensor.cpu().clone() for name, tensor in trainer.learner.moments.items()}
         self.optimizer.state[self.weights] = moments
-        self.rows = {name: torch.from_numpy(column.copy()) for name, column in decisions.columns.items()}
+        rows = decisions.rows.cpu()
+        self.rows = {name: column.cpu()[rows] for name, column in decisions.columns.items()}
         with torch.no_grad():
             _, self.values = self.outputs()
-        given = decisions.rewards.tolist(), self.values.tolist(), decisions.next_rows.tolist()
+        place = {row: k for k, row in enumerate(rows.tolist())} | {-1: -1}
+        next_rows = [place[row] for row in decisions.next_rows.cpu()[rows].tolist()]
+        given = decisions.rewards.cpu()[rows].tolist(), self.values.tolist(), next_rows
         advantages = torch.tensor(plain_gae(*given, self.config.gamma, self.config.gae_lambda))
         self.rows["returns"] = advantages + self.values
         scaled = (advantages.double() - advantages.double().mean()) / advantages.double().std(correction=0)

@@ -45,7 +45,7 @@ def test_later_sources_win(tmp_path: Path) -> None:
 def test_every_preset_is_for_every_game_and_number_of_players_on_a_computer_with_four_gib(
     preset: str, game_id: str
 ) -> None:
-    assert preset_names() == ["quick", "standard", "strong"]
+    assert preset_names() == ["quick", "standard", "strong", "gpu"]
     assert default_preset(game_id) == "quick"
     for num_players in range(2, 6):
         try:
@@ -169,6 +169,7 @@ def test_bad_settings_are_refused_by_name_and_value(overrides: dict[str, Any], m
         ({"opponents": ["random", "heuristic"]}, "eval_opponents"),
         ({"opponents": "random"}, "eval_opponents"),
         ({"history": True}, "the history encoder is gone"),
+        ({"compile": True}, "unknown setting 'compile': a CUDA graph is faster; leave it out"),
     ],
 )
 def test_a_setting_of_an_earlier_version_is_refused_with_its_new_name(

@@ -31,11 +31,18 @@ def test_a_return_is_what_the_seat_is_paid_from_the_decision_to_the_end() -> Non
         assert returns_of(decisions).tolist() == expected
 
 
-def test_a_return_that_is_not_finite_is_named() -> None:
-    decisions = decisions_of(np.random.default_rng(2), 3, 9)
-    decisions.rewards[0] = np.inf
+def test_a_return_that_is_not_finite_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    trainer: DMC = made(algorithm="dmc")
+    play = trainer.rollout.play
+
+    def spoiled(*given: Any) -> Decisions:
+        decisions = play(*given)
+        decisions.rewards[0] = np.inf
+        return decisions
+
+    monkeypatch.setattr(trainer.rollout, "play", spoiled)
     with pytest.raises(DivergedError, match="a return is not finite"):
-        returns_of(decisions)
+        trainer.update(0, 0.0)
 
 
 # Exploration.
@@ -45,22 +52,26 @@ def test_a_return_that_is_not_finite_is_named() -> None:
 @pytest.mark.parametrize("epsilon", [0.0, 0.25, 1.0])
 def test_actions_are_the_best_or_with_a_small_chance_any_legal_one(epsilon: float) -> None:
     rng, count = np.random.default_rng(3), 4000
-    values = np.tile(np.array([3, 1, 2, 9, 0, 7], np.float32), (count, 1))
-    masks = np.tile(np.array([True, True, True, False, True, False]), (count, 1))
-    actions = epsilon_greedy(values, masks, rng.random(count), epsilon)
+    values = torch.tensor([3.0, 1.0, 2.0, 9.0, 0.0, 7.0]).repeat(count, 1)
+    legal = np.array([True, True, True, False, True, False])
+    uniforms = torch.from_numpy(rng.random(count))
+    actions = epsilon_greedy(values, torch.from_numpy(legal).repeat(count, 1), uniforms, epsilon)
     frequency = np.bincount(actions, minlength=6) / count
-    expected = epsilon / 4 * masks[0] + (1 - epsilon) * np.array([1, 0, 0, 0, 0, 0])
+    expected = epsilon / 4 * legal + (1 - epsilon) * np.array([1, 0, 0, 0, 0, 0])
     assert np.abs(frequency - expected).max() < 0.03
-    assert (frequency[~masks[0]] == 0).all()
+    assert (frequency[~legal] == 0).all()
 
 
 @pytest.mark.nojit
 @pytest.mark.parametrize("value", [np.nan, -np.inf, np.inf])
 def test_a_value_that_is_not_finite_still_gives_a_legal_action(value: float) -> None:
-    values = np.full((4, 6), value, np.float32)
-    masks = np.array([[False, True, True, True, False, False]] * 4)
-    actions = epsilon_greedy(values, masks, np.array([0.0, np.nextafter(0.1, 0), 0.5, 0.999]), 0.1)
-    assert masks[np.arange(4), actions].all()
+    values = torch.full((4, 6), value)
+    masks = torch.tensor([[False, True, True, True, False, False]] * 4)
+    uniforms = torch.tensor([0.0, np.nextafter(0.1, 0), 0.5, 0.999], dtype=torch.float64)
+    for numbers in (uniforms, uniforms.float()):  # as on the CPU, and as on a GPU
+        for epsilon in (0.0, 0.1, torch.tensor(0.1)):
+            actions = epsilon_greedy(values, masks, numbers, epsilon)
+            assert masks[torch.arange(4), actions].all()
 
 
 # The loss.
@@ -77,7 +88,8 @@ def test_a_step_follows_the_squared_error_of_the_actions_that_were_taken(
     held: list[Decisions] = []
     monkeypatch.setattr(trainer.rollout, "play", lambda *given: held.append(play(*given)) or held[0])
     _, metrics = trainer.update(0, 0.0)
-    rows = {name: torch.from_numpy(column) for name, column in held[0].columns.items()}
+    learned = held[0].rows.cpu()
+    rows = {name: column.cpu()[learned] for name, column in held[0].columns.items()}
     network = MLP.for_policy(trainer.rollout.inputs, trainer.config.hidden)
     torch.nn.utils.vector_to_parameters(before, network.parameters())
     outputs, num_actions = network(rows["inputs"]), rows["masks"].shape[1]
@@ -86,7 +98,7 @@ def test_a_step_follows_the_squared_error_of_the_actions_that_were_taken(
         scaled = rows["action_features"].float() * network.action_scale
         values = values + (scaled * outputs[:, None, num_actions:]).sum(2)
     taken = values.gather(1, rows["actions"][:, None])[:, 0]
-    returns = torch.from_numpy(returns_of(held[0]))
+    returns = returns_of(held[0]).cpu()[learned]
     assert trainer.scale == pytest.approx(returns.std(correction=0).item(), rel=1e-5)
     expected = 0.5 * (taken - returns / trainer.scale).square().mean()
     expected.backward()
@@ -103,10 +115,10 @@ def test_the_values_are_those_of_the_way_it_plays() -> None:
     for update in range(15):
         _, metrics = trainer.update(update, 0.0)
     found = trainer.rollout.play(15, trainer.choose)
-    columns = [found.columns[name] for name in ("inputs", "action_features", "masks")]
-    values = trainer.policy().network.logits(*columns)
-    taken = values[np.arange(len(found)), found.columns["actions"]] * trainer.scale
-    returns = returns_of(found)
+    columns = {name: column.numpy() for name, column in found.columns.items()}
+    values = trainer.policy().network.logits(*map(columns.get, ("inputs", "action_features", "masks")))
+    taken = values[np.arange(len(found)), columns["actions"]] * trainer.scale
+    returns = returns_of(found).numpy()
     assert taken.mean() == pytest.approx(returns.mean(), abs=0.15 * float(returns.std()))
     assert np.corrcoef(taken, returns)[0, 1] > 0.2
     assert metrics["learning/explained_variance"] > 0.05

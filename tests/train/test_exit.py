@@ -42,7 +42,7 @@ def test_the_decisions_of_the_learner_are_searched() -> None:
     decisions = trainer.rollout.play(0, trainer.choose)
     searched, metrics = trainer.search(decisions, 0)
     assert 0 < metrics["searched"] == len(decisions) < 11 * 12
-    expected = sorted(row.tobytes() for row in decisions.columns["inputs"])
+    expected = sorted(row.tobytes() for row in decisions.columns["inputs"].numpy())
     assert sorted(row.tobytes() for row in searched["inputs"]) == expected
 
 

@@ -12,7 +12,7 @@ import torch
 from torch.nn.utils import vector_to_parameters
 
 from catbox_agents.networks.action_head import ILLEGAL, sample_legal
-from catbox_train.devices import check_compiler
+from catbox_train.learner import mean_and_variance
 from catbox_train.ppo import PPO, Minibatch, PPOConfig, gae, ppo_loss
 from catbox_train.rollout import Decisions
 from tests.train.agents_in_training import HIGHEST
@@ -48,8 +48,9 @@ def decisions_of(rng: np.random.Generator, players: int, steps: int) -> Decision
             last[seat] = len(next_rows)
             next_rows.append(-1)
         slices.append(slice(count, count := len(next_rows)))
-    rewards = rng.integers(-3, 4, count).astype(np.float32)
-    return Decisions({}, rewards, np.array(next_rows, np.int64), slices, count, 3, {}, {})
+    rewards = torch.from_numpy(rng.integers(-3, 4, count).astype(np.float32))
+    rows, after = torch.arange(count), torch.tensor(next_rows, dtype=torch.int64)
+    return Decisions({}, rows, rewards, after, slices, count, 3, {}, {})
 
 
 @pytest.mark.parametrize(("gamma", "gae_lambda"), [(1.0, 0.95), (0.9, 0.7), (1.0, 1.0), (0.8, 0.0)])
@@ -57,11 +58,19 @@ def test_advantages_agree_with_the_definition(gamma: float, gae_lambda: float) -
     rng = np.random.default_rng(5)
     for _ in range(20):
         decisions = decisions_of(rng, int(rng.integers(2, 6)), int(rng.integers(1, 40)))
-        values = rng.normal(size=len(decisions)).astype(np.float32)
+        values = torch.from_numpy(rng.normal(size=len(decisions)).astype(np.float32))
         found = gae(decisions, values, gamma, gae_lambda)
         given = decisions.rewards.tolist(), values.tolist(), decisions.next_rows.tolist()
-        assert (found.dtype, found.shape) == (np.float32, (len(decisions),))
-        assert found == pytest.approx(plain_gae(*given, gamma, gae_lambda), abs=1e-4)
+        assert (found.dtype, found.shape) == (torch.float32, (len(decisions),))
+        assert found.tolist() == pytest.approx(plain_gae(*given, gamma, gae_lambda), abs=1e-4)
+
+
+@pytest.mark.parametrize("number", [math.nan, math.inf])
+def test_the_variance_of_numbers_that_are_not_finite_is_not_finite(number: float) -> None:
+    learner = made().learner
+    assert mean_and_variance(torch.tensor([1.0, 2.0, 6.0]), learner) == (3.0, pytest.approx(14 / 3))
+    assert mean_and_variance(torch.tensor([0.1, 0.1, 0.1]), learner)[1] >= 0.0
+    assert not math.isfinite(mean_and_variance(torch.tensor([1.0, number]), learner)[1])
 
 
 # The loss.
@@ -214,7 +223,7 @@ def test_an_update_is_that_of_the_reference(device: str, kind: str, monkeypatch:
     def play_and_compare(*given: Any) -> Decisions:
         decisions = play(*given)
         check_what_was_noted(trainer, decisions, 0.1 if rough else 1e-4)
-        decisions.columns["log_probs"][::2] -= np.float32(0.4)
+        decisions.columns["log_probs"][::2] -= 0.4
         held.append(ReferenceUpdate(trainer, decisions))
         return decisions
 
@@ -261,9 +270,9 @@ def test_every_epoch_learns_from_every_decision_once_in_minibatches_of_the_size_
     seen: list[tuple[np.ndarray, int]] = []
     split, count = trainer.learner.minibatches, []
 
-    def record(num_rows: int, update: int) -> Any:
-        count.append(num_rows)
-        for rows, total in split(num_rows, update):
+    def record(given: torch.Tensor, update: int) -> Any:
+        count.append(len(given))
+        for rows, total in split(given, update):
             seen.append((rows.numpy(), total))
             yield rows, total
 
@@ -302,25 +311,3 @@ def test_ppo_starts_from_a_policy(tmp_path: Path) -> None:
     assert torch.equal(of_values, of_fresh), "a policy has no value"
     with pytest.raises(ValueError, match=r"start_from: .*nowhere does not exist"):
         PPO.check_run(config.replace(start_from=str(tmp_path / "nowhere")), config.make_game())
-
-
-def test_a_compiled_loss_is_the_same(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Traced as for a GPU, by the backend that compiles nothing."""
-    # Importing what traces turns the checks of distributions off.
-    monkeypatch.setattr(torch.distributions.Distribution, "_validate_args", True)
-    trainer, compiled = made(), made()
-    for each in (trainer, compiled):
-        monkeypatch.setattr(each.actor, "logits_of", each.actor._logits_on_gpu)
-    compiled.loss = torch.compile(compiled.plain_loss, dynamic=True, backend="eager")
-    for each in (trainer, compiled):
-        each.update(0, 0.0)
-    assert torch.allclose(trainer.learner.weights, compiled.learner.weights, atol=1e-6)
-
-
-def test_a_device_for_which_nothing_compiles_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
-    def fail(function: object) -> object:
-        raise RuntimeError("no compiler here\nand more")
-
-    monkeypatch.setattr(torch, "compile", fail)
-    with pytest.raises(ValueError, match=r"compile = true: .* for cpu here \(no compiler here\)"):
-        check_compiler(torch.device("cpu"))

@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+import torch
 
 from catbox_agents.errors import AgentError
 from catbox_env import Game
@@ -117,11 +118,11 @@ def test_the_gradient_of_processes_is_a_mean_over_all_their_decisions(
     config = small(minibatch_size=50)
     trainer: Any = PPO(config, config.make_game())
     learner: Learner = trainer.learner
-    alone = [total for _, total in learner.minibatches(400, 0)]
+    alone = [total for _, total in learner.minibatches(torch.arange(400), 0)]
     assert alone == [50] * 16
     monkeypatch.setattr(learner.group, "counts", lambda count: [count, 400 - count])
     for count in (0, 3, 200, 400):
-        shares = list(learner.minibatches(count, 0))
+        shares = list(learner.minibatches(torch.arange(count), 0))
         assert len(shares) == 16
         assert sum(len(rows) for rows, _ in shares) == 2 * count
         assert sum(total for _, total in shares) == 2 * 400

@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 import pytest
+import torch
 from numpy.typing import NDArray
 
 import catbox_agents
@@ -50,11 +51,11 @@ class Played(NamedTuple):
 
 
 def choose(
-    inputs: np.ndarray, action_features: np.ndarray, masks: np.ndarray, uniforms: np.ndarray
-) -> Mapping[str, np.ndarray]:
+    inputs: torch.Tensor, action_features: torch.Tensor, masks: torch.Tensor, uniforms: torch.Tensor
+) -> Mapping[str, torch.Tensor]:
     """A legal action by the random number of the game."""
-    place = (uniforms * masks.sum(axis=1)).astype(np.int64)
-    return {"actions": (masks.cumsum(axis=1) > place[:, None]).argmax(axis=1), "noted": uniforms}
+    place = (uniforms * masks.sum(1)).long()
+    return {"actions": (masks.cumsum(1) > place[:, None]).int().argmax(1), "noted": uniforms}
 
 
 def rollout_of(rank: int = 0, size: int = 1, state: bool = False, **settings: Any) -> Rollout:
@@ -86,7 +87,7 @@ def play(rollout: Rollout, update: int = 0, past: Any = None) -> Played:
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(Vec, "step", recorded)
         decisions = rollout.play(update, choose, past)
-    return Played(decisions, games, steps, rollout._line_up(update, len(past)))
+    return Played(decisions, games, steps, rollout._line_up(update, len(past))[rollout._share])
 
 
 def key(games: list[list[Step]]) -> list[list[tuple[Any, ...]]]:
@@ -112,6 +113,8 @@ def test_every_decision_of_the_learner_is_noted_once_in_order_with_its_pay(
         assert any(step.mask.sum() == 1 for game in games for step in game)
         assert len(found) == len(own) == sum(len(range(*rows.indices(10**6))) for rows in found.steps)
         assert found.played == sum(map(len, games)) == 20 * 24
+        assert found.rows.tolist() == list(range(len(found)))
+        columns = {name: column.numpy() for name, column in found.columns.items()}
         rows = {place: row for row, place in enumerate(own)}
         for (game, number), row in rows.items():
             seat, seen, mask, action, _ = games[game][number]
@@ -122,21 +125,21 @@ def test_every_decision_of_the_learner_is_noted_once_in_order_with_its_pay(
             ]
             until = later[0] if later else len(games[game])
             paid = sum(float(step.rewards[seat]) for step in games[game][number:until])
-            assert found.columns["inputs"][row, :size].tobytes() == seen
-            assert np.array_equal(found.columns["masks"][row], mask)
-            assert found.columns["actions"][row] == action
-            assert found.rewards[row] == pytest.approx(paid, abs=1e-5)
+            assert columns["inputs"][row, :size].tobytes() == seen
+            assert np.array_equal(columns["masks"][row], mask)
+            assert columns["actions"][row] == action
+            assert float(found.rewards[row]) == pytest.approx(paid, abs=1e-5)
             assert found.next_rows[row] == (rows[game, later[0]] if later else -1)
-        assert all(len(column) == len(found) for column in found.columns.values())
-        assert found.columns["noted"].dtype == np.float64
-        assert found.columns["states"].any(axis=1).all()
+        assert all(len(column) == len(found) for column in columns.values())
+        assert columns["noted"].dtype == np.float64
+        assert columns["states"].any(axis=1).all()
         features = catbox_agents.features.of(
             rollout.game
         ).compute(  # type: ignore[union-attr]
-            np.ascontiguousarray(found.columns["inputs"][:, :size]), found.columns["masks"]
+            np.ascontiguousarray(columns["inputs"][:, :size]), columns["masks"]
         )
-        assert np.array_equal(found.columns["inputs"][:, size:], features[0])
-        assert np.array_equal(found.columns["action_features"], features[1])
+        assert np.array_equal(columns["inputs"][:, size:], features[0])
+        assert np.array_equal(columns["action_features"], features[1])
         for sums, count in found.statistics.values():
             assert (count, np.isfinite(sums)) == (2 * (line_up == 0).sum(), True)
         assert found.rounds == 40

@@ -97,8 +97,10 @@ def test_a_last_step_that_ruins_the_networks_leaves_the_checkpoint_before(
         "evaluate_every": 1,
     }
 
-    def too_fast_at_last(learner: Learner, loss: torch.Tensor, learning_rate: float) -> Any:
-        return step(learner, loss, 1e38 if learner.moments["step"] == 2 else learning_rate)
+    def too_fast_at_last(learner: Learner, loss: torch.Tensor) -> Any:
+        if learner.moments["step"] == 2:
+            learner.set_learning_rate(1e38)
+        return step(learner, loss)
 
     monkeypatch.setattr(Learner, "step", too_fast_at_last)
     with pytest.raises(TrainingDiverged, match=r"in update 3: .*last good checkpoint is .*00000002"):

@@ -48,6 +48,7 @@ REPLACED = {
     "epochs": "it is now update_epochs",
     "value_weight": "it is now vf_coef",
     "opponents_in_training": "it is now opponents; the opponents of evaluations are eval_opponents",
+    "compile": "a CUDA graph is faster; leave it out",
     "history": "the history encoder is gone: in studies it made no measurable difference",
 }
 

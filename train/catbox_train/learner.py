@@ -332,7 +332,7 @@ def mean_and_variance(values: torch.Tensor, learner: Learner) -> tuple[float, fl
     own = values.double()
     count, total, squares = learner.group.summed(len(own), own.sum().item(), own.square().sum().item())
     mean = total / max(1, count)
-    return mean, max(0.0, squares / max(1, count) - mean**2)
+    return mean, max(squares / max(1, count) - mean**2, 0.0)  # this way round, NaN stays NaN
 
 
 def between(start: float, end: float, progress: float) -> float:

@@ -113,7 +113,7 @@ def test_a_group_counts_with_the_cells_that_the_cards_left_in_hand_can_still_add
 def planned(state: Any) -> tuple[Any, Any, Any, Any]:
     """What the heuristic of the seat to move knows: the parameters, the view, its weights and its plan."""
     agent: Any = catbox_agents.make("heuristic", state.game)
-    params, weights = state.game.params[0], agent._weights[0]
+    params, weights = state.game.params[0], agent.weights_record[0]
     views, plans = np.zeros(1, VIEW), np.zeros(1, reasons.PLAN)
     read_table(params, state.observation(state.current_player), views[0])
     reasons.plan_hand(params, views[0], weights, plans[0])

@@ -2,6 +2,7 @@
 
 from typing import Any
 
+import numpy as np
 import pytest
 
 import catbox_agents
@@ -89,7 +90,8 @@ def test_the_plan_knows_what_is_certain() -> None:
     """The sixth trick is won by who leads the highest card that is left of its suit."""
     state = reach(["AS KS QS 9C 2C 3C", "2S 3S 4S QC 5H 6H"], region="khmer", players=2)
     agent: Any = catbox_agents.make("heuristic", state.game)
-    params, weights, plan = state.game.params[0], agent._weights[0], cat_te.new_plan()
+    plans = np.zeros(1, cat_te.PLAN)
+    params, weights, plan = state.game.params[0], agent.weights_record[0], plans[0]
     cat_te.read_hand(params, weights, state.observation(0), plan)
     cat_te.outlook(plan, weights)
     cat_te.value_hands(params, plan)

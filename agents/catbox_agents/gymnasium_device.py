@@ -32,7 +32,7 @@ class DeviceLearnerVectorEnv(gymnasium.vector.VectorEnv[torch.Tensor, torch.Tens
 
     ``reset`` and ``step`` return what `LearnerVectorEnv` does, as torch tensors on the GPU, with these differences:
 
-    - ``opponents``: "random", "heuristic" (also "heuristic:variant=3"), or a sequence of these, one for each other
+    - ``opponents``: "random", "heuristic" (also "heuristic:3"), or a sequence of these, one for each other
       seat, clockwise from the learner.
     - An illegal action moves no game; ``step`` goes on doing nothing, and `check` says why. So check now and then.
     - Every game that ends is redealt in the same step. There is no ``final_obs``: nothing follows a reward with

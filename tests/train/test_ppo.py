@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -11,6 +12,7 @@ import pytest
 import torch
 from torch.nn.utils import vector_to_parameters
 
+from catbox_agents.networks import mlp
 from catbox_agents.networks.action_head import ILLEGAL, sample_legal
 from catbox_train.learner import mean_and_variance
 from catbox_train.ppo import PPO, Minibatch, PPOConfig, gae, ppo_loss
@@ -151,30 +153,46 @@ def random_rows(num_rows: int, num_actions: int, seed: int = 0) -> tuple[np.ndar
     return logits, masks
 
 
-def drawn(logits: np.ndarray, masks: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+def sample_on_gpu(
+    logits: np.ndarray, masks: np.ndarray, uniforms: np.ndarray
+) -> tuple[np.ndarray, np.ndarray]:
+    """As games on a GPU do it, with uniform numbers of float32."""
+    given = (torch.from_numpy(array) for array in (logits, masks, uniforms.astype(np.float32)))
+    actions, log_probs = mlp._sample_on_gpu(*given)
+    assert (actions.dtype, log_probs.dtype) == (torch.int64, torch.float32)
+    return actions.numpy(), log_probs.numpy()
+
+
+Sample = Callable[[np.ndarray, np.ndarray, np.ndarray], tuple[np.ndarray, np.ndarray]]
+samplers = pytest.mark.parametrize("sample", [sample_legal, sample_on_gpu])
+
+
+def drawn(sample: Sample, logits: np.ndarray, masks: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     with np.errstate(all="ignore"):  # without the compiler, NumPy warns of logits that are not finite
-        return sample_legal(logits, masks, np.random.default_rng(6).random(len(logits)))
+        return sample(logits, masks, np.random.default_rng(6).random(len(logits)))
 
 
 @pytest.mark.nojit
+@samplers
 @pytest.mark.parametrize("shift", [0.0, 1e4, -1e4])
-def test_drawn_log_probabilities_are_those_that_learning_sees(shift: float) -> None:
+def test_drawn_log_probabilities_are_those_that_learning_sees(sample: Sample, shift: float) -> None:
     """Neither a number that is added to all logits changes them, nor a large logit of an illegal action."""
     logits, masks = random_rows(500, 17)
     logits = (logits * 4).round() / 4 + np.float32(shift)  # no digit is lost
     expected = masked_log_probabilities(torch.from_numpy(logits), torch.from_numpy(masks)).numpy()
     logits[~masks] += 2e4
-    actions, log_probs = drawn(logits, masks)
+    actions, log_probs = drawn(sample, logits, masks)
     assert masks[np.arange(500), actions].all()
     assert log_probs == pytest.approx(expected[np.arange(500), actions], abs=1e-3 if shift else 1e-5)
 
 
 @pytest.mark.nojit
-def test_draws_have_the_stated_frequencies() -> None:
+@samplers
+def test_draws_have_the_stated_frequencies(sample: Sample) -> None:
     """Chi-squared of 40,000 draws of one row against its probabilities (4 degrees of freedom, 0.1 % level 18.5)."""
     logits, count = random_rows(1, 9, seed=4)[0] / 3, 40_000
     masks = np.array([[True, False, True, True, False, True, False, True, False]])
-    actions, _ = drawn(np.repeat(logits, count, axis=0), np.repeat(masks, count, axis=0))
+    actions, _ = drawn(sample, np.repeat(logits, count, axis=0), np.repeat(masks, count, axis=0))
     probabilities = masked_log_probabilities(torch.from_numpy(logits), torch.from_numpy(masks)).exp()[0]
     observed, expected = np.bincount(actions, minlength=9), count * probabilities.numpy()
     assert (observed[~masks[0]] == 0).all()
@@ -182,23 +200,40 @@ def test_draws_have_the_stated_frequencies() -> None:
 
 
 @pytest.mark.nojit
-@pytest.mark.parametrize("number", [np.nan, np.inf, 1e38])
-def test_an_illegal_action_is_never_drawn_whatever_the_logits(number: float) -> None:
+@samplers
+@pytest.mark.parametrize("number", [np.nan, np.inf, -np.inf, 1e38])
+def test_an_illegal_action_is_never_drawn_whatever_the_logits(sample: Sample, number: float) -> None:
     _, masks = random_rows(500, 9)
-    actions, _ = drawn(np.full((500, 9), number, np.float32), masks)
+    actions, _ = drawn(sample, np.full((500, 9), number, np.float32), masks)
     assert masks[np.arange(500), actions].all()
 
 
 @pytest.mark.nojit
-def test_the_ends_of_the_unit_interval_give_the_first_and_the_last_action_that_has_a_probability() -> None:
+@samplers
+def test_the_ends_of_the_unit_interval_give_the_first_and_the_last_action_that_has_a_probability(
+    sample: Sample,
+) -> None:
     """The cumulative sum may round to just under 1: the last legal action is drawn then, never an illegal one."""
     logits, masks = random_rows(300, 12, seed=7)
-    assert (sample_legal(logits, masks, np.zeros(300))[0] == masks.argmax(axis=1)).all()
+    assert (sample(logits, masks, np.zeros(300))[0] == masks.argmax(axis=1)).all()
     last = 11 - masks[:, ::-1].argmax(axis=1)
-    assert (sample_legal(logits, masks, np.full(300, 1.0))[0] == last).all()
+    for largest in (1.0, np.nextafter(np.float32(1), np.float32(0))):
+        assert (sample(logits, masks, np.full(300, largest))[0] == last).all()
     hardly = np.array([[-1e4, 3.0, -1e4]], np.float32)
-    actions, log_probs = sample_legal(hardly, np.ones((1, 3), bool), np.zeros(1))
-    assert (actions.tolist(), log_probs.tolist()) == ([1], [0.0])
+    for end in (0.0, np.nextafter(np.float32(1), np.float32(0))):
+        actions, log_probs = sample(hardly, np.ones((1, 3), bool), np.full(1, end))
+        assert (actions.tolist(), log_probs.tolist()) == ([1], [0.0])
+
+
+@samplers
+def test_tensors_are_sampled_from_as_arrays_are(sample: Sample) -> None:
+    logits, masks = random_rows(2000, 17)
+    uniforms = np.random.default_rng(1).random(2000).astype(np.float32)
+    expected = sample(logits, masks, uniforms)
+    actions, log_probs = mlp.sample_legal(*map(torch.from_numpy, (logits, masks, uniforms)))
+    assert (actions.numpy() == expected[0]).mean() > 0.998  # rounding
+    same = actions.numpy() == expected[0]
+    assert log_probs.numpy()[same] == pytest.approx(expected[1][same], abs=1e-5)
 
 
 # An update.

@@ -1,0 +1,376 @@
+"""Self-play on a GPU: where games are played, and in Numba's simulator what is noted of them and learned from it.
+
+The simulator needs another Python process, in which nothing is compiled: this file is also its script.
+"""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+import pytest
+import torch
+from numpy.typing import NDArray
+
+import catbox_agents
+from catbox_env import Vec
+from catbox_train import device_rollout, rollout
+from catbox_train.algorithm import algorithm_class
+from catbox_train.graphs import GradientSteps, Graph
+from catbox_train.rollout import PAST, Decisions, games_on_gpu, why_on_cpu
+from tests.train.agents_in_training import HIGHEST
+from tests.train.ppo_reference import ReferenceUpdate
+from tests.train.ppo_runs import GAME, made, small
+
+#: Two rounds, and paid after each of them.
+MATCH = {**GAME, "rounds": 2}
+TABLES = {"heuristic": 0.25, "random": 0.25, PAST: 0.25}
+SETTINGS: dict[str, Any] = {
+    "game_options": MATCH,
+    "games_per_update": 12,
+    "opponents": TABLES,
+    "past_every": 1,
+    "past_policies": 2,
+}
+#: What the algorithms may be made of.
+KINDS: dict[str, dict[str, Any]] = {
+    "ppo": {"algorithm": "ppo"},
+    "critic": {"algorithm": "ppo", "privileged_critic": True, "action_features": False},
+    "dmc": {"algorithm": "dmc", "epsilon": 0.3},
+}
+
+
+# Where games are played.
+
+
+def on(device: str, **settings: Any) -> Any:
+    """Settings for a device that is perhaps not here."""
+    return small(**settings).replace(device=device)
+
+
+@pytest.mark.parametrize(
+    ("device", "settings", "reason"),
+    [
+        ("cuda:0", {}, None),
+        ("cuda:1", {"algorithm": "dmc", "opponents": {"random": 0.1, "heuristic:3": 0.2, PAST: 0.1}}, None),
+        ("cpu", {}, "device = 'cpu'"),
+        ("mps", {}, "device = 'mps'"),
+        ("cuda:0", {"algorithm": "exit"}, "as always with exit"),
+        ("cuda:0", {"workers": 2}, "workers = 2"),
+        ("cuda:0", {"opponents": {"heuristic": 0.1, "pimc": 0.1}}, r"not 'pimc'"),
+        ("cuda:0", {"opponents": {HIGHEST: 0.1}}, "random and heuristic alone play on a GPU, not 'tests.train"),
+    ],
+)  # fmt: skip
+def test_games_are_played_on_a_cuda_gpu_among_opponents_that_can_play_there(
+    device: str, settings: dict[str, Any], reason: str | None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(rollout, "find_spec", lambda name: name == "numba_cuda")
+    config = on(device, **settings)
+    game = config.make_game()
+    found = why_on_cpu(config, game)
+    assert games_on_gpu(config, game) == (reason is None) == (found is None)
+    assert reason is None or reason.replace("\\", "") in str(found)
+
+
+def test_without_numba_cuda_the_games_are_played_on_the_cpu(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(rollout, "find_spec", lambda name: None)
+    config = on("cuda:0")
+    game = config.make_game()
+    assert not games_on_gpu(config, game)
+    assert "pip install 'catbox-env[gpu]'" in str(why_on_cpu(config, game))
+
+
+def test_the_memory_of_games_on_a_gpu_is_that_of_all_their_steps(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(rollout, "find_spec", lambda name: True)
+    config = on("cuda:0", games_per_update=1000, game_options=MATCH)
+    game = config.make_game()
+    needed = algorithm_class("ppo").memory_needed(config, game)
+    inputs = rollout.NetworkInputs(game, True, True)
+    row = inputs.size + game.num_actions * (1 + inputs.action_size)
+    assert game.max_game_length >= 24
+    assert 1 < needed / (1000 * game.max_game_length * row) < 1.6
+
+
+# CUDA graphs on a CPU.
+
+
+def test_without_cuda_a_graph_calls_its_function() -> None:
+    number = torch.zeros(())
+    graph = Graph(lambda: number.add_(1), torch.device("cpu"), [torch.Generator()])
+    assert [float(graph()) for _ in range(6)] == [1, 2, 3, 4, 5, 6]  # type: ignore[arg-type]
+
+
+def test_gradient_steps_return_the_metrics_of_each_step_whatever_its_size() -> None:
+    given: list[tuple[list[int], int]] = []
+    metrics = torch.zeros(2)
+
+    def step(rows: torch.Tensor, total: int) -> torch.Tensor:
+        given.append((rows.tolist(), total))
+        return metrics.copy_(torch.tensor([float(rows.sum()), float(total)]))  # as a graph: the same tensor
+
+    steps = GradientSteps(step, torch.device("cpu"))
+    batches = [([1, 2], 2), ([3, 4], 2), ([5], 1), ([6], 3), ([7, 8], 2)]
+    found = [steps(torch.tensor(rows), total) for rows, total in batches]
+    assert given == batches
+    assert [each.tolist() for each in found] == [[sum(rows), total] for rows, total in batches]
+
+
+# In the simulator.
+
+
+class Move(NamedTuple):
+    """A step of all games, recorded from outside: (N, ...)."""
+
+    seats: NDArray[np.int8]  # -1: the game is over
+    seen: NDArray[np.int8]
+    states: NDArray[np.int8]
+    masks: NDArray[np.bool_]
+    actions: NDArray[np.int64]
+    rewards: NDArray[np.float32]
+
+
+def simulate() -> None:
+    """Let all games of training be played in the simulator."""
+    from catbox_env.adapters import device
+
+    assert device.SIMULATED
+    device._torch = lambda name: torch
+    device_rollout.games_on_gpu = lambda config, game: True  # type: ignore[assignment]
+
+
+def trainer_of(kind: str, **settings: Any) -> Any:
+    trainer = made(**SETTINGS | KINDS[kind] | settings)
+    assert type(trainer.rollout).__name__ == "DeviceRollout"
+    return trainer
+
+
+def recorded(trainer: Any, update: int) -> tuple[Decisions, list[Move]]:
+    """The games of ``update``, played among the earlier policies that there are."""
+    own, moves = trainer.rollout, []
+    step = own.vec.step
+
+    def record(actions: torch.Tensor, rows: torch.Tensor) -> None:
+        vec = own.vec
+        states = vec._state_vectors
+        before = [
+            array.numpy().copy()
+            for array in (vec.current_player, vec.observation, states, vec.action_mask, actions)
+        ]
+        assert np.array_equal(before[0] >= 0, rows.numpy())
+        step(actions, rows)
+        moves.append(Move(*before, vec.rewards.numpy().copy()))
+
+    own.vec.step = record
+    trainer.player = own.player(trainer.actor, trainer.precision)
+    decisions = own.play(update, trainer.choose, trainer.past.agents)
+    del own.vec.step
+    return decisions, moves
+
+
+def check_what_is_noted(kind: str) -> None:
+    """Every decision of the learner is noted once, in order, with its pay; and each seat plays as it should."""
+    trainer = trainer_of(kind)
+    number, players = 12, trainer.game.num_players
+    for update in range(2):
+        trainer.update(update, 0.0)
+    found, moves = recorded(trainer, 2)
+    line_up = trainer.rollout._line_up(2, 2)
+    columns = {name: column.numpy() for name, column in found.columns.items()}
+    decided = {  # (game, seat) -> steps
+        (game, seat): [
+            k
+            for k, move in enumerate(moves)
+            if move.seats[game] == seat and line_up[game, seat] == 0 and move.masks[game].sum() > 1
+        ]
+        for game in range(number)
+        for seat in range(players)
+    }
+    assert found.rows.tolist() == sorted(
+        k * number + game for (game, _), steps in decided.items() for k in steps
+    )
+    assert [slice(k * number, (k + 1) * number) for k in range(len(moves))] == found.steps
+    assert found.played == sum((move.seats >= 0).sum() for move in moves) == number * 24
+    assert found.rounds == 2 * number
+    paid = np.sum([move.rewards for move in moves], axis=0)
+    for (game, seat), steps in decided.items():
+        rows = [k * number + game for k in steps]
+        for k, row, until in zip(steps, rows, [*steps[1:], len(moves)], strict=False):
+            move = moves[k]
+            assert np.array_equal(columns["inputs"][row, : len(move.seen[game])], move.seen[game])
+            assert np.array_equal(columns["masks"][row], move.masks[game])
+            assert np.array_equal(columns["states"][row], move.states[game])
+            assert columns["actions"][row] == move.actions[game]
+            rewards = sum(float(later.rewards[game, seat]) for later in moves[k:until])
+            assert float(found.rewards[row]) == pytest.approx(rewards, abs=1e-5)
+        assert found.next_rows[rows].tolist() == [*rows, -1][1:] if rows else True
+        first = steps[0] if steps else len(moves)
+        early = sum(float(move.rewards[game, seat]) for move in moves[:first])
+        total = early + float(found.rewards[rows].sum())
+        assert total == pytest.approx(float(paid[game, seat]), abs=1e-4)
+    idle = np.setdiff1d(np.arange(len(found.rewards)), found.rows.numpy())
+    assert (found.rewards[idle] == 0).all()
+    assert (found.next_rows[idle] == -1).all()
+    for move in moves:
+        running = move.seats >= 0
+        assert move.masks[np.arange(number), move.actions][running].all()
+    own = line_up == 0
+    for sums, count in found.statistics.values():
+        assert (count, np.isfinite(sums)) == (own.sum(), True)
+    check_inputs(trainer, found)
+    check_opponents(trainer, moves, line_up)
+
+
+def check_inputs(trainer: Any, found: Decisions) -> None:
+    rows, size = found.rows, trainer.game.observation_layout.size
+    inputs, masks = found.columns["inputs"][rows].numpy(), found.columns["masks"][rows].numpy()
+    expected = trainer.rollout.inputs.compute(np.ascontiguousarray(inputs[:, :size]), masks)
+    assert np.array_equal(inputs, expected[0])
+    assert np.array_equal(found.columns["action_features"][rows].numpy(), expected[1])
+
+
+def check_opponents(trainer: Any, moves: list[Move], line_up: NDArray[np.int64]) -> None:
+    """Heuristics, and earlier policies that take their best action, play what they would play anyway."""
+    past = trainer.past.agents
+    assert line_up.max() == 4
+    heuristic = catbox_agents.make("heuristic", trainer.game, 0)
+    agents = {1: heuristic, **({3: past[0], 4: past[1]} if past[0].greedy else {})}
+    asked = {k: 0 for k in range(1, 5)}
+    lowest = dict(asked)
+    for move in moves:
+        player = np.where(move.seats >= 0, line_up[np.arange(len(line_up)), move.seats], -1)
+        choice = move.masks.sum(axis=1) > 1
+        for k in asked:
+            games = np.flatnonzero((player == k) & choice)
+            asked[k] += len(games)
+            lowest[k] += int((move.masks[games].argmax(axis=1) == move.actions[games]).sum())
+            if k in agents and len(games):
+                expected = agents[k].act_batch(move.seen[games], move.masks[games])
+                assert np.array_equal(move.actions[games], expected)
+    assert all(count > 10 for count in asked.values())
+    assert all(0 < count < asked[k] for k, count in lowest.items() if k not in agents)
+
+
+def check_shares(kind: str) -> None:
+    """Every opponent has exactly its share of the games, the earlier policies as many each, always the same games."""
+    shares = {"heuristic": 0.1, "random": 0.25, PAST: 0.35}
+    trainer = trainer_of(kind, opponents=shares, games_per_update=40, learner_seats=1)
+    own = trainer.rollout
+    counts = {0: [26, 4, 10, 0, 0], 1: [12, 4, 10, 14, 0], 2: [12, 4, 10, 7, 7]}
+    for num_past, expected in counts.items():
+        found = [own._line_up(update, num_past) for update in range(3)]
+        for line_up in found:
+            opponent = line_up.max(axis=1)
+            assert np.bincount(opponent, minlength=5).tolist() == expected
+            assert ((line_up == 0).sum(axis=1)[opponent > 0] == 1).all()
+            assert np.array_equal(opponent, found[0].max(axis=1))
+        assert not np.array_equal(found[0], found[1])
+    beaten = recorded(trainer, 0)[0].beaten
+    assert {name: count for name, (_, count) in beaten.items()} == {"heuristic": 4, "random": 10, PAST: 0}
+    thirds = trainer_of(kind, opponents={"heuristic": 1 / 3, "random": 2 / 3}).rollout._line_up(0, 0)
+    assert np.bincount(thirds.max(axis=1)).tolist() == [0, 4, 8]
+
+
+def check_repeated(kind: str) -> None:
+    """The games of an update depend on the seed and its number, not on what was played before."""
+    once, again, other = trainer_of(kind), trainer_of(kind), trainer_of(kind, seed=2)
+    recorded(again, 0)
+    (decisions, moves), (repeated, same_moves) = recorded(once, 1), recorded(again, 1)
+    np.testing.assert_equal(same_moves, moves)
+    assert all(
+        torch.equal(repeated.columns[name][repeated.rows], decisions.columns[name][decisions.rows])
+        for name in decisions.columns
+    )
+    assert torch.equal(repeated.rewards, decisions.rewards)
+    games = games_of(moves)
+    assert len(games) == 12
+    assert not games & games_of(recorded(other, 1)[1])
+    assert not games & games_of(recorded(once, 2)[1])
+
+
+def games_of(moves: list[Move]) -> set[bytes]:
+    """All that was seen in each game."""
+    return {b"".join(move.seen[game].tobytes() for move in moves) for game in range(12)}
+
+
+def check_restored(kind: str) -> None:
+    """A run restored from its state learns the same bits as one that went on."""
+    going, restored = trainer_of(kind), trainer_of(kind)
+    for update in range(3):
+        going.update(update, 0.1 * update)
+    restored.restore(going.state())
+    for update in (3, 4):
+        expected, found = (each.update(update, 0.1 * update) for each in (going, restored))
+        assert found == expected
+        assert 0 < expected[1]["learning/idle_rows"] < 1
+    np.testing.assert_equal(restored.state(), going.state())
+
+
+def check_learned(kind: str) -> None:
+    """A step of PPO is that of the reference, which knows of decisions alone."""
+    settings = {"max_grad_norm": 1e9, "update_epochs": 2, "minibatch_size": 10**6, "ent_coef": 0.3}
+    trainer = trainer_of(kind, learning_rate=2e-3, **settings)
+    weights = trainer.learner.weights.detach()
+    weights += 0.1 * torch.randn(weights.shape, generator=torch.Generator().manual_seed(1))
+    trainer.update(0, 0.0)
+    before, play, held = weights.clone(), trainer.rollout.play, []
+
+    def play_and_hold(*given: Any) -> Decisions:
+        held.append(play(*given))
+        return held[-1]
+
+    trainer.rollout.play = play_and_hold
+    reference, batch = [], trainer.batch
+    trainer.batch = lambda found: reference.append(ReferenceUpdate(trainer, found)) or batch(found)
+    _, metrics = trainer.update(1, 0.0)
+    (expected,) = reference
+    expected.learn(2e-3, 0.3)
+    wanted = expected.weights.detach()
+    assert (weights - wanted).norm() < 1e-3 * (before - wanted).norm() > 0
+    for name, value in expected.metrics.items():
+        assert metrics[f"learning/{name}"] == pytest.approx(value, rel=1e-3, abs=1e-5), name
+
+
+CHECKS = {
+    "noted": check_what_is_noted,
+    "shares": check_shares,
+    "repeated": check_repeated,
+    "restored": check_restored,
+    "learned": check_learned,
+}
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(find_spec("numba_cuda") is None, reason="the extra gpu is not installed")
+@pytest.mark.parametrize(
+    ("check", "kind"),
+    [
+        *((check, kind) for check in ("noted", "restored") for kind in KINDS),
+        ("repeated", "ppo"),
+        ("repeated", "dmc"),
+        ("shares", "ppo"),
+        ("learned", "ppo"),
+        ("learned", "critic"),
+    ],
+)
+def test_the_simulator(check: str, kind: str) -> None:
+    """What each check says."""
+    result = subprocess.run(
+        [sys.executable, "-m", __spec__.name, check, kind],
+        env={**os.environ, "NUMBA_ENABLE_CUDASIM": "1", "NUMBA_DISABLE_JIT": "1"},
+        cwd=Path(__file__).parents[2],
+        capture_output=True,
+        text=True,
+        timeout=300,
+        check=False,
+    )
+    assert result.returncode == 0, result.stderr
+
+
+if __name__ == "__main__":
+    simulate()
+    CHECKS[sys.argv[1]](sys.argv[2])

@@ -18,7 +18,7 @@ import torch
 from numpy.typing import NDArray
 
 import catbox_agents
-from catbox_env import Vec
+from catbox_agents.features import NetworkInputs
 from catbox_train import device_rollout, rollout
 from catbox_train.algorithm import algorithm_class
 from catbox_train.graphs import GradientSteps, Graph
@@ -90,7 +90,7 @@ def test_the_memory_of_games_on_a_gpu_is_that_of_all_their_steps(monkeypatch: py
     config = on("cuda:0", games_per_update=1000, game_options=MATCH)
     game = config.make_game()
     needed = algorithm_class("ppo").memory_needed(config, game)
-    inputs = rollout.NetworkInputs(game, True, True)
+    inputs = NetworkInputs(game, True, True)
     row = inputs.size + game.num_actions * (1 + inputs.action_size)
     assert game.max_game_length >= 24
     assert 1 < needed / (1000 * game.max_game_length * row) < 1.6
@@ -139,8 +139,9 @@ def simulate() -> None:
     from catbox_env.adapters import device
 
     assert device.SIMULATED
-    device._torch = lambda name: torch
-    device_rollout.games_on_gpu = lambda config, game: True  # type: ignore[assignment]
+    patch = pytest.MonkeyPatch()
+    patch.setattr(device, "_torch", lambda name: torch)
+    patch.setattr(device_rollout, "games_on_gpu", lambda config, game: True)
 
 
 def trainer_of(kind: str, **settings: Any) -> Any:
@@ -239,7 +240,7 @@ def check_opponents(trainer: Any, moves: list[Move], line_up: NDArray[np.int64])
     assert line_up.max() == 4
     heuristic = catbox_agents.make("heuristic", trainer.game, 0)
     agents = {1: heuristic, **({3: past[0], 4: past[1]} if past[0].greedy else {})}
-    asked = {k: 0 for k in range(1, 5)}
+    asked = dict.fromkeys(range(1, 5), 0)
     lowest = dict(asked)
     for move in moves:
         player = np.where(move.seats >= 0, line_up[np.arange(len(line_up)), move.seats], -1)
@@ -317,17 +318,17 @@ def check_learned(kind: str) -> None:
     weights = trainer.learner.weights.detach()
     weights += 0.1 * torch.randn(weights.shape, generator=torch.Generator().manual_seed(1))
     trainer.update(0, 0.0)
-    before, play, held = weights.clone(), trainer.rollout.play, []
+    before, play = weights.clone(), trainer.rollout.play
+    held: list[ReferenceUpdate] = []
 
-    def play_and_hold(*given: Any) -> Decisions:
-        held.append(play(*given))
-        return held[-1]
+    def play_and_compare(*given: Any) -> Decisions:
+        decisions: Decisions = play(*given)
+        held.append(ReferenceUpdate(trainer, decisions))
+        return decisions
 
-    trainer.rollout.play = play_and_hold
-    reference, batch = [], trainer.batch
-    trainer.batch = lambda found: reference.append(ReferenceUpdate(trainer, found)) or batch(found)
+    trainer.rollout.play = play_and_compare
     _, metrics = trainer.update(1, 0.0)
-    (expected,) = reference
+    (expected,) = held
     expected.learn(2e-3, 0.3)
     wanted = expected.weights.detach()
     assert (weights - wanted).norm() < 1e-3 * (before - wanted).norm() > 0

@@ -27,8 +27,8 @@ from tests.train.agents_in_training import HIGHEST
 from tests.train.ppo_reference import ReferenceUpdate
 from tests.train.ppo_runs import GAME, made, small
 
-#: Two rounds, and paid after each of them.
-MATCH = {**GAME, "rounds": 2}
+#: Two rounds, and paid after each of them. A bid is no decision.
+MATCH = {**GAME, "rounds": 2, "bids": [1]}
 TABLES = {"heuristic": 0.25, "random": 0.25, PAST: 0.25}
 SETTINGS: dict[str, Any] = {
     "game_options": MATCH,
@@ -197,6 +197,8 @@ def check_what_is_noted(kind: str) -> None:
     assert [slice(k * number, (k + 1) * number) for k in range(len(moves))] == found.steps
     assert found.played == sum((move.seats >= 0).sum() for move in moves) == number * 24
     assert found.rounds == 2 * number
+    forced = np.array([(move.seats >= 0) & (move.masks.sum(axis=1) == 1) for move in moves])
+    assert forced.sum() >= number * 2 * players
     paid = np.sum([move.rewards for move in moves], axis=0)
     for (game, seat), steps in decided.items():
         rows = [k * number + game for k in steps]

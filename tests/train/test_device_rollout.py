@@ -8,6 +8,8 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -23,6 +25,7 @@ from catbox_train import device_rollout, rollout
 from catbox_train.algorithm import algorithm_class
 from catbox_train.graphs import GradientSteps, Graph
 from catbox_train.rollout import PAST, Decisions, games_on_gpu, why_on_cpu
+from catbox_train.runs.loop import own_torch_settings
 from tests.train.agents_in_training import HIGHEST
 from tests.train.ppo_reference import ReferenceUpdate
 from tests.train.ppo_runs import GAME, made, small
@@ -42,6 +45,8 @@ KINDS: dict[str, dict[str, Any]] = {
     "ppo": {"algorithm": "ppo"},
     "critic": {"algorithm": "ppo", "privileged_critic": True, "action_features": False},
     "dmc": {"algorithm": "dmc", "epsilon": 0.3},
+    "cat_te": {"game": "cat_te_v0", "game_options": {}},
+    "petrify": {"game": "petrify_v0", "game_options": {}},
 }
 
 
@@ -94,6 +99,22 @@ def test_the_memory_of_games_on_a_gpu_is_that_of_all_their_steps(monkeypatch: py
     row = inputs.size + game.num_actions * (1 + inputs.action_size)
     assert game.max_game_length >= 24
     assert 1 < needed / (1000 * game.max_game_length * row) < 1.6
+
+
+def test_the_gpu_of_a_run_is_torchs_current_one(monkeypatch: pytest.MonkeyPatch) -> None:
+    """As kernels of games on it need."""
+    entered: list[Any] = []
+
+    @contextmanager
+    def current(gpu: Any) -> Iterator[None]:
+        entered.append(gpu)
+        yield
+
+    monkeypatch.setattr(torch.cuda, "device", current)
+    for device in ("cuda:1", "cpu"):
+        with own_torch_settings(device):
+            pass
+    assert entered == [1, -1]
 
 
 # CUDA graphs on a CPU.
@@ -352,7 +373,8 @@ CHECKS = {
 @pytest.mark.parametrize(
     ("check", "kind"),
     [
-        *((check, kind) for check in ("noted", "restored") for kind in KINDS),
+        *(("restored", kind) for kind in KINDS),
+        *(("noted", kind) for kind in ("ppo", "critic", "dmc")),
         ("repeated", "ppo"),
         ("repeated", "dmc"),
         ("shares", "ppo"),

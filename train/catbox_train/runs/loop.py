@@ -164,7 +164,7 @@ def _run(
     if any(imports_module(spec) or asks_server(spec) for spec in specs):
         options = ["--trust", *options]
     losses, before = 0, None
-    with StopRequest() as stop, own_torch_settings():
+    with StopRequest() as stop, own_torch_settings(config.device):
         while True:
             try:
                 return _run_once(config, game, run, console, new, make_algorithm, options, on_update, stop)
@@ -266,8 +266,9 @@ def _memory_for(config: TrainConfig, new: bool) -> Iterator[None]:
 
 
 @contextmanager
-def own_torch_settings() -> Iterator[None]:
-    """Within it, torch has the settings that training is made for, whatever the program has chosen for itself.
+def own_torch_settings(learns_on: str = "cpu") -> Iterator[None]:
+    """Within it, torch has the settings that training is made for, whatever the program has chosen for itself: the
+    current GPU is the one that a run ``learns_on`` (cpu, cuda:N, mps), as games on it need.
 
     Each process computes in one thread: threads of torch spin while they wait for one another.
     """
@@ -277,7 +278,13 @@ def own_torch_settings() -> Iterator[None]:
         if device.type != "cpu":  # to set it costs time in every call of torch
             torch.set_default_device("cpu")
         torch.set_num_threads(1)
-        with torch.inference_mode(False), torch.enable_grad(), torch.autocast("cpu", enabled=False):
+        gpu = torch.device(learns_on).index if learns_on.startswith("cuda") else -1  # -1: as it is
+        with (
+            torch.cuda.device(gpu),
+            torch.inference_mode(False),
+            torch.enable_grad(),
+            torch.autocast("cpu", enabled=False),
+        ):
             yield
     finally:
         torch.set_default_dtype(kind)

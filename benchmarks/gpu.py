@@ -45,7 +45,12 @@ def measure(quick: bool) -> list[Metric]:
                     found.append(num_envs * num_steps / clock.seconds)
             name = f"{game_id}, {num_envs:,} games on a GPU, {what}"
             metrics.append(metric_of(name, found, target=target if first else None))
-    metrics.append(training_speed(3 if quick else 10))
+    updates = 3 if quick else 10
+    metrics.append(training_speed("PPO with the preset gpu, 5 players", updates, TRAINING))
+    large = {"games_per_update": 65_536, "minibatch_size": 16_384}
+    metrics.append(
+        training_speed("the same, games_per_update 65,536, minibatch_size 16,384", updates, None, **large)
+    )
     seeds = (1,) if quick else (1, 2, 3)
     taken = [seconds_to_level(5, seed, 1.0 if quick else 60.0, "gpu", "cuda", 0.5) for seed in seeds]
     metrics.append(
@@ -54,9 +59,9 @@ def measure(quick: bool) -> list[Metric]:
     return metrics
 
 
-def training_speed(updates: int) -> Metric:
-    """Decisions per second of playing and learning with the preset ``gpu``."""
-    config = load_config("gpu")
+def training_speed(name: str, updates: int, target: float | None, **settings: int) -> Metric:
+    """Decisions per second of playing and learning with the preset ``gpu`` and other ``settings``."""
+    config = load_config("gpu", overrides=settings)
     game = config.make_game()
     config = config.resolved(game)
     algorithm = algorithm_class(config.algorithm)(config, game)
@@ -67,7 +72,7 @@ def training_speed(updates: int) -> Metric:
             played, _ = algorithm.update(update, 0.0)
         if update > 1:  # the first ones compile
             found.append(played / clock.seconds)
-    return metric_of("PPO with the preset gpu, 5 players", found, target=TRAINING)
+    return metric_of(name, found, target=target)
 
 
 def by_chance(vec: Any, network: nn.Module) -> None:

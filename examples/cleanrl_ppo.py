@@ -6,6 +6,7 @@ python examples/cleanrl_ppo.py cuda     games, network and learning on a GPU alo
 """
 
 import sys
+from typing import Any
 
 import gymnasium
 import torch
@@ -36,7 +37,7 @@ def make_gpu_envs(num_envs: int) -> gymnasium.vector.VectorEnv:
     )  # fmt: skip
 
 
-def train(actor: nn.Module, envs: gymnasium.vector.VectorEnv, updates: int, device: str = "cpu") -> None:
+def train(actor: nn.Module, envs: Any, updates: int, device: str = "cpu") -> None:
     critic = mlp(1).to(device)
     parameters = [*actor.parameters(), *critic.parameters()]
     optimizer = torch.optim.Adam(parameters, lr=1e-3, eps=1e-5)
@@ -52,6 +53,8 @@ def train(actor: nn.Module, envs: gymnasium.vector.VectorEnv, updates: int, devi
             observation, reward, ended, _, info = envs.step(action if device == "cuda" else action.numpy())
             paid, goes_on = torch.as_tensor(reward).float(), torch.as_tensor(~ended).float()
             rows.append((seen, mask, action, choice.log_prob(action), value, paid, goes_on))
+        if device == "cuda":
+            envs.check()  # raises an illegal action
         seen, mask, action, log_prob, values, paid, goes_on = map(torch.stack, zip(*rows, strict=True))
         following = critic(torch.as_tensor(observation).float())[:, 0].detach()
         advantages, advantage = torch.zeros_like(values), torch.zeros_like(following)

@@ -19,43 +19,49 @@ from catbox_env.adapters.device import DeviceVec, bytes_of, kernel_array, kernel
 
 
 class DeviceInputs:
-    """`NetworkInputs.fill` for the games of ``vec``."""
+    """`NetworkInputs.fill` for the games of ``vec``.
+
+    Attributes, which `write` rewrites: ``vectors`` (N, I) and ``action_features`` (N, A, K) int8, for networks.
+    """
 
     def __init__(self, inputs: NetworkInputs, vec: DeviceVec) -> None:
-        self.inputs, self.vec = inputs, vec
-        self._features = features = of(vec.game) if inputs.layout or inputs.action_layout else None
+        def new(*shape: int) -> torch.Tensor:
+            return torch.zeros((vec.num_envs, *shape), dtype=torch.int8, device=vec.device)
+
+        self.inputs, self.vec, actions = inputs, vec, vec.game.num_actions
+        self.vectors, self.action_features = new(inputs.size), new(actions, inputs.action_size)
+        self._seen, self._features = self.vectors.split(
+            [vec.observation.shape[1], inputs.size - vec.observation.shape[1]], 1
+        )
+        features = of(vec.game) if inputs.layout or inputs.action_layout else None
+        self._kernel = features_kernel(features.write, features.scratch) if features else None
         if features is None:
             return
-        n, actions, device = vec.num_envs, vec.game.num_actions, vec.device
-        self._out = torch.zeros((n, features.layout.size), dtype=torch.int8, device=device)
-        self._action_out = torch.zeros(
-            (n, actions, features.action_layout.size), dtype=torch.int8, device=device
-        )
-        self._kernel = features_kernel(features.write, features.scratch)
+        self._out = new(features.layout.size)
+        self._action_out = self.action_features
+        if not inputs.action_layout:  # the functions write these, too
+            self._action_out = new(actions, features.action_layout.size)
         self._arguments = [
             _on_device(vec.game.params, vec),
             _on_device(features.offsets, vec),
             *map(kernel_array, (vec.observation, vec.action_mask, self._out, self._action_out)),
         ]
 
-    def write(self, out: torch.Tensor, action_out: torch.Tensor) -> None:
-        """Write the inputs of the seats to move to ``out`` (N, I) and ``action_out`` (N, A, K) int8, for networks."""
-        seen = self.vec.observation.shape[1]
-        out[:, :seen] = self.vec.observation
-        if self._features is None:
+    def write(self) -> None:
+        """Write the inputs of the seats to move."""
+        self._seen.copy_(self.vec.observation)
+        if self._kernel is None:
             return
         self._out.zero_()
         self._action_out.zero_()
         launch(self._kernel, self.vec.num_envs, self.vec.device, self._arguments)
         if self.inputs.layout:
-            out[:, seen:] = self._out
-        if self.inputs.action_layout:
-            action_out.copy_(self._action_out)
+            self._features.copy_(self._out)
 
 
 class DeviceHeuristic:
-    """A hand-written player in the games of ``vec``. Sums of its points round differently than on the CPU, so rarely it
-    prefers another action."""
+    """A hand-written player in the games of ``vec``. Sums of its points round differently than on the CPU, so it
+    occasionally prefers another action."""
 
     def __init__(self, agent: ReasonedAgent, vec: DeviceVec) -> None:
         self.vec = vec

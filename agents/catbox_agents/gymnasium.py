@@ -88,6 +88,7 @@ from catbox_agents.learner_options import (
     make_learner_game,
 )
 from catbox_env.core.checks import as_array, brief, check_flag, is_integer
+from catbox_env.core.registry import device_adapter
 from catbox_env.pictures.raster import FRAME_WIDTH, can_rasterise, rasterise
 
 __all__ = ["LearnerEnv", "LearnerGames", "LearnerVectorEnv", "Opponents", "OptionError"]
@@ -208,6 +209,12 @@ class LearnerVectorEnv(gymnasium.vector.VectorEnv[Observation, NDArray[Any], NDA
         """This class, or with ``device="cuda"`` a `DeviceLearnerVectorEnv`."""
         if device == "cpu":
             return super().__new__(cls)
+        if cls is not LearnerVectorEnv:
+            raise ValueError(
+                f"device={brief(device)}: {cls.__name__} plays on the CPU; derive from "
+                "catbox_agents.gymnasium_device.DeviceLearnerVectorEnv"
+            )
+        device_adapter(device).check_device(device)
         from catbox_agents.gymnasium_device import make_vector_env  # needs torch
 
         return make_vector_env(*args, device=device, **options)
@@ -225,6 +232,7 @@ class LearnerVectorEnv(gymnasium.vector.VectorEnv[Observation, NDArray[Any], NDA
         constant_info: bool = False,
         autoreset_mode: str | AutoresetMode = AutoresetMode.SAME_STEP,
         render_mode: str | None = None,
+        *,
         device: str = "cpu",
         **options: Any,
     ) -> None:

@@ -34,14 +34,15 @@ class DeviceLearnerVectorEnv(gymnasium.vector.VectorEnv[torch.Tensor, torch.Tens
 
     - ``opponents``: "random", "heuristic" (also "heuristic:3"), or a sequence of these, one for each other
       seat, clockwise from the learner.
-    - An illegal action moves no game; ``step`` goes on doing nothing, and `check` says why. So check now and then.
+    - An illegal action moves no game, and from then on ``step`` does nothing, until `check` or ``reset`` raises it. So
+      check now and then.
     - Every game that ends is redealt in the same step. There is no ``final_obs``: nothing follows a reward with
       ``terminated``.
     - ``infos`` holds ``action_mask`` (N, A) int8, ``round_ended`` (N,) bool, and the learner's statistics of the last
       round that has ended, each (N,) int32, which mean something where ``round_ended``.
 
-    ``step`` waits for the GPU after each move of the opponents, to see whether a learner is to move in every game. With
-    opponents that draw nothing and a fixed ``learner_seat``, the games are those on the CPU with the same seed.
+    ``step`` waits for the GPU after each move of the opponents, to see whether a learner is to move in every game. The
+    deals are those on the CPU with the same seed.
 
     Attributes: ``vec``, the games; ``seats`` (N,) int64, the learner's seat in each.
     """
@@ -182,7 +183,7 @@ class DeviceLearnerVectorEnv(gymnasium.vector.VectorEnv[torch.Tensor, torch.Tens
         # After an illegal action nothing moves, and nobody's turn would come.
         while True:
             waiting = vec.current_player != self.seats
-            if not bool((waiting.any() & (vec.illegal[1] == 0)).item()):
+            if not bool((waiting.any() & ~vec.illegal).item()):
                 return
             place = (vec.current_player - self.seats) % self.game.num_players
             actions = torch.zeros_like(self.seats)
@@ -198,10 +199,10 @@ class DeviceLearnerVectorEnv(gymnasium.vector.VectorEnv[torch.Tensor, torch.Tens
             self._account()
 
 
-def make_vector_env(
-    num_envs: int, game_id: str, *args: Any, render_mode: None = None, **options: Any
-) -> DeviceLearnerVectorEnv:
+def make_vector_env(num_envs: int, game_id: str, *args: Any, **options: Any) -> DeviceLearnerVectorEnv:
     """The environment. Raises `OptionError` for an option that only the one on the CPU has."""
+    if options.get("render_mode", 0) is None:  # as Gymnasium may pass it
+        del options["render_mode"]
     for name in options:
         if name in SINGLE_OPTIONS + VECTOR_OPTIONS and name not in OPTIONS:
             raise OptionError(

@@ -17,7 +17,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numba import config, cuda
 
-from catbox_env.core.checks import brief, check_flag, check_integer
+from catbox_env.core.checks import as_array, brief, check_flag, check_integer
 from catbox_env.core.game import _UNDEALT, Game, Vec, check_game_object, check_same_game
 from catbox_env.core.kernels import Kernels
 from catbox_env.core.loops import make_loops, write_history
@@ -37,7 +37,6 @@ SIMULATED = bool(config.ENABLE_CUDASIM)
 THREADS = 4 if SIMULATED else 128
 #: Stands for the action of a game that does not move.
 NO_ACTION = np.iinfo(np.int64).min
-_MISSING = "device={}: games on a GPU need torch with CUDA and numba-cuda: pip install 'catbox-env[gpu]' ({})"
 
 
 class DeviceKernels(NamedTuple):
@@ -63,18 +62,18 @@ def device_kernels(kernels: Kernels) -> DeviceKernels:
     )
 
     @cuda.jit
-    def deal(params, generators, states, moving, rewards, terminated, round_ended):
+    def deal(params, generators, states, moving, illegal, rewards, terminated, round_ended):
         i = cuda.grid(1)
-        if i < len(states) and moving[i]:
+        if i < len(states) and moving[i] and illegal[1] == 0:
             begin_game(params[0], generators[i], states[i])
             terminated[i] = round_ended[i] = False
             for seat in range(params[0].num_players):
                 rewards[i, seat] = 0.0
 
     @cuda.jit
-    def split_each(parents, number, moving, children):
+    def split_each(parents, number, moving, illegal, children):
         i = cuda.grid(1)
-        if i < len(parents) and moving[i]:
+        if i < len(parents) and moving[i] and illegal[1] == 0:
             parents[i].children = number
             split(parents[i], children[i])
 
@@ -95,8 +94,8 @@ def device_kernels(kernels: Kernels) -> DeviceKernels:
         i = cuda.grid(1)
         if i == 0:
             illegal[0] = illegal[1]
-        if i < len(states) and illegal[1] == 0:
-            p, state, moves = params[0], states[i], actions[i] != NO_ACTION
+        if i < len(states):
+            p, state, moves = params[0], states[i], actions[i] != NO_ACTION and illegal[1] == 0
             if moves:
                 step_game(p, generators[i], state, logs[i], actions[i])
             for seat in range(p.num_players):
@@ -125,7 +124,7 @@ def device_kernels(kernels: Kernels) -> DeviceKernels:
                     left -= 1
 
     @cuda.jit
-    def view(params, states, logs, observation, legal, mask, current_player, state_vectors, histories):
+    def view(params, states, logs, observation, mask, current_player, state_vectors, histories):
         """`loops.view_games`; ``observation`` and ``state_vectors`` hold zeros."""
         i = cuda.grid(1)
         if i < len(states):
@@ -133,9 +132,7 @@ def device_kernels(kernels: Kernels) -> DeviceKernels:
             seat = max(0, int(state.current_player))
             current_player[i] = state.current_player
             write_observation(p, state, seat, observation[i])
-            write_mask(p, state, legal[i])
-            for action in range(legal.shape[1]):
-                mask[i, action] = legal[i, action]
+            write_mask(p, state, mask[i])
             if state_vectors.shape[1] > 0:
                 write_state(p, state, seat, state_vectors[i])
             if histories.shape[1] > 0:
@@ -149,8 +146,7 @@ class DeviceVec:
 
     Attributes: ``observation``, ``action_mask``, ``current_player``, ``rewards``, ``terminated``, ``win_shares``,
     ``round_ended``, ``info``, ``history`` and ``state`` have the shapes and dtypes of `Vec` and are rewritten in place;
-    ``game``, ``num_envs``, ``auto_deal`` as given; ``device``, a ``torch.device``; ``illegal`` (2,) int64, whose second
-    number is 1 if an action has been illegal since the last `check`, so that no game moves.
+    ``game``, ``num_envs``, ``auto_deal`` as given; ``device``, a ``torch.device``.
 
     Nothing waits for the GPU but `check`, `to_host` and what the caller reads. The kernels run on torch's current
     stream.
@@ -173,7 +169,7 @@ class DeviceVec:
         auto_deal: bool = True,
         device: str = "cuda",
     ) -> None:
-        torch = _torch(device)
+        torch = check_device(device)
         self.game, self.num_envs = check_game_object(game), check_integer("num_envs", num_envs, 1)
         self.auto_deal = check_flag("auto_deal", auto_deal)
         self.device = torch.device("cpu" if SIMULATED else device)
@@ -199,10 +195,10 @@ class DeviceVec:
             self._logs = zeros((n, length, 3), torch.int8)
             self._histories = zeros((n, length, 2), torch.int8)
             self._state_vectors = zeros((n, whole), torch.int8)
-            self._legal = zeros((n, actions), torch.bool)
             self._given, self._actions = zeros((n,), torch.int64), zeros((n,), torch.int64)
-            self._moving, self.illegal = zeros((n,), torch.bool), zeros((2,), torch.int64)
-        except RuntimeError as error:  # torch.OutOfMemoryError is one
+            self._moving = zeros((n,), torch.bool)
+            self._illegal = zeros((2,), torch.int64)  # before the last step, and since: see the kernels
+        except torch.OutOfMemoryError as error:
             raise ValueError(
                 f"num_envs={n}: expected fewer games, which fit into the memory of {self.device} ({error!s:.200})"
             ) from error
@@ -215,15 +211,14 @@ class DeviceVec:
         raw = kernel_array
         self._outcomes = [raw(array) for array in (self.rewards, self.terminated, self.round_ended)]
         self._roots_on_device, self._generators_on_device = kernel_records(self._roots, GENERATOR), generators
-        self._to_deal = [params, generators, states, raw(self._moving)]
-        self._to_check = [
-            raw(a) for a in (self._legal, self._given, self._moving, self._actions, self.illegal)
-        ]
+        self._to_deal = [params, generators, states, raw(self._moving), raw(self._illegal)]
+        checked = (self.action_mask, self._given, self._moving, self._actions, self._illegal)
+        self._to_check = [raw(array) for array in checked]
         self._to_step = [
-            params, generators, states, raw(self._logs), raw(self._actions), raw(self.illegal), self.auto_deal,
+            params, generators, states, raw(self._logs), raw(self._actions), raw(self._illegal), self.auto_deal,
             *self._outcomes, raw(self.win_shares),
         ]  # fmt: skip
-        seen = (self.observation, self._legal, self.action_mask, self.current_player)
+        seen = (self.observation, self.action_mask, self.current_player)
         kept = (self._state_vectors, self._histories)
         self._to_view = [params, states, raw(self._logs), *map(raw, seen), *map(raw, kept)]
         self._seeded = False
@@ -255,8 +250,20 @@ class DeviceVec:
             for k, name in enumerate(names)
         }
 
+    @property
+    def illegal(self) -> Any:
+        """A bool tensor (): whether an action has been illegal since the last `check`, so that no game moves."""
+        return self._illegal[1] != 0
+
+    def __reduce__(self) -> Any:
+        raise TypeError("games on a GPU cannot be copied or pickled: copy them to the CPU with to_host()")
+
     def reset(self, seed: Any = None) -> None:
-        """Deal a new game in every row; ``seed`` as in `Vec.reset`, but no list. The generators are made on the CPU."""
+        """Deal a new game in every row; ``seed`` as in `Vec.reset`, but no list. The generators are made on the CPU.
+
+        Raises ``ValueError`` for an invalid seed, and what `check` does.
+        """
+        self.check()
         if seed is not None or not self._seeded:
             generators = new_generators(child_seeds(seed_sequence(seed), self.num_envs))
             self._set_generators(generators)
@@ -268,13 +275,15 @@ class DeviceVec:
         Args:
             rows: (N,) bool tensor, the games to deal; the others stay as they are. None: all.
             number: each game goes on with its generator if this is None. Otherwise it gets the ``number``-th child, 0
-                or more, of the generator that `reset` gave it: the same games for the same seed and number, whatever
-                was played before.
+                or more, of the generator that `reset` or `set_states` gave it: the same games for the same seed and
+                number, whatever was played before.
+
+        After an illegal action no game is dealt, until `check` raises it.
         """
         self._choose(rows)
         if number is not None:
             number = check_integer("number", number, 0, 2**31)
-            arguments = [self._roots_on_device, number, self._to_deal[-1], self._generators_on_device]
+            arguments = [self._roots_on_device, number, *self._to_deal[-2:], self._generators_on_device]
             self._launch(self._kernels.split, arguments)
         self._launch(self._kernels.deal, [*self._to_deal, *self._outcomes])
         self._view()
@@ -290,8 +299,15 @@ class DeviceVec:
         ``ValueError`` for a wrong shape or dtype.
         """
         torch = _torch_module()
-        given = torch.as_tensor(actions)
-        if given.shape != (self.num_envs,) or given.is_floating_point() or given.dtype == torch.bool:
+        given = (
+            actions if isinstance(actions, torch.Tensor) else torch.from_numpy(as_array("actions", actions))
+        )
+        if given.shape != (self.num_envs,) or given.dtype not in (
+            torch.int64,
+            torch.int32,
+            torch.int16,
+            torch.int8,
+        ):
             raise ValueError(
                 f"actions: {given.dtype} of shape {tuple(given.shape)}; expected integers of shape ({self.num_envs},)"
             )
@@ -316,12 +332,13 @@ class DeviceVec:
 
         Waits for the GPU. The games can then be played on.
         """
-        if not int(self.illegal[1]):
+        if not self.illegal:
             return
-        self.illegal.zero_()
+        self._illegal.zero_()
         actions = self._actions.cpu().numpy()
         rows = np.flatnonzero(actions != NO_ACTION)
         self.to_host().step(actions[rows], rows)
+        raise RuntimeError("an action was illegal on the GPU, and legal on the CPU: please report this")
 
     def to_host(self) -> Vec:
         """The same games as a batch on the CPU, a copy. Waits for the GPU."""
@@ -342,8 +359,11 @@ class DeviceVec:
         if not isinstance(states, Vec) or states.num_envs != self.num_envs:
             raise ValueError(f"states={brief(states)}: expected a batch of {self.num_envs} games")
         check_same_game("states", states.game, self.game)
-        if self.auto_deal:
-            states._check_running("states", states._records)
+        if self.auto_deal and (over := np.flatnonzero(states.current_player < 0)).size:
+            raise ValueError(
+                f"states: the games {brief(over.tolist())} are over; expected running ones, because auto_deal=True"
+            )
+        self.check()
         torch = _torch_module()
         if self._logs.shape[1]:
             if states._logs.shape != self._logs.shape:
@@ -404,7 +424,16 @@ def bytes_of(records: np.ndarray, device: Any) -> Any:
 def launch(kernel: Any, count: int, device: Any, arguments: Sequence[Any]) -> None:
     """Run ``kernel`` with a thread for each of ``count`` games on torch's current stream of ``device``."""
     stream = 0 if SIMULATED else _torch_module().cuda.current_stream(device).cuda_stream
-    _configured(kernel, -(-count // THREADS), stream)(*arguments)
+    try:
+        _configured(kernel, -(-count // THREADS), stream)(*arguments)
+    except Exception as error:
+        if "PTX" not in str(error):
+            raise
+        raise ValueError(
+            f"the driver of {device} refuses what numba-cuda has compiled: the compiler is newer than the driver. "
+            'Install the one that matches, such as pip install "nvidia-nvvm==13.0.*", or let CUDA_HOME name an '
+            f"installed CUDA toolkit ({brief(str(error))})"
+        ) from error
 
 
 @lru_cache(maxsize=256)
@@ -421,26 +450,28 @@ def _torch_module() -> Any:
     return torch
 
 
-def _torch(device: Any) -> Any:
+def check_device(device: Any) -> Any:
     """torch, if it and numba-cuda can use ``device``; otherwise raises ``ValueError``."""
     if not isinstance(device, str) or not re.fullmatch(r"cuda(:[0-9]{1,3})?", device):
         raise ValueError(f"device={brief(device)}: expected 'cpu', 'cuda' or 'cuda:N'")
-    try:
-        import torch
+    if find_spec("torch") is None or find_spec("numba_cuda") is None:  # Numba's own target for CUDA is older
+        raise ValueError(
+            f"device={device!r}: games on a GPU need PyTorch and numba-cuda: pip install 'catbox-env[gpu]'"
+        )
+    import torch
 
-    except ImportError as error:
-        raise ValueError(_MISSING.format(repr(device), error)) from error
-    if find_spec("numba_cuda") is None:  # Numba's own target for CUDA is older
-        raise ValueError(_MISSING.format(repr(device), "numba-cuda is not installed"))
     if SIMULATED:
         return torch
-    if not torch.cuda.is_available():
-        raise ValueError(_MISSING.format(repr(device), "torch finds no CUDA GPU"))
+    count = torch.cuda.device_count() if torch.cuda.is_available() else 0
+    number = torch.device(device).index or 0
+    if number >= count:
+        built = f"for CUDA {torch.version.cuda}" if torch.version.cuda else "for the CPU alone"
+        raise ValueError(f"device={device!r}: PyTorch, built {built}, finds {count} NVIDIA GPUs here")
     current = torch.cuda.current_device()
     if torch.device(device).index not in (None, current):
         raise ValueError(
-            f"device={device!r}: torch's current GPU is {current}; call torch.cuda.set_device first"
+            f"device={device!r}: torch's current GPU is cuda:{current}; call torch.cuda.set_device({number}) first"
         )
     if not cuda.is_available():
-        raise ValueError(_MISSING.format(repr(device), "numba-cuda cannot use the driver"))
+        raise ValueError(f"device={device!r}: numba-cuda cannot use the driver of this GPU")
     return torch

@@ -86,6 +86,15 @@ def make_vec(
             raise ValueError(
                 f"num_threads={brief(num_threads)}: threads are for games on the CPU; leave it out"
             )
-        adapter: Any = importlib.import_module("catbox_env.adapters.device")
-        return adapter.DeviceVec(game, num_envs, seed, history, state, auto_deal, device)
+        return device_adapter(device).DeviceVec(game, num_envs, seed, history, state, auto_deal, device)
     return Vec(game, num_envs, seed, num_threads, history, state, auto_deal)
+
+
+def device_adapter(device: str) -> Any:
+    """The module ``catbox_env.adapters.device``. Raises ``ValueError`` if Numba is missing."""
+    try:
+        return importlib.import_module("catbox_env.adapters.device")
+    except ImportError as error:
+        raise ValueError(
+            f"device={brief(device)}: games on a GPU need Numba ({error}): pip install 'catbox-env[gpu]'"
+        ) from error

@@ -6,6 +6,7 @@ NUMBA_ENABLE_CUDASIM=1 NUMBA_DISABLE_JIT=1 python -m tests.toolkits.gpu_games ga
 
 from __future__ import annotations
 
+import copy
 import json
 import re
 import sys
@@ -88,11 +89,21 @@ def play_the_same(game_id: str, options: dict[str, Any], num_envs: int, num_step
     with pytest.raises(ValueError, match="illegal actions in 1 of") as found:
         device.check()
     assert str(found.value) == str(expected.value)
+    actions = legal_actions(host, random)
+    device.step(actions)
+    host.step(actions)
     assert_same(device, host)
+    for lost in (device.reset, lambda: device.set_states(host)):  # what would deal away the fault raises it
+        device.step(np.full(num_envs, -1))
+        device.deal()
+        with pytest.raises(ValueError, match=f"illegal actions in {num_envs} of"):
+            lost()
+    with pytest.raises(TypeError, match="to_host"):
+        copy.deepcopy(device)
 
     assert_same(device, device.to_host())
     device, host = both(game_id, num_envs, auto_deal=False, **options)
-    for step in range(host.game.max_game_length):
+    for step in range(2 * host.game.max_game_length):  # a game pauses in every step
         running = host.current_player >= 0
         moving = running & (np.arange(num_envs) != step % num_envs)
         rows, actions = np.flatnonzero(moving), legal_actions(host, random)
@@ -102,6 +113,8 @@ def play_the_same(game_id: str, options: dict[str, Any], num_envs: int, num_step
             assert_same(device, host)
     device.check()
     assert_same(device, host)
+    with pytest.raises(ValueError, match="are over; expected running ones"):
+        both(game_id, num_envs, **options)[0].set_states(host)
     device.set_states(host)
     host.deal(np.arange(num_envs))
     device.deal()
@@ -121,17 +134,14 @@ def compute_the_same(game_id: str, options: dict[str, Any], num_envs: int, num_s
     inputs = NetworkInputs(device.game, features=True, action_features=True)
     on_device, agent = DeviceInputs(inputs, device), catbox_agents.make("heuristic", device.game, 0)
     heuristic: Any = DeviceHeuristic(agent, device)  # type: ignore[arg-type]
-    shape = (num_envs, device.game.num_actions, inputs.action_size)
-    out = torch.zeros((num_envs, inputs.size), dtype=torch.int8, device=device.device)
-    action_out = torch.zeros(shape, dtype=torch.int8, device=device.device)
     different = 0
     for _ in range(num_steps):
-        on_device.write(out, action_out)
+        on_device.write()
         actions = heuristic.act(torch.ones(num_envs, dtype=torch.bool, device=device.device)).clone()
         seen, masks = device.observation.cpu().numpy(), device.action_mask.cpu().numpy()
         expected = inputs.compute(seen, masks)
-        assert np.array_equal(out.cpu().numpy(), expected[0])
-        assert np.array_equal(action_out.cpu().numpy(), expected[1])
+        assert np.array_equal(on_device.vectors.cpu().numpy(), expected[0])
+        assert np.array_equal(on_device.action_features.cpu().numpy(), expected[1])
         different += int((agent.act_batch(seen, masks) != actions.cpu().numpy()).sum())
         device.step(actions)
     device.check()
@@ -139,7 +149,7 @@ def compute_the_same(game_id: str, options: dict[str, Any], num_envs: int, num_s
 
 
 def learn_the_same(game_id: str, options: dict[str, Any], num_envs: int, num_steps: int) -> None:
-    """The vector environment of Gymnasium, among heuristics; in the simulator these choose as on the CPU."""
+    """The vector environment of Gymnasium, among heuristics, as long as these choose as on the CPU."""
     device: Any = LearnerVectorEnv(num_envs, game_id, "heuristic", 1, device="cuda", **options)
     host = LearnerVectorEnv(num_envs, game_id, "heuristic", 1, constant_info=True, **options)
     random = np.random.default_rng(0)
@@ -147,23 +157,27 @@ def learn_the_same(game_id: str, options: dict[str, Any], num_envs: int, num_ste
     episodes = 0
     for _ in range(num_steps):
         masks = expected_infos["action_mask"]
-        assert np.array_equal(seen.numpy(), expected)
-        assert np.array_equal(infos["action_mask"].numpy(), masks)
+        assert np.array_equal(seen.cpu().numpy(), expected)
+        assert np.array_equal(infos["action_mask"].cpu().numpy(), masks)
         actions = (random.random(masks.shape) * masks).argmax(1)
         seen, rewards, ended, truncated, infos = device.step(torch.from_numpy(actions))
         expected, expected_rewards, expected_ended, _, expected_infos = host.step(actions)
-        assert rewards.numpy() == pytest.approx(expected_rewards)
-        assert np.array_equal(ended.numpy(), expected_ended)
+        assert rewards.cpu().numpy() == pytest.approx(expected_rewards)
+        assert np.array_equal(ended.cpu().numpy(), expected_ended)
         assert not truncated.any()
         for name in host.games.vec.info:
             for row in np.flatnonzero(expected_ended):
                 assert int(infos[name][row]) == expected_infos["final_info"][name][row]
-        episodes += ended.sum()
+        episodes += int(ended.sum())
     assert episodes > 0
-    bad = torch.from_numpy(expected_infos["action_mask"].argmin(axis=1))
-    device.step(bad)
+    device.step(torch.full((num_envs,), -1))
+    _, rewards, ended, _, infos = device.step(torch.from_numpy(actions))
+    assert not rewards.any()
+    assert not ended.any()
+    assert not infos["round_ended"].any()
     with pytest.raises(ValueError, match="illegal actions in"):
-        device.check()
+        device.reset(seed=5)
+    assert np.array_equal(device.reset(seed=5)[0].cpu().numpy(), host.reset(seed=5)[0])
 
 
 def register_nim(folder: Path) -> None:

@@ -21,8 +21,13 @@ import catbox_agents.device
 from catbox_agents.features import NetworkInputs
 from catbox_env import make_game
 from catbox_env.adapters import device
-from tests.toolkits.gpu_games import GAMES, WAYS
+from tests.toolkits.gpu_games import GAMES, WAYS, register_nim
 
+PLAYED = [
+    ("games", "nim_v0", {}),
+    *(("games", *game) for game in GAMES),
+    *((way, *game) for way in ("computed", "learner") for game in [GAMES[0], *GAMES[2:]]),
+]
 KERNELS = {"deal", "split_each", "check", "step", "draw", "view", "fill", "choose_all"}
 
 
@@ -44,23 +49,14 @@ def test_all_kernels_compile(game_id: str, options: dict[str, Any], monkeypatch:
     vec.deal(number=1)
     vec.step_random(1)
     inputs = NetworkInputs(game, features=True, action_features=True)
-    out = torch.zeros((4, inputs.size), dtype=torch.int8)
-    action_out = torch.zeros((4, game.num_actions, inputs.action_size), dtype=torch.int8)
-    catbox_agents.device.DeviceInputs(inputs, vec).write(out, action_out)
+    catbox_agents.device.DeviceInputs(inputs, vec).write()
     heuristic: Any = catbox_agents.make("heuristic", game, 0)
     catbox_agents.device.DeviceHeuristic(heuristic, vec).act(torch.ones(4, dtype=torch.bool))
     assert set(compiled) == KERNELS
     assert all(".target sm_90" in text for text in compiled.values())
 
 
-@pytest.mark.parametrize(
-    ("way", "game_id", "options"),
-    [
-        ("games", "nim_v0", {}),
-        *(("games", *game) for game in GAMES),
-        *((way, *game) for way in ("computed", "learner") for game in [GAMES[0], *GAMES[2:]]),
-    ],
-)
+@pytest.mark.parametrize(("way", "game_id", "options"), PLAYED)
 def test_the_simulator_plays_the_same(way: str, game_id: str, options: dict[str, Any]) -> None:
     result = subprocess.run(
         [sys.executable, "-m", "tests.toolkits.gpu_games", way, game_id, json.dumps(options)],
@@ -75,7 +71,8 @@ def test_the_simulator_plays_the_same(way: str, game_id: str, options: dict[str,
 
 
 @pytest.mark.skipif(not torch.cuda.is_available(), reason="no GPU here")
-@pytest.mark.parametrize("way", ["games", "computed"])
-@pytest.mark.parametrize(("game_id", "options"), GAMES)
-def test_a_gpu_plays_the_same(way: str, game_id: str, options: dict[str, Any]) -> None:
+@pytest.mark.parametrize(("way", "game_id", "options"), PLAYED)
+def test_a_gpu_plays_the_same(way: str, game_id: str, options: dict[str, Any], tmp_path: Path) -> None:
+    (tmp_path / "nim").mkdir()
+    register_nim(tmp_path / "nim")
     WAYS[way](game_id, options, num_envs=1000, num_steps=200)

@@ -59,8 +59,9 @@ def make_rollout(
 class DeviceRollout(SelfPlay):
     """Plays the games of updates on the GPU ``config.device``. ``state``: as in `Rollout`.
 
-    Opponents have their shares of the games to the game. Statistics of games with several rounds are those of their
-    last one.
+    Each opponent plays in exactly its share of the games. Statistics of games with several rounds are those of their
+    last one. ``choose`` is recorded as a part of a CUDA graph: it must read from tensors what changes, and never wait
+    for the GPU.
     """
 
     def __init__(
@@ -96,14 +97,13 @@ class DeviceRollout(SelfPlay):
         self._next_rows = self._new((end + 1,), torch.int64)
         self._learned = self._new((end,), torch.bool)
         # What a step of all games reads and writes: where it stays, for CUDA graphs.
-        self._inputs_now = self._new((number, inputs.size), torch.int8)
-        self._features_now = self._new((number, game.num_actions, inputs.action_size), torch.int8)
         self._rows = self._new((number,), torch.int64)
         self._players = self._new((number, game.num_players), torch.int64)
         self._last = torch.zeros_like(self._players)  # the row of each seat's last decision
         self._paid = torch.zeros_like(vec.rewards)
         self._played, self._rounds = (self._new((), torch.int64) for _ in range(2))
         self._graph: Graph | None = None
+        self._choose: Choose | None = None
 
     def _new(self, shape: tuple[int, ...], dtype: torch.dtype) -> torch.Tensor:
         return torch.zeros(shape, dtype=dtype, device=self.device)
@@ -111,6 +111,9 @@ class DeviceRollout(SelfPlay):
     def player(self, network: MLP, precision: torch.dtype) -> MLP:
         """``network`` itself: a copy would be elsewhere in every update."""
         return network
+
+    #: As CUDA graphs need.
+    equal_minibatches = True
 
     def gradient_steps(self, step: Step) -> Step:
         """``step`` as a CUDA graph."""
@@ -128,10 +131,9 @@ class DeviceRollout(SelfPlay):
         line_up = self._line_up(update, len(past))
         self._players.copy_(torch.from_numpy(line_up))
         self._random.manual_seed(int(self._seed(update, CHOICES).generate_state(1, np.uint64)[0] >> 1))
-        if self._graph is None or len(past) != len(self._past):
-            games = line_up.max(axis=1)
-            self._past = [self._network(agent) for agent in past]
-            opponents = self._opponents(games)
+        if self._graph is None or choose != self._choose or len(past) != len(self._past):
+            self._choose, self._past = choose, [self._new_network() for _ in past]
+            opponents = self._opponents(line_up.max(axis=1), past)
             self._graph = Graph(lambda: self._step(choose, opponents), self.device, [self._random])
         for network, agent in zip(self._past, past, strict=True):
             network.set_arrays(cast(PolicyAgent, agent).network.arrays())
@@ -170,10 +172,11 @@ class DeviceRollout(SelfPlay):
         mine = running & (player == 0) & (vec.action_mask.sum(1) > 1)
         masks = vec.action_mask.clone()
         masks[:, 0] |= ~running  # so that there is something to choose in every row
-        self._inputs.write(self._inputs_now, self._features_now)
+        self._inputs.write()
+        inputs, features = self._inputs.vectors, self._inputs.action_features
         uniforms = torch.rand(len(rows), generator=self._random, device=self.device)
-        chosen = dict(choose(self._inputs_now, self._features_now, masks, uniforms))
-        seen = {"inputs": self._inputs_now, "action_features": self._features_now, "masks": masks}
+        chosen = dict(choose(inputs, features, masks, uniforms))
+        seen = {"inputs": inputs, "action_features": features, "masks": masks}
         if self._columns["states"].shape[1]:
             seen["states"] = vec.state
         for name, values in (seen | chosen).items():
@@ -207,18 +210,17 @@ class DeviceRollout(SelfPlay):
         random = np.random.default_rng(self._seed(update, SEATS))
         return self._seated(opponent, random.random((self._num_games, 1 + self.game.num_players)))
 
-    def _opponents(self, numbers: NDArray[np.int64]) -> list[tuple[int, slice, Play]]:
+    def _opponents(self, numbers: NDArray[np.int64], past: Sequence[Agent]) -> list[tuple[int, slice, Play]]:
         """The number of each opponent, its games, and how it plays; ``numbers`` (N,) are those of the games."""
         found = []
-        agents: list[Agent | MLP] = [*self._agents, *self._past]
-        for k, agent in enumerate(agents, start=1):
+        for k, agent in enumerate([*self._agents, *past], start=1):
             games = np.flatnonzero(numbers == k)
             if len(games):
                 rows = slice(int(games[0]), int(games[-1]) + 1)
                 found.append((k, rows, self._play(k, agent, rows)))
         return found
 
-    def _play(self, k: int, agent: Agent | MLP, games: slice) -> Play:
+    def _play(self, k: int, agent: Agent, games: slice) -> Play:
         def drawn(*shape: int) -> torch.Tensor:
             return torch.rand(shape, generator=self._random, device=self.device)
 
@@ -231,19 +233,18 @@ class DeviceRollout(SelfPlay):
         @torch.no_grad()
         def play_network(asked: torch.Tensor, masks: torch.Tensor) -> torch.Tensor:
             legal = masks[games]
-            outputs = network(self._inputs_now[games], precision=self._precision)
-            logits = network.action_logits(outputs, self._features_now[games], legal)
-            if self.greedy_past:
+            outputs = network(self._inputs.vectors[games], precision=self._precision)
+            logits = network.action_logits(outputs, self._inputs.action_features[games], legal)
+            if greedy:
                 return logits.masked_fill(~legal, -torch.inf).argmax(1)
             return sample_legal(logits, legal, drawn(len(legal)))[0]
 
-        if isinstance(agent, MLP):
-            network = agent
+        if isinstance(agent, PolicyAgent):
+            network, greedy = self._past[k - 1 - len(self._agents)], agent.greedy
             return play_network
         return play_heuristic if isinstance(agent, ReasonedAgent) else play_random
 
-    def _network(self, agent: Agent) -> MLP:
-        """A network on the GPU for the weights of ``agent``."""
+    def _new_network(self) -> MLP:
+        """A network on the GPU, for the weights of an earlier policy."""
         network = MLP.for_policy(self.inputs, self.config.hidden, self.config.activation)
-        self.greedy_past = cast(PolicyAgent, agent).greedy
         return network.to(self.device).requires_grad_(False)

@@ -107,12 +107,15 @@ class DMC(Algorithm):
 
         learning_rate = between(config.learning_rate, config.learning_rate_end, progress)
         learner.set_learning_rate(learning_rate)
-        records = [self.step(rows, total) for rows, total in learner.minibatches(decisions.rows, update)]
+        equal = self.rollout.equal_minibatches
+        records = [
+            self.step(rows, total) for rows, total in learner.minibatches(decisions.rows, update, equal)
+        ]
         learner.check_finite()
         self.past.add(update + 1)
 
         learned = mean_metrics(("value_loss", "actor_grad_norm"), records, learner)
-        if variance > 0:
+        if variance > 0 and records:
             learned["explained_variance"] = 1 - 2 * learned["value_loss"] * self.scale**2 / variance
         learned |= {"learning_rate": learning_rate, "epsilon": epsilon}
         played, metrics = game_metrics(decisions, learner)

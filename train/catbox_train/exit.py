@@ -141,7 +141,7 @@ class ExpertIteration(Algorithm):
         learned = {
             "learning_rate": learning_rate,
             **metrics_of_search,
-            **(mean_metrics(names, records, learner) if records else {}),
+            **mean_metrics(names, records, learner),
         }
         played, metrics = game_metrics(decisions, learner)
         return played, metrics | {f"learning/{name}": value for name, value in learned.items()}

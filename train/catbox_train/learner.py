@@ -37,6 +37,8 @@ from catbox_train.rollout import (
 )
 
 PRECISIONS = {"float32": torch.float32, "bfloat16": torch.bfloat16}
+#: Minibatches of an epoch from which those of different size do not count.
+ENOUGH = 8
 #: Adam's epsilon.
 EPSILON = 1e-5
 
@@ -173,17 +175,19 @@ class Learner:
         else:
             group["lr"] = learning_rate
 
-    def minibatches(self, rows: torch.Tensor, update: int) -> Iterator[tuple[torch.Tensor, int]]:
+    def minibatches(
+        self, rows: torch.Tensor, update: int, equal: bool = False
+    ) -> Iterator[tuple[torch.Tensor, int]]:
         """The minibatches of an update: those of ``rows`` (n,) int64 in each, (m,) on the device, and how many rows it
         has in all processes.
 
-        Each of the rows is in one minibatch an epoch. On a CUDA GPU all minibatches are of the same size, and the rows
-        that are left, fewer than make a minibatch, are in none.
+        Each of the rows is in one minibatch an epoch. ``equal``: if there are enough for `ENOUGH` minibatches, all are
+        of the same size, and the rows that are left, fewer than make a minibatch, are in none.
         """
         seed = [self.config.seed, update, SHUFFLES, self.group.rank]
         shuffled = shuffles(len(rows), seed, self.device)
         rows = rows.to(self.device)
-        if self.device.type == "cuda" and self.group.size == 1 and len(rows) > self.config.minibatch_size:
+        if equal and len(rows) >= ENOUGH * self.config.minibatch_size:
             for _ in range(self.config.update_epochs):
                 for part in rows[next(shuffled)].split(self.config.minibatch_size):
                     if len(part) == self.config.minibatch_size:
@@ -319,6 +323,8 @@ def mean_metrics(names: Sequence[str], records: Sequence[torch.Tensor], learner:
 
     Raises ``DivergedError`` unless they are finite.
     """
+    if not records:
+        return {}
     means = torch.stack(list(records)).double().mean(dim=0).tolist()  # waits for the device
     found = dict(zip(names, learner.group.summed(*means), strict=True))
     for name, value in found.items():
@@ -376,9 +382,8 @@ def memory_needed(
     row = inputs.size + game.num_actions * (1 + inputs.action_size) + 64
     row += game.state_layout.size if state else 0
     if games_on_gpu(config, game):
-        decisions = config.games_per_update * (
-            game.max_game_length + 2
-        )  # of all steps, and of the step at hand
+        # Of all steps; the step at hand needs as much as about five.
+        decisions = config.games_per_update * (game.max_game_length + 5)
     else:
         decisions = 2 * round(config.games_per_update * mean_decisions(game) / config.workers)
     weights = sum(parameter.numel() for network in networks.values() for parameter in network.parameters())

@@ -114,6 +114,7 @@ class PPO(Algorithm):
         self.rollout = make_rollout(config, game, inputs, group.rank, group.size, config.privileged_critic)
         self.past = Past(config, self.actor, game, greedy=False)
         self.ent_coef = torch.zeros((), device=self.learner.device)
+        self.names: list[str] = []
         self.step = self.rollout.gradient_steps(self.gradient_step)
 
     @classmethod
@@ -143,12 +144,15 @@ class PPO(Algorithm):
         ent_coef = between(config.ent_coef, config.ent_coef_end, progress)
         learner.set_learning_rate(learning_rate)
         self.ent_coef.fill_(ent_coef)
-        records = [self.step(rows, total) for rows, total in learner.minibatches(decisions.rows, update)]
+        equal = self.rollout.equal_minibatches
+        records = [
+            self.step(rows, total) for rows, total in learner.minibatches(decisions.rows, update, equal)
+        ]
         learner.check_finite()
         self.past.add(update + 1)
 
         learned = mean_metrics(self.names, records, learner)
-        if learned.pop("largest_logit") > LARGEST_LOGIT:
+        if learned.pop("largest_logit", 0.0) > LARGEST_LOGIT:
             raise DivergedError(f"a logit of the policy is larger than {LARGEST_LOGIT:.0e}")
         learned |= {
             "explained_variance": explained_variance,

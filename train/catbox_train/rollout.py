@@ -61,7 +61,9 @@ class SelfPlayConfig(TrainConfig):
 
     agent_settings = ("opponents",)
     size_settings = ("hidden", "games_per_update")
-    #: Whether the algorithm can learn from games that are played on a GPU (`device_rollout.make_rollout`).
+    #: Whether the algorithm can learn from games that are played on a GPU, made by `device_rollout.make_rollout`. Its
+    #: ``choose`` and its gradient step are then recorded as CUDA graphs: they must read what changes from tensors that
+    #: stay where they are, and never wait for the GPU.
     games_on_gpu: ClassVar[bool] = False
 
     games_per_update: Count | Literal["auto"] = Field(
@@ -183,6 +185,10 @@ def why_on_cpu(config: SelfPlayConfig, game: Game) -> str | None:
         return f"workers = {config.workers}"
     if find_spec("numba_cuda") is None:
         return "to play on the GPU: pip install 'catbox-env[gpu]'"
+    from numba import cuda
+
+    if not cuda.is_available():
+        return "numba-cuda cannot use the driver of the GPU"
     for spec in config.agents()["opponents"]:
         agent = catbox_agents.make(spec, game, 0)
         if type(agent) is not RandomAgent and not isinstance(agent, ReasonedAgent):
@@ -258,6 +264,9 @@ class SelfPlay:
         ``past``: the earlier policies, one of which plays in each game with ``past`` opponents.
         """
         raise NotImplementedError
+
+    #: Whether all minibatches must be of the same size.
+    equal_minibatches = False
 
     def player(self, network: MLP, precision: torch.dtype) -> MLP:
         """What plays with the weights that ``network`` has now."""

@@ -210,10 +210,12 @@ def _run_once(
                 loop = Loop(config, game, run, algorithm, options, on_update)
                 if config.device.startswith("cuda") and isinstance(config, SelfPlayConfig):
                     reason = why_on_cpu(config, game)
-                    where = f"{config.device}, with its network" if reason is None else f"the CPU ({reason})"
-                    show(console, f"The run plays its games on {where}.")
+                    where = (
+                        f"{config.device}, where the network is" if reason is None else f"the CPU ({reason})"
+                    )
+                    show(console, f"Games are played on {where}.")
                 try:
-                    with _advice_on_resuming(run, options, begun=True):
+                    with _memory_for(config, new), _advice_on_resuming(run, options, begun=True):
                         loop.load_latest()
                         loop.train(console, stop)
                 except TrainingInterrupted:
@@ -252,7 +254,7 @@ def _memory_for(config: TrainConfig, new: bool) -> Iterator[None]:
     """Raises ``ValueError`` if memory runs out, with the settings to change in a ``new`` run."""
     try:
         yield
-    except MemoryError as error:
+    except (MemoryError, torch.OutOfMemoryError) as error:
         reason = f" ({error})" if str(error) else ""
         if not new:  # its settings cannot change
             raise ValueError(

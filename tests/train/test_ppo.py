@@ -305,9 +305,9 @@ def test_every_epoch_learns_from_every_decision_once_in_minibatches_of_the_size_
     seen: list[tuple[np.ndarray, int]] = []
     split, count = trainer.learner.minibatches, []
 
-    def record(given: torch.Tensor, update: int) -> Any:
+    def record(given: torch.Tensor, *settings: Any) -> Any:
         count.append(len(given))
-        for rows, total in split(given, update):
+        for rows, total in split(given, *settings):
             seen.append((rows.numpy(), total))
             yield rows, total
 

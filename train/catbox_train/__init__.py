@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from catbox_train.algorithm import Algorithm, DivergedError
     from catbox_train.best_responses import best_response
     from catbox_train.config import TrainConfig, load_config
+    from catbox_train.device_rollout import make_rollout
     from catbox_train.learner import Learner
     from catbox_train.rollout import Rollout, SelfPlayConfig
     from catbox_train.runs.loop import resume, train
@@ -36,6 +37,7 @@ __all__ = [
     "TrainingInterrupted",
     "best_response",
     "load_config",
+    "make_rollout",
     "resume",
     "train",
 ]
@@ -52,6 +54,7 @@ _MODULES = {
     "TrainingInterrupted": "catbox_train.runs.progress",
     "best_response": "catbox_train.best_responses",
     "load_config": "catbox_train.config",
+    "make_rollout": "catbox_train.device_rollout",
     "resume": "catbox_train.runs.loop",
     "train": "catbox_train.runs.loop",
 }

@@ -186,7 +186,7 @@ def simulate() -> None:
 
     assert device.SIMULATED
     patch = pytest.MonkeyPatch()
-    patch.setattr(device, "_torch", lambda name: torch)
+    patch.setattr(device, "check_device", lambda name: torch)
     patch.setattr(device_rollout, "games_on_gpu", lambda config, game: True)
 
 

@@ -22,6 +22,7 @@ from catbox_agents.features import NetworkInputs
 from catbox_env import make_game
 from catbox_env.adapters import device
 from tests.toolkits.gpu_games import GAMES, WAYS, register_nim
+from tests.train.test_device_rollout import test_the_simulator as test_the_simulator_trains  # noqa: F401
 
 PLAYED = [
     ("games", "nim_v0", {}),

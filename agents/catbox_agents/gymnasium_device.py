@@ -14,9 +14,9 @@ from gymnasium.vector import AutoresetMode
 from gymnasium.vector.utils import batch_space
 
 import catbox_agents
-from catbox_agents.agent import Agent, RandomAgent
+from catbox_agents.agent import Agent
 from catbox_agents.device import DeviceHeuristic
-from catbox_agents.heuristics.base import ReasonedAgent
+from catbox_agents.heuristics.base import ReasonedAgent, plays_on_gpu
 from catbox_agents.learner_options import OPTIONS as SINGLE_OPTIONS
 from catbox_agents.learner_options import VECTOR_OPTIONS, OptionError, make_learner_game, note_game
 from catbox_env.adapters.device import DeviceVec
@@ -73,7 +73,7 @@ class DeviceLearnerVectorEnv(gymnasium.vector.VectorEnv[torch.Tensor, torch.Tens
         #: Who plays how, and on which places clockwise from the learner, 1 to P - 1: (P,) bool.
         self._agents: list[tuple[DeviceHeuristic | None, torch.Tensor]] = []
         for spec, agent in agents.items():
-            if type(agent) is not RandomAgent and not isinstance(agent, ReasonedAgent):
+            if not plays_on_gpu(agent):
                 raise ValueError(
                     f"opponents={brief(opponents)}: {spec!r} cannot play on a GPU; use 'random', 'heuristic' or the "
                     "environment without device"

@@ -20,9 +20,9 @@ from numpy.typing import NDArray
 from pydantic import BeforeValidator, Field
 
 import catbox_agents
-from catbox_agents.agent import Agent, RandomAgent, needs_history
+from catbox_agents.agent import Agent, needs_history
 from catbox_agents.features import NetworkInputs, facts
-from catbox_agents.heuristics.base import ReasonedAgent
+from catbox_agents.heuristics.base import plays_on_gpu
 from catbox_agents.networks.mlp import MLP
 from catbox_agents.networks.numpy_network import MAX_HIDDEN_LAYERS
 from catbox_agents.play import ask_agents
@@ -190,8 +190,7 @@ def why_on_cpu(config: SelfPlayConfig, game: Game) -> str | None:
     if not cuda.is_available():
         return "numba-cuda cannot use the driver of the GPU"
     for spec in config.agents()["opponents"]:
-        agent = catbox_agents.make(spec, game, 0)
-        if type(agent) is not RandomAgent and not isinstance(agent, ReasonedAgent):
+        if not plays_on_gpu(catbox_agents.make(spec, game, 0)):
             return f"opponents: of agents, random and heuristic alone play on a GPU, not {spec!r}"
     return None
 

@@ -9,7 +9,7 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from catbox_agents.agent import Agent, Seed, check_rows
+from catbox_agents.agent import Agent, RandomAgent, Seed, check_rows
 from catbox_env import Game
 from catbox_env.core.compilation import cached_njit, njit
 from catbox_env.core.kernels import record_dtype
@@ -86,6 +86,14 @@ class ReasonedAgent(Agent):
                 "seat to move can be asked"
             )
         return actions, points
+
+
+def plays_on_gpu(agent: Agent) -> bool:
+    """Whether `catbox_agents.device` can play like ``agent``: the random agent, and players that are explained by
+    `ReasonedAgent` and do not choose otherwise."""
+    return type(agent) is RandomAgent or (
+        isinstance(agent, ReasonedAgent) and type(agent).act_batch is ReasonedAgent.act_batch
+    )
 
 
 @cache

@@ -5,6 +5,8 @@ from typing import Any
 import pytest
 
 import catbox_agents
+from catbox_agents.agent import RandomAgent
+from catbox_agents.heuristics.base import plays_on_gpu
 from catbox_agents.heuristics.petrify import PetrifyHeuristic
 from catbox_env import make_game
 from catbox_env.core.game import GameState
@@ -60,3 +62,16 @@ def test_a_teleport_counts_as_much_as_its_best_exit() -> None:
     assert decide(state) == 7
     state.apply_action(7)
     assert state.returns() == [1, -1]
+
+
+class Contrary(PetrifyHeuristic):
+    """Chooses otherwise than its points say."""
+
+    def act_batch(self, observations: Any, action_masks: Any, histories: Any = None) -> Any:
+        return action_masks.argmax(axis=1)
+
+
+def test_players_that_choose_by_their_points_play_on_a_gpu() -> None:
+    game = make_game("petrify_v0")
+    found = [plays_on_gpu(agent(game, 0)) for agent in (PetrifyHeuristic, RandomAgent, Contrary)]
+    assert found == [True, True, False]

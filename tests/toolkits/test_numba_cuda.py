@@ -27,7 +27,8 @@ from tests.train.test_device_rollout import test_the_simulator as test_the_simul
 PLAYED = [
     ("games", "nim_v0", {}),
     *(("games", *game) for game in GAMES),
-    *((way, *game) for way in ("computed", "learner") for game in [GAMES[0], *GAMES[2:]]),
+    *(("computed", *game) for game in [GAMES[0], *GAMES[2:]]),
+    *(("learner", *game) for game in (GAMES[0], GAMES[3])),
 ]
 KERNELS = {"deal", "split_each", "check", "step", "draw", "view", "fill", "choose_all"}
 

@@ -431,7 +431,7 @@ def launch(kernel: Any, count: int, device: Any, arguments: Sequence[Any]) -> No
             raise
         raise ValueError(
             f"the driver of {device} refuses what numba-cuda has compiled: the compiler is newer than the driver. "
-            'Install the one that matches, such as pip install "nvidia-nvvm==13.0.*", or let CUDA_HOME name an '
+            'Install the one that matches, such as pip install "cuda-toolkit==13.0.*", or let CUDA_HOME name an '
             f"installed CUDA toolkit ({brief(str(error))})"
         ) from error
 

@@ -28,8 +28,7 @@ BENCH  := $(VENV)/catbox-bench-installed
 RAY    := .venv-ray
 # The toolkits whose requirements do not go together with constraints.txt, or with one another.
 TOOLKITS := $(basename $(notdir $(wildcard tests/toolkits/*.txt)))
-# What is never imported is never compiled: that is most of what PyTorch brings.
-PIP_INSTALL := python -m pip install --quiet --no-compile --disable-pip-version-check --no-input
+PIP_INSTALL := python -m pip install --quiet --disable-pip-version-check --no-input
 PIP    := $(VENV)/bin/$(PIP_INSTALL) --constraint constraints.txt
 
 .DEFAULT_GOAL := help

@@ -1,6 +1,7 @@
 """What agents compute on a GPU, for all games of a `catbox_env.adapters.device.DeviceVec` at once.
 
-The inputs of networks and the actions of the hand-written players, by the functions that compute them on the CPU.
+The inputs of networks, and the actions of the random agent and of the hand-written players (`device_agent`); the
+functions that compute features and points are those of the CPU.
 """
 
 from __future__ import annotations
@@ -13,9 +14,11 @@ import numpy as np
 import torch
 from numba import cuda
 
+from catbox_agents.agent import Agent
 from catbox_agents.features import NetworkInputs, of
 from catbox_agents.heuristics.base import ReasonedAgent
-from catbox_env.adapters.device import DeviceVec, bytes_of, kernel_array, kernel_records, launch
+from catbox_env.adapters.device import DeviceVec
+from catbox_env.adapters.device_kernels import bytes_of, kernel_array, kernel_records, launch
 
 
 class DeviceInputs:
@@ -59,6 +62,19 @@ class DeviceInputs:
             self._features.copy_(self._out)
 
 
+class DeviceRandom:
+    """Plays uniformly random legal actions in the games of ``vec``, drawn with ``random``."""
+
+    def __init__(self, vec: DeviceVec, random: torch.Generator) -> None:
+        self.vec, self._random = vec, random
+
+    def act(self, asked: torch.Tensor) -> torch.Tensor:
+        """As `DeviceHeuristic.act`, but a new tensor."""
+        masks = self.vec.action_mask
+        keys = torch.rand(masks.shape, generator=self._random, device=self.vec.device)
+        return keys.masked_fill_(~masks, -1).argmax(1)
+
+
 class DeviceHeuristic:
     """A hand-written player in the games of ``vec``. Sums of its points round differently than on the CPU, so it
     occasionally prefers another action."""
@@ -83,6 +99,11 @@ class DeviceHeuristic:
         self._asked.copy_(asked)
         launch(self._kernel, self.vec.num_envs, self.vec.device, self._arguments)
         return self._actions
+
+
+def device_agent(agent: Agent, vec: DeviceVec, random: torch.Generator) -> DeviceRandom | DeviceHeuristic:
+    """What plays like ``agent``, one that `plays_on_gpu`, in the games of ``vec``."""
+    return DeviceHeuristic(agent, vec) if isinstance(agent, ReasonedAgent) else DeviceRandom(vec, random)
 
 
 @cache

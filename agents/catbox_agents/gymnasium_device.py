@@ -14,9 +14,8 @@ from gymnasium.vector import AutoresetMode
 from gymnasium.vector.utils import batch_space
 
 import catbox_agents
-from catbox_agents.agent import Agent
-from catbox_agents.device import DeviceHeuristic
-from catbox_agents.heuristics.base import ReasonedAgent, plays_on_gpu
+from catbox_agents.device import device_agent
+from catbox_agents.heuristics.base import plays_on_gpu
 from catbox_agents.learner_options import OPTIONS as SINGLE_OPTIONS
 from catbox_agents.learner_options import VECTOR_OPTIONS, OptionError, make_learner_game, note_game
 from catbox_env.adapters.device import DeviceVec
@@ -69,18 +68,18 @@ class DeviceLearnerVectorEnv(gymnasium.vector.VectorEnv[torch.Tensor, torch.Tens
                 f"opponents={brief(opponents)}: expected one, or {others}, one for each other seat"
             )
         self.vec = DeviceVec(game, num_envs, device=device)
-        agents: dict[str, Agent] = {spec: catbox_agents.make(spec, game, 0) for spec in specs}
-        #: Who plays how, and on which places clockwise from the learner, 1 to P - 1: (P,) bool.
-        self._agents: list[tuple[DeviceHeuristic | None, torch.Tensor]] = []
-        for spec, agent in agents.items():
+        self._random = torch.Generator(self.vec.device)
+        #: The agents, and their places clockwise from the learner, 1 to P - 1: (P,) bool.
+        self._agents = []
+        for spec in dict.fromkeys(specs):
+            agent = catbox_agents.make(spec, game, 0)
             if not plays_on_gpu(agent):
                 raise ValueError(
                     f"opponents={brief(opponents)}: {spec!r} cannot play on a GPU; use 'random', 'heuristic' or the "
                     "environment without device"
                 )
             places = torch.tensor([False, *(own == spec for own in specs)], device=self.vec.device)
-            heuristic = DeviceHeuristic(agent, self.vec) if isinstance(agent, ReasonedAgent) else None
-            self._agents.append((heuristic, places))
+            self._agents.append((device_agent(agent, self.vec, self._random), places))
         self.num_envs = num_envs
         layout = game.observation_layout
         self.single_observation_space = spaces.Box(layout.low, layout.high, dtype=np.int8)
@@ -88,7 +87,6 @@ class DeviceLearnerVectorEnv(gymnasium.vector.VectorEnv[torch.Tensor, torch.Tens
         self.single_action_space = spaces.Discrete(game.num_actions)
         self.observation_space = batch_space(self.single_observation_space, num_envs)
         self.action_space = batch_space(self.single_action_space, num_envs)
-        self._random = torch.Generator(self.vec.device)
         self.seats = torch.zeros(num_envs, dtype=torch.int64, device=self.vec.device)
         self._owed = torch.zeros(num_envs, device=self.vec.device)
         self._ready = False
@@ -96,17 +94,20 @@ class DeviceLearnerVectorEnv(gymnasium.vector.VectorEnv[torch.Tensor, torch.Tens
     def reset(
         self, *, seed: int | None = None, options: dict[str, Any] | None = None
     ) -> tuple[torch.Tensor, dict[str, Any]]:
-        """Begin an episode in every game. ``seed``: an integer, from which each game gets its own; None: go on."""
+        """Begin an episode in every game. ``seed``: an integer, from which each game gets its own; None: go on.
+
+        Raises ``ValueError`` for another seed and for ``options``, and what `check` does.
+        """
         if options:
             raise ValueError(
                 f"options={brief(options)}: on a GPU all games are reset together; expected none"
             )
-        root = seed_sequence(seed)
-        if seed is not None or not self._ready:
-            self._random.manual_seed(int(root.generate_state(1, np.uint64)[0] >> 1))
-            self.vec.reset(seed_sequence(root, 0))
+        if seed is None and self._ready:
+            self.vec.reset()
         else:
-            self.vec.deal()
+            root = seed_sequence(seed)
+            self.vec.reset(seed_sequence(root, 0))
+            self._random.manual_seed(int(root.generate_state(1, np.uint64)[0] >> 1))
         self._ready = True
         self._owed.zero_()
         every = torch.ones_like(self.vec.terminated)
@@ -187,14 +188,9 @@ class DeviceLearnerVectorEnv(gymnasium.vector.VectorEnv[torch.Tensor, torch.Tens
                 return
             place = (vec.current_player - self.seats) % self.game.num_players
             actions = torch.zeros_like(self.seats)
-            for heuristic, places in self._agents:
+            for agent, places in self._agents:
                 asked = waiting & places[place]
-                if heuristic is not None:
-                    chosen = heuristic.act(asked)
-                else:
-                    keys = torch.rand(vec.action_mask.shape, generator=self._random, device=vec.device)
-                    chosen = keys.masked_fill_(~vec.action_mask, -1).argmax(1)
-                actions = torch.where(asked, chosen, actions)
+                actions = torch.where(asked, agent.act(asked), actions)
             vec.step(actions, waiting)
             self._account()
 

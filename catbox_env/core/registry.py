@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import importlib
-from typing import TYPE_CHECKING, Any, Literal, overload
+from typing import TYPE_CHECKING, Any
 
 from catbox_env.core.checks import brief, closest
 
@@ -36,31 +36,6 @@ def make_game(game_id: str, **options: Any) -> Game:
     return game_class(game_id)(**options)
 
 
-@overload
-def make_vec(
-    game_id: str,
-    num_envs: int,
-    seed: Any = None,
-    num_threads: int = 1,
-    history: bool = False,
-    state: bool = False,
-    auto_deal: bool = True,
-    device: Literal["cpu"] = "cpu",
-    **options: Any,
-) -> Vec: ...
-@overload
-def make_vec(
-    game_id: str,
-    num_envs: int,
-    seed: Any = None,
-    num_threads: int = 1,
-    history: bool = False,
-    state: bool = False,
-    auto_deal: bool = True,
-    *,
-    device: str,
-    **options: Any,
-) -> Any: ...
 def make_vec(
     game_id: str,
     num_envs: int,
@@ -71,7 +46,7 @@ def make_vec(
     auto_deal: bool = True,
     device: str = "cpu",
     **options: Any,
-) -> Any:
+) -> Vec:
     """``num_envs`` games side by side, stepped in place: see ``catbox_env.core.game.Vec``.
 
     With ``device="cuda"`` the games are played on the GPU and the attributes are torch tensors there: see
@@ -91,10 +66,10 @@ def make_vec(
 
 
 def device_adapter(device: str) -> Any:
-    """The module ``catbox_env.adapters.device``. Raises ``ValueError`` if Numba is missing."""
+    """The module ``catbox_env.adapters.device``. Raises ``ValueError`` if Numba or PyTorch is missing."""
     try:
         return importlib.import_module("catbox_env.adapters.device")
     except ImportError as error:
         raise ValueError(
-            f"device={brief(device)}: games on a GPU need Numba ({error}): pip install 'catbox-env[gpu]'"
+            f"device={brief(device)}: games on a GPU need Numba and PyTorch ({error}): pip install 'catbox-env[gpu]'"
         ) from error

@@ -175,8 +175,12 @@ def learn_the_same(game_id: str, options: dict[str, Any], num_envs: int, num_ste
     assert not rewards.any()
     assert not ended.any()
     assert not infos["round_ended"].any()
+    for seed in (None, 5):
+        with pytest.raises(ValueError, match="illegal actions in"):
+            device.reset(seed=seed)
+        device.step(torch.full((num_envs,), -1))
     with pytest.raises(ValueError, match="illegal actions in"):
-        device.reset(seed=5)
+        device.check()
     assert np.array_equal(device.reset(seed=5)[0].cpu().numpy(), host.reset(seed=5)[0])
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 import subprocess
 import sys
@@ -36,3 +37,17 @@ def returns_of_ended(rewards: np.ndarray, dones: np.ndarray) -> list[float]:
         ended += list(running[over])
         running[over] = 0
     return sorted(ended)
+
+
+def run_in_the_simulator(module: str, *arguments: str) -> None:
+    """Run ``module`` where Numba simulates a GPU: in another Python process, in which nothing is compiled."""
+    result = subprocess.run(
+        [sys.executable, "-m", module, *arguments],
+        env={**os.environ, "NUMBA_ENABLE_CUDASIM": "1", "NUMBA_DISABLE_JIT": "1"},
+        cwd=ROOT,
+        capture_output=True,
+        text=True,
+        timeout=300,
+        check=False,
+    )
+    assert result.returncode == 0, result.stderr

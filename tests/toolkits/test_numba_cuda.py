@@ -3,9 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
-import subprocess
-import sys
 from collections.abc import Sequence
 from pathlib import Path
 from types import SimpleNamespace
@@ -20,8 +17,9 @@ import catbox_agents
 import catbox_agents.device
 from catbox_agents.features import NetworkInputs
 from catbox_env import make_game
-from catbox_env.adapters import device
+from catbox_env.adapters import device, device_kernels
 from tests.toolkits.gpu_games import GAMES, WAYS, register_nim
+from tests.toolkits.running import run_in_the_simulator
 from tests.train.test_device_rollout import test_the_simulator as test_the_simulator_trains  # noqa: F401
 
 PLAYED = [
@@ -43,7 +41,8 @@ def test_all_kernels_compile(game_id: str, options: dict[str, Any], monkeypatch:
 
     # Device functions are compiled for "the current device" too.
     monkeypatch.setattr(dispatcher, "get_current_device", lambda: SimpleNamespace(compute_capability=(9, 0)))
-    monkeypatch.setattr(device, "SIMULATED", True)  # tensors in the memory of the machine
+    for module in (device, device_kernels):  # tensors in the memory of the machine
+        monkeypatch.setattr(module, "SIMULATED", True)
     monkeypatch.setattr(device, "launch", compile_it)
     monkeypatch.setattr(catbox_agents.device, "launch", compile_it)
     game = make_game(game_id, **options)
@@ -60,16 +59,7 @@ def test_all_kernels_compile(game_id: str, options: dict[str, Any], monkeypatch:
 
 @pytest.mark.parametrize(("way", "game_id", "options"), PLAYED)
 def test_the_simulator_plays_the_same(way: str, game_id: str, options: dict[str, Any]) -> None:
-    result = subprocess.run(
-        [sys.executable, "-m", "tests.toolkits.gpu_games", way, game_id, json.dumps(options)],
-        env={**os.environ, "NUMBA_ENABLE_CUDASIM": "1", "NUMBA_DISABLE_JIT": "1"},
-        cwd=Path(__file__).parents[2],
-        capture_output=True,
-        text=True,
-        timeout=300,
-        check=False,
-    )
-    assert result.returncode == 0, result.stderr
+    run_in_the_simulator("tests.toolkits.gpu_games", way, game_id, json.dumps(options))
 
 
 @pytest.mark.skipif(not torch.cuda.is_available(), reason="no GPU here")

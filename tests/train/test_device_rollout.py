@@ -5,13 +5,10 @@ The simulator needs another Python process, in which nothing is compiled: this f
 
 from __future__ import annotations
 
-import os
-import subprocess
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from importlib.util import find_spec
-from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -25,8 +22,9 @@ from catbox_agents.features import NetworkInputs
 from catbox_train import device_rollout, rollout
 from catbox_train.algorithm import algorithm_class
 from catbox_train.graphs import GradientSteps, Graph
-from catbox_train.rollout import PAST, Decisions, games_on_gpu, why_on_cpu
+from catbox_train.rollout import PAST, Decisions, why_on_cpu
 from catbox_train.runs.loop import own_torch_settings
+from tests.toolkits.running import run_in_the_simulator
 from tests.train.agents_in_training import HIGHEST
 from tests.train.ppo_reference import ReferenceUpdate
 from tests.train.ppo_runs import GAME, made, small
@@ -85,7 +83,7 @@ def test_games_are_played_on_a_cuda_gpu_among_opponents_that_can_play_there(
     config = on(device, **settings)
     game = config.make_game()
     found = why_on_cpu(config, game)
-    assert games_on_gpu(config, game) == (reason is None) == (found is None)
+    assert (found is None) == (reason is None)
     assert reason is None or reason in str(found)
 
 
@@ -95,10 +93,8 @@ def test_without_numba_cuda_or_its_driver_the_games_are_played_on_the_cpu(
     config = on("cuda:0")
     game = config.make_game()
     monkeypatch.setattr(cuda, "is_available", lambda: False)
-    assert not games_on_gpu(config, game)
     assert "cannot use the driver" in str(why_on_cpu(config, game))
     monkeypatch.setattr(rollout, "find_spec", lambda name: None)
-    assert not games_on_gpu(config, game)
     assert "pip install 'catbox-env[gpu]'" in str(why_on_cpu(config, game))
 
 
@@ -187,7 +183,7 @@ def simulate() -> None:
     assert device.SIMULATED
     patch = pytest.MonkeyPatch()
     patch.setattr(device, "check_device", lambda name: torch)
-    patch.setattr(device_rollout, "games_on_gpu", lambda config, game: True)
+    patch.setattr(device_rollout, "why_on_cpu", lambda config, game: None)
 
 
 def trainer_of(kind: str, **settings: Any) -> Any:
@@ -408,16 +404,7 @@ CHECKS = {
 )
 def test_the_simulator(check: str, kind: str) -> None:
     """What each check says."""
-    result = subprocess.run(
-        [sys.executable, "-m", __spec__.name, check, kind],
-        env={**os.environ, "NUMBA_ENABLE_CUDASIM": "1", "NUMBA_DISABLE_JIT": "1"},
-        cwd=Path(__file__).parents[2],
-        capture_output=True,
-        text=True,
-        timeout=300,
-        check=False,
-    )
-    assert result.returncode == 0, result.stderr
+    run_in_the_simulator("tests.train.test_device_rollout", check, kind)
 
 
 if __name__ == "__main__":

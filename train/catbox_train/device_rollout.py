@@ -7,7 +7,8 @@ has nothing to decide; which rows are its decisions is counted at the end.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import cast
+from functools import partial
+from typing import Any, cast
 
 import numpy as np
 import torch
@@ -15,7 +16,6 @@ from numpy.typing import NDArray
 
 from catbox_agents.agent import Agent
 from catbox_agents.features import NetworkInputs
-from catbox_agents.heuristics.base import ReasonedAgent
 from catbox_agents.networks.mlp import MLP, sample_legal
 from catbox_agents.networks.policy_agent import PolicyAgent
 from catbox_env import Game
@@ -32,7 +32,7 @@ from catbox_train.rollout import (
     SelfPlay,
     SelfPlayConfig,
     Step,
-    games_on_gpu,
+    why_on_cpu,
 )
 
 #: Steps after which the host asks whether a game is still running.
@@ -50,10 +50,10 @@ def make_rollout(
     size: int = 1,
     state: bool = False,
 ) -> SelfPlay:
-    """What plays the games of a run: a `DeviceRollout` if `games_on_gpu`, otherwise a `Rollout`."""
-    if games_on_gpu(config, game):
-        return DeviceRollout(config, game, inputs, state)
-    return Rollout(config, game, inputs, rank, size, state)
+    """What plays the games of a run: a `Rollout` if there is a reason (`why_on_cpu`), otherwise a `DeviceRollout`."""
+    if why_on_cpu(config, game):
+        return Rollout(config, game, inputs, rank, size, state)
+    return DeviceRollout(config, game, inputs, state)
 
 
 class DeviceRollout(SelfPlay):
@@ -67,7 +67,7 @@ class DeviceRollout(SelfPlay):
     def __init__(
         self, config: SelfPlayConfig, game: Game, inputs: NetworkInputs, state: bool = False
     ) -> None:
-        from catbox_agents.device import DeviceHeuristic, DeviceInputs
+        from catbox_agents.device import DeviceInputs, device_agent
         from catbox_env.adapters.device import DeviceVec
 
         super().__init__(config, game, inputs)
@@ -78,14 +78,10 @@ class DeviceRollout(SelfPlay):
         )
         self.device = vec.device
         self._inputs = DeviceInputs(inputs, vec)
-        self._heuristics = {
-            k: DeviceHeuristic(agent, vec)
-            for k, agent in enumerate(self._agents)
-            if isinstance(agent, ReasonedAgent)
-        }
+        self._random = torch.Generator(self.device)
+        self._on_device = [device_agent(agent, vec, self._random) for agent in self._agents]
         self._precision = PRECISIONS[config.precision]
         self._past: list[MLP] = []  # on the GPU
-        self._random = torch.Generator(self.device)
         self._end = end = number * game.max_game_length  # the row of decisions that do not exist
         self._columns = {
             "inputs": self._new((end, inputs.size), torch.int8),
@@ -212,37 +208,36 @@ class DeviceRollout(SelfPlay):
 
     def _opponents(self, numbers: NDArray[np.int64], past: Sequence[Agent]) -> list[tuple[int, slice, Play]]:
         """The number of each opponent, its games, and how it plays; ``numbers`` (N,) are those of the games."""
-        found = []
-        for k, agent in enumerate([*self._agents, *past], start=1):
-            games = np.flatnonzero(numbers == k)
-            if len(games):
-                rows = slice(int(games[0]), int(games[-1]) + 1)
-                found.append((k, rows, self._play(k, agent, rows)))
+        found: list[tuple[int, slice, Play]] = []
+        for k, agent in enumerate([*self._on_device, *past], start=1):
+            if not (games := np.flatnonzero(numbers == k)).size:
+                continue
+            rows = slice(int(games[0]), int(games[-1]) + 1)
+            if isinstance(agent, Agent):
+                network = self._past[k - 1 - len(self._agents)]
+                found.append(
+                    (k, rows, partial(self._ask_past, network, cast(PolicyAgent, agent).greedy, rows))
+                )
+            else:
+                found.append((k, rows, partial(self._ask_agent, agent, rows)))
         return found
 
-    def _play(self, k: int, agent: Agent, games: slice) -> Play:
-        def drawn(*shape: int) -> torch.Tensor:
-            return torch.rand(shape, generator=self._random, device=self.device)
+    def _ask_agent(self, agent: Any, games: slice, asked: torch.Tensor, masks: torch.Tensor) -> torch.Tensor:
+        """The actions (m,) of a `device_agent` in its ``games``."""
+        return agent.act(asked)[games]
 
-        def play_random(asked: torch.Tensor, masks: torch.Tensor) -> torch.Tensor:
-            return drawn(*masks[games].shape).masked_fill(~masks[games], -1).argmax(1)
-
-        def play_heuristic(asked: torch.Tensor, masks: torch.Tensor) -> torch.Tensor:
-            return self._heuristics[k - 1].act(asked)[games]
-
-        @torch.no_grad()
-        def play_network(asked: torch.Tensor, masks: torch.Tensor) -> torch.Tensor:
-            legal = masks[games]
-            outputs = network(self._inputs.vectors[games], precision=self._precision)
-            logits = network.action_logits(outputs, self._inputs.action_features[games], legal)
-            if greedy:
-                return logits.masked_fill(~legal, -torch.inf).argmax(1)
-            return sample_legal(logits, legal, drawn(len(legal)))[0]
-
-        if isinstance(agent, PolicyAgent):
-            network, greedy = self._past[k - 1 - len(self._agents)], agent.greedy
-            return play_network
-        return play_heuristic if isinstance(agent, ReasonedAgent) else play_random
+    @torch.no_grad()
+    def _ask_past(
+        self, network: MLP, greedy: bool, games: slice, asked: torch.Tensor, masks: torch.Tensor
+    ) -> torch.Tensor:
+        """The actions (m,) of an earlier policy in its ``games``, all of them, whoever is ``asked``."""
+        legal = masks[games]
+        outputs = network(self._inputs.vectors[games], precision=self._precision)
+        logits = network.action_logits(outputs, self._inputs.action_features[games], legal)
+        if greedy:
+            return logits.masked_fill(~legal, -torch.inf).argmax(1)
+        uniforms = torch.rand(len(legal), generator=self._random, device=self.device)
+        return sample_legal(logits, legal, uniforms)[0]
 
     def _new_network(self) -> MLP:
         """A network on the GPU, for the weights of an earlier policy."""

@@ -32,8 +32,8 @@ from catbox_train.rollout import (
     SHUFFLES,
     Decisions,
     SelfPlayConfig,
-    games_on_gpu,
     mean_decisions,
+    why_on_cpu,
 )
 
 PRECISIONS = {"float32": torch.float32, "bfloat16": torch.bfloat16}
@@ -187,19 +187,18 @@ class Learner:
         seed = [self.config.seed, update, SHUFFLES, self.group.rank]
         shuffled = shuffles(len(rows), seed, self.device)
         rows = rows.to(self.device)
-        if equal and len(rows) >= ENOUGH * self.config.minibatch_size:
-            for _ in range(self.config.update_epochs):
-                for part in rows[next(shuffled)].split(self.config.minibatch_size):
-                    if len(part) == self.config.minibatch_size:
-                        yield part, len(part)
-            return
         counts = self.group.counts(len(rows))
         number = max(1, round(sum(counts) / self.config.minibatch_size))
+        learned = len(rows)
+        if equal and learned >= ENOUGH * self.config.minibatch_size:
+            number = learned // self.config.minibatch_size
+            learned = number * self.config.minibatch_size
+            counts = [learned]
         sizes = [
             sum(n // number + (k < n % number) for n in counts) for k in range(number)
         ]  # as tensor_split does
         for _ in range(self.config.update_epochs):
-            parts = rows[next(shuffled)].tensor_split(number)
+            parts = rows[next(shuffled)[:learned]].tensor_split(number)
             for part, total in zip(parts, sizes, strict=True):
                 if total:
                     yield part, total
@@ -381,11 +380,10 @@ def memory_needed(
     assert config.workers != "auto", "use config.resolved(game)"
     row = inputs.size + game.num_actions * (1 + inputs.action_size) + 64
     row += game.state_layout.size if state else 0
-    if games_on_gpu(config, game):
-        # Of all steps; the step at hand needs as much as about five.
-        decisions = config.games_per_update * (game.max_game_length + 5)
-    else:
+    if why_on_cpu(config, game):
         decisions = 2 * round(config.games_per_update * mean_decisions(game) / config.workers)
+    else:  # of all steps; the step at hand needs as much as about five
+        decisions = config.games_per_update * (game.max_game_length + 5)
     weights = sum(parameter.numel() for network in networks.values() for parameter in network.parameters())
     past = config.past_policies if PAST in config.opponents else 0
     return decisions * row + 4 * weights * (5 + past)

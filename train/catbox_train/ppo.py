@@ -138,7 +138,7 @@ class PPO(Algorithm):
         config, learner = self.config, self.learner
         self.player = self.rollout.player(self.actor, self.precision)
         decisions = self.rollout.play(update, self.choose, self.past.agents)
-        self.minibatch, explained_variance = self.batch(decisions)
+        self.learned, explained_variance = self.batch(decisions)
 
         learning_rate = between(config.learning_rate, config.learning_rate_end, progress)
         ent_coef = between(config.ent_coef, config.ent_coef_end, progress)
@@ -210,7 +210,7 @@ class PPO(Algorithm):
     def gradient_step(self, rows: torch.Tensor, total: int) -> torch.Tensor:
         """A step on the decisions ``rows`` (m,) int64 of a minibatch of ``total`` in all processes; returns the metrics
         ``names`` (k,)."""
-        batch = self.minibatch.take(rows)
+        batch = self.learned.take(rows)
         outputs = self.actor(batch.inputs, precision=self.precision)
         logits = self.actor.logits_of(outputs, batch.action_features, batch.masks)
         values = self.critic(batch.states, precision=self.precision) if self.critic else outputs

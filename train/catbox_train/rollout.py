@@ -7,6 +7,7 @@ and the number of the game, not from the process that plays it.
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
@@ -170,11 +171,6 @@ class SelfPlayConfig(TrainConfig):
         return settings
 
 
-def games_on_gpu(config: SelfPlayConfig, game: Game) -> bool:
-    """Whether the games are played on the GPU of the network, see `why_on_cpu`."""
-    return why_on_cpu(config, game) is None
-
-
 def why_on_cpu(config: SelfPlayConfig, game: Game) -> str | None:
     """Why the games of a run are played on the CPU; None if they are played on the GPU of its network."""
     if not config.device.startswith("cuda"):
@@ -243,7 +239,7 @@ class Decisions:
         return len(self.rows)
 
 
-class SelfPlay:
+class SelfPlay(ABC):
     """What `Rollout` and `catbox_train.device_rollout.DeviceRollout` share: the agents, their seats, the statistics.
 
     Attributes: ``device``, where the games are played.
@@ -257,12 +253,12 @@ class SelfPlay:
         self._agents = [self._make(k, update=0) for k in range(len(self._specs))]
         self.device = torch.device("cpu")
 
+    @abstractmethod
     def play(self, update: int, choose: Choose, past: Sequence[Agent] = ()) -> Decisions:
         """Deal the games of ``update`` and play them to their end; ``choose`` plays the learner's seats.
 
         ``past``: the earlier policies, one of which plays in each game with ``past`` opponents.
         """
-        raise NotImplementedError
 
     #: Whether all minibatches must be of the same size.
     equal_minibatches = False

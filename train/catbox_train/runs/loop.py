@@ -29,7 +29,7 @@ from catbox_train.config import TrainConfig
 from catbox_train.devices import free_memory
 from catbox_train.memory import check_memory
 from catbox_train.processes import Together
-from catbox_train.rollout import SelfPlayConfig, games_on_gpu, why_on_cpu
+from catbox_train.rollout import SelfPlayConfig, why_on_cpu
 from catbox_train.runs.checkpoint import (
     Counters,
     best_margin,
@@ -132,7 +132,7 @@ def check_run(config: TrainConfig, new: bool = True, now: bool = True) -> tuple[
         raise ValueError(f"workers = {config.workers}: {config.algorithm} learns in one process; use 1")
     with _memory_for(config, new):
         needed = kind.memory_needed(config, game)
-        if not (isinstance(config, SelfPlayConfig) and games_on_gpu(config, game)):
+        if not isinstance(config, SelfPlayConfig) or why_on_cpu(config, game):
             check_memory(config.workers * needed, now)
         free = free_memory(torch.device(config.device))
         if now and free is not None and needed > free:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import difflib
 import os
+import re
 from collections.abc import Iterable, Mapping, Sequence
 from importlib import resources
 from pathlib import Path
@@ -92,6 +93,12 @@ def _whole(value: Any) -> Any:
     return int(number) if isinstance(number, float) and number.is_integer() else value
 
 
+def _device(value: Any) -> str:
+    if not isinstance(value, str) or not re.fullmatch(r"auto|cpu|mps|cuda(:(0|[1-9][0-9]{0,2}))?", value):
+        raise ValueError("auto, cpu, mps, cuda or cuda:N")
+    return value
+
+
 #: Types of settings.
 Count = Annotated[int, BeforeValidator(_whole), Field(ge=1, le=MAX_COUNT)]
 Number = Annotated[float, Field(allow_inf_nan=False), BeforeValidator(_number)]
@@ -129,9 +136,8 @@ class TrainConfig(BaseModel):
     total_decisions: Count = Field(
         20_000_000, description="decisions to play, over all seats; the last update may play a few more"
     )
-    device: str = Field(
+    device: Annotated[str, BeforeValidator(_device)] = Field(
         "auto",
-        pattern=r"^(auto|cpu|mps|cuda(:(0|[1-9][0-9]{0,2}))?)$",
         description="device of the networks: cpu, cuda, cuda:N, mps, or auto (a GPU if there is one)",
     )
     workers: Annotated[int, BeforeValidator(_whole), Field(ge=1, le=MAX_WORKERS)] | Literal["auto"] = Field(

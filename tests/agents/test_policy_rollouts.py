@@ -12,7 +12,7 @@ import catbox_agents
 from catbox_agents.features import NetworkInputs
 from catbox_agents.networks.mlp import MLP
 from catbox_agents.networks.policy_agent import PolicyAgent
-from catbox_agents.search import policy_rollouts
+from catbox_agents.search import playing, policy_rollouts
 from catbox_agents.search.playing import Player, rollout_rewards
 from catbox_agents.search.policy_rollouts import plays_compiled, policy_rewards
 from catbox_env import Game, make_game, make_vec
@@ -40,34 +40,52 @@ def test_compiled_rollouts_pay_what_those_in_python_pay(
 ) -> None:
     game = make_game(game_id, **options)
     agent = agent_for(game)
-    assert plays_compiled(agent)
+    assert plays_compiled(agent, has_keys=False)
     vec = make_vec(game_id, 101, seed=1, num_threads=threads, **options)
     vec.step_random(5, seed=2)
     ours = make_vec(game_id, 101, seed=9, num_threads=threads, auto_deal=False, **options)
     ours.set_states(vec)
     expected = ours.take(np.arange(101))
     running = np.flatnonzero(ours.current_player >= 0)
-    paid = policy_rewards(agent, ours, running, until == "end_of_game")
+    paid = policy_rewards(agent, ours, running, until == "end_of_game", None)
     assert np.array_equal(paid, catbox_agents.play_out(expected, agent, until=until))
     assert paid.any()
     assert np.array_equal(ours.observation, expected.observation)
 
 
+@pytest.mark.parametrize(("game_id", "options"), GAMES)
+def test_sampled_rollouts_are_compiled_too(
+    game_id: str, options: dict[str, Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    game = make_game(game_id, **options)
+    player = Player(PolicyAgent(agent_for(game).network, game, seed=0, greedy=False), "net")
+    vec = make_vec(game_id, 101, seed=1, auto_deal=False, **options)
+    keys = np.arange(101, dtype=np.uint64) // np.uint64(2)
+    paid = {}
+    for compiled in (True, False):
+        monkeypatch.setattr(playing, "plays_compiled", lambda *_, answer=compiled: answer)
+        paid[compiled] = rollout_rewards(
+            vec.take(np.arange(101)), np.arange(101), [player], np.zeros((1, game.num_players), np.int64),
+            "end_of_game", keys,
+        )  # fmt: skip
+    assert plays_compiled(player.agent, has_keys=True)
+    assert not plays_compiled(player.agent, has_keys=False)
+    assert paid[True].any()
+    assert np.array_equal(paid[True], paid[False])
+
+
 def test_other_policies_are_not_compiled(monkeypatch: pytest.MonkeyPatch) -> None:
     game = make_game("petrify_v0")
-    sampling = agent_for(game)
-    sampling.greedy = False
     for agent in (
-        sampling,
         agent_for(game, "tanh"),
         agent_for(game, features=False),
         agent_for(game, action_features=False),
         catbox_agents.make("heuristic", game),
         type("Mine", (PolicyAgent,), {})(agent_for(game).network, game),
     ):
-        assert not plays_compiled(agent)
+        assert not plays_compiled(agent, has_keys=True)
     monkeypatch.setattr(policy_rollouts, "HAS_NUMBA", False)
-    assert not plays_compiled(agent_for(game))
+    assert not plays_compiled(agent_for(game), has_keys=True)
 
 
 def test_logits_that_are_not_finite_are_an_error() -> None:

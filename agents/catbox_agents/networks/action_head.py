@@ -106,7 +106,7 @@ def sample_legal(
             f"as the masks are {masks.shape}"
         )
     chosen, log_probs = np.empty(rows, np.int64), np.empty(rows, np.float32)
-    _sample(logits, masks, uniforms, chosen, log_probs)
+    draw_legal(logits, masks, uniforms, chosen, log_probs)
     return chosen, log_probs
 
 
@@ -168,9 +168,10 @@ def _fill_gradient(gradient: np.ndarray, masks: np.ndarray, features: np.ndarray
 
 
 @cached_njit(nogil=True)
-def _sample(
+def draw_legal(
     logits: np.ndarray, masks: np.ndarray, uniforms: np.ndarray, actions: np.ndarray, log_probs: np.ndarray
 ) -> None:
+    """`sample_legal` for compiled code, which checks no shapes, into ``actions`` and ``log_probs`` (n,)."""
     legal = np.empty(masks.shape[1], np.int64)
     weights = np.empty(masks.shape[1], np.float64)  # exponentials of the legal logits
     for row in range(len(masks)):

@@ -55,8 +55,8 @@ def rollout_rewards(
     actions taken here: games with equal keys have equal luck. Agents are then asked only if there is a choice.
     """
     agents, labels = zip(*players, strict=True)
-    if len(agents) == 1 and plays_compiled(agents[0]):
-        return policy_rewards(agents[0], games, rows, until == END_OF_GAME)
+    if len(agents) == 1 and plays_compiled(agents[0], keys is not None):
+        return policy_rewards(agents[0], games, rows, until == END_OF_GAME, keys)
     number = 0
 
     def ask(asked: NDArray[np.int64], vec: Vec, rows: NDArray[np.int64]) -> NDArray[np.int64]:

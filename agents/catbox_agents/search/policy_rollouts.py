@@ -1,8 +1,8 @@
 """Rollouts of a network in compiled code: the same games as `playing.rollout_rewards` plays, without Python between
 moves.
 
-It serves the agents whose rollouts matter most: a `PolicyAgent` that takes its best action, with ReLU layers and the
-features of the game. All others play by `catbox_agents.play`.
+It serves the agents whose rollouts matter most: a `PolicyAgent` with ReLU layers and the features of the game. All
+others play by `catbox_agents.play`.
 """
 
 from __future__ import annotations
@@ -15,33 +15,41 @@ import numpy as np
 from numpy.typing import NDArray
 
 import catbox_agents.features
-from catbox_agents.agent import Agent, other_rules
-from catbox_agents.networks.action_head import add_scores
+from catbox_agents.agent import MIX_STEP, Agent, mix, other_rules
+from catbox_agents.networks.action_head import add_scores, draw_legal
 from catbox_agents.networks.layer_kernels import add_layer
 from catbox_agents.networks.policy_agent import PolicyAgent
 from catbox_env import Vec
-from catbox_env.core.compilation import HAS_NUMBA, cached_njit
+from catbox_env.core.compilation import HAS_NUMBA, cached_njit, njit
+from catbox_env.core.rng import unit_interval
 
 #: Games that are played side by side: what they need stays in the nearer caches.
 _ROWS_AT_ONCE = 256
+_STEP = np.uint64(MIX_STEP)
+_mix = njit(mix)
 
 
-def plays_compiled(agent: Agent) -> bool:
-    """Whether `policy_rewards` plays as this agent does."""
+def plays_compiled(agent: Agent, has_keys: bool) -> bool:
+    """Whether `policy_rewards` plays as this agent does, which needs keys if it samples its actions."""
     if type(agent) is not PolicyAgent or not HAS_NUMBA:
         return False
     network = agent.network
     has_features = bool(network.features and network.action_features)
-    return agent.greedy and agent.adapted is None and has_features and network.is_relu
+    return (agent.greedy or has_keys) and agent.adapted is None and has_features and network.is_relu
 
 
 def policy_rewards(
-    agent: PolicyAgent, games: Vec, rows: NDArray[np.int64], to_the_end: bool
+    agent: PolicyAgent,
+    games: Vec,
+    rows: NDArray[np.int64],
+    to_the_end: bool,
+    keys: NDArray[np.uint64] | None,
 ) -> NDArray[np.float64]:
     """Play the games ``rows``, none of which is over, by ``agent`` for all seats.
 
-    To the end of the round, or with ``to_the_end`` of the game. Returns what each seat of each game is paid meanwhile,
-    (N, P). Raises ``ValueError`` if the network gives logits that are not finite.
+    To the end of the round, or with ``to_the_end`` of the game. ``keys`` (N,) are the random numbers of an agent that
+    samples its actions. Returns what each seat of each game is paid meanwhile, (N, P). Raises ``ValueError`` if the
+    network gives logits that are not finite.
     """
     paid = np.zeros(games.rewards.shape)
     network, game, given = agent.network, games.game, catbox_agents.features.of(agent.game)
@@ -52,12 +60,13 @@ def policy_rewards(
     weights, biases = zip(*network.layers, strict=True)
     num_features = agent.inputs.size - game.observation_layout.size
     wrong = np.zeros(1, np.bool_)
+    luck = np.zeros(0, np.uint64) if agent.greedy or keys is None else mix(keys * _STEP)
 
     def play_rows(batch: Any, some: NDArray[np.int64], outcomes: Any, views: Any) -> None:
         for begin in range(0, len(some), _ROWS_AT_ONCE):
             play(
                 batch, some[begin : begin + _ROWS_AT_ONCE], outcomes, views, given.offsets, num_features, weights,
-                biases, network.action_scale, to_the_end, paid, wrong,
+                biases, network.action_scale, to_the_end, luck, paid, wrong,
             )  # fmt: skip
 
     games.play_compiled(play_rows, rows)
@@ -72,7 +81,7 @@ def _make_play(step_games: Callable[..., None], fill: Callable[..., None]) -> Ca
 
     @cached_njit(nogil=True)
     def play(  # type: ignore[no-untyped-def]
-        games, rows, outcomes, views, offsets, num_features, weights, biases, scale, to_the_end, paid, wrong
+        games, rows, outcomes, views, offsets, num_features, weights, biases, scale, to_the_end, luck, paid, wrong
     ):
         observation, legal, _, _, _, _ = views
         rewards, terminated, round_ended, _ = outcomes
@@ -83,17 +92,18 @@ def _make_play(step_games: Callable[..., None], fill: Callable[..., None]) -> Ca
         features = np.empty((left, num_features), np.int8)
         of_actions = np.empty((left, num_actions, len(scale)), np.int8)
         vectors = np.empty((left, width + num_features), np.int8)
-        last = len(weights) - 1
+        uniforms, drawn, log_probs = np.empty(left), np.empty(left, np.int64), np.empty(left, np.float32)
+        last, number = len(weights) - 1, np.uint64(0)
         while left > 0:
             count = 0
             for k in range(left):
-                i, number, first = moving[k], 0, 0
+                i, choices, first = moving[k], 0, 0
                 for action in range(num_actions - 1, -1, -1):
                     if legal[i, action]:
-                        number += 1
+                        choices += 1
                         first = action
                 actions[k] = first
-                if number > 1:
+                if choices > 1:
                     asked[count] = k
                     seen[count] = observation[i]
                     masks[count] = legal[i]
@@ -121,6 +131,14 @@ def _make_play(step_games: Callable[..., None], fill: Callable[..., None]) -> Ca
                                 best, choice = logit, action
                     if choice >= 0:
                         actions[asked[n]] = choice
+                if len(luck) > 0:
+                    for n in range(count):
+                        word = _mix(luck[moving[asked[n]]] + number * _STEP)
+                        uniforms[n] = unit_interval(word)
+                    draw_legal(outputs, masks[:count], uniforms, drawn, log_probs)
+                    for n in range(count):
+                        actions[asked[n]] = drawn[n]
+            number += np.uint64(1)
             step_games(games, moving[:left], actions[:left], False, outcomes, views)
             still = 0
             for k in range(left):

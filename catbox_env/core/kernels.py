@@ -84,13 +84,16 @@ def core_state_fields(max_players: int, num_info: int) -> list[tuple]:
     ]
 
 
-def part_offsets(layout: Layout) -> np.ndarray:
+def part_offsets(layout: Layout, **others: Layout) -> np.ndarray:
     """Where each part of ``layout`` begins: a read-only array (1,) of a record with a field for each of its names.
 
-    -1 for a part that these rules lack, so that the dtype is the same under all rules of a game.
+    The fields of another layout begin with its name and ``_``. -1 for a part that these rules lack, so that the dtype
+    is the same under all rules of a game.
     """
-    places = tuple(layout[name].offset if name in layout else -1 for name in layout.names)
-    offsets = np.array([places], record_dtype([(name, np.int64) for name in layout.names]))
+    places = {name: layout[name].offset if name in layout else -1 for name in layout.names}
+    for prefix, other in others.items():
+        places |= {f"{prefix}_{name}": other[name].offset if name in other else -1 for name in other.names}
+    offsets = np.array([tuple(places.values())], record_dtype([(name, np.int64) for name in places]))
     offsets.setflags(write=False)
     return offsets
 

@@ -117,7 +117,8 @@ class Features:
         layout: the named parts of the features of a position (F,).
         action_layout: the named parts of the features of one action (K,).
         write: compiled ``write(params, at, seen, mask, scratch, out, action_out)`` for one row: writes into ``out``
-            (F,) and ``action_out`` (A, K), which hold zeros. ``at``: where the parts of ``layout`` begin, a record;
+            (F,) and ``action_out`` (A, K), which hold zeros. ``at``: a record that says where the part NAME of
+            ``layout`` begins, and as ``action_NAME`` that of ``action_layout``;
             ``scratch``: a record to work in, whose content nobody keeps. It stays within its arrays whatever they
             hold. Compiled for GPUs too, where it cannot make arrays.
         scratch: the dtype of that record.
@@ -135,7 +136,7 @@ class Features:
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "fill", make_fill(self.write, self.scratch))
-        object.__setattr__(self, "offsets", part_offsets(self.layout))
+        object.__setattr__(self, "offsets", part_offsets(self.layout, action=self.action_layout))
 
     def __reduce__(self) -> tuple:
         return of, (self.game,)
@@ -231,21 +232,6 @@ class NetworkInputs:
         self.size = game.observation_layout.size + (self.layout.size if self.layout else 0)
         self.action_size = self.action_layout.size if self.action_layout else 0
 
-    @classmethod
-    def of(cls, network: PolicyNetwork, game: Game) -> NetworkInputs:
-        """Those that ``network`` takes in ``game``. Raises ``ValueError`` if the game does not provide them."""
-        inputs = cls(game, bool(network.features), bool(network.action_features))
-        for name, wanted, layout in (
-            ("features", network.features, inputs.layout),
-            ("action features", network.action_features, inputs.action_layout),
-        ):
-            if wanted != part_sizes(layout):
-                raise ValueError(
-                    f"its network takes the {name} {wanted}, but {game.id} has {part_sizes(layout)}: it was trained "
-                    "with another version"
-                )
-        return inputs
-
     def bounds(self) -> tuple[NDArray[np.int8], NDArray[np.int8]]:
         """The lowest and the highest value of each input, (I,) each."""
         layouts = [self.game.observation_layout, *([self.layout] if self.layout else [])]
@@ -288,3 +274,60 @@ class NetworkInputs:
 def part_sizes(layout: Layout | None) -> dict[str, int]:
     """The size of each part of a layout, empty for None."""
     return {part.name: int(np.prod(part.shape)) for part in layout.values()} if layout else {}
+
+
+def fit_network(network: PolicyNetwork, game: Game) -> tuple[PolicyNetwork, NetworkInputs]:
+    """``network`` as it takes all features of ``game``, with weights of zero for those that it was trained without.
+
+    So a network goes on playing as it did when a game gets new features. One that takes no features at all, or none of
+    actions, stays without. Also returns its inputs. Raises ``ValueError`` if it takes features that the game does not
+    have, and if it has the wrong size.
+    """
+    inputs = NetworkInputs(game, bool(network.features), bool(network.action_features))
+    known, seen, actions = {}, game.observation_layout.size, game.num_actions
+    for name, taken, layout in (
+        ("features", network.features, inputs.layout),
+        ("action features", network.action_features, inputs.action_layout),
+    ):
+        if taken.items() - part_sizes(layout).items():
+            raise ValueError(
+                f"its network takes the {name} {taken}, but {game.id} has {part_sizes(layout)}: it was trained "
+                "with another version"
+            )
+        known[name] = [
+            i for part in taken if layout for i in range(layout[part].slice.start, layout[part].slice.stop)
+        ]
+    needed = seen + len(known["features"]), actions + len(known["action features"])
+    if (network.num_inputs, network.num_outputs) != needed:
+        raise ValueError(
+            f"it has {network.num_inputs} inputs and {network.num_outputs} outputs, {game.id} {needed[0]} and "
+            f"{needed[1]}: it was trained with another version"
+        )
+    if needed == (inputs.size, actions + inputs.action_size):
+        return network, inputs
+    arrays, described = network.arrays(), network.describe()
+    first, last = "layers.0", f"layers.{len(described['hidden'])}"
+    columns = np.r_[:seen, seen + np.array(known["features"], int)]
+    rows = np.r_[:actions, actions + np.array(known["action features"], int)]
+    arrays["input_scale"] = _placed(arrays["input_scale"], columns, inputs.scale())
+    weights = arrays[f"{first}.weight"].T
+    arrays[f"{first}.weight"] = _placed(
+        weights, columns, np.zeros((inputs.size, weights.shape[1]), np.float32)
+    ).T
+    for name in (f"{last}.weight", f"{last}.bias"):
+        shape = (actions + inputs.action_size, *arrays[name].shape[1:])
+        arrays[name] = _placed(arrays[name], rows, np.zeros(shape, np.float32))
+    described |= {"inputs": inputs.size, "outputs": actions + inputs.action_size}
+    if inputs.layout:
+        described["features"] = part_sizes(inputs.layout)
+    if inputs.action_layout:
+        described["action_features"] = part_sizes(inputs.action_layout)
+        scale = input_scale(inputs.action_layout)
+        arrays["action_scale"] = _placed(arrays["action_scale"], rows[actions:] - actions, scale)
+    return type(network)(arrays, described), inputs
+
+
+def _placed(part: np.ndarray, places: np.ndarray, whole: np.ndarray) -> np.ndarray:
+    """``whole`` with ``part`` at its ``places``."""
+    whole[places] = part
+    return whole

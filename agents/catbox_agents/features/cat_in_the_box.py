@@ -7,7 +7,6 @@ rank, whichever is smaller.
 
 from __future__ import annotations
 
-from collections import namedtuple
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -140,6 +139,34 @@ def action_feature_layout(rules: Rules) -> Layout:
             Part("gives_up_color", (1,), "1: loses the X-token of the led colour"),
             Part("placeable_lost", (1,), "other own cards that can no longer be placed", 0, most_placed),
             Part("slack", (1,), "(play, discard) `slack` after it", -tricks, most_placed),
+            Part(
+                "slack_without",
+                (colors,),
+                "(play, discard) `slack` after it, if the X-token of the colour is lost too",
+                -tricks,
+                most_placed,
+            ),
+            Part(
+                "color_choices",
+                (colors,),
+                "(play, discard) cells of each colour that the hand may declare after it",
+                0,
+                ranks,
+            ),
+            Part(
+                "other_slack",
+                (players - 1,),
+                "unseen cards that each other seat could place after it, minus that seat's plays to come",
+                -tricks,
+                cells,
+            ),
+            Part(
+                "other_choices",
+                (players - 1,),
+                "cells that each other seat may declare after it with an unseen card",
+                0,
+                cells,
+            ),
             Part("copies_left", (1,), "(play, discard) copies of the rank left in hand", 0, copies),
             Part(
                 "beside_in_hand", (1,), "(play, discard) own cards of the rank below and above", 0, 2 * copies
@@ -170,11 +197,6 @@ def action_feature_layout(rules: Rules) -> Layout:
             ),
         ]
     )
-
-
-#: The index of each feature of an action; those that some rules lack come last.
-ACTION_PARTS = action_feature_layout(Rules()).names
-ACTION_AT: Any = namedtuple("ACTION_AT", ACTION_PARTS)(*range(len(ACTION_PARTS)))
 
 
 def make_features(game: Game) -> Features:
@@ -275,58 +297,78 @@ def trumping_cards(view, color):
 
 
 @njit
-def write_card(params, view, rank, out):
+def write_card(params, at, view, rank, out):
     """Write the card features of a play or a discard."""
-    out[ACTION_AT.rank] = rank + 1
-    out[ACTION_AT.copies_left] = max(0, view.hand[rank] - 1)
+    out[at.action_rank] = rank + 1
+    out[at.action_copies_left] = max(0, view.hand[rank] - 1)
     beside = view.hand[rank - 1] if rank > 0 else 0
-    out[ACTION_AT.beside_in_hand] = beside + (view.hand[rank + 1] if rank + 1 < params.num_ranks else 0)
-    out[ACTION_AT.unseen_copies] = view.unseen[rank]
+    out[at.action_beside_in_hand] = beside + (view.hand[rank + 1] if rank + 1 < params.num_ranks else 0)
+    out[at.action_unseen_copies] = view.unseen[rank]
 
 
 @njit
-def write_discard(params, view, rank, out):
+def write_discard(params, at, view, rank, out):
     """Write the features of discarding ``rank``."""
-    write_card(params, view, rank, out)
+    write_card(params, at, view, rank, out)
     hand = view.hand[rank]
     rows = view.kept_rows[0]
-    lost = placeable_cards(view, hand, rank, rows) - placeable_cards(view, max(0, hand - 1), rank, rows)
-    out[ACTION_AT.slack] = view.placeable[0] - lost - view.plays
-    out[ACTION_AT.cells_left] = popcount(view.open & (view.column << rank))
+    left = max(0, hand - 1)
+    lost = placeable_cards(view, hand, rank, rows) - placeable_cards(view, left, rank, rows)
+    out[at.action_slack] = view.placeable[0] - lost - view.plays
+    out[at.action_cells_left] = popcount(view.open & (view.column << rank))
+    write_choices(params, at, view, rank, left, view.open, 0, view.plays, out)
 
 
 @njit
-def write_bid(params, view, bid, out):
+def write_choices(params, at, view, rank, left, cells, lost, plays, out):
+    """Write, by colour, what the hand can place on the empty ``cells`` once it has ``left`` cards of ``rank``.
+
+    ``lost``: 1 if the X-token of the led colour is lost; ``plays``: own plays to come.
+    """
+    stride = params.num_ranks + 1
+    row, column = (1 << params.num_ranks) - 1, view.column << rank
+    held = view.held if left > 0 else view.held & ~column
+    choices = cells & view.kept_rows[lost] & held
+    for color in range(params.num_colors):
+        kept = view.kept_rows[lost] & ~(row << (color * stride))
+        placed = view.without[lost, color] - placeable_cards(view, view.hand[rank], rank, kept)
+        placed += min(left, popcount(cells & kept & column))
+        out[at.action_slack_without + color] = placed - plays
+        out[at.action_color_choices + color] = popcount(choices & (row << (color * stride)))
+
+
+@njit
+def write_bid(params, at, view, bid, out):
     """Write the features of the bid ``bid``."""
     others = 0
     for seat in range(1, params.num_players):
         others += max(0, view.bid[seat])
-    out[ACTION_AT.bid] = bid
-    out[ACTION_AT.bid_over] = clip_int8(QUARTERS * bid - view.expected)
-    out[ACTION_AT.bid_total] = others + bid - params.num_tricks
+    out[at.action_bid] = bid
+    out[at.action_bid_over] = clip_int8(QUARTERS * bid - view.expected)
+    out[at.action_bid_total] = others + bid - params.num_tricks
 
 
 @njit
-def write_play(params, view, color, rank, out):
+def write_play(params, at, view, color, rank, out):
     """Write the features of declaring ``rank`` in ``color``."""
-    write_card(params, view, rank, out)
+    write_card(params, at, view, rank, out)
     stride = params.num_ranks + 1
     here = 1 << (color * stride + rank)
-    out[ACTION_AT.trump] = 1 if color == RED else 0
+    out[at.action_trump] = 1 if color == RED else 0
     led = view.led
-    out[ACTION_AT.follows] = 1 if led == NONE or color == led else 0
+    out[at.action_follows] = 1 if led == NONE or color == led else 0
     wins = led == NONE or color in (led, RED)
     if view.best_seat != NONE:
         wins = rank > view.best_rank if color == view.best_color else color == RED
     if wins:
         higher, trumping = higher_cards(view, color, rank), trumping_cards(view, color)
-        out[ACTION_AT.wins_now] = 1
-        out[ACTION_AT.beaters] = higher
-        out[ACTION_AT.trump_beaters] = trumping
-        out[ACTION_AT.wins_surely] = 1 if higher + trumping == 0 else 0
-        out[ACTION_AT.win_is_wanted] = wish(view.status[0])
+        out[at.action_wins_now] = 1
+        out[at.action_beaters] = higher
+        out[at.action_trump_beaters] = trumping
+        out[at.action_wins_surely] = 1 if higher + trumping == 0 else 0
+        out[at.action_win_is_wanted] = wish(view.status[0])
         if view.best_seat > 0:
-            out[ACTION_AT.win_spoils] = wish(view.status[view.best_seat])
+            out[at.action_win_spoils] = wish(view.status[view.best_seat])
 
     place = 1 if led != NONE and color != led and (view.tokens[0] >> led) & 1 else 0
     rows = view.kept_rows[place]
@@ -334,24 +376,31 @@ def write_play(params, view, color, rank, out):
     placeable = view.placeable[place] - placeable_cards(view, view.hand[rank], rank, rows)
     placeable += placeable_cards(view, left, rank, rows & ~here)
     open_after = view.open & ~here
-    out[ACTION_AT.gives_up_color] = place
-    out[ACTION_AT.placeable_lost] = max(0, view.placeable[0] - 1 - placeable)
-    out[ACTION_AT.slack] = placeable - max(0, view.plays - 1)
-    out[ACTION_AT.cells_left] = popcount(open_after & (view.column << rank))
+    out[at.action_gives_up_color] = place
+    out[at.action_placeable_lost] = max(0, view.placeable[0] - 1 - placeable)
+    out[at.action_slack] = placeable - max(0, view.plays - 1)
+    out[at.action_cells_left] = popcount(open_after & (view.column << rank))
 
     beside = neighbours(here, stride)
     group, size = largest_group_with(view, here, stride)
     reach = view.held & rows & open_after
     if left == 0:
         reach &= ~(view.column << rank)
-    out[ACTION_AT.group_growth] = size - view.largest_size[0]
-    out[ACTION_AT.own_beside] = popcount(beside & view.owned[0])
-    out[ACTION_AT.group_room] = popcount(neighbours(group, stride) & reach)
-    write_denied(params, view, color, beside, out)
+    out[at.action_group_growth] = size - view.largest_size[0]
+    out[at.action_own_beside] = popcount(beside & view.owned[0])
+    out[at.action_group_room] = popcount(neighbours(group, stride) & reach)
+    write_choices(params, at, view, rank, left, open_after, place, max(0, view.plays - 1), out)
+    for seat in range(1, params.num_players):
+        # One cell fewer matters if the unseen cards of the rank needed all of them.
+        cells = view.open & view.rows[seat] & (view.column << rank)
+        needed = 1 if cells & here and popcount(cells) <= view.unseen[rank] else 0
+        out[at.action_other_slack + seat - 1] = view.slack[seat] - needed
+        out[at.action_other_choices + seat - 1] = popcount(view.reach[seat] & ~here)
+    write_denied(params, at, view, color, beside, out)
 
 
 @njit
-def write_denied(params, view, color, beside, out):
+def write_denied(params, at, view, color, beside, out):
     """Write what a cell of ``color`` with the neighbours ``beside`` denies the other seats."""
     others = denied = 0
     for seat in range(1, params.num_players):
@@ -363,8 +412,8 @@ def write_denied(params, view, color, beside, out):
                 if view.groups[i] & beside:
                     size += view.sizes[i]
             denied = max(denied, size - view.largest_size[seat])
-    out[ACTION_AT.others_beside] = min(4, others)
-    out[ACTION_AT.group_denied] = denied
+    out[at.action_others_beside] = min(4, others)
+    out[at.action_group_denied] = denied
 
 
 @njit
@@ -374,20 +423,20 @@ def wish(status):
 
 
 @njit
-def write_actions(params, view, mask, action_out):
+def write_actions(params, at, view, mask, action_out):
     """Write the features of the legal actions into ``action_out`` (A, K), all zeros. PARADOX has none."""
     ranks, first_play = params.num_ranks, params.num_ranks + params.num_bids
     for rank in range(ranks):
         if mask[rank]:
-            write_discard(params, view, rank, action_out[rank])
+            write_discard(params, at, view, rank, action_out[rank])
     for bid in range(params.num_bids):
         if mask[ranks + bid]:
-            write_bid(params, view, params.bids[bid], action_out[ranks + bid])
+            write_bid(params, at, view, params.bids[bid], action_out[ranks + bid])
     for color in range(params.num_colors):
         for rank in range(ranks):
             action = first_play + color * ranks + rank
             if mask[action]:
-                write_play(params, view, color, rank, action_out[action])
+                write_play(params, at, view, color, rank, action_out[action])
 
 
 @njit(inline="always")
@@ -397,4 +446,4 @@ def write(params, at, seen, mask, view, out, action_out):
     write_ranks(params, at, view, out)
     write_seats(params, at, view, out)
     write_trick(params, at, view, out)
-    write_actions(params, view, mask, action_out)
+    write_actions(params, at, view, mask, action_out)

@@ -46,6 +46,10 @@ VIEW = record_dtype(
         # set of the cells of the own colours: all (0), all except the led one (1)
         ("kept_rows", np.int64, (2,)),
         ("placeable", np.int64, (2,)),  # own cards that can be placed in these colours
+        ("without", np.int64, (2, MAX_COLORS)),  # those that can be placed if one more colour is lost
+        # of the hand, and of the unseen cards as if another seat had them:
+        ("reach", np.int64, (MAX_PLAYERS,)),  # set of the cells that the seat may declare
+        ("slack", np.int64, (MAX_PLAYERS,)),  # cards that it can place, minus its plays to come
         ("plays", np.int64),  # own cards still to be played in a full round
         ("tricks_left", np.int64),
         ("led", np.int64),  # colour led, or NONE
@@ -78,6 +82,7 @@ def read_view(params, seen, view):
     read_table(params, seen, view)
     find_groups(params, view, params.num_players)
     count_placeable(params, view)
+    count_others(params, view)
 
 
 @njit
@@ -260,11 +265,20 @@ def count_placeable(params, view):
         total += view.unseen[rank]
     placeable = without_led = lower = 0
     strength = 0.0
+    row = (1 << params.num_ranks) - 1
+    for color in range(params.num_colors):
+        view.without[0, color] = view.without[1, color] = 0
     for rank in range(params.num_ranks):
         if view.hand[rank] > 0:
             cards = placeable_cards(view, view.hand[rank], rank, view.kept_rows[0])
             placeable += cards
             without_led += placeable_cards(view, view.hand[rank], rank, view.kept_rows[1])
+            for color in range(params.num_colors):
+                kept = ~(row << (color * (params.num_ranks + 1)))
+                for lost in range(2):
+                    view.without[lost, color] += placeable_cards(
+                        view, view.hand[rank], rank, view.kept_rows[lost] & kept
+                    )
             share = (lower + 0.5 * view.unseen[rank]) / max(1, total)
             highest = 1.0
             for _ in range(params.num_players - 1):
@@ -273,3 +287,22 @@ def count_placeable(params, view):
         lower += view.unseen[rank]
     view.placeable[0], view.placeable[1] = placeable, without_led
     view.expected = int(QUARTERS * view.plays * strength / max(1, placeable) + 0.5)
+
+
+@njit
+def count_others(params, view):
+    """Count the cells that the other seats may reach, and the cards that they can still place, as far as is known."""
+    unseen = 0
+    for rank in range(params.num_ranks):
+        if view.unseen[rank] > 0:
+            unseen |= view.column << rank
+    view.reach[0] = view.open & view.rows[0] & view.held
+    view.slack[0] = view.placeable[0] - view.plays
+    for seat in range(1, params.num_players):
+        cells = view.open & view.rows[seat]
+        placeable = 0
+        for rank in range(params.num_ranks):
+            placeable += min(view.unseen[rank], popcount(cells & (view.column << rank)))
+        view.reach[seat] = cells & unseen
+        plays = view.tricks_left - (1 if view.trick_color[seat] != NONE else 0)
+        view.slack[seat] = placeable - max(0, plays)

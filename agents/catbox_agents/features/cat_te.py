@@ -6,9 +6,6 @@ upturned. A claimed card counts as unseen until it is played: another seat may s
 
 from __future__ import annotations
 
-from collections import namedtuple
-from typing import Any
-
 from catbox_agents.features import Features, GameFacts
 from catbox_agents.features.cat_te_view import VIEW, above, below, of_suit, read_view
 from catbox_env.core.bits import next_seat, popcount
@@ -88,11 +85,6 @@ def action_feature_layout(rules: Rules) -> Layout:
     )
 
 
-#: The index of each feature of an action; the one that some rules lack comes last.
-ACTION_PARTS = action_feature_layout(Rules()).names
-ACTION_AT: Any = namedtuple("ACTION_AT", ACTION_PARTS)(*range(len(ACTION_PARTS)))
-
-
 def make_features(game: Game) -> Features:
     """The features of Cat Te under the rules of ``game``."""
     return Features(game, feature_layout(game.rules), action_feature_layout(game.rules), write, VIEW)
@@ -143,48 +135,48 @@ def write_voids(params, at, view, out):
 
 
 @njit
-def write_card(params, view, card, face_up, out):
+def write_card(params, at, view, card, face_up, out):
     """Write the features of playing or folding ``card``."""
     suit, unseen = suit_of(card), view.unseen
     left = view.hand & ~(1 << card)
     higher = above(unseen, card)
     leads = view.led == NONE
-    out[ACTION_AT.rank] = rank_of(card) + 1
-    out[ACTION_AT.face_up] = 1 if face_up else 0
-    out[ACTION_AT.follows] = 1 if leads or suit == view.led else 0
-    out[ACTION_AT.above] = higher
-    out[ACTION_AT.below] = below(unseen, card)
+    out[at.action_rank] = rank_of(card) + 1
+    out[at.action_face_up] = 1 if face_up else 0
+    out[at.action_follows] = 1 if leads or suit == view.led else 0
+    out[at.action_above] = higher
+    out[at.action_below] = below(unseen, card)
     if face_up and (leads or (suit == view.led and card > view.best)):
-        out[ACTION_AT.wins_now] = 1
-        out[ACTION_AT.rivals] = view.rivals
-        out[ACTION_AT.wins_surely] = 1 if view.rivals == 0 or higher == 0 else 0
+        out[at.action_wins_now] = 1
+        out[at.action_rivals] = view.rivals
+        out[at.action_wins_surely] = 1 if view.rivals == 0 or higher == 0 else 0
         if params.eliminates and view.trick < NUM_EARLY_TRICKS:
-            out[ACTION_AT.stays_in] = 1 if view.early_tricks[0] == 0 else 0
+            out[at.action_stays_in] = 1 if view.early_tricks[0] == 0 else 0
             if view.best_seat > 0:
-                out[ACTION_AT.stops_sweep] = (view.swept >> view.best_seat) & 1
+                out[at.action_stops_sweep] = (view.swept >> view.best_seat) & 1
     masters, fewest = 0, NO_CARD
     for other in range(NUM_CARDS):
         if (left >> other) & 1:
             over = above(unseen, other)
             masters += 1 if over == 0 else 0
             fewest = min(fewest, over)
-    out[ACTION_AT.suit_left] = popcount(of_suit(left, suit))
-    out[ACTION_AT.masters_left] = masters
-    out[ACTION_AT.above_best_left] = fewest
+    out[at.action_suit_left] = popcount(of_suit(left, suit))
+    out[at.action_masters_left] = masters
+    out[at.action_above_best_left] = fewest
 
 
 @njit
-def write_actions(params, view, mask, action_out):
+def write_actions(params, at, view, mask, action_out):
     """Write the features of the legal actions into ``action_out`` (A, K), all zeros."""
     for card in range(NUM_CARDS):
         if mask[card]:
-            write_card(params, view, card, True, action_out[card])
+            write_card(params, at, view, card, True, action_out[card])
         if mask[FOLD + card]:
-            write_card(params, view, card, False, action_out[FOLD + card])
+            write_card(params, at, view, card, False, action_out[FOLD + card])
     if mask[SHOW]:
-        action_out[SHOW, ACTION_AT.shows] = 1
+        action_out[SHOW, at.action_shows] = 1
     if mask[CLAIM] and params.side_pot > 0:
-        action_out[CLAIM, ACTION_AT.claims] = 1
+        action_out[CLAIM, at.action_claims] = 1
 
 
 @njit
@@ -192,4 +184,4 @@ def write(params, at, seen, mask, view, out, action_out):
     """See `Features`; ``view`` is a record of `VIEW`."""
     read_view(params, seen, view)
     write_position(params, at, view, out)
-    write_actions(params, view, mask, action_out)
+    write_actions(params, at, view, mask, action_out)

@@ -8,9 +8,7 @@ stand still, and ignore landing effects.
 
 from __future__ import annotations
 
-from collections import namedtuple
 from collections.abc import Mapping
-from typing import Any
 
 import numpy as np
 
@@ -84,11 +82,6 @@ def action_feature_layout(rules: Rules) -> Layout:
             Part("outlook", (1,), f"1: wins by force within {moves} more moves, -1: loses", -1),
         ]
     )
-
-
-ACTION_PARTS = action_feature_layout(Rules()).names
-#: The index of each feature of an action.
-ACTION_AT: Any = namedtuple("ACTION_AT", ACTION_PARTS)(*range(len(ACTION_PARTS)))
 
 
 def make_features(game: Game) -> Features:
@@ -187,7 +180,7 @@ def end_cells_then(params, seen, seat, cell):
 
 
 @njit
-def write_action(params, seen, state, cell, out):
+def write_action(params, at, seen, state, cell, out):
     """Write the features of moving to ``cell``."""
     own, tile = int(state.position[0]), int(state.tile[cell])
     free = free_cells(params, state) & ~set_of(cell)
@@ -200,24 +193,24 @@ def write_action(params, seen, state, cell, out):
             left = end_cells_then(params, seen, seat, cell)
             fewest = min(fewest, left)
             stuck += 1 if left == 0 else 0
-    out[ACTION_AT.energy] = energy_of(tile)
-    out[ACTION_AT.teleport] = 1 if kind_of(tile) == TELEPORT else 0
-    out[ACTION_AT.zero] = 1 if tile == ZERO_TILE else 0
-    out[ACTION_AT.own_end_cells] = end_cells_then(params, seen, 0, cell)
-    out[ACTION_AT.fewest_end_cells] = fewest
-    out[ACTION_AT.stuck] = stuck
-    out[ACTION_AT.free_beside] = popcount(spread(params, set_of(cell)) & free)
-    out[ACTION_AT.room] = room_of(params, cell, free)
+    out[at.action_energy] = energy_of(tile)
+    out[at.action_teleport] = 1 if kind_of(tile) == TELEPORT else 0
+    out[at.action_zero] = 1 if tile == ZERO_TILE else 0
+    out[at.action_own_end_cells] = end_cells_then(params, seen, 0, cell)
+    out[at.action_fewest_end_cells] = fewest
+    out[at.action_stuck] = stuck
+    out[at.action_free_beside] = popcount(spread(params, set_of(cell)) & free)
+    out[at.action_room] = room_of(params, cell, free)
     if following != NONE:
         other = int(state.position[following])
-        out[ACTION_AT.next_end_cells] = end_cells_then(params, seen, following, cell)
-        out[ACTION_AT.next_room] = room_of(params, other, free)
-        out[ACTION_AT.next_distance] = distance_of(params, cell, other)
-        write_replies(params, state, cell, other, free, out)
+        out[at.action_next_end_cells] = end_cells_then(params, seen, following, cell)
+        out[at.action_next_room] = room_of(params, other, free)
+        out[at.action_next_distance] = distance_of(params, cell, other)
+        write_replies(params, at, state, cell, other, free, out)
 
 
 @njit
-def write_replies(params, state, cell, other, free, out):
+def write_replies(params, at, state, cell, other, free, out):
     """Write the features of the next seat's replies, from its pawn on ``other``, to the own pawn on ``cell``."""
     fewest, losing = MAX_COUNTED, 0
     replies = walk_ends(params, int(state.tile[other]), other, free)
@@ -227,12 +220,12 @@ def write_replies(params, state, cell, other, free, out):
         answers = popcount(walk_ends(params, int(state.tile[cell]), cell, free & ~set_of(reply)))
         fewest = min(fewest, answers)
         losing += 1 if answers == 0 else 0
-    out[ACTION_AT.fewest_answers] = fewest
-    out[ACTION_AT.losing_replies] = min(MAX_COUNTED, losing)
+    out[at.action_fewest_answers] = fewest
+    out[at.action_losing_replies] = min(MAX_COUNTED, losing)
     if params.num_cells <= SMALL:
-        out[ACTION_AT.outlook] = -outlook_in_four(params, state, other, cell, free)
+        out[at.action_outlook] = -outlook_in_four(params, state, other, cell, free)
     else:
-        out[ACTION_AT.outlook] = -outlook_in_two(params, state, other, cell, free)
+        out[at.action_outlook] = -outlook_in_two(params, state, other, cell, free)
 
 
 @njit
@@ -243,4 +236,4 @@ def write(params, at, seen, mask, state, out, action_out):
     write_position(params, at, seen, state, out)
     for cell in range(params.num_cells):
         if mask[cell]:
-            write_action(params, seen, state, cell, action_out[cell])
+            write_action(params, at, seen, state, cell, action_out[cell])

@@ -22,7 +22,7 @@ from numpy.typing import NDArray
 
 from catbox_agents.adaptation import Adaptation, adaptation
 from catbox_agents.agent import other_rules
-from catbox_agents.features import NetworkInputs
+from catbox_agents.features import fit_network
 from catbox_agents.files import check_format, parse_json, write_atomically
 from catbox_agents.networks.array_file import array_file_bytes, read_arrays, read_header
 from catbox_agents.networks.numpy_network import MAX_ARRAYS, Network, PolicyNetwork
@@ -137,6 +137,9 @@ def load_checkpoint(
     observation has the same parts. With ``adapt``, the rules may also be part of those it was trained for. Raises
     ``FileNotFoundError`` if there is no checkpoint, another ``OSError`` if it cannot be read, ``ValueError`` if it is
     damaged, has another format, or is for another game or rule set.
+
+    With ``game``, the network takes all features that the game has now: those that it was trained without have weights
+    of zero.
     """
     file = find_policy(path)
     try:
@@ -150,8 +153,12 @@ def load_checkpoint(
     except (ValueError, TypeError, RecursionError) as error:
         raise ValueError(f"{file} is damaged ({error}): {ANOTHER_CHECKPOINT}") from error
     if game is not None:
-        adapted = _check_fits(checkpoint, game, adapt)
-        return replace(checkpoint, adapted=adapted)
+        adapted = _adapted(checkpoint, game, adapt)
+        try:
+            network, _ = fit_network(checkpoint.network, game if adapted is None else adapted.own)
+        except ValueError as error:
+            raise ValueError(f"{checkpoint.path}: {error}; {ANOTHER_CHECKPOINT}") from None
+        return replace(checkpoint, network=network, adapted=adapted)
     return checkpoint
 
 
@@ -181,7 +188,7 @@ def _read(path: Path) -> tuple[dict[str, Any], dict[str, NDArray[np.float32]]]:
         return header, read_arrays(file, content, MAX_ARRAYS)
 
 
-def _check_fits(checkpoint: PolicyCheckpoint, game: Game, adapt: bool) -> Adaptation | None:
+def _adapted(checkpoint: PolicyCheckpoint, game: Game, adapt: bool) -> Adaptation | None:
     """How the policy is adapted to ``game``, if that is needed. Raises ``ValueError`` if it cannot play it."""
     if (checkpoint.game_id, checkpoint.options) != (game.id, game.options):
         try:
@@ -192,26 +199,9 @@ def _check_fits(checkpoint: PolicyCheckpoint, game: Game, adapt: bool) -> Adapta
             ) from error
         if other := other_rules(trained_for, game):
             if adapt and (found := adaptation(trained_for, game)):
-                _check_sizes(checkpoint, trained_for)
                 return found
             raise ValueError(
                 f"{checkpoint.path} was trained for {other}: use the rules it was trained for, or a checkpoint trained "
                 "with these"
             )
-    _check_sizes(checkpoint, game)
     return None
-
-
-def _check_sizes(checkpoint: PolicyCheckpoint, game: Game) -> None:
-    """Raise ``ValueError`` unless the network has the sizes of ``game``."""
-    network = checkpoint.network
-    try:
-        wanted = NetworkInputs.of(network, game)
-    except ValueError as error:
-        raise ValueError(f"{checkpoint.path}: {error}; {ANOTHER_CHECKPOINT}") from None
-    needed = wanted.size, game.num_actions + wanted.action_size
-    if (network.num_inputs, network.num_outputs) != needed:
-        raise ValueError(
-            f"{checkpoint.path} has {network.num_inputs} inputs and {network.num_outputs} outputs, the game "
-            f"{needed[0]} and {needed[1]}: it is damaged or was trained with another version; {ANOTHER_CHECKPOINT}"
-        )

@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike
 
 from catbox_agents.adaptation import Adaptation
 from catbox_agents.agent import SamplingAgent, Seed, sample_actions
-from catbox_agents.features import NetworkInputs
+from catbox_agents.features import fit_network
 from catbox_agents.networks.checkpoint import (
     ANOTHER_CHECKPOINT,
     POLICY_FILE,
@@ -40,16 +40,9 @@ class PolicyAgent(SamplingAgent):
         adapted: Adaptation | None = None,
     ) -> None:
         super().__init__(game, seed)
-        self.network = network = PolicyNetwork.of(network)
         self.adapted = adapted
         made_for = game if adapted is None else adapted.own
-        self.inputs = NetworkInputs.of(network, made_for)
-        needed = self.inputs.size, made_for.num_actions + self.inputs.action_size
-        if (network.num_inputs, network.num_outputs) != needed:
-            raise ValueError(
-                f"a network of {network.num_inputs} inputs and {network.num_outputs} outputs, expected {needed[0]} and "
-                f"{needed[1]} for {made_for.id}"
-            )
+        self.network, self.inputs = fit_network(PolicyNetwork.of(network), made_for)
         self.greedy = greedy
         self.draws_actions = not greedy
         self.name = "this policy"  # for messages

@@ -81,7 +81,19 @@ def _make_play(step_games: Callable[..., None], fill: Callable[..., None]) -> Ca
 
     @cached_njit(nogil=True)
     def play(  # type: ignore[no-untyped-def]
-        games, rows, outcomes, views, offsets, num_features, weights, biases, scale, to_the_end, luck, paid, wrong
+        games,
+        rows,
+        outcomes,
+        views,
+        offsets,
+        num_features,
+        weights,
+        biases,
+        scale,
+        to_the_end,
+        luck,
+        paid,
+        wrong,
     ):
         observation, legal, _, _, _, _ = views
         rewards, terminated, round_ended, _ = outcomes

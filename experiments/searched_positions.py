@@ -34,7 +34,7 @@ from catbox_agents.agent import Agent, sample_actions
 from catbox_agents.networks.policy_agent import PolicyAgent
 from catbox_agents.play import END_OF_ROUND
 from catbox_agents.search.agents import BETA, EFFECTIVE, PROPOSALS
-from catbox_agents.search.playing import Player, rollout_rewards
+from catbox_agents.search.playing import Player, action_rewards
 from catbox_agents.search.posterior import likelihoods, powers, random_units, resample
 from catbox_agents.search.rollout import EPSILON
 from catbox_agents.search.tallies import WeightedTallies
@@ -250,13 +250,8 @@ class Searcher:
         paid = np.full(masks.shape, np.nan)
         place, action = np.nonzero(masks[tried])
         games = worlds.take(tried[place])
-        every, seats = np.arange(len(place)), games.current_player.astype(np.int64)
-        games.step(action)
-        paid_now = games.rewards[every, seats].astype(np.float64)
         line_up, keys = np.zeros((1, self.players), np.int64), np.zeros(len(place), np.uint64)
-        on = np.flatnonzero(~games.terminated)
-        paid_later = rollout_rewards(games, on, [self.player], line_up, END_OF_ROUND, keys)[every, seats]
-        paid[tried[place], action] = paid_now + paid_later
+        paid[tried[place], action] = action_rewards(games, action, [self.player], line_up, END_OF_ROUND, keys)
         return paid
 
     def expected_cards(

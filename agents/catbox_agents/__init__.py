@@ -33,7 +33,6 @@ from catbox_agents.search import (
     SearchAgent,
     SearchResult,
     TreeResult,
-    policy_target,
 )
 from catbox_agents.specs import known_agents, make
 
@@ -60,7 +59,6 @@ __all__ = [
     "known_agents",
     "make",
     "play_out",
-    "policy_target",
     "read_record",
     "run_arena",
     "save_policy",

@@ -7,7 +7,6 @@ from math import ceil, log2
 import numpy as np
 import pytest
 
-from catbox_agents import SearchResult, policy_target
 from catbox_agents.search.halving import best_half, halving_schedule
 
 
@@ -46,42 +45,3 @@ def test_the_better_half_is_kept_and_the_lower_id_among_equals() -> None:
     )
     kept = best_half(left, values)
     assert [np.flatnonzero(row).tolist() for row in kept] == [[0, 4], [0, 1], [3], []]
-
-
-def result_of(values: list[float], errors: list[float], visits: list[int], action: int) -> SearchResult:
-    return SearchResult(
-        np.array([values]), np.array([visits]), np.array([errors]), np.array([action]), np.array([0.0])
-    )
-
-
-def test_the_target_is_a_softmax_in_units_of_the_error() -> None:
-    nan = float("nan")
-    result = result_of([1.0, 2.0, nan, 1.5], [0.3, 0.4, nan, 0.0], [8, 16, 0, 8], 1)
-    weights = np.exp([-1.0 / 0.5, 0.0, -np.inf, -0.5 / 0.4])
-    target = policy_target(result)
-    assert target.dtype == np.float32
-    assert target[0] == pytest.approx(weights / weights.sum())
-    assert target[0, 2] == 0
-    weights = np.exp([-1.0 / 1.0, 0.0, -np.inf, -0.5 / 0.8])
-    assert policy_target(result, temperature=2.0)[0] == pytest.approx(weights / weights.sum())
-    assert policy_target(result, temperature=0)[0].tolist() == [0, 1, 0, 0]
-
-
-def test_the_target_of_certain_values_is_the_best_action() -> None:
-    assert policy_target(result_of([1.0, 3.0, 3.0], [0.0] * 3, [4] * 3, 1))[0].tolist() == [0, 0.5, 0.5]
-
-
-def test_the_target_of_a_single_legal_action_is_that_action() -> None:
-    nan = float("nan")
-    assert policy_target(result_of([nan] * 3, [nan] * 3, [0] * 3, 2))[0].tolist() == [0, 0, 1]
-
-
-def test_luck_in_few_worlds_weighs_no_more_than_the_choice() -> None:
-    target = policy_target(result_of([9.0, 2.0], [0.5, 0.1], [2, 64], 1))
-    assert target[0].tolist() == [0.5, 0.5]
-
-
-@pytest.mark.parametrize("temperature", [-1, float("nan"), float("inf"), None, "1", True])
-def test_an_impossible_temperature_is_refused(temperature: object) -> None:
-    with pytest.raises(ValueError, match=r"temperature=.*: expected a finite number of 0 or more"):
-        policy_target(result_of([1.0], [0.0], [1], 0), temperature)  # type: ignore[arg-type]

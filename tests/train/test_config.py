@@ -144,9 +144,8 @@ def test_numbers_of_numpy_are_numbers() -> None:
         ({"game_options": "three"}, "game_options = 'three': expected a mapping"),
         ({"algorithm": "dmc", "ent_coef": 0.1}, "unknown setting 'ent_coef'"),
         ({"algorithm": "dmc", "epsilon": 1.5}, "epsilon = 1.5: expected at most 1"),
-        ({"algorithm": "exit", "search_worlds": 0}, "search_worlds = 0: expected at least 1"),
-        ({"algorithm": "exit", "temperature": -1}, "temperature = -1: expected at least 0"),
-        ({"algorithm": "exit", "window": 0}, "window = 0: expected at least 1"),
+        ({"algorithm": "exit", "search_share": 0}, "search_share = 0: expected more than 0"),
+        ({"algorithm": "exit", "search_worlds": 16}, "unknown setting 'search_worlds'"),
         ({"algorithm": "sb3"}, r"'sb3' is gone: examples/sb3_self_play\.py trains"),
     ],
 )

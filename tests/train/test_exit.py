@@ -1,4 +1,4 @@
-"""Expert iteration: what is searched, the targets, the window, the loss, where it starts, and what is refused."""
+"""Expert iteration: which decisions are searched, what their actions earn, the loss, where it starts."""
 
 from __future__ import annotations
 
@@ -10,21 +10,19 @@ import numpy as np
 import pytest
 import torch
 
-from catbox_agents import RolloutSearch, policy_target
-from catbox_train.exit import ExpertIteration, improved_policy
-from catbox_train.runs.loop import train
+import catbox_agents
+from catbox_train.exit import ExpertIteration, Positions
+from catbox_train.rollout import Decisions
 from tests.train import ppo_runs
-from tests.train.agents_in_training import HIGHEST, REMEMBERING
+from tests.train.agents_in_training import HIGHEST
 from tests.train.ppo_reference import masked_log_probabilities
-from tests.train.ppo_runs import GAME, quiet, small
+from tests.train.ppo_runs import GAME
 
 SETTINGS: dict[str, Any] = {
     "algorithm": "exit",
     "games_per_update": 11,
     "minibatch_size": 16,
     "search_share": 0.25,
-    "search_worlds": 4,
-    "window": 3,
 }
 
 
@@ -33,96 +31,105 @@ def made(**settings: Any) -> ExpertIteration:
     return found
 
 
+def played(
+    trainer: ExpertIteration, monkeypatch: pytest.MonkeyPatch
+) -> tuple[Decisions, list[Positions], Any]:
+    """The decisions of an update, the positions that it searches, and what it learns from."""
+    found: list[Any] = []
+    search = trainer.search
+
+    def record(decisions: Decisions, chosen: list[Positions], random: Any) -> Any:
+        found.extend((decisions, chosen, search(decisions, chosen, random)))
+        return found[2]
+
+    monkeypatch.setattr(trainer, "search", record)
+    trainer.update(0, 0.0)
+    return found[0], found[1], found[2]
+
+
 # What is searched.
 
 
-def test_the_decisions_of_the_learner_are_searched() -> None:
-    trainer = made(search_share=1.0, opponents={HIGHEST: 0.7}, game_options={**GAME, "bids": [1]})
-    trainer.player = trainer.actor.frozen(trainer.precision)
-    decisions = trainer.rollout.play(0, trainer.choose)
-    searched, metrics = trainer.search(decisions, 0)
-    assert 0 < metrics["searched"] == len(decisions) < 11 * 12
-    expected = sorted(row.tobytes() for row in decisions.columns["inputs"].numpy())
-    assert sorted(row.tobytes() for row in searched["inputs"]) == expected
+def test_a_share_of_the_decisions_of_the_learner_is_searched(monkeypatch: pytest.MonkeyPatch) -> None:
+    trainer = made(games_per_update=200, opponents={HIGHEST: 0.7})
+    decisions, chosen, columns = played(trainer, monkeypatch)
+    rows = np.concatenate([part.rows for part in chosen])
+    assert 0.2 * len(decisions) < len(rows) < 0.3 * len(decisions)
+    assert len(set(rows.tolist())) == len(rows) == len(columns[0])
+    seen = np.concatenate([part.games.observation for part in chosen])
+    assert np.array_equal(columns[0].numpy()[:, : seen.shape[1]], seen)
+    every = made(search_share=1.0, opponents={HIGHEST: 0.7})
+    decisions, chosen, _ = played(every, monkeypatch)
+    assert np.concatenate([part.rows for part in chosen]).tolist() == list(range(len(decisions)))
 
 
-@pytest.mark.parametrize("rollout_policy", ["policy", "heuristic"])
-def test_the_targets_are_the_policy_times_what_a_search_says(
-    rollout_policy: str, monkeypatch: pytest.MonkeyPatch
+@pytest.mark.parametrize("reward", ["margin", "win"])
+@pytest.mark.parametrize("opponents", [{}, {HIGHEST: 0.8, "heuristic": 0.2}])
+def test_every_action_is_tried_and_the_agents_at_the_table_play_on(
+    opponents: dict[str, float], reward: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Beside a search of the same decisions with the same seed, its rollouts played by the agent of a checkpoint."""
-    search, seeds = RolloutSearch.search, []
-
-    def record(self: RolloutSearch, observations: Any, masks: Any, seed: Any) -> Any:
-        seeds.append(seed)
-        return search(self, observations, masks, seed)
-
-    trainer = made(rollout_policy=rollout_policy, temperature=0.7)
-    game, weights = trainer.game, trainer.learner.weights.detach()  # a policy that prefers some actions
-    weights += torch.randn(weights.shape, generator=torch.Generator().manual_seed(1)) * 0.1
-    trainer.player = trainer.actor.frozen(trainer.precision)
-    with monkeypatch.context() as patch:
-        patch.setattr(RolloutSearch, "search", record)
-        held, metrics = trainer.search(trainer.rollout.play(0, trainer.choose), 0)
-    assert len(held["inputs"]) == metrics["searched"] == 33
-    seen, masks = np.ascontiguousarray(held["inputs"][:, : game.observation_layout.size]), held["masks"]
-    policy = trainer.policy()
-    player = policy if rollout_policy == "policy" else rollout_policy
-    found = RolloutSearch(game, player, 4).search(seen, masks, seeds[0])
-    assert found.visits.sum() == metrics["rollouts"]
-    logits = policy.network.logits(held["inputs"], held["action_features"], masks)
-    prior = masked_log_probabilities(torch.from_numpy(logits), torch.from_numpy(masks)).exp().numpy()
-    expected = prior * policy_target(found, 0.7)
-    expected /= expected.sum(axis=1, keepdims=True)
-    assert np.allclose(held["targets"], expected, atol=1e-5)
-    assert np.ptp(prior, axis=1).max() > 0.2
-    assert metrics["corrected"] == pytest.approx((prior.argmax(axis=1) != found.actions).mean())
-
-
-@pytest.mark.nojit
-def test_a_policy_that_rules_out_what_the_search_chooses_follows_the_search() -> None:
-    far = np.array([[2000.0, -2000.0, -np.inf]], np.float32)
-    assert improved_policy(far, np.array([[0, 1, 0]], np.float32)).tolist() == [[0, 1, 0]]
-
-
-def test_the_window_forgets_the_oldest_update() -> None:
-    trainer, seen = made(window=2), []
-    for update in range(4):
-        trainer.update(update, 0.0)
-        seen.append(trainer.window[-1]["inputs"])
-        assert len(trainer.window) == min(update + 1, 2)
-        assert trainer.learner.moments["step"] == sum(2 * min(k + 1, 2) for k in range(update + 1))
-    np.testing.assert_equal([part["inputs"] for part in trainer.window], seen[2:])
+    """Beside `play_out` of each action, game by game, by the policy before the update."""
+    trainer = made(
+        opponents=opponents, search_share=0.5, game_options={**GAME, "rounds": 2, "reward": reward}
+    )
+    game, policy = trainer.game, trainer.policy()
+    agents = [policy, *(catbox_agents.make(spec, game) for spec in opponents)]
+    decisions, chosen, (*_, more) = played(trainer, monkeypatch)
+    until = "end_of_game" if reward == "win" else "end_of_round"
+    row = 0
+    for part in chosen:
+        for i in range(len(part.rows)):
+            seat, earned = int(part.games.current_player[i]), {}
+            for action in np.flatnonzero(part.games.action_mask[i]).tolist():
+                one = part.games.take(np.array([i]))
+                one.step(np.array([action]))
+                earned[action] = one.rewards[0, seat]
+                if not (one.terminated[0] or (one.round_ended[0] and until == "end_of_round")):
+                    seated = [agents[k] for k in part.line_up[i]]
+                    earned[action] += catbox_agents.play_out(one, seated, until=until)[0, seat]
+            taken = earned[int(decisions.columns["actions"][part.rows[i]])]
+            expected = np.zeros(game.num_actions)
+            expected[list(earned)] = np.array(list(earned.values())) - taken
+            assert np.allclose(more[row], expected, atol=1e-5)
+            row += 1
+    assert row == len(more) > 10
+    assert (more != 0).any()
+    assert (np.concatenate([part.line_up for part in chosen]) > 0).any() == bool(opponents)
 
 
 # The loss.
 
 
 @pytest.mark.parametrize("action_features", [False, True])
-def test_a_step_follows_the_cross_entropy_less_the_entropy(device: str, action_features: bool) -> None:
+def test_a_step_raises_the_expected_value_and_the_entropy(
+    device: str, action_features: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """Adam's first moment after a step from nothing is a tenth of the gradient."""
     settings = {"update_epochs": 1, "minibatch_size": 4096, "ent_coef": 0.3, "max_grad_norm": 1e9}
     trainer = made(action_features=action_features, device=device, **settings)
     network = copy.deepcopy(trainer.actor).cpu()
-    _, metrics = trainer.update(0, 0.0)
-    held = {name: torch.from_numpy(array) for name, array in trainer.window[0].items()}
+    recorded: list[Any] = []
+    update = trainer.update
+    monkeypatch.setattr(trainer, "update", lambda *given: recorded.append(update(*given)))
+    _, _, columns = played(trainer, monkeypatch)
+    (_, metrics), *_ = recorded
+    inputs, features, masks, more = (column.cpu() for column in columns)
     for parameter in network.parameters():
         parameter.grad = None
-    outputs, num_actions = network(held["inputs"]), held["masks"].shape[1]
+    outputs, num_actions = network(inputs), masks.shape[1]
     logits = outputs[:, :num_actions]
     if action_features:
-        scaled = held["action_features"] * network.action_scale
-        logits = logits + (scaled * outputs[:, None, num_actions:]).sum(2)
-    log_probabilities = masked_log_probabilities(logits, held["masks"])
+        logits = logits + (features * network.action_scale * outputs[:, None, num_actions:]).sum(2)
+    log_probabilities = masked_log_probabilities(logits, masks)
     entropy = -(log_probabilities.exp() * log_probabilities).sum(1).mean()
-    cross_entropy = -(held["targets"] * log_probabilities).sum(1).mean()
-    (cross_entropy - 0.3 * entropy).backward()
+    gain = (log_probabilities.exp() * more).sum(1).mean()
+    (-gain - 0.3 * entropy).backward()
     gradient = torch.cat([p.grad.reshape(-1) for p in network.parameters() if p.grad is not None])
     assert torch.allclose(trainer.learner.moments["exp_avg"].cpu() * 10, gradient, atol=1e-5)
     assert gradient.abs().max() > 1e-3
     assert metrics["learning/entropy"] == pytest.approx(entropy.item(), rel=1e-4)
-    of_targets = -torch.special.xlogy(held["targets"], held["targets"]).sum(1).mean()
-    assert metrics["learning/target_kl"] == pytest.approx((cross_entropy - of_targets).item(), abs=1e-5)
+    assert metrics["learning/gain"] == pytest.approx(gain.item(), abs=1e-5)
+    assert metrics["learning/searched"] == len(inputs)
 
 
 # Where it starts, and what is refused.
@@ -157,19 +164,3 @@ def test_a_network_of_deep_monte_carlo_is_no_policy_to_start_from(tmp_path: Path
     made().policy().save(tmp_path, {"algorithm": "dmc"})
     with pytest.raises(ValueError, match=r"^start_from = .* was trained by dmc: its network outputs values"):
         made(start_from=str(tmp_path))
-
-
-@pytest.mark.parametrize(
-    ("spec", "message"),
-    [
-        ("nobody", "^rollout_policy: unknown agent 'nobody'; expected"),
-        ("/no/such/checkpoint", "^rollout_policy: .*/no/such/checkpoint"),
-        (REMEMBERING, "rollout_policy: .*needs its history"),
-    ],
-)
-def test_a_rollout_policy_that_cannot_play_is_refused_before_training(
-    tmp_path: Path, spec: str, message: str
-) -> None:
-    with pytest.raises(ValueError, match=message):
-        train(small(**SETTINGS, rollout_policy=spec), tmp_path / "run", quiet())
-    assert not (tmp_path / "run").exists()

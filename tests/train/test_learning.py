@@ -22,8 +22,7 @@ KINDS: dict[str, tuple[dict[str, Any], float]] = {
     "exit": (
         {
             "total_decisions": 25 * 1024, "games_per_update": 85, "minibatch_size": 128, "hidden": [32],
-            "search_share": 0.25, "search_worlds": 4, "window": 3, "learning_rate": 3e-3,
-            "rollout_policy": "heuristic",
+            "search_share": 0.25, "learning_rate": 3e-3,
         },
         0.1,
     ),

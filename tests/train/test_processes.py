@@ -35,7 +35,7 @@ SHARED: dict[str, Any] = {
     "past_every": 1,
     "privileged_critic": True,
 }
-SEARCH = {"algorithm": "exit", "search_worlds": 2, "search_share": 0.1, "minibatch_size": 16, "window": 2}
+SEARCH = {"algorithm": "exit", "search_share": 0.1, "minibatch_size": 16}
 
 
 class Compared(PPO):

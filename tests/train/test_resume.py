@@ -25,13 +25,12 @@ TABLES: dict[str, Any] = {
     "past_policies": 2,
     "past_every": 1,
 }
-SEARCH = {"algorithm": "exit", "search_worlds": 2, "search_share": 0.05, "window": 3, "minibatch_size": 16}
+SEARCH = {"algorithm": "exit", "search_share": 0.05, "minibatch_size": 16}
 KINDS: dict[str, dict[str, Any]] = {
     "ppo in bfloat16": {"precision": "bfloat16"},
     "ppo among opponents": {**TABLES, "privileged_critic": True},
     "dmc": {**TABLES, "algorithm": "dmc", "epsilon": 0.3},
     "exit": {**TABLES, **SEARCH},
-    "exit with an agent": {**SEARCH, "rollout_policy": DRAWING},
     "an algorithm of one's own": {"algorithm": "examples.reinforce:Reinforce"},
     "one whose agent saves itself": {
         "algorithm": f"{HERE}:Favourites", "precision": None, "games_per_update": None, "minibatch_size": None,

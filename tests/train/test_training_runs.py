@@ -117,7 +117,6 @@ HARMLESS = {
     "algorithm": "exit",
     "eval_opponents": "random",
     "opponents": {"heuristic": 0.1},
-    "rollout_policy": "heuristic",
 }
 
 
@@ -127,7 +126,6 @@ HARMLESS = {
         ("algorithm", OWN),
         ("eval_opponents", [OWN]),
         ("opponents", {OWN: 0.1}),
-        ("rollout_policy", OWN),
     ],
 )
 def test_a_class_that_a_file_names_takes_trust_unless_that_setting_is_typed(

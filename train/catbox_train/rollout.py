@@ -44,6 +44,10 @@ DEALS, CHOICES, SEATS, LUCK, SEEDS, SHUFFLES, SEARCHES = range(7)
 #: where the games are played, on the CPU or a GPU; columns (n, ...) by name out, among them ``actions`` (n,) int64.
 Choose = Callable[[torch.Tensor, torch.Tensor, torch.Tensor, torch.Tensor], Mapping[str, torch.Tensor]]
 
+#: Is shown the learner's decisions of a step before they are made: the first of their rows, their games (n,) in the
+#: batch, and who has each seat of these, (n, P).
+Watch = Callable[[int, NDArray[np.int64], NDArray[np.int64]], None]
+
 #: A gradient step: rows (m,) int64 and the size of the minibatch in all processes in, metrics (k,) out.
 Step = Callable[[torch.Tensor, int], torch.Tensor]
 
@@ -332,6 +336,8 @@ class Rollout(SelfPlay):
     """Plays the games of updates on the CPU: the share of process ``rank`` of ``size``.
 
     ``state``: whether the decisions hold the whole positions, for a critic that sees them.
+
+    Attributes: ``opponents``, the agents of the last update and their names, in the order of the line-up, from 1.
     """
 
     def __init__(
@@ -359,6 +365,7 @@ class Rollout(SelfPlay):
             state=state,
             auto_deal=False,
         )
+        self.opponents: list[tuple[Agent, str]] = []
         self._columns = {
             "inputs": np.empty((0, inputs.size), np.int8),
             "action_features": np.empty((0, game.num_actions, inputs.action_size), np.int8),
@@ -368,12 +375,15 @@ class Rollout(SelfPlay):
             "next_rows": np.empty(0, np.int64),
         }
 
-    def play(self, update: int, choose: Choose, past: Sequence[Agent] = ()) -> Decisions:
-        """See `SelfPlay.play`."""
+    def play(
+        self, update: int, choose: Choose, past: Sequence[Agent] = (), watch: Watch | None = None
+    ) -> Decisions:
+        """See `SelfPlay.play`; ``watch`` may copy the games."""
         vec, share, players = self.vec, self._share, self.game.num_players
         rows = np.arange(len(share))
         line_up = self._line_up(update, len(past))[share]
         agents, labels = self._opponents(update, past)
+        self.opponents = list(zip(agents, labels, strict=True))
         uniforms, luck = (np.random.default_rng(self._seed(update, kind)) for kind in (CHOICES, LUCK))
         last = np.full((len(share), players), -1)  # the row of each seat's last decision
         paid = np.zeros((len(share), players), np.float32)
@@ -393,6 +403,8 @@ class Rollout(SelfPlay):
                 seen = (columns["inputs"], columns["action_features"], columns["masks"], chances[own])
                 self._write(step, choose(*map(torch.from_numpy, seen)))
                 actions[mine] = self._columns["actions"][step]
+                if watch:
+                    watch(step.start, own, line_up[own])
                 before = last[own, seats[mine]]
                 self._columns["next_rows"][before] = last[own, seats[mine]] = np.arange(step.start, step.stop)
                 self._columns["next_rows"][step] = -1

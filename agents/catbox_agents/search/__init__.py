@@ -6,7 +6,6 @@ A world (a "determinization") is a full position that is consistent with what th
 from catbox_agents.search.agents import ISMCTSAgent, PIMCAgent, SearchAgent
 from catbox_agents.search.ismcts import ISMCTS, TreeResult
 from catbox_agents.search.rollout import RolloutSearch, SearchResult
-from catbox_agents.search.targets import policy_target
 
 __all__ = [
     "ISMCTS",
@@ -16,5 +15,4 @@ __all__ = [
     "SearchAgent",
     "SearchResult",
     "TreeResult",
-    "policy_target",
 ]

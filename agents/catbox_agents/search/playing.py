@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from catbox_agents.agent import MIX_STEP, Agent, agent_seed, mix, needs_history, sample_actions, tells_policy
-from catbox_agents.play import END_OF_GAME, ask_agent, ask_agents, ask_policy, play
+from catbox_agents.play import END_OF_GAME, END_OF_ROUND, ask_agent, ask_agents, ask_policy, play
 from catbox_agents.search.policy_rollouts import plays_compiled, policy_rewards
 from catbox_agents.specs import AgentSpec, agent_of, hand_written_agent, label_of
 from catbox_env import Game, Vec
@@ -38,6 +38,26 @@ def rollout_player(game: Game, policy: AgentSpec | None, name: str = "policy") -
     return Player(agent, label)
 
 
+def action_rewards(
+    games: Vec,
+    actions: NDArray[np.int64],
+    players: Sequence[Player],
+    line_up: NDArray[np.int64],
+    until: str,
+    keys: NDArray[np.uint64] | None,
+) -> NDArray[np.float64]:
+    """What the seats to move are paid, (N,), for their ``actions`` (N,) and for the rest of the game.
+
+    The other arguments are those of `rollout_rewards`.
+    """
+    seats, every = games.current_player.astype(np.int64), np.arange(games.num_envs)
+    games.step(actions)
+    paid = games.rewards[every, seats].astype(np.float64)
+    ended = games.terminated | (games.round_ended if until == END_OF_ROUND else False)
+    later = rollout_rewards(games, np.flatnonzero(~ended), players, line_up, until, keys)
+    return np.asarray(paid + later[every, seats])
+
+
 def rollout_rewards(
     games: Vec,
     rows: NDArray[np.int64],
@@ -52,11 +72,15 @@ def rollout_rewards(
 
     Returns what each seat of each game is paid meanwhile, (N, P). With ``keys`` (N,), actions of a policy that samples
     (`Agent`) are sampled from its ``policy_batch`` with random numbers that depend on the game's key and the number of
-    actions taken here: games with equal keys have equal luck. Agents are then asked only if there is a choice.
+    actions taken here, which also seed an agent with ``seed_decisions``: games with equal keys have equal luck. Agents
+    are then asked only if there is a choice.
     """
     agents, labels = zip(*players, strict=True)
-    if len(agents) == 1 and plays_compiled(agents[0], keys is not None):
-        return policy_rewards(agents[0], games, rows, until == END_OF_GAME, keys)
+    paid = np.zeros(games.rewards.shape)
+    if plays_compiled(agents[0], keys is not None):
+        alone = rows if len(line_up) == 1 and not line_up.any() else rows[~line_up[rows].any(axis=1)]
+        paid += policy_rewards(agents[0], games, alone, until == END_OF_GAME, keys)
+        rows = np.setdiff1d(rows, alone, assume_unique=True)
     number = 0
 
     def ask(asked: NDArray[np.int64], vec: Vec, rows: NDArray[np.int64]) -> NDArray[np.int64]:
@@ -72,11 +96,10 @@ def rollout_rewards(
                 policies = ask_policy(agent, label, vec, rows[own])
                 actions[own] = sample_actions(policies, uniforms(keys[rows[own]], number))
             elif len(own):
-                actions[own] = ask_agent(agent, label, vec, rows[own])
+                actions[own] = ask_agent(agent, label, vec, rows[own], words(keys[rows[own]], number))
         number += 1
         return actions
 
-    paid = np.zeros(games.rewards.shape)
     for moved in play(games, line_up, rows, ask, until):
         paid[moved] += games.rewards[moved]
     return paid
@@ -90,5 +113,9 @@ def world_keys(generators: NDArray[Any]) -> NDArray[np.uint64]:
 
 def uniforms(keys: NDArray[np.uint64], number: int) -> NDArray[np.float64]:
     """The uniform number (n,) in [0, 1) of each key in step ``number``."""
-    mixed = mix(mix(keys * np.uint64(MIX_STEP)) + np.uint64(number * MIX_STEP % _WORD))
-    return (mixed >> np.uint64(11)).astype(np.float64) * 2.0**-53
+    return (words(keys, number) >> np.uint64(11)).astype(np.float64) * 2.0**-53
+
+
+def words(keys: NDArray[np.uint64], number: int) -> NDArray[np.uint64]:
+    """The random word (n,) of each key in step ``number``."""
+    return mix(mix(keys * np.uint64(MIX_STEP)) + np.uint64(number * MIX_STEP % _WORD))

@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 from catbox_agents.agent import Seed, check_rows
 from catbox_agents.play import END_OF_GAME, END_OF_ROUND, ask_about
 from catbox_agents.search.halving import Schedule, best_half, halving_schedule
-from catbox_agents.search.playing import rollout_player, rollout_rewards, world_keys
+from catbox_agents.search.playing import action_rewards, rollout_player, world_keys
 from catbox_agents.search.posterior import likelihoods, powers, random_units, resample, sample_players
 from catbox_agents.search.tallies import Tallies, WeightedTallies
 from catbox_agents.search.worlds import (
@@ -212,19 +212,9 @@ class RolloutSearch:
         line_up: NDArray[np.int64],
         keys: NDArray[np.uint64] | None,
     ) -> NDArray[np.float64]:
-        """What the seats to move are paid for ``actions`` (M,) when the policies then play on for all seats.
-
-        ``line_up`` (M, P), or (1, P) for all games: which of ``players`` plays each seat. ``keys`` (M,): the random
-        numbers of a policy that samples, shared by games with the same key; None: its own.
-        """
+        """What the seats to move are paid for ``actions`` (M,); arguments as in `action_rewards`."""
         until = END_OF_GAME if self.game.reward == "win" else END_OF_ROUND
-        seats = games.current_player.astype(np.int64)
-        every = np.arange(games.num_envs)
-        games.step(actions)
-        paid = games.rewards[every, seats].astype(np.float64)
-        ended = games.terminated | (games.round_ended if until == END_OF_ROUND else False)
-        rows = np.flatnonzero(~ended)
-        return paid + rollout_rewards(games, rows, self.players, line_up, until, keys)[every, seats]
+        return action_rewards(games, actions, self.players, line_up, until, keys)
 
 
 class _Run:

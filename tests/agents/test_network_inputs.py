@@ -16,6 +16,7 @@ from catbox_agents.features import NetworkInputs
 from catbox_agents.networks.action_head import action_logits, sample_legal, score_gradient
 from catbox_agents.networks.checkpoint import load_checkpoint, save_checkpoint
 from catbox_agents.networks.mlp import MLP
+from catbox_agents.networks.numpy_network import PolicyNetwork
 from catbox_agents.networks.policy_agent import PolicyAgent
 from catbox_env import Vec, make_game, make_vec
 from catbox_env.core.game import Game
@@ -168,6 +169,44 @@ def test_a_checkpoint_records_what_its_network_takes_and_plays_the_same(
     for array in one:
         array.setflags(write=False)
     assert agent.act(*one) == before[0]
+
+
+@pytest.mark.parametrize("part", ["features", "action_features"])
+def test_a_network_from_before_a_feature_takes_it_with_a_weight_of_zero(part: str, tmp_path: Path) -> None:
+    """A network with weights of zero for ``slack``, and the file of one that does not know ``slack``."""
+    game = make_game("cat_in_the_box_v0", num_players=3)
+    network, inputs = network_of(game), NetworkInputs(game, True, True)
+    arrays, described = network.arrays(), network.describe()
+    layout = inputs.layout if part == "features" else inputs.action_layout
+    assert layout is not None
+    first = game.observation_layout.size if part == "features" else game.num_actions
+    slack = first + layout["slack"].offset
+    if part == "features":
+        shorter = {"layers.0.weight": 1, "input_scale": 0}
+        arrays["layers.0.weight"][:, slack] = 0
+    else:
+        shorter = {"layers.2.weight": 0, "layers.2.bias": 0}
+        arrays["layers.2.weight"][slack] = arrays["layers.2.bias"][slack] = 0
+    older = dict(arrays)
+    for name, axis in shorter.items():
+        older[name] = np.delete(arrays[name], slack, axis)
+    if part == "action_features":
+        older["action_scale"] = np.delete(arrays["action_scale"], slack - first)
+    known = {
+        **described,
+        part: {name: size for name, size in described[part].items() if name != "slack"},
+        "inputs": described["inputs"] - (part == "features"),
+        "outputs": described["outputs"] - (part == "action_features"),
+    }
+    save_checkpoint(tmp_path / "policy.safetensors", PolicyNetwork(older, known), game)
+    loaded = load_checkpoint(tmp_path / "policy.safetensors", game).network
+    assert loaded.describe() == described
+    np.testing.assert_equal(loaded.arrays(), arrays)
+    network.set_arrays(loaded.arrays())  # as a run that starts from it does
+    vec = played(game)
+    agent = PolicyAgent.load(tmp_path / "policy.safetensors", game)
+    expected = PolicyAgent(network, game).policy_batch(vec.observation, vec.action_mask)
+    assert np.array_equal(agent.policy_batch(vec.observation, vec.action_mask), expected)
 
 
 @pytest.mark.parametrize(

@@ -6,10 +6,12 @@ Written from the words of the layouts, without the compiled functions. Ranks are
 from __future__ import annotations
 
 from collections.abc import Iterable
+from typing import Any
 
 import numpy as np
 
 from catbox_env import Game
+from tests.agents.features.comparing import without_zeros
 
 RED = 0
 Cell = tuple[int, int]
@@ -217,11 +219,22 @@ class Position:
             "unseen_copies": self.unseen[rank],
         }
 
-    def discard_features(self, rank: int) -> dict[str, int]:
+    def choices(self, left: list[int], cells: set[Cell], plays: int) -> dict[str, list[int]]:
+        """What a hand can place on ``cells``, by colour."""
+        return {
+            "slack_without": [
+                largest_matching(left, {cell for cell in cells if cell[0] != color}) - plays
+                for color in self.colors
+            ],
+            "color_choices": [sum(c == color and r in left for c, r in cells) for color in self.colors],
+        }
+
+    def discard_features(self, rank: int) -> dict[str, int | list[int]]:
         left = [*self.hand]
         left.remove(rank)
         return {
             **self.card_features(rank),
+            **self.choices(left, self.open_to(0), self.plays),
             "slack": largest_matching(left, self.open_to(0)) - self.plays,
             "cells_left": sum(r == rank for _, r in self.empty),
         }
@@ -237,7 +250,7 @@ class Position:
     def wish(self, seat: int) -> int:
         return {NEEDS: 1, EXACT: -1}.get(self.status(seat), 0)
 
-    def play_features(self, color: int, rank: int) -> dict[str, int]:
+    def play_features(self, color: int, rank: int) -> dict[str, int | list[int]]:
         here, best = (color, rank), self.best()
         trick = {**self.trick, 0: here}
         led = color if self.led is None else self.led
@@ -262,8 +275,16 @@ class Position:
             if color in self.tokens[seat] and beside(here) & set(cells_of):
                 most = max(map(len, groups_of([*cells_of, here])))
                 denied.append(most - len(largest_of(self.groups[seat])))
+        unseen = [r for r in self.ranks for _ in range(self.unseen[r])]
+        others = [(seat, self.open_to(seat) - {here}) for seat in self.seats[1:]]
         return {
             **self.card_features(rank),
+            **self.choices(left, cells, self.plays - 1),
+            "other_slack": [
+                largest_matching(unseen, there) - (self.tricks_left - (seat in self.trick))
+                for seat, there in others
+            ],
+            "other_choices": [sum(self.unseen[r] > 0 for _, r in there) for _, there in others],
             "trump": color == RED,
             "follows": color == led,
             "wins_now": wins,
@@ -283,9 +304,10 @@ class Position:
             "group_denied": max(denied),
         }
 
-    def action_features(self, action: int) -> dict[str, int]:
-        """The features of a legal action that are not 0, by part."""
+    def action_features(self, action: int) -> dict[str, Any]:
+        """The features of a legal action, by part, without parts of zeros."""
         rules = self.rules
+        found: dict[str, int | list[int]]
         if action == rules.paradox:
             found = {}
         elif action < rules.num_ranks:
@@ -295,4 +317,5 @@ class Position:
         else:
             k = action - rules.first_play
             found = self.play_features(k // rules.num_ranks, k % rules.num_ranks + 1)
-        return {name: int(number) for name, number in found.items() if number}
+        arrays = {name: np.ravel(number).astype(int) for name, number in found.items()}
+        return without_zeros(arrays)

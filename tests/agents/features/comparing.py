@@ -1,6 +1,6 @@
 """Features by name, and random games in which they are compared with those of a slow reference."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import numpy as np
@@ -10,7 +10,7 @@ from catbox_env import Game, GameState
 
 
 def features_of(state: GameState, seat: int) -> tuple[dict, dict]:
-    """The features of the position that ``seat`` sees, by part, and those of each legal action that are not 0.
+    """The features of the position that ``seat`` sees, by part, and those of each legal action, without parts of zeros.
 
     Every element is written and within the bounds of its layout; those of an illegal action are 0.
     """
@@ -29,8 +29,17 @@ def features_of(state: GameState, seat: int) -> tuple[dict, dict]:
     actions = {}
     for action in np.flatnonzero(mask):
         named = features.action_layout.unpack(action_out[0, action])
-        actions[int(action)] = {name: int(array[0]) for name, array in named.items() if array[0]}
+        actions[int(action)] = without_zeros(named)
     return parts, actions
+
+
+def without_zeros(named: Mapping[str, np.ndarray]) -> dict[str, Any]:
+    """The parts that are not all zeros: a list, or the number of a part that has only one."""
+    return {
+        name: array.tolist() if len(array) > 1 else int(array[0])
+        for name, array in named.items()
+        if array.any()
+    }
 
 
 def check_features(

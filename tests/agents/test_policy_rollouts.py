@@ -12,7 +12,7 @@ import catbox_agents
 from catbox_agents.features import NetworkInputs
 from catbox_agents.networks.mlp import MLP
 from catbox_agents.networks.policy_agent import PolicyAgent
-from catbox_agents.search import playing, policy_rollouts
+from catbox_agents.search import RolloutSearch, playing, policy_rollouts
 from catbox_agents.search.playing import Player, rollout_rewards
 from catbox_agents.search.policy_rollouts import plays_compiled, policy_rewards
 from catbox_env import Game, make_game, make_vec
@@ -72,6 +72,31 @@ def test_sampled_rollouts_are_compiled_too(
     assert not plays_compiled(player.agent, has_keys=False)
     assert paid[True].any()
     assert np.array_equal(paid[True], paid[False])
+
+
+@pytest.mark.parametrize("beta", [0.0, 0.25])
+def test_equal_worlds_are_played_once(beta: float, monkeypatch: pytest.MonkeyPatch) -> None:
+    """With two players few worlds differ late in a round: the results are those of playing each of them."""
+    vec = make_vec("cat_in_the_box_v0", 20, seed=1, num_players=2, history=True)
+    vec.step_random(12, seed=2)
+    played: list[int] = []
+    play = RolloutSearch._play
+
+    def count(self: RolloutSearch, games: Any, *others: Any) -> Any:
+        played.append(games.num_envs)
+        return play(self, games, *others)
+
+    monkeypatch.setattr(RolloutSearch, "_play", count)
+    search = RolloutSearch(vec.game, agent_for(vec.game), 64, beta=beta, proposals=2)
+    assert search.plays_alike
+    found = search.search(vec.observation, vec.action_mask, 3, vec.history)
+    once, search.plays_alike = sum(played), False
+    played.clear()
+    expected = search.search(vec.observation, vec.action_mask, 3, vec.history)
+    for ours, theirs in zip(found, expected, strict=True):
+        np.testing.assert_array_equal(ours, theirs)
+    assert once < 0.7 * sum(played)
+    assert not RolloutSearch(vec.game, "random").plays_alike
 
 
 def test_other_policies_are_not_compiled(monkeypatch: pytest.MonkeyPatch) -> None:

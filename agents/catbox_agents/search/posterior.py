@@ -24,7 +24,7 @@ from numpy.typing import NDArray
 from catbox_agents.agent import sample_actions
 from catbox_agents.play import ask_policy
 from catbox_agents.search.playing import Player, uniforms
-from catbox_agents.search.worlds import repeated
+from catbox_agents.search.worlds import distinct, repeated
 from catbox_env import Vec
 from catbox_env.core.compilation import cached_njit
 from catbox_env.core.kernels import UNUSED
@@ -73,9 +73,12 @@ def likelihoods(
         others = (games.current_player[rows] != searcher[rows]) & (num_legal > 1)
         asked = rows[others]
         if len(asked):
+            first, group = distinct(
+                games.observation[asked]
+            )  # seats often have the same cards in many worlds
             for k, player in enumerate(players):
-                policies = ask_policy(player.agent, player.label, games, asked)
-                taken = policies[np.arange(len(asked)), actions[asked]]
+                policies = ask_policy(player.agent, player.label, games, asked[first])
+                taken = policies[group, actions[asked]]
                 chances = (1 - epsilon) * taken + epsilon / num_legal[others]
                 with np.errstate(divide="ignore"):
                     seats[asked, games.current_player[asked], k] += np.log(chances)

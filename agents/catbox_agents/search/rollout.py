@@ -22,10 +22,12 @@ from catbox_agents.agent import Seed, check_rows
 from catbox_agents.play import END_OF_GAME, END_OF_ROUND, ask_about
 from catbox_agents.search.halving import Schedule, best_half, halving_schedule
 from catbox_agents.search.playing import action_rewards, rollout_player, world_keys
+from catbox_agents.search.policy_rollouts import plays_compiled
 from catbox_agents.search.posterior import likelihoods, powers, random_units, resample, sample_players
 from catbox_agents.search.tallies import Tallies, WeightedTallies
 from catbox_agents.search.worlds import (
     check_histories,
+    distinct,
     numbers_within,
     repeated,
     row_generators,
@@ -164,6 +166,8 @@ class RolloutSearch:
             and not game.is_perfect_information
             and not getattr(self.players[0].agent, "draws_actions", False)
         )
+        #: Whether equal worlds are known to end alike, so that they need to be played only once.
+        self.plays_alike = len(self.players) == 1 and plays_compiled(self.players[0].agent, has_keys=False)
         #: Whether a search needs histories.
         self.needs_history = self.beta > 0 and not game.is_perfect_information
 
@@ -311,14 +315,21 @@ class _Run:
         """Try the actions left of the observations ``rows`` (m,) in ``counts`` (m,) new worlds each."""
         row_of_world = repeated(rows, counts)
         worlds, logs, line_up = self._sample_worlds(rows, counts)
-        world, action = np.nonzero(self.left[row_of_world])
+        first = group = np.arange(len(row_of_world))
+        if self.of.plays_alike:
+            first, group = distinct(row_of_world, worlds._bytes)
+        world, action = np.nonzero(self.left[row_of_world[first]])
+        played = first[world]
         keys = None
         if self.keys is not None:
             number = self.tallies.num_worlds[row_of_world] + numbers_within(counts)
-            keys = (self.keys[row_of_world] + number.astype(np.uint64))[world]
-        paid = self.of._play(
-            worlds.take(world), action, line_up[world] if len(line_up) > 1 else line_up, keys
+            keys = (self.keys[row_of_world] + number.astype(np.uint64))[played]
+        paid_in = np.zeros((len(first), self.left.shape[1]))
+        paid_in[world, action] = self.of._play(
+            worlds.take(played), action, line_up[played] if len(line_up) > 1 else line_up, keys
         )
+        world, action = np.nonzero(self.left[row_of_world])
+        paid = paid_in[group[world], action]
         if isinstance(self.tallies, WeightedTallies):
             self.tallies.add_weighted(row_of_world, world, action, paid, logs)
         else:

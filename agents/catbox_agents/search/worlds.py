@@ -54,6 +54,17 @@ def sample_worlds(
     return worlds
 
 
+def distinct(*columns: NDArray[Any]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """The first of equal rows of ``columns`` (n, ...), taken together, in order: (d,), and which of them each row is,
+    (n,)."""
+    parts = [np.ascontiguousarray(column).reshape(len(column), -1).view(np.uint8) for column in columns]
+    rows = np.concatenate(parts, axis=1)
+    numbers: dict[bytes, int] = {}
+    keys = rows.view(f"V{rows.shape[1]}").ravel().tolist()
+    group = np.array([numbers.setdefault(key, len(numbers)) for key in keys], np.int64)
+    return np.unique(group, return_index=True)[1].astype(np.int64), group
+
+
 def numbers_within(counts: NDArray[np.int64]) -> NDArray[np.int64]:
     """For ``counts`` (m,) worlds of each observation, one after the other: each one's number in its observation."""
     return np.arange(counts.sum()) - repeated(np.cumsum(counts) - counts, counts)

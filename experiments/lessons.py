@@ -3,7 +3,8 @@
 A new network corrects the logits of the zoo agent. It is trained on the searches of most chunks, and raises the mean of
 their values under its policy. On the other chunks, which it has not seen, the values of the actions that it then
 prefers are compared with those of the agent's: what it gains, in points a decision. `experiments.searched_positions`
-makes the positions; a search that chooses the best action gains what `headroom` says.
+makes the positions. What there is to gain: a second search in other worlds compares the best actions of the first with
+those of the agent.
 
     python -m experiments.lessons [FOLDER] [--players 2]
 
@@ -24,9 +25,11 @@ import torch
 from numpy.typing import NDArray
 from torch import nn
 
-from catbox_agents import zoo
 from catbox_agents.features import NetworkInputs, input_scale
-from catbox_env import Game
+from catbox_agents.search import RolloutSearch
+from catbox_agents.search.agents import BETA, EFFECTIVE, PROPOSALS
+from catbox_agents.search.halving import flat_schedule
+from catbox_env import Game, make_game
 from experiments.searched_positions import chunks
 
 SEARCHED = Path(__file__).parent / "results" / "searched"
@@ -35,13 +38,15 @@ HELD_OUT = 0.15
 EPOCHS, MINIBATCH, LEARNING_RATE = 20, 512, 1e-3
 INPUTS = (("now",), ("now", "plays"), ("now", "cards"), ("now", "plays", "cards"))
 WIDTHS = (128, 256, 512)
+#: Held-out positions that are searched again.
+JUDGED = 1500
 
 
 class Lesson:
     """The positions of one table, as tensors of n rows."""
 
     def __init__(self, folder: Path, players: int) -> None:
-        game = zoo.zoo_agent(f"{zoo.PREFIX}cat_in_the_box-{players}p").game
+        game = make_game("cat_in_the_box_v0", num_players=players, reward="margin")
         parts = list(chunks(folder, players))
         found = {name: np.concatenate([part[name] for part in parts]) for name in parts[0]}
         held_out = len(parts) - round(HELD_OUT * len(parts))
@@ -53,6 +58,7 @@ class Lesson:
         assert network.action_layout is not None
         seen, actions = network.compute(np.ascontiguousarray(found["observation"]), found["mask"])
         cards = np.concatenate([found[name].reshape(len(seen), -1) for name in ("hands", "discards")], axis=1)
+        self.game, self.searched = game, found
         self.inputs = {
             "now": torch.from_numpy(seen * network.scale()),
             "plays": torch.from_numpy(plays(found["history"], game)),
@@ -62,6 +68,23 @@ class Lesson:
         self.mask = torch.from_numpy(found["mask"])
         self.values = torch.from_numpy(np.nan_to_num(found["value"]))
         self.logits = torch.from_numpy(found["policy"]).masked_fill(~self.mask, -torch.inf)
+
+    def search(self) -> tuple[float, float]:
+        """What the best action of a search gains in held-out positions, and half the 95 % interval."""
+        rows = self.test[torch.randperm(len(self.test))[:JUDGED]]
+        best = self.values[rows].masked_fill(~self.mask[rows], -torch.inf).argmax(1)
+        observations, masks, histories = (
+            np.ascontiguousarray(self.searched[name][rows.numpy()])
+            for name in ("observation", "mask", "history")
+        )
+        again = RolloutSearch(
+            self.game, "zoo", 64, schedule=flat_schedule, beta=BETA, proposals=PROPOSALS, effective=EFFECTIVE
+        )
+        values = torch.from_numpy(again.search(observations, masks, 1, histories).values)
+        gain = (
+            values.gather(1, best[:, None])[:, 0] - values.gather(1, self.logits[rows].argmax(1, True))[:, 0]
+        )
+        return gain.mean().item(), 1.96 * gain.std().item() / len(gain) ** 0.5
 
     def learn(self, names: Sequence[str], width: int) -> tuple[float, float]:
         """What a network with two layers of ``width`` gains, and half the 95 % interval."""
@@ -135,6 +158,8 @@ if __name__ == "__main__":
         print(
             f"{players} players: {len(lesson.train):,} positions to learn from, {len(lesson.test):,} held out"
         )
+        gain, half = lesson.search()
+        print(f"  a search: {gain:+.3f} ± {half:.3f}", flush=True)
         for names in INPUTS:
             for width in WIDTHS:
                 gain, half = lesson.learn(names, width)

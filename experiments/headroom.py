@@ -28,7 +28,7 @@ from catbox_agents.networks.policy_agent import PolicyAgent
 from catbox_agents.play import END_OF_ROUND
 from catbox_agents.search import RolloutSearch
 from catbox_agents.search.halving import flat_schedule
-from catbox_agents.search.playing import Player, rollout_player, rollout_rewards
+from catbox_agents.search.playing import Player, action_rewards, rollout_player, rollout_rewards
 from catbox_env import Game, Vec, make_game
 from experiments.results import Folders, Record, append_line, read_lines
 from experiments.runner import commit, say
@@ -158,14 +158,14 @@ def _values(
     """What the seats ``own`` of ``rows`` (M,) are paid after ``actions`` (M,), with one depth less."""
     tried, seats = games.take(rows), own[rows]
     every = np.arange(len(rows))
+    if depth == 1:
+        line_up = np.zeros((1, tried.game.num_players), np.int64)
+        return action_rewards(tried, actions, [player], line_up, END_OF_ROUND, None)
     tried.step(actions)
     paid = tried.rewards[every, seats].astype(np.float64)
     on = np.flatnonzero(~(tried.terminated | tried.round_ended))
     if not len(on):
         return paid
-    if depth == 1:
-        line_up = np.zeros((1, tried.game.num_players), np.int64)
-        return paid + rollout_rewards(tried, on, [player], line_up, END_OF_ROUND, None)[every, seats]
     paid[on] += play_clairvoyant(tried.take(on), seats[on], player, depth - 1)
     return paid
 

@@ -30,7 +30,7 @@ from numpy.typing import NDArray
 
 import catbox_env
 from catbox_agents import zoo
-from catbox_agents.agent import Agent, sample_actions
+from catbox_agents.agent import sample_actions
 from catbox_agents.networks.policy_agent import PolicyAgent
 from catbox_agents.play import END_OF_ROUND
 from catbox_agents.search.agents import BETA, EFFECTIVE, PROPOSALS
@@ -38,7 +38,7 @@ from catbox_agents.search.playing import Player, action_rewards
 from catbox_agents.search.posterior import likelihoods, powers, random_units, resample
 from catbox_agents.search.rollout import EPSILON
 from catbox_agents.search.tallies import WeightedTallies
-from catbox_agents.search.worlds import row_generators, sample_worlds
+from catbox_agents.search.worlds import distinct, row_generators, sample_worlds
 from catbox_env import Vec, make_game
 
 #: Worlds sampled and weighted for each position, as for a search with 64 worlds: `PROPOSALS` for each of them.
@@ -93,26 +93,6 @@ class Found(NamedTuple):
     different: NDArray[np.int64]  # (n,) number of different ones among them
 
 
-class AskedOnce(Agent):
-    """Answers as ``agent`` does, but asks it only once about equal observations of a batch."""
-
-    def __init__(self, agent: PolicyAgent) -> None:
-        super().__init__(agent.game)
-        self.agent = agent
-
-    def act_batch(
-        self, observations: NDArray[np.int8], action_masks: NDArray[Any], histories: object = None
-    ) -> NDArray[np.int64]:
-        first, group = groups(observations)
-        return np.asarray(self.agent.act_batch(observations[first], action_masks[first])[group])
-
-    def policy_batch(
-        self, observations: NDArray[np.int8], action_masks: NDArray[Any], histories: object = None
-    ) -> NDArray[np.float32]:
-        first, group = groups(observations)
-        return np.asarray(self.agent.policy_batch(observations[first], action_masks[first])[group])
-
-
 class Searcher:
     """Makes positions of games with ``players`` players, and searches them."""
 
@@ -122,7 +102,7 @@ class Searcher:
         agent.check()
         self.game = make_game(agent.game_id, **{**agent.options, "reward": "margin"})
         self.agent = PolicyAgent.load(agent.path, self.game)
-        self.player = Player(AskedOnce(self.agent), agent.spec)
+        self.player = Player(self.agent, agent.spec)
         self.tried = TRIED[players]
         settings = {
             "commit": commit(),
@@ -215,7 +195,7 @@ class Searcher:
         worlds = sample_worlds(self.game, observations, masks, rows, sampled, generators, 1)
         row_of_sampled, row_of_tried = np.repeat(rows, sampled), np.repeat(rows, tried)
         records = worlds._bytes.copy()
-        first, group = groups(np.hstack([row_of_sampled[:, None].view(np.uint8), records]))
+        first, group = distinct(row_of_sampled, records)
         worlds, row_of_world = worlds.take(first), row_of_sampled[first]
         logs = likelihoods(worlds, histories, row_of_world, [self.player], EPSILON).worlds[group]
         power = powers(logs, sampled, BETA, np.full(len(rows), LEAST_EFFECTIVE))
@@ -276,14 +256,6 @@ class Searcher:
             return np.einsum("nw,nwpr->npr", weights, cards.reshape(*logs.shape, *cards.shape[1:]))
 
         return mean(hands), mean(discards)
-
-
-def groups(rows: NDArray[Any]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """Groups of equal ``rows`` (n, B) of bytes: the first row of each, and the group of each row, (n,)."""
-    numbers: dict[bytes, int] = {}
-    keys = np.ascontiguousarray(rows).view(f"V{rows.shape[1]}").ravel().tolist()
-    group = np.array([numbers.setdefault(key, len(numbers)) for key in keys], np.int64)
-    return np.unique(group, return_index=True)[1], group
 
 
 def packed(played: Positions, found: Found) -> dict[str, Any]:

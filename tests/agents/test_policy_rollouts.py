@@ -74,6 +74,21 @@ def test_sampled_rollouts_are_compiled_too(
     assert np.array_equal(paid[True], paid[False])
 
 
+@pytest.mark.parametrize("line_up", [[[0, 1, 0]], [[0, 0, 0], [1, 0, 1]] * 20])
+def test_each_seat_is_played_by_its_player(line_up: list[list[int]]) -> None:
+    """The same for all games, or games of the network alone beside others."""
+    game = make_game("cat_in_the_box_v0", num_players=3)
+    agents = [agent_for(game), catbox_agents.make("heuristic", game)]
+    vec = make_vec(game.id, 40, seed=1, auto_deal=False, num_players=3)
+    players = [Player(agent, "player") for agent in agents]
+    every = np.arange(40)
+    paid = rollout_rewards(vec.take(every), every, players, np.array(line_up), "end_of_game", None)
+    for row in range(40):
+        seated = [agents[k] for k in line_up[row % len(line_up)]]
+        expected = catbox_agents.play_out(vec.take(np.array([row])), seated, until="end_of_game")
+        assert np.array_equal(paid[row], expected[0])
+
+
 @pytest.mark.parametrize("beta", [0.0, 0.25])
 def test_equal_worlds_are_played_once(beta: float, monkeypatch: pytest.MonkeyPatch) -> None:
     """With two players few worlds differ late in a round: the results are those of playing each of them."""

@@ -6,9 +6,9 @@ over all deals that look alike:
 
     maximise  sum over a of policy(a) * value(a)  +  ent_coef * entropy of the policy
 
-Few values of many positions teach it more than exact values of few. Sources: rollouts that improve a policy, Tesauro
-and Galperin, "On-line policy improvement using Monte-Carlo search" (NIPS 1996); all actions of a position tried with
-the same luck, the method "vine" of Schulman et al. 2015 (https://arxiv.org/abs/1502.05477), section 5.2.
+Sources: rollouts that improve a policy, Tesauro and Galperin, "On-line policy improvement using Monte-Carlo search"
+(NIPS 1996); all actions of a position tried with the same luck, the method "vine" of Schulman et al. 2015
+(https://arxiv.org/abs/1502.05477), section 5.2.
 """
 
 from __future__ import annotations
@@ -54,12 +54,7 @@ class ExitConfig(SelfPlayConfig):
     search_share: Share = Field(
         0.2, gt=0, description="share of the decisions of an update at which every legal action is tried"
     )
-    ent_coef: Number = Field(
-        0.1,
-        ge=0,
-        description="weight of the entropy bonus at the start, against points, falling linearly to ent_coef_end",
-    )
-    ent_coef_end: Number = Field(0.1, ge=0, description="weight of the entropy bonus at the end")
+    ent_coef: Number = Field(0.1, ge=0, description="weight of the entropy bonus, in points")
     update_epochs: Count = Field(3, description="passes over the searched decisions of an update")
     learning_rate: Number = Field(
         5e-4, gt=0, description="learning rate of Adam at the start, falling linearly to learning_rate_end"
@@ -122,7 +117,6 @@ class ExpertIteration(Algorithm):
         columns = self.search(decisions, chosen, random)
         seconds = time.perf_counter() - began
 
-        ent_coef = between(config.ent_coef, config.ent_coef_end, progress)
         learning_rate = between(config.learning_rate, config.learning_rate_end, progress)
         learner.set_learning_rate(learning_rate)
         records = []
@@ -132,14 +126,14 @@ class ExpertIteration(Algorithm):
             logs = logits.log_softmax(1)
             policy = logits.softmax(1)  # exp(logs) is equal, but slow for illegal actions
             gain, entropy = (policy * values).sum() / total, -(policy * logs).sum() / total
-            norms = learner.step(-gain - ent_coef * entropy)
+            norms = learner.step(-gain - config.ent_coef * entropy)
             records.append(torch.stack([gain.detach(), entropy.detach(), *norms]))
         learner.check_finite()
         self.past.add(update + 1)
 
         learned = mean_metrics(("gain", "entropy", "actor_grad_norm"), records, learner)
         searched, seconds = learner.group.summed(len(columns[0]), seconds)
-        learned |= {"learning_rate": learning_rate, "ent_coef": ent_coef, "searched": searched}
+        learned |= {"learning_rate": learning_rate, "searched": searched}
         learned["searched_per_second"] = searched * learner.group.size / max(1e-9, seconds)
         played, metrics = game_metrics(decisions, learner)
         return played, metrics | {f"learning/{name}": value for name, value in learned.items()}

@@ -284,50 +284,48 @@ def fit_network(network: PolicyNetwork, game: Game) -> tuple[PolicyNetwork, Netw
     have, and if it has the wrong size.
     """
     inputs = NetworkInputs(game, bool(network.features), bool(network.action_features))
-    known, seen, actions = {}, game.observation_layout.size, game.num_actions
-    for name, taken, layout in (
-        ("features", network.features, inputs.layout),
-        ("action features", network.action_features, inputs.action_layout),
-    ):
-        if taken.items() - part_sizes(layout).items():
-            raise ValueError(
-                f"its network takes the {name} {taken}, but {game.id} has {part_sizes(layout)}: it was trained "
-                "with another version"
-            )
-        known[name] = [
-            i for part in taken if layout for i in range(layout[part].slice.start, layout[part].slice.stop)
-        ]
-    needed = seen + len(known["features"]), actions + len(known["action features"])
-    if (network.num_inputs, network.num_outputs) != needed:
+    seen, actions = game.observation_layout.size, game.num_actions
+    # Where the inputs and outputs of the network are among those of one that takes all features.
+    columns = _places("features", network.features, inputs.layout, game)
+    columns = np.concatenate([np.arange(seen), seen + columns])
+    weights = _places("action features", network.action_features, inputs.action_layout, game)
+    rows = np.concatenate([np.arange(actions), actions + weights])
+    if (network.num_inputs, network.num_outputs) != (len(columns), len(rows)):
         raise ValueError(
-            f"it has {network.num_inputs} inputs and {network.num_outputs} outputs, {game.id} {needed[0]} and "
-            f"{needed[1]}: it was trained with another version"
+            f"it has {network.num_inputs} inputs and {network.num_outputs} outputs, {game.id} {len(columns)} and "
+            f"{len(rows)}: it was trained with another version"
         )
-    if needed == (inputs.size, actions + inputs.action_size):
+    size = inputs.size, actions + inputs.action_size
+    if size == (len(columns), len(rows)):
         return network, inputs
     arrays, described = network.arrays(), network.describe()
-    first, last = "layers.0", f"layers.{len(described['hidden'])}"
-    columns = np.r_[:seen, seen + np.array(known["features"], int)]
-    rows = np.r_[:actions, actions + np.array(known["action features"], int)]
-    arrays["input_scale"] = _placed(arrays["input_scale"], columns, inputs.scale())
-    weights = arrays[f"{first}.weight"].T
-    arrays[f"{first}.weight"] = _placed(
-        weights, columns, np.zeros((inputs.size, weights.shape[1]), np.float32)
-    ).T
-    for name in (f"{last}.weight", f"{last}.bias"):
-        shape = (actions + inputs.action_size, *arrays[name].shape[1:])
-        arrays[name] = _placed(arrays[name], rows, np.zeros(shape, np.float32))
-    described |= {"inputs": inputs.size, "outputs": actions + inputs.action_size}
+    first, last = "layers.0.weight", f"layers.{len(described['hidden'])}"
+    for name, places, whole in (
+        ("input_scale", columns, inputs.scale()),
+        (first, columns, np.zeros((size[0], len(arrays[first])), np.float32)),
+        (f"{last}.weight", rows, np.zeros((size[1], arrays[f"{last}.weight"].shape[1]), np.float32)),
+        (f"{last}.bias", rows, np.zeros(size[1], np.float32)),
+    ):
+        whole[places] = arrays[name].T if name == first else arrays[name]
+        arrays[name] = whole.T if name == first else whole
+    described |= {"inputs": size[0], "outputs": size[1]}
     if inputs.layout:
         described["features"] = part_sizes(inputs.layout)
     if inputs.action_layout:
         described["action_features"] = part_sizes(inputs.action_layout)
         scale = input_scale(inputs.action_layout)
-        arrays["action_scale"] = _placed(arrays["action_scale"], rows[actions:] - actions, scale)
+        scale[weights] = arrays["action_scale"]
+        arrays["action_scale"] = scale
     return type(network)(arrays, described), inputs
 
 
-def _placed(part: np.ndarray, places: np.ndarray, whole: np.ndarray) -> np.ndarray:
-    """``whole`` with ``part`` at its ``places``."""
-    whole[places] = part
-    return whole
+def _places(name: str, taken: Mapping[str, int], layout: Layout | None, game: Game) -> NDArray[np.int64]:
+    """Where the features ``taken`` are in ``layout``. Raises ``ValueError`` for parts that it lacks."""
+    if layout is None:
+        return np.zeros(0, np.int64)
+    if taken.items() - part_sizes(layout).items():
+        raise ValueError(
+            f"its network takes the {name} {taken}, but {game.id} has {part_sizes(layout)}: it was trained with "
+            "another version"
+        )
+    return np.concatenate([np.arange(layout.size)[layout[part].slice] for part in taken])

@@ -78,7 +78,7 @@ def rollout_rewards(
     agents, labels = zip(*players, strict=True)
     paid = np.zeros(games.rewards.shape)
     if plays_compiled(agents[0], keys is not None):
-        alone = rows if len(line_up) == 1 and not line_up.any() else rows[~line_up[rows].any(axis=1)]
+        alone = rows[~np.broadcast_to(line_up, paid.shape)[rows].any(axis=1)]
         paid += policy_rewards(agents[0], games, alone, until == END_OF_GAME, keys)
         rows = np.setdiff1d(rows, alone, assume_unique=True)
     number = 0

@@ -145,8 +145,7 @@ def _make_play(step_games: Callable[..., None], fill: Callable[..., None]) -> Ca
                         actions[asked[n]] = choice
                 if len(luck) > 0:
                     for n in range(count):
-                        word = _mix(luck[moving[asked[n]]] + number * _STEP)
-                        uniforms[n] = unit_interval(word)
+                        uniforms[n] = unit_interval(_mix(luck[moving[asked[n]]] + number * _STEP))
                     draw_legal(outputs, masks[:count], uniforms, drawn, log_probs)
                     for n in range(count):
                         actions[asked[n]] = drawn[n]

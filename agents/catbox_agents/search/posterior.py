@@ -73,9 +73,8 @@ def likelihoods(
         others = (games.current_player[rows] != searcher[rows]) & (num_legal > 1)
         asked = rows[others]
         if len(asked):
-            first, group = distinct(
-                games.observation[asked]
-            )  # seats often have the same cards in many worlds
+            # A seat often has the same cards in many worlds.
+            first, group = distinct(games.observation[asked])
             for k, player in enumerate(players):
                 policies = ask_policy(player.agent, player.label, games, asked[first])
                 taken = policies[group, actions[asked]]

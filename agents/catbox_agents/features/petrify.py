@@ -20,6 +20,8 @@ from catbox_env.core.layout import Layout, Part
 from catbox_env.games.petrify.observe import MAX_COUNTED, read_position
 from catbox_env.games.petrify.play import (
     EMPTY,
+    color_of,
+    exit_cells,
     free_cells,
     holds,
     kind_of,
@@ -27,7 +29,7 @@ from catbox_env.games.petrify.play import (
     symbol_of,
     walk_ends,
 )
-from catbox_env.games.petrify.rules import NUM_SYMBOLS, Rules
+from catbox_env.games.petrify.rules import NUM_SYMBOLS, NUMBER_TILES, Rules
 from catbox_env.games.petrify.state import NONE, STATE, TELEPORT, WILDCARD_TILE, ZERO_TILE
 
 
@@ -38,9 +40,11 @@ def statistics(game: Game, info: Mapping[str, np.ndarray]) -> dict[str, np.ndarr
 
 FACTS = GameFacts(statistics=statistics, binary_statistics=("win",))
 
-#: `outlook` looks four moves ahead, alternating the next seat and the observer, on boards of up to this many cells; two
-#: on larger ones, which have more moves.
-SMALL = 16
+#: `outlook` looks eight moves ahead if no more cells than this are free after the action, `FEW_UP_TO` if walks may be
+#: shorter than the energy, which gives more moves; four moves if no more than `MANY` are free; otherwise two.
+FEW, FEW_UP_TO, MANY = 13, 9, 16
+#: A tile from which a walk has the most steps.
+LONGEST = NUMBER_TILES.index(f"{NUM_SYMBOLS}.1")
 
 
 def feature_layout(rules: Rules) -> Layout:
@@ -63,7 +67,6 @@ def feature_layout(rules: Rules) -> Layout:
 def action_feature_layout(rules: Rules) -> Layout:
     """The features of one action: of the position with the pawn on the action's cell."""
     players, cells = rules.num_players, rules.num_cells
-    moves = 4 if cells <= SMALL else 2
     return Layout(
         [
             Part("energy", (1,), "steps of the tile; a wildcard: 4", 0, NUM_SYMBOLS),
@@ -79,7 +82,7 @@ def action_feature_layout(rules: Rules) -> Layout:
             Part("next_distance", (1,), "rows plus columns to that seat's pawn", 0, 2 * rules.size - 2),
             Part("fewest_answers", (1,), "own end cells after the worst reply of that seat", 0, MAX_COUNTED),
             Part("losing_replies", (1,), "its replies that leave no own end cell", 0, MAX_COUNTED),
-            Part("outlook", (1,), f"1: wins by force within {moves} more moves, -1: loses", -1),
+            Part("outlook", (1,), "1: wins by force within 2 to 8 more moves, -1: loses", -1),
         ]
     )
 
@@ -96,25 +99,58 @@ def energy_of(tile):
 
 
 @njit
-def outlook_now(params, state, mover, other, free):
-    """-1 if the pawn on ``mover``, to move over the ``free`` cells, is petrified, else 0."""
-    return -1 if walk_ends(params, int(state.tile[mover]), mover, free) == EMPTY else 0
+def teleports_of(params, state):
+    """The set of all teleports."""
+    teleports = EMPTY
+    if params.num_specials > 0:
+        for cell in range(params.num_cells):
+            if kind_of(int(state.tile[cell])) == TELEPORT:
+                teleports |= set_of(cell)
+    return teleports
+
+
+@njit
+def landings(params, state, teleports, ends, free):
+    """The cells on which a walk to one of the cells ``ends`` leaves the pawn: a teleport takes it to one of its ``free``
+    exits, if there are any."""
+    cells, teleports = ends, teleports & ends
+    if teleports != EMPTY:
+        for cell in range(params.num_cells):
+            if holds(teleports, cell):
+                exits = exit_cells(params, state, color_of(int(state.tile[cell])), free)
+                if exits != EMPTY:
+                    cells = (cells & ~set_of(cell)) | exits
+    return cells
+
+
+@njit
+def outlook_now(params, state, teleports, cells, other, other_tile, free):
+    """-1 if the pawn to move can reach no ``cells``, and is petrified, else 0."""
+    return -1 if cells == EMPTY else 0
 
 
 def one_move_deeper(outlook):
-    """``outlook`` one more move ahead: 1 if the pawn on ``mover`` petrifies that on ``other`` by force, -1 if it is
-    petrified, else 0.
+    """``outlook`` one more move ahead.
+
+    1 if the pawn to move, to one of the ``cells``, petrifies the other one by force, -1 if it is petrified, else 0. The
+    other stands on the cell ``other`` and on ``other_tile``, which may be a copy.
 
     Each depth is a separate function: a recursive one crashed when loaded from a disk cache.
     """
 
     @njit
-    def deeper(params, state, mover, other, free):
-        ends = walk_ends(params, int(state.tile[mover]), mover, free)
+    def deeper(params, state, teleports, cells, other, other_tile, free):
         best = -1
         for cell in range(params.num_cells):
-            if holds(ends, cell):
-                best = max(best, -outlook(params, state, other, cell, free & ~set_of(cell)))
+            if holds(cells, cell):
+                left, start, staying, tile = free & ~set_of(cell), other, cell, int(state.tile[cell])
+                if (
+                    tile == ZERO_TILE
+                ):  # the pawns change places, and the zero becomes a copy of the other's tile
+                    start, staying, tile = cell, other, other_tile
+                ends = walk_ends(params, other_tile, start, left)
+                replies = landings(params, state, teleports, ends, left)
+                best = max(best, -outlook(params, state, teleports, replies, staying, tile, left))
                 if best == 1:
                     break
         return best
@@ -122,8 +158,9 @@ def one_move_deeper(outlook):
     return deeper
 
 
-outlook_in_two = one_move_deeper(one_move_deeper(outlook_now))
-outlook_in_four = one_move_deeper(one_move_deeper(outlook_in_two))
+outlook_in_three = one_move_deeper(one_move_deeper(one_move_deeper(outlook_now)))
+outlook_in_five = one_move_deeper(one_move_deeper(outlook_in_three))
+outlook_in_nine = one_move_deeper(one_move_deeper(one_move_deeper(one_move_deeper(outlook_in_five))))
 
 
 @njit
@@ -180,7 +217,7 @@ def end_cells_then(params, seen, seat, cell):
 
 
 @njit
-def write_action(params, at, seen, state, cell, out):
+def write_action(params, at, seen, state, teleports, cell, out):
     """Write the features of moving to ``cell``."""
     own, tile = int(state.position[0]), int(state.tile[cell])
     free = free_cells(params, state) & ~set_of(cell)
@@ -207,6 +244,7 @@ def write_action(params, at, seen, state, cell, out):
         out[at.action_next_room] = room_of(params, other, free)
         out[at.action_next_distance] = distance_of(params, cell, other)
         write_replies(params, at, state, cell, other, free, out)
+        out[at.action_outlook] = outlook_of(params, state, teleports, cell, other, free)
 
 
 @njit
@@ -222,10 +260,22 @@ def write_replies(params, at, state, cell, other, free, out):
         losing += 1 if answers == 0 else 0
     out[at.action_fewest_answers] = fewest
     out[at.action_losing_replies] = min(MAX_COUNTED, losing)
-    if params.num_cells <= SMALL:
-        out[at.action_outlook] = -outlook_in_four(params, state, other, cell, free)
-    else:
-        out[at.action_outlook] = -outlook_in_two(params, state, other, cell, free)
+
+
+@njit
+def outlook_of(params, state, teleports, cell, other, free):
+    """What moving to ``cell`` leads to, over cells that are ``free`` then, against the pawn on ``other``; see `FEW`."""
+    before, tile = free | set_of(cell), int(state.tile[other])
+    cells = set_of(cell)
+    if not state.teleporting:
+        cells = landings(params, state, teleports, cells, before)
+    number = popcount(free)
+    few = FEW_UP_TO if params.fewest_steps[LONGEST] == 1 else FEW
+    if number <= few:
+        return outlook_in_nine(params, state, teleports, cells, other, tile, before)
+    if number <= MANY:
+        return outlook_in_five(params, state, teleports, cells, other, tile, before)
+    return outlook_in_three(params, state, teleports, cells, other, tile, before)
 
 
 @njit
@@ -234,6 +284,7 @@ def write(params, at, seen, mask, state, out, action_out):
     # The functions take the record, never an array in it, whose memory a call would count as its own.
     read_position(params, seen, 0, state)
     write_position(params, at, seen, state, out)
+    teleports = teleports_of(params, state)
     for cell in range(params.num_cells):
         if mask[cell]:
-            write_action(params, at, seen, state, cell, action_out[cell])
+            write_action(params, at, seen, state, teleports, cell, action_out[cell])

@@ -108,16 +108,22 @@ def end_cells(params, state, seat):
 
 
 @njit
-def teleport_cells(params, state, seat):
-    """The set of cells to which ``seat`` can teleport from its cell."""
-    color = color_of(int(state.tile[state.position[seat]]))
-    free, cells = free_cells(params, state), EMPTY
+def exit_cells(params, state, color, free):
+    """The set of the ``free`` cells to which a teleport of ``color`` leads."""
+    cells = EMPTY
     for cell in range(params.num_cells):
         tile = int(state.tile[cell])
         fits = color == 0 or color_of(tile) == color
         if fits and kind_of(tile) != TELEPORT and holds(free, cell):
             cells |= set_of(cell)
     return cells
+
+
+@njit
+def teleport_cells(params, state, seat):
+    """The set of cells to which ``seat`` can teleport from its cell."""
+    color = color_of(int(state.tile[state.position[seat]]))
+    return exit_cells(params, state, color, free_cells(params, state))
 
 
 @njit

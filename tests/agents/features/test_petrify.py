@@ -5,10 +5,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from catbox_agents.features.petrify import FEW, FEW_UP_TO, MANY
 from catbox_env import GameState, make_game
 from catbox_env.games.petrify.observe import MAX_COUNTED
 from catbox_env.games.petrify.rules import Rules
-from tests.agents.features.comparing import check_features
+from tests.agents.features.comparing import check_features, features_of
 from tests.games.rule_sets import RULES
 from tests.petrify.positions import view
 
@@ -65,24 +66,56 @@ class Position:
             "distance": by_seat([self.distance(cell, self.pawns[0]) for cell in self.pawns]),
         }
 
-    def walks(self, start: Cell, free: set[Cell]) -> set[Cell]:
-        """Where a pawn on ``start`` can go over ``free`` cells."""
-        wildcard = bool(self.parts["kinds"][WILDCARD][start])
-        ends, paths = set(), [[start]]
-        for step in range(1, self.energy(start) + 1):
+    def walks(self, tile: Cell, free: set[Cell], start: Cell | None = None) -> set[Cell]:
+        """Where a pawn on the tile of the cell ``tile`` can go, from ``start``, by default that cell."""
+        wildcard = bool(self.parts["kinds"][WILDCARD][tile])
+        ends, paths = set(), [[tile if start is None else start]]
+        for step in range(1, self.energy(tile) + 1):
             paths = [[*path, cell] for path in paths for cell in beside(path[-1]) & free - set(path)]
-            if step == self.energy(start) or wildcard or self.up_to:
+            if step == self.energy(tile) or wildcard or self.up_to:
                 ends |= {path[-1] for path in paths}
         return ends
 
-    def outlook(self, mover: Cell, other: Cell, free: set[Cell], plies: int) -> int:
-        """1: the pawn to move wins within so many moves, whatever the other does; -1: it loses."""
-        ends = self.walks(mover, free)
-        if not ends:
+    def kind(self, cell: Cell) -> int:
+        return int(self.parts["kinds"][:, cell[0], cell[1]].argmax())
+
+    def exits(self, teleport: Cell, free: set[Cell]) -> set[Cell]:
+        """The free cells to which a teleport leads."""
+        colors = self.parts["colors"]
+        color = colors[:, teleport[0], teleport[1]]
+        return {
+            cell
+            for cell in free
+            if self.kind(cell) != TELEPORT and (color[0] or (colors[:, cell[0], cell[1]] * color).any())
+        }
+
+    def landings(self, ends: set[Cell], free: set[Cell]) -> set[Cell]:
+        """Where a walk to one of the ``ends`` leaves the pawn."""
+        found: set[Cell] = set()
+        for cell in ends:
+            exits = self.exits(cell, free) if self.kind(cell) == TELEPORT else set()
+            found |= exits or {cell}
+        return found
+
+    def outlook(self, cells: set[Cell], other: tuple[Cell, Cell], free: set[Cell], plies: int) -> int:
+        """1: the pawn that goes to one of ``cells`` wins within so many moves, whatever the other does; -1: it loses.
+
+        A pawn is the cell on which it stands, and the one whose tile it stands on: that of a zero is a copy.
+        """
+        if not cells:
             return -1
         if plies == 0:
             return 0
-        return max(-self.outlook(other, cell, free - {cell}, plies - 1) for cell in ends)
+        found = []
+        for cell in cells:
+            left, mover, staying = free - {cell}, other, (cell, cell)
+            if self.kind(cell) == ZERO:
+                mover, staying = (cell, other[1]), other
+            replies = self.landings(self.walks(mover[1], left, mover[0]), left)
+            found.append(-self.outlook(replies, staying, left, plies - 1))
+            if found[-1] == 1:
+                break
+        return max(found)
 
     def action_features(self, action: int) -> dict[str, int]:
         """The features of a legal action that are not 0."""
@@ -109,16 +142,43 @@ class Position:
             "next_distance": self.distance(cell, following),
             "fewest_answers": min([MAX_COUNTED, *answers]),
             "losing_replies": min(MAX_COUNTED, answers.count(0)),
-            "outlook": -self.outlook(following, cell, free - {cell}, 4 if self.size <= 4 else 2),
+            "outlook": self.outlook(
+                {cell} if self.parts["teleporting"][0] else self.landings({cell}, free | {cell}),
+                (following, following),
+                free | {cell},
+                9 if len(free) <= (FEW_UP_TO if self.up_to else FEW) else 5 if len(free) <= MANY else 3,
+            ),
         }
         return {name: int(number) for name, number in found.items() if number}
+
+
+def result(state: GameState, seat: int, plies: int) -> int:
+    """1: ``seat`` wins a game of two within so many moves, whatever the other does; -1: it loses; 0: neither.
+
+    To come out of a teleport is part of the move.
+    """
+    if state.is_terminal():
+        return 1 if state.returns()[seat] > 0 else -1
+    if plies == 0:
+        return 0
+    found = []
+    for action in state.legal_actions():
+        after = state.clone()
+        after.apply_action(action)
+        found.append(result(after, seat, plies - (not teleports(after))))
+    return max(found) if state.current_player == seat else min(found)
+
+
+def teleports(state: GameState) -> bool:
+    """Whether the seat to move comes out of a teleport."""
+    return not state.is_terminal() and bool(view(state)["teleporting"][0])
 
 
 def check_game(rules: Rules, seed: int) -> None:
     check_features(make_game("petrify_v0", rules=rules), seed, Position)
 
 
-@settings(max_examples=40)
+@settings(max_examples=12)
 @given(rules=RULES["petrify_v0"], seed=st.integers(0, 2**32 - 1))
 @pytest.mark.slow
 def test_every_rule_set_agrees_with_the_reference(rules: Rules, seed: int) -> None:
@@ -129,3 +189,23 @@ def test_every_rule_set_agrees_with_the_reference(rules: Rules, seed: int) -> No
 def test_the_functions_without_compilation_agree_with_the_reference() -> None:
     check_game(Rules(num_players=3, size=3, wildcards=2, teleports=2, zeros=1), seed=0)
     check_game(Rules(size=8, walls=8), seed=1)
+
+
+@pytest.mark.parametrize("rules", [Rules(), Rules(size=4, teleports=3, zeros=2, wildcards=2, walls=1)])
+def test_the_outlook_is_what_the_rules_make_of_it(rules: Rules) -> None:
+    game, found = make_game("petrify_v0", rules=rules), {-1: 0, 0: 0, 1: 0}
+    for seed in range(80):
+        state, rng = game.new_initial_state(seed=seed), np.random.default_rng(seed)
+        while not state.is_terminal():
+            free = int(view(state)["open"].sum()) - 2
+            if free <= 7:
+                seat = state.current_player
+                _, actions = features_of(state, seat)
+                for action, features in actions.items():
+                    after = state.clone()
+                    after.apply_action(action)
+                    outlook = result(after, seat, 9 - (not teleports(after)))
+                    assert features.get("outlook", 0) == outlook, (seed, str(state), action)
+                    found[outlook] += 1
+            state.apply_action(int(rng.choice(state.legal_actions())))
+    assert min(found[1], found[-1]) > 10, found

@@ -13,6 +13,7 @@ from typing import Any
 
 import numpy as np
 
+from catbox_env.core.checks import check_sequences
 from catbox_env.core.draws import Draws
 
 
@@ -83,6 +84,20 @@ class CardDraws(Draws):
         start = [deal["start_player"]] if first_round and self.random_start else []
         places = [*deal["hands"], self.revealed_in(deal)]
         return start + [self.cards.index(card) for place in places for card in sorted(place)]
+
+    def completed(
+        self, hands: Sequence[Any], seen: Sequence[int], random: np.random.Generator
+    ) -> list[Sequence[int]]:
+        """``hands``, those that are None replaced by random ones of the cards that are neither in another nor among
+        ``seen``."""
+        known = [hand for hand in hands if hand is not None]
+        check_sequences("hands", known, "cards")
+        left = [card for card in self.cards for _ in range(self.copies)]
+        for card in (*itertools.chain(*known), *seen):
+            if card in left:
+                left.remove(card)
+        random.shuffle(left)
+        return [[left.pop() for _ in range(self.sizes[0])] if hand is None else hand for hand in hands]
 
     def to_string(self, drawn: Sequence[int], draw: int, first_round: bool) -> str:
         starts, places = self._places(drawn, first_round)

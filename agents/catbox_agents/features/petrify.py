@@ -111,8 +111,8 @@ def teleports_of(params, state):
 
 @njit
 def landings(params, state, teleports, ends, free):
-    """The cells on which a walk to one of the cells ``ends`` leaves the pawn: a teleport takes it to one of its ``free``
-    exits, if there are any."""
+    """The cells on which a walk to one of the cells ``ends`` leaves the pawn: a teleport takes it on to one of
+    its exits among the cells that are ``free`` then, if there are any."""
     cells, teleports = ends, teleports & ends
     if teleports != EMPTY:
         for cell in range(params.num_cells):

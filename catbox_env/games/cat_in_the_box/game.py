@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -50,6 +51,7 @@ class CatInTheBox(Game):
     show = "catbox_env.games.cat_in_the_box.show"
 
     rules: Rules
+    draws: CardDraws
 
     def _set_up(self) -> None:
         rules = self.rules
@@ -95,6 +97,10 @@ class CatInTheBox(Game):
             record.revealed[rank - 1] += 1
             record.undealt[rank - 1] -= 1
         block_cells(self.params[0], record)
+
+    def _completed(self, deal: Deal | Mapping[str, Any], random: np.random.Generator) -> Deal:
+        deal = as_deal(deal, Deal)
+        return replace(deal, hands=self.draws.completed(deal.hands, deal.revealed, random))
 
     def _read_deal(self, record: np.record) -> dict[str, Any]:
         def ranks(counts: np.ndarray) -> list[int]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -20,8 +21,16 @@ from catbox_env.games.cat_te.observe import (
     write_state,
 )
 from catbox_env.games.cat_te.play import apply, deal, write_mask
-from catbox_env.games.cat_te.rules import HAND_SIZE, NUM_CARDS, NUM_TRICKS, Deal, Rules, card_to_string
-from catbox_env.games.cat_te.state import INFO, NUM_ACTIONS, STATE
+from catbox_env.games.cat_te.rules import (
+    HAND_SIZE,
+    NUM_CARDS,
+    NUM_TRICKS,
+    Deal,
+    Rules,
+    card_in_deal,
+    card_to_string,
+)
+from catbox_env.games.cat_te.state import INFO, NONE, NUM_ACTIONS, STATE
 
 
 class CatTe(Game):
@@ -44,6 +53,7 @@ class CatTe(Game):
     show = "catbox_env.games.cat_te.show"
 
     rules: Rules
+    draws: CardDraws
     _score_sum = 0.0  # a side pot left at the end is returned in equal parts
 
     def _set_up(self) -> None:
@@ -75,10 +85,34 @@ class CatTe(Game):
     def _write_deal(self, record: np.record, deal: Deal | Mapping[str, Any]) -> None:
         deal = as_deal(deal, Deal)._with_ids()
         deal.check(self.rules)
+        if deal.dealer not in (None, record.dealer):
+            raise ValueError(f"deal: dealer={deal.dealer}, but player_{record.dealer} deals this round")
         for seat, hand in enumerate(deal.hands):
             record.hand[seat] = sum(1 << int(card) for card in hand)
         if deal.upturned is not None:
             record.upturned = deal.upturned
+
+    def _completed(self, deal: Deal | Mapping[str, Any], random: np.random.Generator) -> Deal:
+        deal = as_deal(deal, Deal)
+        hands = [None if hand is None else [card_in_deal(card) for card in hand] for hand in deal.hands]
+        upturned = None if deal.upturned is None else card_in_deal(deal.upturned)
+        hands = self.draws.completed(hands, [] if upturned is None else [upturned], random)
+        return replace(deal, hands=hands, upturned=upturned)
+
+    def _keep_choices(self, record: np.record, before: np.record) -> None:
+        """Let the blind choices be those of ``before``: each changes places with the card chosen in ``record``."""
+        for seat in range(self.num_players):
+            card, other = int(before.chosen[seat]), int(record.chosen[seat])
+            if card in (other, NONE):
+                continue
+            both = 1 << card | 1 << other
+            for name in ("hand", "folded"):
+                sets = getattr(record, name)
+                for holder in range(self.num_players):
+                    if int(sets[holder]) >> card & 1:
+                        sets[holder] = int(sets[holder]) ^ both
+            record.chosen[record.chosen == card] = other
+            record.chosen[seat] = card
 
     def _read_deal(self, record: np.record) -> dict[str, Any]:
         hands = [

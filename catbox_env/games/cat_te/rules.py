@@ -7,7 +7,7 @@ it is the rank and the letter of the suit: ``"2C"``, ``"10H"``, ``"AS"``.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from catbox_env.core.checks import (
     brief,
@@ -134,17 +134,20 @@ class Deal:
     """A fixed deal of the first round; cards by id or by name.
 
     Attributes: ``hands``: six cards for each seat; ``upturned``: the card turned up for the side pot, only with a
-    side pot.
+    side pot; ``dealer``: the seat that deals, if given.
     """
 
     hands: Sequence[Sequence[int | str]]
     upturned: int | str | None = None
+    dealer: int | None = None
 
     def _with_ids(self) -> Deal:
         """This deal with cards as ids. Raises ``ValueError`` for hands that are no sequences of cards."""
         check_sequences("hands", self.hands, "cards")
         hands = [[card_in_deal(card) for card in hand] for hand in self.hands]
-        return Deal(hands, None if self.upturned is None else card_in_deal(self.upturned))
+        return replace(
+            self, hands=hands, upturned=None if self.upturned is None else card_in_deal(self.upturned)
+        )
 
     def check(self, rules: Rules) -> None:
         """Raise ``ValueError`` unless this deal, with cards as ids, is possible under ``rules``."""

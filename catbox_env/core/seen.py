@@ -1,0 +1,107 @@
+"""A game as one seat has seen it: followed action by action, where what the others hold is unknown.
+
+The position is a world that agrees with all that the seat has seen, so that its observation, action mask and history
+are those of the true game. If the next action is impossible in that world, another world is sampled in which it is.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+
+from catbox_env.core.checks import brief, check_seat, is_integer
+from catbox_env.core.game import MAX_AT_ONCE, Game, GameState
+from catbox_env.core.kernels import HIDDEN, copy_records
+from catbox_env.core.show import explain_refusal
+
+#: Worlds that are sampled before an action counts as impossible.
+MOST_WORLDS = 2**17
+#: Fields of a record that a sampled world lacks.
+_KEPT = ("returns", "rounds_ended", "info", "num_moves")
+
+
+def begin_as_seen(game: Game, seat: int, deal: Any, random: np.random.Generator) -> GameState:
+    """The beginning of a game; arguments and errors as in `Game.state_as_seen`."""
+    check_seat("seat", seat, game.num_players)
+    return game.new_initial_state(_seed(random), game._completed(deal, random))
+
+
+def apply_as_seen(
+    state: GameState, seat: int, action: int, random: np.random.Generator, next_deal: Any = None
+) -> GameState:
+    """The position after ``action`` in ``state``, which stays as it is; arguments and errors as in
+    `Game.state_as_seen`.
+
+    ``next_deal``: that of the next round, if the action ends one. Without it the next round is dealt at random.
+    """
+    game, mover = state.game, state.current_player
+    if not is_integer(action) or not HIDDEN <= action < game.num_actions or (mover == seat and action < 0):
+        raise ValueError(
+            f"action {brief(action)} of player_{mover}: expected 0 to {game.num_actions - 1}, or {HIDDEN} for one "
+            f"that player_{seat} has not seen"
+        )
+    why = f"player_{seat} sees all that player_{mover} can do now"
+    for world in _worlds(state, seat, action, random):
+        if (taken := _fitting(world, action)) is None:
+            if action != HIDDEN:
+                why = (
+                    f"player_{mover} cannot {game.action_to_string(action)}: {explain_refusal(world, action)}"
+                )
+            continue
+        world.apply_action(taken)
+        last = world._log[int(world.record.num_moves) - 1]
+        if mover != seat:
+            last[1] = last[2]  # which hidden action it was is not known
+        if not world.round_ended or world.is_terminal() or next_deal is None:
+            return world
+        try:
+            game._set_deal(world, game._completed(next_deal, random))
+        except ValueError as error:
+            why = str(error)
+        else:
+            return world
+    raise ValueError(why)
+
+
+def _worlds(state: GameState, seat: int, action: int, random: np.random.Generator) -> Iterator[GameState]:
+    """The world ``state``, and if the game hides anything others in which ``seat`` has seen the same.
+
+    Where ``action`` is legal in none of a batch, one of the batch stands for all.
+    """
+    game, seen, tried, at_once = state.game, state.observation(seat), 0, 64
+    yield state.clone()
+    while tried < MOST_WORLDS and not game.is_perfect_information:
+        worlds = game.sample_states(seen, at_once, _seed(random))
+        fitting = (worlds.observe(np.full(at_once, seat)) == seen).all(
+            axis=1
+        )  # another seat may see the same
+        able = fitting & (worlds.action_mask[:, action] if action != HIDDEN else tried == 0)
+        for row in np.flatnonzero(able if able.any() else fitting)[: None if able.any() else 1].tolist():
+            yield _continued(worlds.get_state(row), state)
+        tried, at_once = tried + at_once, min(8 * at_once, MAX_AT_ONCE)
+
+
+def _fitting(world: GameState, action: int) -> int | None:
+    """``action``, if it is legal in ``world``; for `HIDDEN` the first legal action that the others do not see."""
+    legal = np.array(world.legal_actions())
+    if action == HIDDEN:
+        game, public = world.game, np.empty(len(legal), np.int64)
+        game.loops.public_actions(game.params, world._records, np.zeros(len(legal), np.int64), legal, public)
+        legal = legal[public == HIDDEN]
+        return int(legal[0]) if len(legal) else None
+    return action if action in legal else None
+
+
+def _continued(world: GameState, state: GameState) -> GameState:
+    """The sampled ``world`` as the position to which the actions of ``state`` led."""
+    records = copy_records(world._records)
+    for name in _KEPT:
+        records[name] = state._records[name]
+    state.game._keep_choices(records[0], state.record)
+    return GameState(state.game, records, world._generators, state._log.copy())
+
+
+def _seed(random: np.random.Generator) -> int:
+    return int(random.integers(2**63))

@@ -1,0 +1,142 @@
+"""A game followed from one seat is the true game, as far as that seat sees it."""
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+from catbox_env import Game, GameState, make_game
+from catbox_env.core.kernels import HIDDEN
+from catbox_env.core.seen import apply_as_seen, begin_as_seen
+from tests.core.fuzz import random_game
+from tests.core.game_cases import CASES
+
+
+def seen_deal(state: GameState, seat: int, later: bool) -> Any:
+    """What ``seat`` sees of the deal of the round that has just begun; ``later``: it is not the first."""
+    deal = state.game.deal_of(state)
+    if deal is None or "hands" not in deal:
+        return deal
+    dealer = {"dealer": int(state.record.dealer)} if later and state.game.id == "cat_te_v0" else {}
+    hands = [hand if other == seat else None for other, hand in enumerate(deal["hands"])]
+    return {**deal, **dealer, "hands": hands}
+
+
+def seen_action(state: GameState, mover: int, action: int, seat: int) -> int:
+    """What ``seat`` knows of ``action``, which led to ``state``, once blind choices are shown."""
+    _, _, public = state._log[int(state.record.num_moves) - 1].tolist()
+    shown = state.game.id == "cat_te_v0" and "fold" not in state.game.action_to_string(action)
+    return action if seat == mover or shown else public
+
+
+def check_same(seen: GameState, true: GameState, seat: int) -> None:
+    assert (seen.history_observation(seat) == true.history_observation(seat)).all()
+    assert (seen.action_mask(seat) == true.action_mask(seat)).all()
+    assert seen.current_player == true.current_player
+    if not true.is_terminal():  # the end may show cards
+        assert (seen.observation(seat) == true.observation(seat)).all()
+
+
+def follow(game: Game, seed: int) -> int:
+    """Play a random game, follow it from every seat, and return how many positions were compared."""
+    random, true, compared = np.random.default_rng(seed), game.new_initial_state(seed), 0
+    seats = range(game.num_players)
+    seen = [begin_as_seen(game, seat, seen_deal(true, seat, False), random) for seat in seats]
+    while not true.is_terminal():
+        mover, action = true.current_player, int(random.choice(true.legal_actions()))
+        true.apply_action(action)
+        begins = true.round_ended and not true.is_terminal()
+        for seat in seats:
+            known = seen_action(true, mover, action, seat)
+            deal = seen_deal(true, seat, True) if begins else None
+            seen[seat] = apply_as_seen(seen[seat], seat, known, random, deal)
+            check_same(seen[seat], true, seat)
+            compared += 1
+    return compared
+
+
+@pytest.mark.parametrize("game_id", CASES)
+def test_every_seat_follows_the_true_game(game_id: str) -> None:
+    """Under any rules, in thousands of positions."""
+    compared = seed = 0
+    while compared < 3400:
+        compared += follow(random_game(game_id, np.random.default_rng(seed)), seed)
+        seed += 1
+
+
+@pytest.mark.parametrize("game_id", CASES)
+def test_the_whole_sequence_gives_the_same_state(game_id: str) -> None:
+    game = make_game(game_id)
+    true, random, seat = game.new_initial_state(3), np.random.default_rng(3), 1
+    deals, actions = [seen_deal(true, seat, False)], []
+    for _ in range(4):
+        mover, action = true.current_player, int(random.choice(true.legal_actions()))
+        true.apply_action(action)
+        actions.append(seen_action(true, mover, action, seat))
+    state = game.state_as_seen(seat, deals, actions, seed=5)
+    check_same(state, true, seat)
+    again = game.state_as_seen(seat, deals, actions, seed=5)
+    assert (state.state_vector() == again.state_vector()).all()
+    assert state.history() == actions
+
+
+def test_what_is_hidden_stays_hidden() -> None:
+    game = make_game("cat_in_the_box_v0", num_players=3)
+    hand = [1, 1, 2, 2, 3, 3, 4, 5, 6, 6]
+    states = [game.state_as_seen(0, [{"hands": [hand, None, None]}], [0, -1, -1], seed) for seed in range(20)]
+    assert all((state.observation(0) == states[0].observation(0)).all() for state in states)
+    assert len({state.state_vector().tobytes() for state in states}) > 10
+    assert all(state.history() == [0, HIDDEN, HIDDEN] for state in states)
+
+
+HAND = {"hands": [[1, 1, 2, 2, 3, 3, 4, 5, 6, 6], None, None]}
+GAMES = {
+    "an own discard that is not in the hand": ([HAND], [6], r"actions\[0\]: player_0 cannot"),
+    "an own action that is unknown": ([HAND], [-1], r"actions\[0\]: action -1 of player_0: expected 0 to 34"),
+    "an action that does not exist": (
+        [HAND],
+        [0, 99],
+        r"actions\[1\]: action 99 of player_1: expected 0 to 34, or -1",
+    ),
+    "an action of another phase": ([HAND], [0, -1, -1, 10], r"actions\[3\]: player_0 cannot play red 1"),
+    "a hidden action where all are seen": ([HAND], [0, -1, -1, 6, -1], r"actions\[4\]: player_0 sees all"),
+    "no deal": ([], [], "deals=.*first round"),
+    "a hand of nine cards": (
+        [{"hands": [HAND["hands"][0][:9], None, None]}],
+        [],
+        "hands of .9, 10, 10. cards",
+    ),
+    "six cards of a rank": ([{"hands": [[1] * 6 + [2] * 4, None, None]}], [], "rank 1 occurs 6 times"),
+}
+
+
+@pytest.mark.parametrize("name", GAMES)
+def test_what_no_game_allows_is_refused(name: str) -> None:
+    deals, actions, message = GAMES[name]
+    with pytest.raises(ValueError, match=message):
+        make_game("cat_in_the_box_v0", num_players=3).state_as_seen(0, deals, actions)
+
+
+def test_a_cell_is_taken_once() -> None:
+    game = make_game("cat_in_the_box_v0", num_players=3)
+    play = game.string_to_action
+    actions = [0, -1, -1, 6, 6, 6, play("play blue 4"), play("play blue 4")]
+    with pytest.raises(ValueError, match=r"actions\[7\]: player_1 cannot play blue 4: .*"):
+        game.state_as_seen(0, [HAND], actions)
+
+
+def test_each_round_needs_its_deal() -> None:
+    game = make_game("cat_te_v0", num_players=2, rounds=2)
+    true, random = game.new_initial_state(1), np.random.default_rng(1)
+    deals, actions = [seen_deal(true, 0, False)], []
+    while not true.round_ended:
+        mover, action = true.current_player, int(random.choice(true.legal_actions()))
+        true.apply_action(action)
+        actions.append(seen_action(true, mover, action, 0))
+    with pytest.raises(ValueError, match="deals: 1; expected one more"):
+        game.state_as_seen(0, deals, actions)
+    deals.append(seen_deal(true, 0, True))
+    check_same(game.state_as_seen(0, deals, actions), true, 0)
+    deals[1]["dealer"] = 1 - deals[1]["dealer"]
+    state = game.state_as_seen(0, deals, actions)
+    assert state.record.dealer != true.record.dealer

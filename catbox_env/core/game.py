@@ -309,8 +309,8 @@ class Game(ABC):
             seat: whose view it is.
             deals: what it sees of the deal of each round that has begun, as in ``new_initial_state``, with None for the
                 hand of each other seat. In Cat Te, all but the first have the ``dealer``, who won the round before.
-            actions: the ids of all actions since the beginning; -1 for one that ``seat`` has not seen, such as a
-                discard. The blind choices of Cat Te have ids once they are shown.
+            actions: the ids of all actions since the beginning; -1 for one that ``seat`` did not see, such as a
+                discard.
             seed: of the worlds, as in ``new_initial_state``.
 
         The state is a world that agrees with what ``seat`` has seen. Its ``observation(seat)``, ``action_mask(seat)``
@@ -327,7 +327,7 @@ class Game(ABC):
         state, later = begin_as_seen(self, seat, deals[0], random), [*deals[1:]]
         for number, action in enumerate(actions):
             try:
-                state = apply_as_seen(state, seat, action, random, later[0] if later else None)
+                state = apply_as_seen(state, seat, action, random, later[0] if later else None).after
             except ValueError as error:
                 raise ValueError(f"actions[{number}]: {error}") from None
             if state.round_ended and not state.is_terminal():
@@ -570,9 +570,6 @@ class Game(ABC):
     def _completed(self, deal: Any, random: np.random.Generator) -> Any:
         """``deal`` with random cards for each hand that is None; in a game of perfect information ``deal`` itself."""
         return deal
-
-    def _keep_choices(self, record: np.record, before: np.record) -> None:  # noqa: B027  # most games have none
-        """Let the sampled world ``record`` agree with ``before`` in what is hidden now and will be shown."""
 
     def _make_rules(self, options: dict[str, Any]) -> Any:
         known = [field.name for field in fields(self.rules_class)]

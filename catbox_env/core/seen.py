@@ -7,7 +7,7 @@ are those of the true game. If the next action is impossible in that world, anot
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -22,6 +22,14 @@ MOST_WORLDS = 2**17
 _KEPT = ("returns", "rounds_ended", "info", "num_moves")
 
 
+class Step(NamedTuple):
+    """The positions ``before`` and ``after`` an action in one world, and which ``action`` that was there."""
+
+    before: GameState
+    action: int
+    after: GameState
+
+
 def begin_as_seen(game: Game, seat: int, deal: Any, random: np.random.Generator) -> GameState:
     """The beginning of a game; arguments and errors as in `Game.state_as_seen`."""
     check_seat("seat", seat, game.num_players)
@@ -30,8 +38,8 @@ def begin_as_seen(game: Game, seat: int, deal: Any, random: np.random.Generator)
 
 def apply_as_seen(
     state: GameState, seat: int, action: int, random: np.random.Generator, next_deal: Any = None
-) -> GameState:
-    """The position after ``action`` in ``state``, which stays as it is; arguments and errors as in
+) -> Step:
+    """Take ``action`` in ``state``, which stays as it is, or in another world; arguments and errors as in
     `Game.state_as_seen`.
 
     ``next_deal``: that of the next round, if the action ends one. Without it the next round is dealt at random.
@@ -40,7 +48,7 @@ def apply_as_seen(
     if not is_integer(action) or not HIDDEN <= action < game.num_actions or (mover == seat and action < 0):
         raise ValueError(
             f"action {brief(action)} of player_{mover}: expected 0 to {game.num_actions - 1}, or {HIDDEN} for one "
-            f"that player_{seat} has not seen"
+            f"that player_{seat} did not see"
         )
     why = f"player_{seat} sees all that player_{mover} can do now"
     for world in _worlds(state, seat, action, random):
@@ -50,18 +58,19 @@ def apply_as_seen(
                     f"player_{mover} cannot {game.action_to_string(action)}: {explain_refusal(world, action)}"
                 )
             continue
+        before = world.clone()
         world.apply_action(taken)
         last = world._log[int(world.record.num_moves) - 1]
         if mover != seat:
             last[1] = last[2]  # which hidden action it was is not known
         if not world.round_ended or world.is_terminal() or next_deal is None:
-            return world
+            return Step(before, taken, world)
         try:
             game._set_deal(world, game._completed(next_deal, random))
         except ValueError as error:
             why = str(error)
         else:
-            return world
+            return Step(before, taken, world)
     raise ValueError(why)
 
 
@@ -99,7 +108,6 @@ def _continued(world: GameState, state: GameState) -> GameState:
     records = copy_records(world._records)
     for name in _KEPT:
         records[name] = state._records[name]
-    state.game._keep_choices(records[0], state.record)
     return GameState(state.game, records, world._generators, state._log.copy())
 
 

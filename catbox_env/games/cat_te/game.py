@@ -30,7 +30,7 @@ from catbox_env.games.cat_te.rules import (
     card_in_deal,
     card_to_string,
 )
-from catbox_env.games.cat_te.state import INFO, NONE, NUM_ACTIONS, STATE
+from catbox_env.games.cat_te.state import INFO, NUM_ACTIONS, STATE
 
 
 class CatTe(Game):
@@ -96,23 +96,8 @@ class CatTe(Game):
         deal = as_deal(deal, Deal)
         hands = [None if hand is None else [card_in_deal(card) for card in hand] for hand in deal.hands]
         upturned = None if deal.upturned is None else card_in_deal(deal.upturned)
-        hands = self.draws.completed(hands, [] if upturned is None else [upturned], random)
-        return replace(deal, hands=hands, upturned=upturned)
-
-    def _keep_choices(self, record: np.record, before: np.record) -> None:
-        """Let the blind choices be those of ``before``: each changes places with the card chosen in ``record``."""
-        for seat in range(self.num_players):
-            card, other = int(before.chosen[seat]), int(record.chosen[seat])
-            if card in (other, NONE):
-                continue
-            both = 1 << card | 1 << other
-            for name in ("hand", "folded"):
-                sets = getattr(record, name)
-                for holder in range(self.num_players):
-                    if int(sets[holder]) >> card & 1:
-                        sets[holder] = int(sets[holder]) ^ both
-            record.chosen[record.chosen == card] = other
-            record.chosen[seat] = card
+        seen = [] if upturned is None else [upturned]
+        return replace(deal, hands=self.draws.completed(hands, seen, random), upturned=upturned)
 
     def _read_deal(self, record: np.record) -> dict[str, Any]:
         hands = [

@@ -12,6 +12,7 @@ import typer
 from typer.core import TyperGroup
 
 import catbox_env
+from catbox_app.commands.advise import advise
 from catbox_app.commands.arena import arena
 from catbox_app.commands.best_response import best_response
 from catbox_app.commands.compile import compile_code
@@ -99,6 +100,7 @@ app.command(no_args_is_help=True)(with_game(exploitability, GAME_OF_AGENTS))
 app.command("best-response", no_args_is_help=True)(with_game(best_response))
 app.command()(with_game(play, GAME_OF_AGENTS))
 app.command()(with_game(watch, GAME_OF_AGENTS))
+app.command()(with_game(advise))
 app.command()(web)
 app.command(no_args_is_help=True)(replay)
 app.command()(with_game(info, shows_rules=True))

@@ -18,6 +18,8 @@ from catbox_env.core.show import explain_refusal
 
 #: Worlds that are sampled before an action counts as impossible.
 MOST_WORLDS = 2**17
+#: Worlds that are sampled to see what a seat may do.
+FEW_WORLDS = 256
 #: Fields of a record that a sampled world lacks.
 _KEPT = ("returns", "rounds_ended", "info", "num_moves")
 
@@ -72,6 +74,19 @@ def apply_as_seen(
         else:
             return Step(before, taken, world)
     raise ValueError(why)
+
+
+def possible_actions(state: GameState, seat: int, random: np.random.Generator) -> list[int]:
+    """What the seat to move may do in some of `FEW_WORLDS` worlds, ascending; `HIDDEN` stands for all that ``seat`` would
+    not see."""
+    game, mover = state.game, state.current_player
+    if mover == seat or game.is_perfect_information:
+        return state.legal_actions()
+    seen = state.observation(seat)
+    worlds = game.sample_states(seen, FEW_WORLDS, _seed(random))
+    masks = worlds.action_mask & (worlds.observe(np.full(FEW_WORLDS, seat)) == seen).all(axis=1)[:, None]
+    actions = np.flatnonzero(masks.any(axis=0))
+    return np.unique(worlds.public_actions(actions, masks[:, actions].argmax(axis=0))).tolist()
 
 
 def _worlds(state: GameState, seat: int, action: int, random: np.random.Generator) -> Iterator[GameState]:

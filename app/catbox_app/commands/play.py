@@ -125,7 +125,7 @@ def _take_turn(match: Match, seat: int, display: Display, hint: bool) -> None:
     words |= {"h": words["help"], "?": words["help"], "l": words["list"], "t": words["table"]}
     display.show(state)
     if only is None:
-        console.print(Text(f"You may: {_in_a_line(game, legal)}", style="dim"))
+        console.print(Text(f"You may: {in_a_line(game, legal)}", style="dim"))
     if hint:
         display.hint(state)
     while True:
@@ -150,7 +150,7 @@ def _take_turn(match: Match, seat: int, display: Display, hint: bool) -> None:
             console.print(Text(str(error), style="yellow"))
 
 
-def _in_a_line(game: Game, actions: Sequence[int]) -> str:
+def in_a_line(game: Game, actions: Sequence[int]) -> str:
     """The names of ``actions``, those alike but for their last word together: "play yellow 3 4 6, play green 3"."""
     groups: dict[str, list[str]] = {}
     for action in actions:
@@ -168,13 +168,13 @@ def place_in_words(seat: int, places: Sequence[int]) -> str:
     return f"You share {ordinal} place." if shared else f"You finish {ordinal}."
 
 
-def parse_action(state: GameState, text: str) -> int:
-    """The legal action that a person means by ``text``.
+def parse_action(state: GameState, text: str, possible: Sequence[int] | None = None) -> int:
+    """The action that a person means by ``text``: one of ``possible``, by default of the legal actions.
 
-    An abbreviation must fit exactly one legal action. Raises ValueError for any other text; the message says which
-    legal actions it could mean, which rules forbid what it means, or else gives examples of legal actions.
+    An abbreviation must fit exactly one of them. Raises ValueError for any other text; the message says which of
+    them it could mean, which rules forbid what it means, or else gives examples.
     """
-    game, legal = state.game, state.legal_actions()
+    game, legal = state.game, state.legal_actions() if possible is None else possible
     wanted = text.strip().lower()
     if match := re.fullmatch(r"(?:#|id\s*)(\d+)", wanted):
         fitting = [check_action(int(match[1]), game.num_actions)]

@@ -336,6 +336,8 @@ class Game(ABC):
                         f"deals: {len(deals)}; expected one more, for the round that begins after actions[{number}]"
                     )
                 later.pop(0)
+        hidden = state._log[:, 0] != seat
+        state._log[hidden, 1] = state._log[hidden, 2]
         return state
 
     def deserialize_state(self, data: bytes) -> GameState:

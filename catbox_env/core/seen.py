@@ -62,9 +62,6 @@ def apply_as_seen(
             continue
         before = world.clone()
         world.apply_action(taken)
-        last = world._log[int(world.record.num_moves) - 1]
-        if mover != seat:
-            last[1] = last[2]  # which hidden action it was is not known
         if not world.round_ended or world.is_terminal() or next_deal is None:
             return Step(before, taken, world)
         try:
@@ -77,7 +74,7 @@ def apply_as_seen(
 
 
 def possible_actions(state: GameState, seat: int, random: np.random.Generator) -> list[int]:
-    """What the seat to move may do in some of `FEW_WORLDS` worlds, ascending; `HIDDEN` stands for all that ``seat`` would
+    """What the seat to move may do in some of `FEW_WORLDS` worlds, ascending; `HIDDEN`: what ``seat`` would
     not see."""
     game, mover = state.game, state.current_player
     if mover == seat or game.is_perfect_information:

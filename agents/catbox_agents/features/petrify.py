@@ -83,6 +83,7 @@ def action_feature_layout(rules: Rules) -> Layout:
             Part("fewest_answers", (1,), "own end cells after the worst reply of that seat", 0, MAX_COUNTED),
             Part("losing_replies", (1,), "its replies that leave no own end cell", 0, MAX_COUNTED),
             Part("outlook", (1,), "1: wins by force within 2 to 8 more moves, -1: loses", -1),
+            Part("mistakes", (1,), "replies of that seat after which the outlook is 1", 0, MAX_COUNTED),
         ]
     )
 
@@ -124,6 +125,24 @@ def landings(params, state, teleports, ends, free):
 
 
 @njit
+def move_to(params, state, teleports, cell, other, other_tile, free):
+    """The pawn to move lands on ``cell``, over ``free`` cells; the other stands on ``other``, on the tile
+    ``other_tile``, which may be a copy.
+
+    Returns where the other can go then, the cell and the tile of the pawn that has moved, and the free cells.
+    """
+    left, start, staying, tile = free & ~set_of(cell), other, cell, int(state.tile[cell])
+    if tile == ZERO_TILE:  # the pawns change places, and the zero becomes a copy of the other's tile
+        start, staying, tile = cell, other, other_tile
+    return (
+        landings(params, state, teleports, walk_ends(params, other_tile, start, left), left),
+        staying,
+        tile,
+        left,
+    )
+
+
+@njit
 def outlook_now(params, state, teleports, cells, other, other_tile, free):
     """-1 if the pawn to move can reach no ``cells``, and is petrified, else 0."""
     return -1 if cells == EMPTY else 0
@@ -132,8 +151,7 @@ def outlook_now(params, state, teleports, cells, other, other_tile, free):
 def one_move_deeper(outlook):
     """``outlook`` one more move ahead.
 
-    1 if the pawn to move, to one of the ``cells``, petrifies the other one by force, -1 if it is petrified, else 0. The
-    other stands on the cell ``other`` and on ``other_tile``, which may be a copy.
+    1 if the pawn to move, to one of the ``cells``, petrifies the other one by force, -1 if it is petrified, else 0.
 
     Each depth is a separate function: a recursive one crashed when loaded from a disk cache.
     """
@@ -143,14 +161,8 @@ def one_move_deeper(outlook):
         best = -1
         for cell in range(params.num_cells):
             if holds(cells, cell):
-                left, start, staying, tile = free & ~set_of(cell), other, cell, int(state.tile[cell])
-                if (
-                    tile == ZERO_TILE
-                ):  # the pawns change places, and the zero becomes a copy of the other's tile
-                    start, staying, tile = cell, other, other_tile
-                ends = walk_ends(params, other_tile, start, left)
-                replies = landings(params, state, teleports, ends, left)
-                best = max(best, -outlook(params, state, teleports, replies, staying, tile, left))
+                then = move_to(params, state, teleports, cell, other, other_tile, free)
+                best = max(best, -outlook(params, state, teleports, *then))
                 if best == 1:
                     break
         return best
@@ -158,9 +170,9 @@ def one_move_deeper(outlook):
     return deeper
 
 
-outlook_in_three = one_move_deeper(one_move_deeper(one_move_deeper(outlook_now)))
-outlook_in_five = one_move_deeper(one_move_deeper(outlook_in_three))
-outlook_in_nine = one_move_deeper(one_move_deeper(one_move_deeper(one_move_deeper(outlook_in_five))))
+outlook_in_one = one_move_deeper(outlook_now)
+outlook_in_three = one_move_deeper(one_move_deeper(outlook_in_one))
+outlook_in_seven = one_move_deeper(one_move_deeper(one_move_deeper(one_move_deeper(outlook_in_three))))
 
 
 @njit
@@ -244,7 +256,7 @@ def write_action(params, at, seen, state, teleports, cell, out):
         out[at.action_next_room] = room_of(params, other, free)
         out[at.action_next_distance] = distance_of(params, cell, other)
         write_replies(params, at, state, cell, other, free, out)
-        out[at.action_outlook] = outlook_of(params, state, teleports, cell, other, free)
+        write_outlook(params, at, state, teleports, cell, other, free, out)
 
 
 @njit
@@ -263,19 +275,41 @@ def write_replies(params, at, state, cell, other, free, out):
 
 
 @njit
-def outlook_of(params, state, teleports, cell, other, free):
-    """What moving to ``cell`` leads to, over cells that are ``free`` then, against the pawn on ``other``; see `FEW`."""
-    before, tile = free | set_of(cell), int(state.tile[other])
+def outlook_ahead(params, state, teleports, cells, other, other_tile, free, moves):
+    """The outlook in so many ``moves``: 1, 3 or 7."""
+    if moves == 7:
+        return outlook_in_seven(params, state, teleports, cells, other, other_tile, free)
+    if moves == 3:
+        return outlook_in_three(params, state, teleports, cells, other, other_tile, free)
+    return outlook_in_one(params, state, teleports, cells, other, other_tile, free)
+
+
+@njit
+def write_outlook(params, at, state, teleports, cell, other, free, out):
+    """Write what moving to ``cell`` leads to, over cells that are ``free`` then, against the pawn on ``other``: of the
+    best exit if it is a teleport."""
+    before, tile, number = free | set_of(cell), int(state.tile[other]), popcount(free)
+    few = FEW_UP_TO if params.fewest_steps[LONGEST] == 1 else FEW
+    moves = 7 if number <= few else 3 if number <= MANY else 1
     cells = set_of(cell)
     if not state.teleporting:
         cells = landings(params, state, teleports, cells, before)
-    number = popcount(free)
-    few = FEW_UP_TO if params.fewest_steps[LONGEST] == 1 else FEW
-    if number <= few:
-        return outlook_in_nine(params, state, teleports, cells, other, tile, before)
-    if number <= MANY:
-        return outlook_in_five(params, state, teleports, cells, other, tile, before)
-    return outlook_in_three(params, state, teleports, cells, other, tile, before)
+    best, most = -1, 0
+    for landing in range(params.num_cells):
+        if not holds(cells, landing):
+            continue
+        replies, own, own_tile, left = move_to(params, state, teleports, landing, other, tile, before)
+        worst, mistakes = 1, 0
+        for reply in range(params.num_cells):
+            if holds(replies, reply):
+                then = move_to(params, state, teleports, reply, own, own_tile, left)
+                outlook = outlook_ahead(params, state, teleports, *then, moves)
+                worst = min(worst, outlook)
+                mistakes += 1 if outlook == 1 else 0
+        if worst > best or (worst == best and mistakes > most):
+            best, most = worst, mistakes
+    out[at.action_outlook] = best
+    out[at.action_mistakes] = min(MAX_COUNTED, most)
 
 
 @njit

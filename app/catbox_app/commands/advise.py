@@ -84,11 +84,11 @@ def advise(
         raise ValueError("give the tiles and the positions of the pawns: --deal FILE")
     else:
         first = parse_json(read_text(deal))
-    lines = deque([] if file is None else read_text(file).splitlines())
+    lines = deque(enumerate([] if file is None else read_text(file).splitlines(), start=1))
     console, table = Console(), RealTable(chosen, seat, first)
     display = Display(console, chosen, [""] * chosen.num_players, seat)
     try:
-        _follow(table, display, lines)
+        _follow(table, display, lines, str(file))
     except (EOFError, KeyboardInterrupt):
         console.print("\nBye!")
 
@@ -145,12 +145,17 @@ class RealTable:
         return possible_actions(self.state, self.seat, self.random)
 
 
-def _follow(table: RealTable, display: Display, lines: deque[str]) -> None:
-    """Take the actions of ``lines``, then ask for more until the game is over. Raises ``EOFError`` to leave."""
-    console, game = display.console, table.game
+def _follow(table: RealTable, display: Display, lines: deque[tuple[int, str]], file: str) -> None:
+    """Take the actions of ``lines`` of ``file``, then ask for more until the game is over.
+
+    Raises ``EOFError`` to leave, and ``ValueError`` for a line that the rules forbid.
+    """
+    console, game, number = display.console, table.game, 0
 
     def ask(prompt: str) -> str:
-        return lines.popleft().strip() if lines else console.input(f"[bold]{prompt}>[/] ").strip()
+        nonlocal number
+        number, text = lines.popleft() if lines else (0, console.input(f"[bold]{prompt}>[/] "))
+        return text.strip()
 
     def next_deal() -> Any:
         console.print(Text("The round is over.", style="bold"))
@@ -171,7 +176,6 @@ def _follow(table: RealTable, display: Display, lines: deque[str]) -> None:
                 console.print(Text(f"player_{mover} may: {in_a_line(game, seen)}", style="dim"))
             if HIDDEN in possible:
                 console.print(Text(f"Enter: player_{mover} does what you do not see", style="dim"))
-        typed = len(lines)
         text = ask("your move" if mover == table.seat else f"player_{mover}")
         try:
             if (word := text.lower()) in ("quit", "exit", "q"):
@@ -190,7 +194,7 @@ def _follow(table: RealTable, display: Display, lines: deque[str]) -> None:
                 for line in display.lines(table.act(action, next_deal)):
                     console.print(line, soft_wrap=not console.is_terminal)
         except ValueError as error:
-            if typed:
-                raise ValueError(f"{text!r}, with {typed - 1} lines after it: {error}") from None
+            if number:
+                raise ValueError(f"{file}: line {number}, {text!r}: {error}") from None
             console.print(Text(str(error), style="yellow"))
     console.print(Text("The game is over.", style="bold"))

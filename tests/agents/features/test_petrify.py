@@ -1,5 +1,7 @@
 """Features of Petrify against a slow reference, from the named parts of an observation."""
 
+from collections.abc import Iterator
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -117,6 +119,20 @@ class Position:
                 break
         return max(found)
 
+    def replies(self, cell: Cell, following: Cell, free: set[Cell]) -> Iterator[tuple[int, int]]:
+        """For each place where moving to ``cell`` ends: the outlook, and how many replies lose."""
+        plies = 9 if len(free) <= (FEW_UP_TO if self.up_to else FEW) else 5 if len(free) <= MANY else 3
+        before = free | {cell}
+        for landing in {cell} if self.parts["teleporting"][0] else self.landings({cell}, before):
+            other = (following, following)
+            outlook = self.outlook({landing}, other, before, plies)
+            left, mover, staying = before - {landing}, other, (landing, landing)
+            if self.kind(landing) == ZERO:
+                mover, staying = (landing, other[1]), other
+            replies = self.landings(self.walks(mover[1], left, mover[0]), left)
+            lost = [self.outlook({reply}, staying, left, plies - 1) for reply in replies]
+            yield outlook, min(MAX_COUNTED, lost.count(-1))
+
     def action_features(self, action: int) -> dict[str, int]:
         """The features of a legal action that are not 0."""
         cell = divmod(action, self.size)
@@ -142,13 +158,8 @@ class Position:
             "next_distance": self.distance(cell, following),
             "fewest_answers": min([MAX_COUNTED, *answers]),
             "losing_replies": min(MAX_COUNTED, answers.count(0)),
-            "outlook": self.outlook(
-                {cell} if self.parts["teleporting"][0] else self.landings({cell}, free | {cell}),
-                (following, following),
-                free | {cell},
-                9 if len(free) <= (FEW_UP_TO if self.up_to else FEW) else 5 if len(free) <= MANY else 3,
-            ),
         }
+        found["outlook"], found["mistakes"] = max(self.replies(cell, following, free))
         return {name: int(number) for name, number in found.items() if number}
 
 

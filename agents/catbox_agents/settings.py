@@ -186,6 +186,8 @@ def read_settings(spec: str) -> dict[str, Any]:
         if not equals or key not in kind.settings:
             known = [f"{setting}=..." for setting in kind.settings] + list(kind.presets)
             words = [*kind.settings, *kind.presets]
+            if kind.asks_server and not equals:
+                raise ValueError(f"agent {shown}: write {name}:model={key} for the model {key}")
             raise ValueError(
                 f"agent {shown}: unknown setting {brief(key)}{closest(key, words)}; expected "
                 f"{', '.join(known)}, separated by commas{KEY_HINT if kind.asks_server else ''}"

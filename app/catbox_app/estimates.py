@@ -6,6 +6,7 @@ each of them, and the hand-written agent plays on for all seats to the end of th
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -19,6 +20,8 @@ from catbox_env import Game
 
 #: Worlds in which every action is tried.
 WORLDS = 400
+#: Leads that differ by less are equal.
+SAME = 0.005
 
 
 @dataclass(frozen=True)
@@ -81,3 +84,9 @@ def estimates(
         interval = 1.96 * float(lead.std(ddof=1) / np.sqrt(worlds))
         found.append(Estimate(action, float(own[rows].mean()), float(lead.mean()), interval, chances))
     return sorted(found, key=lambda estimate: -estimate.lead)
+
+
+def num_alike(found: Sequence[Estimate]) -> int:
+    """How many of the first of ``found`` cannot be told from the best: they differ by no more than its interval."""
+    best = found[0]
+    return sum(best.lead - one.lead <= max(best.interval, SAME) for one in found)

@@ -23,6 +23,7 @@ from catbox_agents.specs import adapted_from, trained_for
 from catbox_app.rules import DEFAULT_GAME, REWARD, RuleField, rule_fields
 from catbox_env import Game
 from catbox_env.core.registry import game_class
+from catbox_env.core.show import counted
 
 GAME_PANEL = "The game"
 #: Rules with an option in every command.
@@ -264,7 +265,6 @@ def add_once(into: dict[str, Any], name: str, value: Any, typed: str) -> None:
 def fill(agents: Sequence[str], seats: int) -> list[str]:
     """One agent for each of ``seats``, the last one repeated. Raises ValueError for none or too many."""
     if not 1 <= len(agents) <= seats:
-        raise ValueError(
-            f"{len(agents)} agents for {seats} seats: name 1 to {seats} (the last one fills the rest)"
-        )
+        some = "one" if seats == 1 else f"1 to {seats} (the last one fills the rest)"
+        raise ValueError(f"{len(agents)} agents for {counted(seats, 'seat')}: name {some}, or set --players")
     return [*agents, *[agents[-1]] * (seats - len(agents))]

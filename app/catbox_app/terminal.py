@@ -9,15 +9,18 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
+import numpy as np
 from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
 from catbox_agents import Agent, AgentError
+from catbox_agents.agent import tells_policy
 from catbox_agents.arena.records import write_records
 from catbox_agents.match import Match, with_names
-from catbox_app.estimates import WORLDS, estimates
-from catbox_env import Event, Game, GameState
+from catbox_agents.play import ask_policy
+from catbox_app.estimates import WORLDS, estimates, num_alike
+from catbox_env import Event, Game, GameState, Vec
 from catbox_env.core.show import last_position, styled_text
 
 #: The most actions whose reasons are shown.
@@ -101,21 +104,42 @@ class Display:
             self.console.print(Text(told, style="dim"))
         self._hinted = True
         table = Table("action")
-        found = estimates(self.game, seen)
+        with self.console.status("Trying your actions: the first time, compiling takes half a minute."):
+            found = estimates(self.game, seen)
         for name in ("points", "lead", *found[0].chances):
             table.add_column(name.replace("_", " "), justify="right")
+        alike = num_alike(found)
         for number, estimate in enumerate(found):
             lead = f"{estimate.lead:+.2f} ± {estimate.interval:.2f}"
             chances = [f"{chance:.0%}" for chance in estimate.chances.values()]
             name = self.game.action_to_string(estimate.action)
-            table.add_row(name, f"{estimate.points:.2f}", lead, *chances, style="" if number else "bold")
+            table.add_row(
+                name, f"{estimate.points:.2f}", lead, *chances, style="bold" if number < alike else ""
+            )
+        self.console.print(table)
+        if alike > 1:
+            told = "All" if alike == len(found) else f"The first {alike}"
+            self.console.print(Text(f"{told} are alike: they differ by no more than the error.", style="dim"))
+
+    def _policy(self, agent: Agent | None, state: GameState) -> None:
+        """Print the probabilities of an agent that gives them."""
+        if agent is None or not tells_policy(agent):
+            self.console.print("(this agent gives neither reasons nor probabilities)")
+            return
+        vec = Vec(self.game, 1, seed=0, history=True, auto_deal=False)
+        vec.set_states(state)
+        policy = ask_policy(agent, type(agent).__name__, vec, np.zeros(1, np.int64))[0]
+        table = Table("action", title="probability of each action")
+        table.add_column("probability", justify="right")
+        for action in sorted(state.legal_actions(), key=lambda action: -policy[action])[:MAX_REASONS]:
+            table.add_row(self.game.action_to_string(action), f"{policy[action]:.1%}")
         self.console.print(table)
 
     def reasons(self, agent: Agent | None, state: GameState) -> None:
-        """Print the reasons of an agent that gives them, for its best actions."""
+        """Print the reasons of an agent for its best actions, or else their probabilities."""
         explain: Callable[..., dict[int, dict[str, float]]] | None = getattr(agent, "explain", None)
         if explain is None:
-            self.console.print("(this agent gives no reasons)")
+            self._policy(agent, state)
             return
         try:
             reasons = explain(state.observation(state.current_player), state.action_mask())

@@ -22,9 +22,17 @@ def brief(value: Any) -> str:
 
 
 def closest(given: str, names: Sequence[str]) -> str:
-    """A suggestion to end a message about an unknown name: the closest of ``names``; empty if none is close."""
-    close = difflib.get_close_matches(given, names, n=3, cutoff=0.5)
+    """A suggestion to end a message about an unknown name: the closest of ``names``; empty if none is close.
+
+    Those that ``given`` abbreviates come first: it begins them, or is the initials of their words.
+    """
+    short = [name for name in names if given and (name.startswith(given) or given == _initials(name))]
+    close = short or difflib.get_close_matches(given, names, n=3, cutoff=0.5)
     return f"; did you mean {' or '.join(map(repr, close))}?" if close else ""
+
+
+def _initials(name: str) -> str:
+    return "".join(word[:1] for word in name.split("_"))
 
 
 def as_array(name: str, value: Any) -> np.ndarray:
@@ -106,7 +114,8 @@ def check_number(
 def check_choice(name: str, value: Any, choices: Sequence[str | None]) -> Any:
     """``value`` itself. Raises ``ValueError`` unless it is one of ``choices``."""
     if not (value is None or isinstance(value, str)) or value not in choices:
-        raise ValueError(f"{name}={brief(value)}: expected one of {', '.join(map(repr, choices))}")
+        near = closest(value, [choice for choice in choices if choice]) if isinstance(value, str) else ""
+        raise ValueError(f"{name}={brief(value)}: expected one of {', '.join(map(repr, choices))}{near}")
     return value
 
 

@@ -574,12 +574,15 @@ class Game(ABC):
         return deal
 
     def _make_rules(self, options: dict[str, Any]) -> Any:
+        from catbox_env.core.registry import GAMES, game_class
+
         known = [field.name for field in fields(self.rules_class)]
         for name in options:
             if name not in known:
+                others = [other for other in GAMES if name in game_class(other).rules_class.__annotations__]
+                hint = f"; it is an option of {' and '.join(others)}" if others else closest(name, known)
                 raise ValueError(
-                    f"unknown option {name!r} of {self.id}: expected reward, rules or one of {', '.join(known)}"
-                    f"{closest(name, known)}"
+                    f"unknown option {name!r} of {self.id}: expected reward, rules or one of {', '.join(known)}{hint}"
                 )
         return self.rules_class(**options)
 

@@ -175,3 +175,24 @@ def test_train_lists_its_settings() -> None:
     told = run("train", "--settings").stdout
     assert "learning_rate" in told
     assert "quick" in told
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (["train", "--set", "lr=0.001"], "unknown setting 'lr': did you mean 'learning_rate'?"),
+        (["info", "--region", "laos"], "it is an option of cat_te_v0"),
+        (["info", "--game", "cat_te_v0", "--region", "viet"], "did you mean 'vietnamese'?"),
+        (["play", "easy", "hard", "--players", "2"], "2 agents for 1 seat: name one, or set --players"),
+        (["evaluate", "llm:gpt-4", "random"], "write llm:model=gpt-4"),
+        (["exploitability", "heuristic", "--players", "5"], "give others too, such as a smaller hand"),
+    ],
+)
+def test_a_mistake_is_answered_with_what_to_do(arguments: list[str], said: str) -> None:
+    if arguments[0] == "exploitability":
+        pytest.importorskip("pyspiel")
+    assert said in refused(*arguments)
+
+
+def test_info_shows_the_reward_that_commands_use() -> None:
+    assert "margin" in run("info", "--players", "3").stdout

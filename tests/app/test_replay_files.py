@@ -161,7 +161,7 @@ def test_a_page_is_told_the_game_of_a_key_from_where_it_asks(saved: Path) -> Non
         ({"key": 3}, "key=3"),
         ({"key": "secret", "seat": 2}, "seat=2: expected a seat"),
         ({"key": "secret", "number": -1}, "number=-1"),
-        ({"key": "secret", "game_number": 2}, "holds 1 games; asked for game 2"),
+        ({"key": "secret", "game_number": 2}, "holds 1 game; asked for game 2"),
         ({"key": "gone"}, "No such file"),
     ],
 )
@@ -189,7 +189,7 @@ def test_a_wrong_request_for_a_recorded_game_is_answered(
         (["--seat", "2"], "seat=2: expected a seat, an integer from 0 to 1"),
         (["--html", "{folder}"], "it is a folder"),
         (["--html", "{file}"], "is the file of games itself"),
-        (["--game", "2"], "holds 1 games; asked for game 2"),
+        (["--game", "2"], "holds 1 game; asked for game 2"),
     ],
 )
 def test_what_cannot_be_written_is_said_first(

@@ -229,7 +229,8 @@ def test_actions_may_be_shortened(typed: str, meant: str) -> None:
         ("play", "'play' could be: play blue 1, play blue 5, .*, ...; say more"),
         ("x9", "'x9' is not understood: type an action, such as play blue 1 or"),
         ("", "'' is not understood"),
-        ("32", "'32' is not understood"),
+        ("32", "32 alone is unclear: type #32 for play yellow 7, its id"),
+        ("99", "'99' is not understood"),
         ("bid 2", "not legal now: bid 2: this is the time to play, not to bid"),
         ("r5", "not legal now: play red 5: red cannot be led before trump is broken"),
         (

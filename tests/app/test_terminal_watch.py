@@ -20,7 +20,7 @@ def test_watching_shows_every_move_and_every_hand() -> None:
     assert any(line.startswith("player_0 (random) puts a ") for line in moves)
     assert any(line.startswith("player_1 (heuristic) bids ") for line in moves)
     assert "points by reason" in ran.stdout
-    assert "this agent gives no reasons" in ran.stdout
+    assert "probability of each action" in ran.stdout
     again = run("watch", "random", "heuristic", *TINY, "--seed", "2")
     assert set(moves) <= set(again.stdout.splitlines())
     assert again.stdout.count("hand of player_1") >= 5

@@ -6,7 +6,6 @@ Later sources override earlier ones: the defaults below, a preset (``presets.yam
 
 from __future__ import annotations
 
-import difflib
 import os
 import re
 from collections.abc import Iterable, Mapping, Sequence
@@ -26,7 +25,7 @@ from catbox_agents.machine import physical_cores
 from catbox_agents.option_text import read_options
 from catbox_agents.specs import asks_server, check_spec, hand_written_agent, imports_module
 from catbox_env import Game, make_game
-from catbox_env.core.checks import brief
+from catbox_env.core.checks import brief, closest
 
 #: Far more than any count reaches; larger ones overflow somewhere.
 MAX_COUNT = 10**18
@@ -389,5 +388,4 @@ def _unknown(name: str, kind: type[TrainConfig]) -> str:
 def nearest(unknown: str, names: Iterable[str]) -> str:
     """A suggestion for an ``unknown`` name."""
     names = list(names)
-    near = difflib.get_close_matches(unknown, names, n=1)
-    return f"did you mean {near[0]!r}?" if near else f"expected one of {', '.join(names)}"
+    return closest(unknown, names).removeprefix("; ") or f"expected one of {', '.join(names)}"

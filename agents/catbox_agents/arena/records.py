@@ -37,6 +37,7 @@ import catbox_env
 from catbox_agents.files import check_format, parse_json, writing_atomically
 from catbox_env import Game, GameState, Vec
 from catbox_env.core.checks import brief, check_integer, is_integer
+from catbox_env.core.show import counted
 
 FORMAT = "catbox-games-1"
 #: The longest line that is read, in bytes.
@@ -180,7 +181,7 @@ def read_record_from(file: BinaryIO, name: Path | str, number: int = 1) -> GameR
     for line_number in range(2, number + 2):
         line = file.readline(MAX_LINE_BYTES)
         if not line:
-            raise ValueError(f"{name} holds {line_number - 2} games; asked for game {number}")
+            raise ValueError(f"{name} holds {counted(line_number - 2, 'game')}; asked for game {number}")
     return _checked_record(game, header, name, number + 1, line)
 
 

@@ -22,7 +22,6 @@ from catbox_env import Game, GameState
 from catbox_env.core.checks import check_seat
 from catbox_env.core.kernels import HIDDEN
 from catbox_env.core.seen import apply_as_seen, begin_as_seen, possible_actions
-from catbox_env.games.card_draws import CardDraws
 
 HELP = """\
 Type what the player to move does:
@@ -76,7 +75,7 @@ def advise(
     """
     chosen = choose_game([], game)
     check_seat("--seat", seat, chosen.num_players)
-    if isinstance(chosen.draws, CardDraws):
+    if hasattr(chosen.draws, "make_deal"):  # a card game
         if hand is None or deal is not None:
             raise ValueError("give your cards: --hand 1,3,3,4")
         first = seen_deal(chosen, seat, hand, shown)
@@ -95,9 +94,9 @@ def advise(
 
 def seen_deal(game: Game, seat: int, hand: str, shown: str = "", dealer: int | None = None) -> Any:
     """What ``seat`` sees of a deal, from lists of cards as text. ``dealer``: the winner of the round before."""
-    assert isinstance(game.draws, CardDraws)
+    draws: Any = game.draws
     hands: Any = [_cards(hand) if other == seat else None for other in range(game.num_players)]
-    found = game.draws.make_deal(hands, _cards(shown), None)
+    found = draws.make_deal(hands, _cards(shown), None)
     return found if dealer is None else replace(found, dealer=dealer)
 
 

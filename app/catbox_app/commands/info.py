@@ -8,7 +8,7 @@ from rich.table import Table
 import catbox_env
 from catbox_agents.option_text import read_options
 from catbox_app.options import GameOptions
-from catbox_app.rules import DEFAULT_GAME
+from catbox_app.rules import DEFAULT_GAME, REWARD
 
 
 def info(game: GameOptions) -> None:
@@ -19,7 +19,7 @@ def info(game: GameOptions) -> None:
     catbox info --players 2 --rounds match
     """
     game_id = game.game_id or DEFAULT_GAME
-    shown = catbox_env.make_game(game_id, **read_options(game_id, game.rules))
+    shown = catbox_env.make_game(game_id, **{"reward": REWARD, **read_options(game_id, game.rules)})
     console = Console()
     console.print(f"[bold]{shown.id}[/]: {shown.num_players} players, games: {', '.join(catbox_env.GAMES)}")
 

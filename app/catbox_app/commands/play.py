@@ -197,6 +197,11 @@ def parse_action(state: GameState, text: str, possible: Sequence[int] | None = N
             reasons.append(f"and {len(meant) - MAX_SUGGESTED} more")
         between = "\n  " if len(reasons) > 1 else " "
         raise ValueError(between.join(["not legal now:", *reasons]))
+    if re.fullmatch(r"\d+", wanted) and int(wanted) < game.num_actions:
+        number = int(wanted)
+        raise ValueError(
+            f"{number} alone is unclear: type #{number} for {game.action_to_string(number)}, its id"
+        )
     examples = " or ".join(game.action_to_string(action) for action in legal[:MAX_EXAMPLES])
     raise ValueError(
         f"{brief(text)} is not understood: type an action, such as {examples}; list shows all of them, and help what "

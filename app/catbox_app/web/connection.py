@@ -7,6 +7,8 @@ from __future__ import annotations
 
 import io
 import json
+import re
+import unicodedata
 from collections.abc import Callable
 from typing import Any
 
@@ -40,6 +42,10 @@ KINDS = (
 )  # fmt: skip
 #: The longest name of a person.
 LONGEST_NAME = 20
+#: Letters that nobody sees, which are left out of names.
+BLANK = dict.fromkeys(map(ord, "\u115f\u1160\u2800\u3164\uffa0"))
+#: What pages call people who have no name.
+NOT_A_NAME = re.compile(r"(?i)you|person|player[ _]*\d*")
 
 
 class Connection:
@@ -129,9 +135,13 @@ class Connection:
         table.again(seat, choice_of(message, "deal", ("new", "same", "next_seat")))
 
     def _name(self, message: Message) -> None:
-        self._viewer.name = printable(text_of(message, "name", LONGEST_NAME, shortest=0)).strip()
-        if self._table is not None:
-            self._table.rename(self._viewer)
+        given = printable(text_of(message, "name", LONGEST_NAME, shortest=0))
+        name = unicodedata.normalize("NFKC", given.translate(BLANK)).strip()
+        if NOT_A_NAME.fullmatch(name):
+            raise Refused(f"{name} would be mistaken for somebody: choose another name.")
+        if self._table is not None and self._viewer.seat is not None:
+            self._table.rename(self._viewer, name)
+        self._viewer.name = name
 
     def _pace(self, message: Message) -> None:
         table, _ = self._seat()

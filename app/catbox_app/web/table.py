@@ -33,7 +33,8 @@ class Table:
         keys: the secret keys of the seats, None for an agent's. Default: new ones.
 
     Attributes (read-only): the above; ``keys``: the secret key of each person's seat, None for an agent's; ``used``:
-    when it was last used; ``changes``: counts everything that happens; ``trouble``: why the agent to move cannot play.
+    when it was last used; ``changes``: counts everything that happens; ``trouble``: why the agent to move cannot play;
+    ``was_joined``: whether somebody ever sat there.
     """
 
     def __init__(
@@ -49,6 +50,7 @@ class Table:
         self.viewers: dict[int, Viewer] = {}
         self._called: dict[str, str] = {}
         self.trouble: str | None = None
+        self.was_joined = keys is not None
         self._clock = clock
         self._thinks = False
         self.changes = 0  # a decision is outdated once this has increased
@@ -93,15 +95,26 @@ class Table:
             other.send(failed("This seat was taken over in another window.", "taken_over"))
         viewer.seat = seat
         self.viewers[seat] = viewer
+        self.was_joined = True
         self.used = self._clock()
+        # Not the name of whoever sat there before.
+        self._called[str(self.keys[seat])] = "" if self._is_taken(viewer.name, seat) else viewer.name
         self._tell_beginning(viewer)
         self._tell_people()
 
-    def rename(self, viewer: Viewer) -> None:
-        """Tell everybody the new name of the person in the seat of ``viewer``."""
-        if viewer.seat is not None and (key := self.keys[viewer.seat]) is not None:
-            self._called[key] = viewer.name
-            self._tell_people()
+    def rename(self, viewer: Viewer, name: str) -> None:
+        """Call the person in the seat of ``viewer`` by ``name``, and tell everybody. Raises `Refused` for the name of
+        another."""
+        assert viewer.seat is not None
+        if self._is_taken(name, viewer.seat):
+            raise Refused(f"Somebody at this table is called {name} already: choose another name.")
+        self._called[str(self.keys[viewer.seat])] = name
+        self._tell_people()
+
+    def _is_taken(self, name: str, own: int) -> bool:
+        """Whether a seat other than ``own`` is called ``name``."""
+        others = [seat["name"].removeprefix("=") for seat in self._people()["seats"] if seat["seat"] != own]
+        return name != "" and name.casefold() in map(str.casefold, others)
 
     def leave(self, viewer: Viewer) -> None:
         """Leave the seat; it stays free for whoever has its key."""

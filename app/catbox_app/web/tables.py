@@ -25,7 +25,8 @@ class Tables:
         also: specs of agents that pages may name besides the bundled ones.
         are_kept: whether they are kept in files (`kept`).
         most: the most tables. At this limit, or at that of a page, the one that was left longest ago makes room for a
-            new one, unless it is kept or several people play there, and its game is not over.
+            new one, unless it is kept or several people play there, and its game is not over; one that nobody joined
+            always does.
         idle_seconds: a table where nobody sits is closed after this time; one where nobody has played, after a twelfth.
         clock: the time in seconds; only differences matter.
 
@@ -74,7 +75,7 @@ class Tables:
         left = []
         for table in tables:
             is_spare = table.match.is_over or (table.is_for_one and not self._are_kept)
-            if is_spare and not table.viewers:
+            if (is_spare or not table.was_joined) and not table.viewers:
                 left.append(table)
         if not left:
             raise Failed(f"There are {most} tables, the most {which}.", "full")

@@ -329,7 +329,11 @@ def test_tables_of_several_people_and_kept_ones_never_make_room(
     are_kept: bool, seats: tuple[str, str]
 ) -> None:
     tables = Tables(are_kept=are_kept, most=2)
-    keys = [Page(tables).open(*seats, game="petrify_v0")[0] for _ in range(2)]
+    keys = []
+    for _ in range(2):
+        page = Page(tables)
+        keys.append(page.sit(*seats, game="petrify_v0"))
+        page.connection.close()
     late = Page(tables)
     late.send("open", game="petrify_v0", players=2, seats=["person", "random"])
     tables.run_due()
@@ -338,10 +342,64 @@ def test_tables_of_several_people_and_kept_ones_never_make_room(
     tables = Tables(are_kept=are_kept)
     page = Page(tables)
     for _ in range(MAX_OF_A_PAGE):
-        page.open(*seats, game="petrify_v0")
+        page.sit(*seats, game="petrify_v0")
     page.send("open", game="petrify_v0", players=2, seats=list(seats))
     tables.run_due()
     assert "one page may open" in page.last("failed")["text"]
+
+
+def test_tables_that_nobody_joined_make_room() -> None:
+    tables = Tables(most=3)
+    for _ in range(5):  # as a page does that asks for tables without end
+        Page(tables).open("person", "person", game="petrify_v0")
+    assert len(list(tables)) == 3
+
+
+def names(page: Page) -> list[str]:
+    return [seat["name"] for seat in page.last("people")["seats"]]
+
+
+def test_a_name_that_was_given_before_sitting_down_counts_and_goes_with_its_page() -> None:
+    tables = Tables()
+    first, second = Page(tables), Page(tables)
+    first.send("name", name="Ann")
+    keys = first.open("person", "person", game="petrify_v0")
+    first.send("join", seat_key=keys[0])
+    second.send("join", seat_key=keys[1])
+    assert names(first) == ["=Ann", "person"]
+    first.connection.close()
+    assert names(second)[0] == "=Ann"
+    newcomer = Page(tables)
+    newcomer.send("join", seat_key=keys[0])
+    assert names(second)[0] == "person"
+    second.send("name", name="Bob")
+    newcomer.connection.close()
+    bob = Page(tables)
+    bob.send("name", name="Bob")
+    bob.send("join", seat_key=keys[0])
+    assert names(second) == ["person", "=Bob"]
+
+
+@pytest.mark.parametrize(
+    "name", ["You", "person", "player_1", "Player 0", "ann", "\u3164\u3164Ann", "\uff21nn"]
+)
+def test_nobody_takes_the_name_of_another(name: str) -> None:
+    tables = Tables()
+    ann, other = Page(tables), Page(tables)
+    keys = ann.open("person", "person", game="petrify_v0")
+    ann.send("join", seat_key=keys[0])
+    ann.send("name", name="Ann")
+    other.send("join", seat_key=keys[1])
+    assert other.send("name", name=name)[0]["type"] == "refused"
+    assert names(ann) == ["=Ann", "person"]
+
+
+def test_a_name_of_blanks_is_none() -> None:
+    tables = Tables()
+    page = Page(tables)
+    page.sit("person", "person", game="petrify_v0")
+    page.send("name", name="\u3164 \u115f\u2800")
+    assert names(page) == ["person", "person"]
 
 
 def test_pictures_are_drawn_as_the_page_wants_them(page: Page) -> None:

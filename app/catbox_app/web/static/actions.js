@@ -67,7 +67,7 @@ export function createActions(act) {
       const bar = element("span", {class: "filled"});
       bar.style.width = `${100 * value.share}%`;
       button.append(
-        element("span", {class: "value"}, best.includes(action) ? `${value.words}, best` : value.words),
+        element("span", {class: "value"}, best.includes(action) ? `${value.words}, ${best.length === 1 ? "best" : "as good as the best"}` : value.words),
         element("span", {class: "axis", "aria-hidden": "true"}, bar),
       );
     }

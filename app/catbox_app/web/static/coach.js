@@ -105,6 +105,7 @@ function bestOf(values, same) {
 function ahead({value, interval}) {
   const within = interval < 0.05 ? "" : `\u00a0\u00b1\u00a0${interval.toFixed(1)}`;
   const size = `${Math.abs(value).toFixed(1)}${within}`;
+  if (Math.abs(value) < 0.05) return `level${within} with`;
   return `${size} ${value < 0 ? "behind" : "ahead of"}`;
 }
 

@@ -14,6 +14,8 @@ const PACES = [
 ];
 const YOU = "you";
 const PERSON = "person";
+// The largest file of games that the table takes, in bytes.
+const LARGEST_FILE = 4 << 20;
 
 /** The choice of a pace, kept for later tables; `onchange` gets the seconds. */
 export function paceChoice(onchange = () => {}) {
@@ -29,6 +31,7 @@ export function createLobby(frame) {
   const pace = paceChoice();
   const seed = element("input", {type: "text", inputmode: "numeric", pattern: "[0-9]{1,18}", autocomplete: "off"});
   const file = element("input", {type: "file", accept: ".jsonl,.json,.txt", onchange: watch});
+  const tooLarge = element("p", {role: "alert", hidden: true}, "This file is larger than 4 MB: show it with  catbox replay FILE --web");
   const games = element("div", {class: "games"});
   const players = element("div", {class: "chips"});
   const seats = element("ol", {class: "seats", start: 0});
@@ -81,6 +84,7 @@ export function createLobby(frame) {
       "watch",
       element("p", {}, "A file saved at a table, or by the commands play, watch and arena."),
       labelled("File of games", file),
+      tooLarge,
     ),
   );
 
@@ -234,9 +238,10 @@ export function createLobby(frame) {
 
   async function watch() {
     if (file.files.length === 0) return;
-    const text = await file.files[0].text();
+    const [chosen] = file.files;
     file.value = "";
-    frame.watch({text, game_number: 1});
+    tooLarge.hidden = chosen.size <= LARGEST_FILE;
+    if (tooLarge.hidden) frame.watch({text: await chosen.text(), game_number: 1});
   }
 }
 

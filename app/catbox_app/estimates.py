@@ -6,7 +6,6 @@ each of them, and the hand-written agent plays on for all seats to the end of th
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -33,6 +32,8 @@ class Estimate:
         points: points in this round, whatever the reward.
         lead: points minus the mean of the other seats' points.
         interval: half the width of the 95 % confidence interval of ``lead``.
+        behind: how much lower its lead is than that of the best action; ``behind_interval``: half the width of the 95 %
+            interval of that. The two are tried in the same worlds, so it is narrower than those of their leads.
         chances: how often each of the ``binary_statistics`` of the game (`catbox_agents.features.facts`) comes true for
             the seat, from 0 to 1.
     """
@@ -41,7 +42,14 @@ class Estimate:
     points: float
     lead: float
     interval: float
+    behind: float
+    behind_interval: float
     chances: dict[str, float]
+
+    @property
+    def is_alike(self) -> bool:
+        """Whether it cannot be told from the best action."""
+        return self.behind <= max(self.behind_interval, SAME)
 
 
 def estimates(
@@ -76,17 +84,17 @@ def estimates(
     binary = [name for name in facts(game).binary_statistics if name in statistics]
     own = points[np.arange(len(points)), seats]
     others = (points.sum(axis=1) - own) / (game.num_players - 1)
+    leads = (own - others).reshape(len(actions), worlds)
+    behind = leads[leads.mean(axis=1).argmax()] - leads
     found = []
     for i, action in enumerate(actions.tolist()):
         rows = np.arange(i * worlds, (i + 1) * worlds)
-        lead = own[rows] - others[rows]
         chances = {name: float(statistics[name][rows, seats[rows]].mean()) for name in binary}
-        interval = 1.96 * float(lead.std(ddof=1) / np.sqrt(worlds))
-        found.append(Estimate(action, float(own[rows].mean()), float(lead.mean()), interval, chances))
+        means = (float(own[rows].mean()), *_mean(leads[i]), *_mean(behind[i]))
+        found.append(Estimate(action, *means, chances))
     return sorted(found, key=lambda estimate: -estimate.lead)
 
 
-def num_alike(found: Sequence[Estimate]) -> int:
-    """How many of the first of ``found`` cannot be told from the best: they differ by no more than its interval."""
-    best = found[0]
-    return sum(best.lead - one.lead <= max(best.interval, SAME) for one in found)
+def _mean(values: NDArray[np.float64]) -> tuple[float, float]:
+    """The mean, and half the width of its 95 % interval."""
+    return float(values.mean()), 1.96 * float(values.std(ddof=1) / np.sqrt(len(values)))

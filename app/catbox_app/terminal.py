@@ -19,7 +19,7 @@ from catbox_agents.agent import tells_policy
 from catbox_agents.arena.records import write_records
 from catbox_agents.match import Match, with_names
 from catbox_agents.play import ask_policy
-from catbox_app.estimates import WORLDS, estimates, num_alike
+from catbox_app.estimates import WORLDS, estimates
 from catbox_env import Event, Game, GameState, Vec
 from catbox_env.core.show import last_position, styled_text
 
@@ -108,18 +108,20 @@ class Display:
             found = estimates(self.game, seen)
         for name in ("points", "lead", *found[0].chances):
             table.add_column(name.replace("_", " "), justify="right")
-        alike = num_alike(found)
-        for number, estimate in enumerate(found):
+        alike = sum(estimate.is_alike for estimate in found)
+        for estimate in found:
             lead = f"{estimate.lead:+.2f} ± {estimate.interval:.2f}"
             chances = [f"{chance:.0%}" for chance in estimate.chances.values()]
             name = self.game.action_to_string(estimate.action)
             table.add_row(
-                name, f"{estimate.points:.2f}", lead, *chances, style="bold" if number < alike else ""
+                name, f"{estimate.points:.2f}", lead, *chances, style="bold" if estimate.is_alike else ""
             )
         self.console.print(table)
         if alike > 1:
-            told = "All" if alike == len(found) else f"The first {alike}"
-            self.console.print(Text(f"{told} are alike: they differ by no more than the error.", style="dim"))
+            told = "All" if alike == len(found) else f"{alike} actions, in bold,"
+            self.console.print(
+                Text(f"{told} are alike: the differences are within their errors.", style="dim")
+            )
 
     def _policy(self, agent: Agent | None, state: GameState) -> None:
         """Print the probabilities of an agent that gives them."""

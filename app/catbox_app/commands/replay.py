@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import json
 import secrets
 from collections.abc import Callable
 from pathlib import Path
@@ -18,8 +19,11 @@ from rich.text import Text
 from catbox_agents import GameRecord, read_record
 from catbox_agents.files import write_atomically
 from catbox_app.commands.web import NEEDED
+from catbox_app.estimates import WORLDS
 from catbox_app.options import complete_words
 from catbox_app.output import check_writable, games_progress, require
+from catbox_app.review import costliest
+from catbox_app.review import review as reviewed
 from catbox_app.terminal import Display, has_keys, read_key, single_keys
 from catbox_app.web.recording import RecordedGame
 from catbox_env.core.checks import check_choice, check_seat
@@ -35,6 +39,10 @@ KEYS = (
     "right, space: next   left: back   down, up: next, last round   home, end: beginning, end   "
     "0-{last}: what this seat sees   a: all   q: quit"
 )
+#: What a recorded game calls a person.
+PEOPLE = ("you", "person")
+#: Half the width of the graph of a review, in characters.
+BAR = 5
 #: The most actions of a policy that are shown.
 MAX_ACTIONS = 8
 
@@ -49,12 +57,24 @@ def replay(
     ],
     game: Annotated[int, typer.Option("--game", help="Number of the game in the file, from 1.")] = 1,
     seat: Annotated[
-        int | None,
-        typer.Option("--seat", help="Show only what this seat sees, from 0.", show_default="all hands open"),
+        str | None,
+        typer.Option(
+            "--seat",
+            metavar="INT|all",
+            help="Show only what this seat sees, from 0. With --review: whose decisions.",
+            show_default="all hands open; --review: the person's, else all",
+        ),
     ] = None,
     move: Annotated[
         int, typer.Option("--move", min=0, help="Start after this many moves, at most at the end.")
     ] = 0,
+    review: Annotated[
+        bool,
+        typer.Option(
+            "--review", help="What each decision was worth, by sampled worlds, and which cost most."
+        ),
+    ] = False,
+    json_: Annotated[bool, typer.Option("--json", help="With --review: print JSON.")] = False,
     web: Annotated[
         bool, _web_option("--web", help="Show it in the browser, with a coach. Ctrl-C stops the server.")
     ] = False,
@@ -125,16 +145,23 @@ def replay(
 
     catbox replay games.jsonl --game 7 --seat 2
 
+    catbox replay mine.jsonl --review
+
     catbox replay mine.jsonl --web
 
     catbox replay mine.jsonl --html mine.html
 
     catbox replay mine.jsonl --gif mine.gif --seconds 0.5 --theme dark
     """
-    chosen = [name for name, value in (("--web", web), ("--html", html), ("--gif", gif)) if value]
+    chosen = [
+        name
+        for name, value in (("--review", review), ("--web", web), ("--html", html), ("--gif", gif))
+        if value
+    ]
     if len(chosen) > 1:
         raise ValueError(f"{' and '.join(chosen)}: give only one of them")
     _check_goes_with("--gif", gif, {"--width": width, "--seconds": seconds, "--theme": theme})
+    _check_goes_with("--review", review, {"--json": json_ or None})
     _check_goes_with("--web", web, {"--port": port, "--no-browser": no_browser or None})
     theme = check_choice("--theme", theme or "light", tuple(THEMES))
     out = html or gif
@@ -146,22 +173,23 @@ def replay(
     if gif is not None:
         require("catbox replay --gif", ["pyvips"], "render")
     record = read_record(file, game)
-    if seat is not None:
-        check_seat("seat", seat, record.game.num_players)
+    viewer = None if seat in (None, "all") else _seat(str(seat), record.game.num_players)
     console = Console()
-    if web:
-        shown = {"game": game, "number": move} | ({} if seat is None else {"view": seat})
+    if review:
+        _show_review(record, _reviewed_seats(record, seat, viewer), json_, console)
+    elif web:
+        shown = {"game": game, "number": move} | ({} if viewer is None else {"view": viewer})
         _show_in_browser(file, shown, port or 0, not no_browser, console)
     elif out is None:
-        _show_at_terminal(record, console, seat, move)
+        _show_at_terminal(record, console, viewer, move)
     else:
         with games_progress("pictures") as progress:
             if html is not None:
                 from catbox_app.web.exported import replay_page
 
-                content = replay_page(record, seat, move, progress).encode()
+                content = replay_page(record, viewer, move, progress).encode()
             else:
-                content = _gif(record, seat, move, width or WIDTH, theme, seconds or SECONDS, progress)
+                content = _gif(record, viewer, move, width or WIDTH, theme, seconds or SECONDS, progress)
         write_atomically(out, content)
         console.print(f"{out}: {len(record.actions)} moves, {len(content) / 1e6:.2f} MB", soft_wrap=True)
 
@@ -171,6 +199,58 @@ def _check_goes_with(what: str, given: object, options: dict[str, object]) -> No
     said = [name for name, value in options.items() if value is not None]
     if said and not given:
         raise ValueError(f"{', '.join(said)} without {what}: add {what}")
+
+
+def _seat(text: str, num_players: int) -> int:
+    if not text.isdecimal():
+        raise ValueError(f"--seat {text}: expected a seat from 0 to {num_players - 1}, or all")
+    return check_seat("seat", int(text), num_players)
+
+
+def _reviewed_seats(record: GameRecord, said: str | None, seat: int | None) -> list[int]:
+    """The seat that is ``said``, or by default that of the only person; otherwise all."""
+    people = [seat for seat, name in enumerate(record.agents) if name in PEOPLE]
+    if seat is None and said is None and len(people) == 1:
+        return people
+    return list(range(record.game.num_players)) if seat is None else [seat]
+
+
+def _show_review(record: GameRecord, seats: list[int], as_json: bool, console: Console) -> None:
+    """Print what the decisions of ``seats`` were worth."""
+    with games_progress("decisions") as progress:
+        decisions = reviewed(record, seats, progress)
+    if as_json:
+        typer.echo(json.dumps([decision.as_dict() for decision in decisions], indent=1))
+        return
+    name, several = record.game.action_to_string, len(seats) > 1
+    widest = max((abs(decision.lead) for decision in decisions), default=0.0) or 1.0
+    table = Table("move", *["seat"] * several, "action", "lead", "", "cost", "better")
+    for column in table.columns:
+        column.no_wrap = True
+    for decision in decisions:
+        bar = round(BAR * decision.lead / widest)
+        graph = f"{'█' * -bar:>{BAR}}│{'█' * bar:<{BAR}}"
+        cost = f"{decision.cost:.2f} ± {decision.interval:.2f}" if decision.is_mistake else ""
+        better = name(decision.best) if decision.is_mistake else ""
+        shown = (name(decision.action), f"{decision.lead:+.2f}", graph, cost, better)
+        table.add_row(str(decision.number + 1), *[str(decision.seat)] * several, *shown)
+    console.print(table)
+    told = (
+        "Lead: expected points minus the mean of the others' at the end of the round, with the rounds before; means "
+        f"over {WORLDS} worlds that agree with what the seat sees, in which the heuristic plays on. Cost: how much "
+        "more the best action would lead, where that is more than its error (95 %)."
+    )
+    console.print(Text(told, style="dim"))
+    for decision in costliest(decisions):
+        who = f"player_{decision.seat}: " if several else ""
+        console.print(
+            Text(
+                f"Move {decision.number + 1}: {who}{name(decision.action)} cost {decision.cost:.2f} ± "
+                f"{decision.interval:.2f}; {name(decision.best)} was better."
+            )
+        )
+    if not costliest(decisions):
+        console.print(Text("No decision cost more than its error."))
 
 
 def _show_in_browser(

@@ -84,7 +84,10 @@ class Coach:
             if agent is not None:
                 return advice(number, agent, self._policy(agent, state, number))
             found = estimates(state.game, state.observation(state.current_player))
-            points = [valued(state.game, one.action, one.lead, "points", one.interval) for one in found]
+            points = [
+                valued(state.game, one.action, one.lead, "points", one.interval, one.is_alike)
+                for one in found
+            ]
             return advice(number, "The estimate", points)
 
         def done(message: Message) -> None:

@@ -128,9 +128,11 @@ def advice(number: int, agent: str, values: list[dict[str, Any]]) -> Message:
     }
 
 
-def valued(game: Game, action: int, value: float, unit: str, interval: float | None = None) -> dict[str, Any]:
-    """An action with its value, half of whose 95 % interval is ``interval``."""
-    return {**named(game, action), "value": value, "unit": unit, "interval": interval}
+def valued(
+    game: Game, action: int, value: float, unit: str, interval: float | None = None, alike: bool = False
+) -> dict[str, Any]:
+    """An action with its value, half of whose 95 % interval is ``interval``; ``alike``: as good as the best."""
+    return {**named(game, action), "value": value, "unit": unit, "interval": interval, "alike": alike}
 
 
 def probabilities(game: Game, policy: Iterable[tuple[int, float]]) -> list[dict[str, Any]]:

@@ -5,7 +5,7 @@ import {element, labelled, panel, selection, withMinus} from "./dom.js";
 import {fittingAgents} from "./settings.js";
 
 const POINTS = "points";
-// Estimates that differ by no more than their error, or by less than this, are equal; so many equal actions are named.
+// Intervals below this are not shown; so many actions that are alike are named.
 const SAME = 0.005;
 const MOST_NAMED = 4;
 // The agents to offer first.
@@ -91,7 +91,7 @@ export function createCoach(send, show, asked, playing) {
 }
 
 function isSame(one, first) {
-  return one === first || (one.unit === "points" && first.value - one.value <= Math.max(first.interval, SAME));
+  return one === first || one.alike;
 }
 
 // The best actions in words: `same`, which are as good as one another.

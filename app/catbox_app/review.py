@@ -1,0 +1,81 @@
+"""A review of a recorded game: what each decision was worth, by the coach, and which ones cost most."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection
+from dataclasses import asdict, dataclass, replace
+from typing import Any
+
+import catbox_env
+from catbox_agents import GameRecord
+from catbox_app.estimates import estimates
+
+#: The most decisions that are named as costly.
+COSTLIEST = 3
+
+
+@dataclass(frozen=True)
+class Reviewed:
+    """One decision between two actions or more.
+
+    Attributes:
+        number: how many actions came before it.
+        seat, action: who took which action; ``best``: the action with the highest expected lead.
+        lead: the expected lead at the end of this round after ``action``, with the rounds before; ``best_lead``: after
+            ``best``.
+        cost: how much less that is; ``interval``: half the width of the 95 % interval of the cost.
+    """
+
+    number: int
+    seat: int
+    action: int
+    best: int
+    lead: float
+    best_lead: float
+    cost: float
+    interval: float
+
+    @property
+    def is_mistake(self) -> bool:
+        """Whether the cost is more than its error."""
+        return self.cost > self.interval
+
+    def as_dict(self) -> dict[str, Any]:
+        """The attributes, JSON-able."""
+        return asdict(self)
+
+
+def review(
+    record: GameRecord,
+    seats: Collection[int],
+    progress: Callable[[int, int], None] = lambda done, total: None,
+) -> list[Reviewed]:
+    """The decisions of ``seats``, in order; ``progress`` is called with (decisions reviewed, all)."""
+    game = catbox_env.make_game(record.game.id, **{**record.game.options, "reward": "score"})
+    states = [state.clone() for state in replace(record, game=game, returns=None, forfeit=None).positions()]
+    asked = [
+        number
+        for number, state in enumerate(states[:-1])
+        if state.current_player in seats and len(state.legal_actions()) > 1
+    ]
+    found = []
+    for done, number in enumerate(asked, start=1):
+        state, action = states[number], record.actions[number]
+        seat, points = state.current_player, state.returns()
+        before = points[seat] - (sum(points) - points[seat]) / (len(points) - 1)
+        tried = {one.action: one for one in estimates(game, state.observation(seat))}
+        best, taken = next(iter(tried.values())), tried[action]
+        found.append(
+            Reviewed(
+                number, seat, action, best.action, before + taken.lead, before + best.lead,
+                taken.behind, taken.behind_interval,
+            )
+        )  # fmt: skip
+        progress(done, len(asked))
+    return found
+
+
+def costliest(decisions: Collection[Reviewed]) -> list[Reviewed]:
+    """The decisions that cost most, at most `COSTLIEST`; none whose cost is within its error."""
+    mistakes = [decision for decision in decisions if decision.is_mistake]
+    return sorted(mistakes, key=lambda decision: -decision.cost)[:COSTLIEST]

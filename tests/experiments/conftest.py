@@ -12,5 +12,5 @@ from tests.experiments.small_studies import Workplace
 
 @pytest.fixture
 def workplace(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Workplace:
-    monkeypatch.setattr(report, "draw_learning_curves", lambda rows, path: None)
+    monkeypatch.setattr(report, "draw_learning_curves", lambda *_: None)
     return Workplace(tmp_path)

@@ -35,7 +35,7 @@ def finished_run(
         run = folder / "finished" / hashlib.sha256(config.to_yaml().encode()).hexdigest()[:16]
         run.parent.mkdir(exist_ok=True)
         with FileLock(f"{run}.lock"), pytest.MonkeyPatch.context() as patch:
-            patch.setattr(report, "draw_learning_curves", lambda rows, path: None)
+            patch.setattr(report, "draw_learning_curves", lambda *_: None)
             if not (run / "results.json").exists():
                 shutil.rmtree(run, ignore_errors=True)
                 train(config, run, quiet())
@@ -53,7 +53,7 @@ def brief_run(finished_run: Callable[[TrainConfig], Path]) -> Path:
 @pytest.fixture(autouse=True)
 def _no_picture(monkeypatch: pytest.MonkeyPatch) -> None:
     """The learning curves take most of the time of a small run; one test draws them."""
-    monkeypatch.setattr(report, "draw_learning_curves", lambda rows, path: None)
+    monkeypatch.setattr(report, "draw_learning_curves", lambda *_: None)
 
 
 DEVICES = ["cpu", *(["cuda:0"] if torch.cuda.is_available() else [])]

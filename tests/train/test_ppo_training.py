@@ -128,14 +128,19 @@ def test_the_picture_shows_what_the_algorithm_measures_and_leaves_out_what_never
     ]
     rows[2]["learning/beats_past"] = 0.6  # once
     rows[1] |= {"evaluation/random/margin": 1.0, "evaluation/random/margin_ci95": 0.1}
-    assert panels_of(rows) == [
-        ("Margin of one policy among ...", ("evaluation/random/margin",)),
-        ("Self-play: tricks won", ("game/tricks_won",)),
-        ("Learning: surprise", ("learning/surprise",)),
-        ("Learning: beats past", ("learning/beats_past",)),
-        ("Decisions a second", ("speed/decisions_per_second",)),
-    ]
-    assert panels_of([]) == []
+    assert panels_of(rows, ("place", "missing")) == (
+        [
+            ("Strength: margin of one policy among ...", ("evaluation/random/margin",)),
+            ("Self-play: share of rounds", ("game/place",)),
+            ("Speed: decisions a second", ("speed/decisions_per_second",)),
+        ],
+        [
+            ("Self-play: tricks won", ("game/tricks_won",)),
+            ("Learning: surprise", ("learning/surprise",)),
+            ("Learning: beats past", ("learning/beats_past",)),
+        ],
+    )
+    assert panels_of([]) == ([], [])
 
 
 def test_a_metric_may_have_any_name(tmp_path: Path) -> None:
@@ -143,9 +148,11 @@ def test_a_metric_may_have_any_name(tmp_path: Path) -> None:
     names = ["learning/$x^$", "learning/a_b", "learning/a b", r"game/\frac{"]
     rows = [{"decisions": n, **dict.fromkeys(names, n)} for n in (1, 2)]
     rows[1] |= {"evaluation/bots/$^$/margin": 1.0, "evaluation/bots/$^$/margin_ci95": 0.1}
-    assert [metrics for _, metrics in panels_of(rows)][1:] == [(names[3],), *((name,) for name in names[:3])]
-    draw_learning_curves(rows, tmp_path / "learning.png")
-    assert (tmp_path / "learning.png").read_bytes().startswith(b"\x89PNG")
+    _, small = panels_of(rows)
+    assert [metrics for _, metrics in small] == [(names[3],), *((name,) for name in names[:3])]
+    pictures = [tmp_path / "learning.png", tmp_path / "learning_details.png"]
+    draw_learning_curves(rows, *pictures, "a run of $1")
+    assert all(picture.read_bytes().startswith(b"\x89PNG") for picture in pictures)
 
 
 def test_no_deal_of_an_evaluation_is_trained_on(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -11,9 +11,11 @@ from rich.console import Console
 
 import catbox_agents
 from catbox_agents.arena.results import Result, results_table
+from catbox_agents.features import facts
 from catbox_agents.files import write_atomically
 from catbox_agents.networks.policy_agent import PolicyAgent
 from catbox_env import Game
+from catbox_env.core.show import game_title
 from catbox_train.algorithm import Policy
 from catbox_train.config import TrainConfig
 from catbox_train.runs.curves import draw_learning_curves
@@ -21,7 +23,7 @@ from catbox_train.runs.metrics import read_metrics
 from catbox_train.runs.progress import show
 
 RESULTS_FILE = "results.json"
-CURVES_FILE = "learning.png"
+CURVES_FILE, DETAILS_FILE = "learning.png", "learning_details.png"
 #: Added to the seed of a run for the deals of evaluations during training, and of the final matches. No run has such a
 #: seed, so no run trains on these deals.
 EVALUATION_DEALS, FINAL_DEALS = 2**64, 2**65
@@ -81,7 +83,9 @@ def final_report(
         "matches": [match.as_dict() for match in matches],
     }
     write_atomically(run / RESULTS_FILE, json.dumps(results, indent=1).encode())
-    draw_learning_curves(read_metrics(run), run / CURVES_FILE)
+    title = f"{run.name}: {config.algorithm}, {game_title(game.id)}, {game.num_players} players"
+    shares = facts(game).binary_statistics
+    draw_learning_curves(read_metrics(run), run / CURVES_FILE, run / DETAILS_FILE, title, shares)
     show(console, results_table(matches, "The same deals from every seat"))
     said = (
         f"{counters['decisions']:,} decisions in {seconds:,.0f} s of playing and learning ({speed:,.0f} a second). "

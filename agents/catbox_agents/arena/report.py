@@ -214,36 +214,47 @@ def _tables_of_width(width: int, rows: list[list[str]], keys: int) -> list[Table
 
 
 def _draw_matrix(result: ArenaResult, file: BinaryIO) -> None:
-    """Write a PNG: one agent (row) among copies of another (column), red below 0 and blue above."""
+    """Write a PNG: one agent (row) among copies of another (column), red below 0 and blue above, the best first.
+
+    What cannot be told from 0 is grey.
+    """
     from matplotlib.backends.backend_agg import FigureCanvasAgg
     from matplotlib.figure import Figure
 
-    names = [name if len(name) <= _MAX_NAME else f"...{name[3 - _MAX_NAME :]}" for name in result.agents]
-    n = len(names)
-    means = np.array([[result.margin(one, other).mean for other in result.agents] for one in result.agents])
+    n = len(result.agents)
+
+    def mean_of(one: str) -> float:
+        return float(np.mean([result.margin(one, other).mean for other in result.agents]))
+
+    agents = sorted(result.agents, key=mean_of, reverse=True)
+    names = [name if len(name) <= _MAX_NAME else f"...{name[3 - _MAX_NAME :]}" for name in agents]
+    means = np.array([[result.margin(one, other).mean for other in agents] for one in agents])
     largest = max(float(np.abs(means).max()), 1e-9)
     size = 1.1 * n
     figure = Figure(figsize=(size + 3.6, size + 2.6), layout="constrained")
     FigureCanvasAgg(figure)
     axes = figure.subplots()
     image = axes.imshow(means, cmap="RdBu", vmin=-largest, vmax=largest)
-    for i, one in enumerate(result.agents):
-        for j, other in enumerate(result.agents):
+    for i, one in enumerate(agents):
+        for j, other in enumerate(agents):
             if i == j:
-                text = "0"
-            else:
-                estimate = result.margin(one, other)
-                text = f"{estimate.mean:+.2f}\n± {estimate.half_width:.2f}"
+                axes.text(j, i, "0", ha="center", va="center", color="grey", fontsize=9)
+                continue
+            estimate = result.margin(one, other)
+            certain = not estimate.low <= 0 <= estimate.high
             dark = abs(means[i, j]) > 0.65 * largest
-            axes.text(j, i, text, ha="center", va="center", color="white" if dark else "black", fontsize=9)
+            color = ("white" if dark else "black") if certain else "grey"
+            text = f"{estimate.mean:+.2f}\n± {estimate.half_width:.2f}"
+            weight = "bold" if certain else "normal"
+            axes.text(j, i, text, ha="center", va="center", color=color, fontsize=9, fontweight=weight)
     axes.set_xticks(range(n), names, rotation=30, ha="right", rotation_mode="anchor")
     axes.set_yticks(range(n), names)
     axes.set_xlabel("among copies of")
     axes.set_ylabel("one agent")
-    partial = " (partial)" if result.deals < result.deals_planned else ""
+    partial = ", partial" if result.deals < result.deals_planned else ""
     axes.set_title(
-        f"Margin a game, 95 % intervals\n{result.game}, {result.options['num_players']} players, "
-        f"{result.deals:,} deals{partial}",
+        f"{names[0]} earns most, on average over all fields\n{result.game}, {result.options['num_players']} players, "
+        f"{result.deals:,} deals{partial}; margins a game, 95 % intervals; grey: 0 is within",
         fontsize=10,
     )
     figure.colorbar(image, ax=axes, shrink=0.8)

@@ -217,7 +217,8 @@ async def serve_page(page: WebSocket) -> None:
     try:
         await asyncio.wait((receiving, filling), return_when=asyncio.FIRST_COMPLETED)
         if filling.done():
-            with contextlib.suppress(TimeoutError, RuntimeError):  # it may not even read that
+            # It may not even read that, or be gone.
+            with contextlib.suppress(TimeoutError, RuntimeError, WebSocketDisconnect):
                 await asyncio.wait_for(page.close(1008, NOT_READ), CLOSING_SECONDS)
         else:
             await receiving  # raises what went wrong

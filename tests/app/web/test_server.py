@@ -8,6 +8,7 @@ import socket
 import threading
 from collections.abc import Iterator
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -331,6 +332,40 @@ def test_the_server_itself_serves_pages_and_refuses_messages_that_are_too_large(
         with connect(f"ws://{place}/ws", max_size=None) as page:
             page.send(json.dumps({"type": "lobby"}))
             assert json.loads(page.recv())["type"] == "lobby"
+
+
+def test_a_page_that_does_not_read_and_leaves_is_no_error(monkeypatch: pytest.MonkeyPatch) -> None:
+    class Gone:
+        """A page that leaves while it is being given up."""
+
+        def __init__(self) -> None:
+            self.app = SimpleNamespace(state=SimpleNamespace(runner=server.JobRunner(Tables())))
+            self.messages = [{"type": "websocket.receive", "text": '{"type": "lobby"}'}]
+
+        async def accept(self) -> None:
+            pass
+
+        async def receive(self) -> dict[str, Any]:
+            if self.messages:
+                return self.messages.pop()
+            return await server.asyncio.Event().wait()  # type: ignore[return-value]  # never
+
+        async def send_text(self, text: str) -> None:
+            await server.asyncio.Event().wait()
+
+        async def close(self, code: int, reason: str) -> None:
+            raise WebSocketDisconnect(1006)
+
+    monkeypatch.setattr(server, "MAX_WAITING", 500)
+    page: Any = Gone()
+    server.asyncio.run(server.serve_page(page))
+    assert page.app.state.runner.pages == 0
+
+
+def test_a_missing_page_leads_back(client: TestClient) -> None:
+    answer = client.get("/nope")
+    assert answer.status_code == 404
+    assert '<a href="/">' in answer.text
 
 
 def test_a_page_that_only_sends_is_slowed_down_and_given_up(

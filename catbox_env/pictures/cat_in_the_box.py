@@ -103,11 +103,13 @@ def _put_trick(view: View, completed: list[tuple[int, int, int]], sheet: Sheet) 
         if turn < len(plays):
             _, color, rank = plays[turn]
             on = theme.on_colors[color]
-            drawn += svg.box(x - 26, y - 4, 52, 74, theme.ink, radius=9) if seat == winner else ""
-            drawn += svg.box(x - 22, y, 44, 66, theme.colors[color])
-            drawn += svg.text(x - 16, y + 13, LETTERS[color], 13, on, bold=True)
-            drawn += svg.centred(x, y + 40, rank + 1, 28, on, bold=True)
-            drawn += sheet.crown(x + 20, y) if seat == winner else ""
+            card = svg.box(x - 26, y - 4, 52, 74, theme.ink, radius=9) if seat == winner else ""
+            card += svg.box(x - 22, y, 44, 66, theme.colors[color])
+            card += svg.text(x - 16, y + 13, LETTERS[color], 13, on, bold=True)
+            card += svg.centred(x, y + 40, rank + 1, 28, on, bold=True)
+            card += sheet.crown(x + 20, y) if seat == winner else ""
+            origin = f"hand-{rank}" if seat == sheet.seat else f"seat-{seat}"
+            drawn += svg.keyed(f"card-{color}-{rank}", card, came_from=origin, goes_to=f"seat-{winner}")
         else:
             drawn += svg.box(x - 22, y, 44, 66, "none", line=theme.soft, weight=1.5, dashed=True)
         drawn += sheet.token(seat, x, TITLE + 94, 11)

@@ -98,7 +98,8 @@ class Board:
                 owners.append(f"{rank + 1} neutral")
             else:
                 is_last = (owner, color, rank) == self.last
-                tokens += self.sheet.token(owner, column, middle, 13.5, ringed=is_last)
+                token = self.sheet.token(owner, column, middle, 13.5, ringed=is_last)
+                tokens += svg.keyed(f"cell-{color}-{rank}", token, came_from=self._origin(owner, rank))
                 owners.append(f"{rank + 1} player_{owner}")
         drawn = self._chip(color, y) + svg.path(ground, theme.tints[color])
         ranks = "".join(str(rank + 1) for rank in free)
@@ -106,6 +107,10 @@ class Board:
         trump = "" if color != RED else ", trump, broken" if view.trump_broken else ", trump, not broken"
         label = f"{COLORS[color]}{trump}: {', '.join(owners) or 'nothing declared'}"
         return svg.group(f'<g aria-hidden="true">{drawn}{tokens}</g>{choices}{others}', label)
+
+    def _origin(self, seat: int, rank: int) -> str:
+        """The key of what a card of ``seat`` comes from: a card below the board, or else the seat."""
+        return f"hand-{rank}" if seat == self.view.seat else f"seat-{seat}"
 
     def _x_token(self, x: float, y: float) -> str:
         """The X-token of the led colour, crossed out."""
@@ -152,6 +157,7 @@ class Board:
         fill, up = theme.soft if dimmed and not raised else theme.ink, 6 if count > 1 else 0
         drawn += svg.centred(middle, y + CARD / 2 - up, rank + 1, 22, fill, bold=True)
         drawn += svg.centred(middle, y + CARD - 10, f"\u00d7{count}", 12, theme.soft) if count > 1 else ""
+        drawn = svg.keyed(f"hand-{rank}", drawn)
         if self.view.phase != PLAY and (raised or self.view.seat is not None):
             return drawn + self.sheet.choice(rank, x, y, width, CARD)
         if self.view.seat is None:
@@ -159,7 +165,7 @@ class Board:
         # An area that lists the cells where the card can be declared, for a page.
         columns = range(rules.first_play + rank, rules.paradox, rules.num_ranks)
         cells = " ".join(str(action) for action in columns if action in self.legal)
-        return drawn + svg.area("leads", cells, x, y, width, CARD)
+        return drawn + svg.area("leads", cells, x, y, width, CARD, rank=rank)
 
     def _foot(self, seat: int, top: float) -> str:
         """What to do, and the discard of ``seat``."""

@@ -120,8 +120,10 @@ def _row(view: View, sheet: Sheet, seat: int) -> str:
     for trick, card in enumerate(view.table[seat]):
         x, y, wins = LEFT + trick * SPACING + 2, top + 4, view.wins.get(trick) == seat
         if card >= 0:
-            drawn += _face(theme, x, y, WIDTH, HEIGHT, card, line=theme.ink if wins else "")
-            drawn += sheet.crown(x + WIDTH - 3, y + 2, 7.5) if wins else ""
+            face = _face(theme, x, y, WIDTH, HEIGHT, card, line=theme.ink if wins else "")
+            face += sheet.crown(x + WIDTH - 3, y + 2, 7.5) if wins else ""
+            origin = f"hand-{card}" if seat == sheet.seat else f"seat-{seat}"
+            drawn += svg.keyed(f"card-{card}", face, came_from=origin)
             words.append(f"{card_to_string(card)}{' wins' if wins else ''}")
         elif card != EMPTY:
             drawn += svg.box(x, y, WIDTH, HEIGHT, theme.back, radius=5)
@@ -161,7 +163,9 @@ def _hand(view: View, sheet: Sheet, seat: int) -> str:
         x, playable = PADDING + k * HAND_SPACING, card in sheet.legal
         y = TITLE + (4 if playable else 10)
         shaded = bool(sheet.legal) and not playable
-        drawn += _face(sheet.theme, x, y, HAND_WIDTH, HAND_HEIGHT, card, shaded=shaded)
+        drawn += svg.keyed(
+            f"hand-{card}", _face(sheet.theme, x, y, HAND_WIDTH, HAND_HEIGHT, card, shaded=shaded)
+        )
         drawn += sheet.choice(card, x, y, HAND_WIDTH, HAND_HEIGHT, radius=5)
         if FOLD + card in sheet.legal:
             drawn += sheet.button(FOLD + card, x, TITLE + CARDS + 2, HAND_WIDTH, "fold", small=True)

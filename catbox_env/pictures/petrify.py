@@ -77,7 +77,8 @@ def _cell(view: View, sheet: Sheet, x: float, y: float, side: float, cell: int) 
         label += f", player_{pawn}"
         middle, radius = x + (0.5 if side >= SMALL else 0.42) * side, min(22, 0.3 * side)
         faded, ringed = view.places[pawn] > 0, pawn == view.mover
-        drawn += sheet.token(pawn, middle, y + 0.6 * side, radius, faded=faded, ringed=ringed)
+        token = sheet.token(pawn, middle, y + 0.6 * side, radius, faded=faded, ringed=ringed)
+        drawn += svg.keyed(f"pawn-{pawn}", token)
     return svg.figure(drawn, label)
 
 

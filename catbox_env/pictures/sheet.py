@@ -195,7 +195,7 @@ class Sheet:
         y, turn, you = top + height / 2, seat == self.state.current_player, seat == self.seat
         notes = ["you"] * you + notes
         drawn = svg.box(6, top + 2, width, height - 4, self.theme.turn, radius=8) if turn else ""
-        drawn += self.token(seat, 26, y, 13, faded=faded)
+        drawn += svg.keyed(f"seat-{seat}", self.token(seat, 26, y, 13, faded=faded))
         fill = self.theme.soft if faded else ""
         drawn += svg.text(46, y - (8 if notes else 0), f"player_{seat}", 15, fill, bold=turn or you)
         drawn += svg.text(46, y + 11, " · ".join(notes), 12, self.theme.soft) if notes else ""

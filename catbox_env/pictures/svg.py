@@ -92,14 +92,27 @@ def group(content: str, label: str = "", role: str = "group") -> str:
     return f'<g role="{role}" aria-label="{escape(label)}">{content}</g>' if label else f"<g>{content}</g>"
 
 
+def keyed(key: str, content: str, *, came_from: str = "", goes_to: str = "") -> str:
+    """Something that a page can move from one picture to the next, where it has the same ``key``.
+
+    ``came_from``: the key of what it came from, if it is new; ``goes_to``: of what it goes to when it disappears.
+    """
+    more = f' data-from="{came_from}"' if came_from else ""
+    more += f' data-to="{goes_to}"' if goes_to else ""
+    return f'<g data-key="{key}"{more}>{content}</g>'
+
+
 def figure(content: str, label: str) -> str:
     """Elements that form one image for a screen reader, described by ``label``."""
     return group(content, label, "img")
 
 
-def area(name: str, value: object, x: float, y: float, width: float, height: float) -> str:
-    """An invisible area that a page can click, with the attribute ``data-NAME``."""
+def area(
+    name: str, value: object, x: float, y: float, width: float, height: float, **more: object
+) -> str:  # fmt: skip
+    """An invisible area that a page can click, with the attribute ``data-NAME``, and others for ``more``."""
+    others = "".join(f' data-{key}="{data}"' for key, data in more.items())
     return (
-        f'<rect data-{name}="{value}" x="{number(x)}" y="{number(y)}" width="{number(width)}" '
+        f'<rect data-{name}="{value}"{others} x="{number(x)}" y="{number(y)}" width="{number(width)}" '
         f'height="{number(height)}" fill="none" pointer-events="all"/>'
     )

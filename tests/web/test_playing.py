@@ -155,3 +155,76 @@ def _tab_to(page: Page, selector: str) -> None:
         if page.evaluate("selector => document.activeElement.matches(selector)", selector):
             return
     raise AssertionError(f"60 presses of the Tab key do not lead to {selector}")
+
+
+def _count_movements(page: Page) -> None:
+    page.evaluate(
+        """() => {
+          window.movements = [];
+          const animate = Element.prototype.animate;
+          Element.prototype.animate = function (...given) {
+            window.movements.push(this.dataset?.key ?? "");
+            return animate.apply(this, given);
+          };
+        }"""
+    )
+
+
+def test_what_moves_is_moved_unless_the_system_or_the_switch_says_no(new_page: NewPage) -> None:
+    page = new_page()
+    _count_movements(page)
+    open_table(page, "Petrify", 2)
+    play(page)
+    assert "pawn-0" in page.evaluate("window.movements")
+    page.get_by_label("Pictures move").uncheck()
+    page.evaluate("window.movements = []")
+    play(page)
+    assert page.evaluate("window.movements") == []
+    page.get_by_label("Pictures move").check()
+    page.emulate_media(reduced_motion="reduce")
+    if not is_over(page):
+        play(page)
+    assert page.evaluate("window.movements") == []
+
+
+def _first_play(page: Page) -> None:
+    open_table(page, "Cat in the Box", 3)
+    while page.locator('.picture [data-leads]:not([data-leads=""])').count() == 0:
+        play(page)
+
+
+def test_a_card_is_picked_first_and_then_its_cell(new_page: NewPage) -> None:
+    page = new_page()
+    _first_play(page)
+    card = page.locator('.picture [data-leads]:not([data-leads=""])').first
+    actions = str(card.get_attribute("data-leads")).split()
+    card.click()
+    expect(page.locator(".picture.choosing")).to_have_count(1)
+    expect(page.locator(".picture .led")).to_have_count(len(actions))
+    at = number(page)
+    if len(actions) > 1:  # put back
+        card.click()
+        expect(page.locator(".picture.choosing")).to_have_count(0)
+        card.click()
+    page.locator(f'.picture [data-action="{actions[-1]}"]').click()
+    wait_for_turn(page, at)
+    expect(page.locator(".picture.choosing")).to_have_count(0)
+
+
+def test_a_card_is_dragged_to_its_cell(new_page: NewPage) -> None:
+    page = new_page()
+    _first_play(page)
+    card = page.locator('.picture [data-leads]:not([data-leads=""])').first
+    action = str(card.get_attribute("data-leads")).split()[0]
+    at = number(page)
+    middles = []
+    for one in (card, page.locator(f'.picture [data-action="{action}"]')):
+        box = one.bounding_box()
+        assert box is not None
+        middles.append((box["x"] + box["width"] / 2, box["y"] + box["height"] / 2))
+    page.mouse.move(*middles[0])
+    page.mouse.down()
+    page.mouse.move(*middles[1], steps=6)
+    page.mouse.up()
+    wait_for_turn(page, at)
+    expect(page.locator(".notice")).to_be_hidden()

@@ -2,6 +2,7 @@
 
 import {copyText, element, labelled, panel, pushButton} from "./dom.js";
 import {paceChoice} from "./lobby.js";
+import {keepSetting, setting} from "./settings.js";
 
 const AGAIN = [
   ["new", "New deal"],
@@ -21,6 +22,10 @@ export function createDeal(send, playing, watch) {
     class: "quiet", "aria-label": "Copy the command",
   });
   const pace = paceChoice((seconds) => send({type: "pace", seconds}));
+  const motion = element("input", {
+    type: "checkbox", checked: setting("motion", "on") === "on",
+    onchange: () => keepSetting("motion", motion.checked ? "on" : "off"),
+  });
   const rules = element("pre", {class: "rules-text"});
   const rulesPart = element("details", {}, element("summary", {}, "Rules in short"), rules);
   const commandPart = element(
@@ -35,6 +40,7 @@ export function createDeal(send, playing, watch) {
     seedPart,
     again,
     playing ? labelled("Pace of the agents", pace) : null,
+    labelled("Pictures move", motion),
     commandPart,
     rulesPart,
   );

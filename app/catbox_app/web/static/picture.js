@@ -1,10 +1,16 @@
 // The picture of a position: the SVG of the table, whose legal actions can be clicked and reached by keyboard.
 
 import {element} from "./dom.js";
+import {setting} from "./settings.js";
 
 const SPACE = "http://www.w3.org/2000/svg";
 // The smallest size of a touch target, in pixels.
 const FINGER = 44;
+// How long something takes to move from one picture to the next, in milliseconds.
+const MOVING = {duration: 260, easing: "ease-out"};
+const still = matchMedia("(prefers-reduced-motion: reduce)");
+// A card that is moved by fewer pixels is clicked.
+const DRAGGED = 8;
 const ARROWS = {ArrowLeft: [-1, 0], ArrowRight: [1, 0], ArrowUp: [0, -1], ArrowDown: [0, 1]};
 
 /** The width in pixels of the pictures to request: below 560, everything is in one column. */
@@ -18,18 +24,20 @@ export function sizeFor(width) {
  * if `watched`, nothing can be chosen in it, as in a recorded game.
  */
 export function createPicture(act, say, names) {
-  const node = element("div", {class: "picture", tabindex: -1, onclick: clicked, onkeydown: pressed});
-  let still = false; // whether nothing can be chosen
+  const node = element("div", {class: "picture", tabindex: -1, onclick: clicked, onkeydown: pressed, onpointerdown: grabbed});
+  let closed = false; // whether nothing can be chosen
 
   return {node, show, showValues, choices, clear: () => node.replaceChildren()};
 
   function show(svg, watched = false) {
-    still = watched;
+    closed = watched;
     const drawn = new DOMParser().parseFromString(svg, "image/svg+xml").documentElement;
     drawn.querySelector(":scope > title")?.remove(); // browsers show it as a tooltip; the label says the same
     const focused = node.contains(document.activeElement) ? document.activeElement : null;
     const action = focused?.dataset.action;
     const picture = document.importNode(drawn, true);
+    const before = node.firstElementChild;
+    const places = before === null ? null : placesIn(before);
     for (const button of picture.querySelectorAll("[data-action]")) {
       if (watched) {
         button.setAttribute("role", "img");
@@ -42,8 +50,10 @@ export function createPicture(act, say, names) {
       tip.textContent = parts.filter((words) => words !== null).join(", ");
       button.prepend(tip);
     }
+    node.classList.remove("choosing");
     node.replaceChildren(picture);
     names.inPicture(picture);
+    if (places !== null && moves()) move(before, places, picture);
     if (focused !== null) (choiceOf(action) ?? choices()[0] ?? node).focus({preventScroll: true});
   }
 
@@ -81,7 +91,7 @@ export function createPicture(act, say, names) {
   }
 
   function clicked(event) {
-    if (still) return;
+    if (closed) return;
     const choice = event.target.closest("[data-action], [data-forbidden]");
     if (choice !== null && needsSecondTap(choice, event)) {
       pointOut([choice.dataset.action]);
@@ -90,7 +100,44 @@ export function createPicture(act, say, names) {
       act(Number(choice.dataset.action ?? choice.dataset.forbidden));
     }
     const card = event.target.closest("[data-leads]");
-    if (card !== null) pointOut(card.dataset.leads.split(" ").filter((action) => action !== ""));
+    if (card !== null) pick(card);
+  }
+
+  // A card of the hand comes first: its cells light up. Picked again, it goes to the only one, or is put back.
+  function pick(card) {
+    const actions = leadsOf(card);
+    if (!card.classList.contains("picked")) pointOut(actions, card);
+    else if (actions.length === 1) act(Number(actions[0]));
+    else pointOut([]);
+  }
+
+  // A card of the hand can be dragged to a cell.
+  function grabbed(event) {
+    const card = event.target.closest("[data-leads]");
+    if (closed || card === null || leadsOf(card).length === 0 || event.button !== 0) return;
+    const drawn = card.closest("svg").querySelector(`[data-key="hand-${card.dataset.rank}"]`);
+    const unit = card.getCTM().a || 1;
+    let moved = false;
+    const drag = (now) => {
+      const [x, y] = [now.clientX - event.clientX, now.clientY - event.clientY];
+      if (!moved && Math.hypot(x, y) < DRAGGED) return;
+      if (!moved) pointOut(leadsOf(card), card);
+      moved = true;
+      drawn.style.transform = `translate(${x / unit}px, ${y / unit}px)`;
+    };
+    const drop = (now) => {
+      for (const [kind, listener] of [["pointermove", drag], ["pointerup", drop], ["pointercancel", drop]]) {
+        removeEventListener(kind, listener);
+      }
+      drawn.style.transform = "";
+      if (!moved) return;
+      addEventListener("click", (click) => click.stopPropagation(), {capture: true, once: true});
+      const cell = document.elementsFromPoint(now.clientX, now.clientY).map((one) => one.closest("[data-action], [data-forbidden]")).find((one) => one !== null);
+      if (cell !== undefined && now.type === "pointerup") act(Number(cell.dataset.action ?? cell.dataset.forbidden));
+    };
+    addEventListener("pointermove", drag);
+    addEventListener("pointerup", drop);
+    addEventListener("pointercancel", drop);
   }
 
   // A small target must be tapped twice.
@@ -100,13 +147,15 @@ export function createPicture(act, say, names) {
     return Math.min(width, height) < FINGER && !choice.classList.contains("tapped");
   }
 
-  // Highlights the cells to which a card of the hand can go.
-  function pointOut(actions) {
+  // Highlights the cells to which a card of the hand can go, and dims the others.
+  function pointOut(actions, card = null) {
+    for (const one of node.querySelectorAll("[data-leads]")) one.classList.toggle("picked", one === card && actions.length > 0);
+    node.classList.toggle("choosing", card !== null && actions.length > 0);
     for (const choice of choices()) {
       choice.classList.toggle("led", actions.includes(choice.dataset.action));
       choice.classList.toggle("tapped", actions.length === 1 && choice.dataset.action === actions[0]);
     }
-    say(actions.length === 0 ? "This card cannot be declared now." : "");
+    say(card !== null && actions.length === 0 ? "This card cannot be declared now." : "");
   }
 
   function pressed(event) {
@@ -119,6 +168,11 @@ export function createPicture(act, say, names) {
       act(Number(choice.dataset.action));
     }
   }
+}
+
+// The actions that declare a card of the hand.
+function leadsOf(card) {
+  return card.dataset.leads.split(" ").filter((action) => action !== "");
 }
 
 function rectangle(name, x, y, width, height) {
@@ -152,4 +206,49 @@ function nearest(choices, from, [right, down]) {
 function middle(choice) {
   const box = choice.getBoundingClientRect();
   return [box.x + box.width / 2, box.y + box.height / 2];
+}
+
+/** Whether pictures move: not if the system or the user says so. */
+export function moves() {
+  return !still.matches && setting("motion", "on") === "on";
+}
+
+// Where everything with a key stands in a picture, in its units: key -> [x, y], a middle.
+function placesIn(picture) {
+  const found = new Map();
+  const frame = picture.getBoundingClientRect();
+  if (frame.width === 0) return found;
+  const unit = picture.viewBox.baseVal.width / frame.width;
+  for (const one of picture.querySelectorAll("[data-key]")) {
+    const [x, y] = middle(one);
+    found.set(one.dataset.key, [unit * (x - frame.x), unit * (y - frame.y)]);
+  }
+  return found;
+}
+
+// Moves what has a key from its `places` in the picture `before` to where it is now; what is new comes from where it
+// was, and what is gone goes to its end.
+function move(before, places, picture) {
+  const now = placesIn(picture);
+  const shift = ([x, y], [toX, toY]) => `translate(${x - toX}px, ${y - toY}px)`;
+  for (const one of picture.querySelectorAll("[data-key]")) {
+    const {key, from} = one.dataset;
+    const start = places.get(key) ?? places.get(from);
+    const end = now.get(key);
+    if (start === undefined || Math.hypot(start[0] - end[0], start[1] - end[1]) < 1) continue;
+    one.animate([{transform: shift(start, end)}, {transform: "none"}], MOVING);
+  }
+  for (const one of before.querySelectorAll("[data-to]")) {
+    const [start, end] = [places.get(one.dataset.key), now.get(one.dataset.to)];
+    if (now.has(one.dataset.key) || start === undefined || end === undefined) continue;
+    const ghost = one.cloneNode(true);
+    for (const name of ["data-key", "data-from", "data-to"]) ghost.removeAttribute(name);
+    ghost.setAttribute("aria-hidden", "true");
+    ghost.setAttribute("transform", one.parentNode.closest("g[transform]")?.getAttribute("transform") ?? "");
+    const inner = document.createElementNS(SPACE, "g");
+    inner.append(...ghost.childNodes);
+    ghost.append(inner);
+    picture.append(ghost);
+    inner.animate([{transform: "none"}, {transform: shift(end, start), opacity: 0.2}], MOVING).finished.finally(() => ghost.remove());
+  }
 }

@@ -45,33 +45,43 @@ class Reviewed:
         return asdict(self)
 
 
+class Review:
+    """The decisions of ``seats`` in a game, one by one.
+
+    Attributes: ``numbers``: how many actions came before each decision between two actions or more, in order.
+    """
+
+    def __init__(self, record: GameRecord, seats: Collection[int]) -> None:
+        self.game = catbox_env.make_game(record.game.id, **{**record.game.options, "reward": "score"})
+        self.actions = record.actions
+        self._states = [state.clone() for state in replace(record, game=self.game).positions()]
+        self.numbers = [
+            number
+            for number, state in enumerate(self._states[:-1])
+            if state.current_player in seats and len(state.legal_actions()) > 1
+        ]
+
+    def decision(self, number: int) -> Reviewed:
+        """What the decision after ``number`` actions was worth."""
+        state, action = self._states[number], self.actions[number]
+        seat, points = state.current_player, state.returns()
+        before = points[seat] - (sum(points) - points[seat]) / (len(points) - 1)
+        tried = {one.action: one for one in estimates(self.game, state.observation(seat))}
+        best, taken = next(iter(tried.values())), tried[action]
+        leads = before + taken.lead, before + best.lead
+        return Reviewed(number, seat, action, best.action, *leads, taken.behind, taken.behind_interval)
+
+
 def review(
     record: GameRecord,
     seats: Collection[int],
     progress: Callable[[int, int], None] = lambda done, total: None,
 ) -> list[Reviewed]:
     """The decisions of ``seats``, in order; ``progress`` is called with (decisions reviewed, all)."""
-    game = catbox_env.make_game(record.game.id, **{**record.game.options, "reward": "score"})
-    states = [state.clone() for state in replace(record, game=game, returns=None, forfeit=None).positions()]
-    asked = [
-        number
-        for number, state in enumerate(states[:-1])
-        if state.current_player in seats and len(state.legal_actions()) > 1
-    ]
-    found = []
-    for done, number in enumerate(asked, start=1):
-        state, action = states[number], record.actions[number]
-        seat, points = state.current_player, state.returns()
-        before = points[seat] - (sum(points) - points[seat]) / (len(points) - 1)
-        tried = {one.action: one for one in estimates(game, state.observation(seat))}
-        best, taken = next(iter(tried.values())), tried[action]
-        found.append(
-            Reviewed(
-                number, seat, action, best.action, before + taken.lead, before + best.lead,
-                taken.behind, taken.behind_interval,
-            )
-        )  # fmt: skip
-        progress(done, len(asked))
+    reviewing, found = Review(record, seats), []
+    for number in reviewing.numbers:
+        found.append(reviewing.decision(number))
+        progress(len(found), len(reviewing.numbers))
     return found
 
 

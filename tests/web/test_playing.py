@@ -228,3 +228,21 @@ def test_a_card_is_dragged_to_its_cell(new_page: NewPage) -> None:
     page.mouse.up()
     wait_for_turn(page, at)
     expect(page.locator(".notice")).to_be_hidden()
+
+
+def test_the_end_of_a_game_leads_to_its_review(new_page: NewPage) -> None:
+    page = new_page()
+    open_table(page, "Cat in the Box", 3)
+    play_to_the_end(page)
+    page.get_by_role("button", name="Review", exact=True).click()
+    panel = page.locator(".review")
+    expect(panel.locator("p")).to_contain_text("cost more than", timeout=120_000)
+    expect(panel.locator("svg")).to_be_visible()
+    expect(page.get_by_label("Seen by")).to_have_value("0")
+    if panel.locator("li").count() > 0:
+        panel.get_by_role("button", name="Show what was better").first.click()
+        expect(panel).to_contain_text("Better: ")
+        first = panel.locator("li button").first
+        number = int(str(first.text_content()).split()[-1]) - 1
+        first.click()
+        expect(page.locator(".table")).to_have_attribute("data-number", str(number))

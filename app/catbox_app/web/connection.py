@@ -14,6 +14,7 @@ from typing import Any
 
 from catbox_agents.match import Match
 from catbox_agents.specs import printable
+from catbox_app.review import Review, Reviewed
 from catbox_app.web.coach import SHOWS, Coach, Job, Viewer
 from catbox_app.web.lobby import NOT_COMPILED, check_opponent, game_of, lobby
 from catbox_app.web.messages import (
@@ -25,6 +26,7 @@ from catbox_app.web.messages import (
     integer_of,
     number_of,
     read_message,
+    reviewed,
     text_of,
 )
 from catbox_app.web.recording import Recording
@@ -39,6 +41,7 @@ LONGEST_FILE = 4 << 20
 #: What a page can ask for; the method of the same name, with an underscore, handles each.
 KINDS = (
     "lobby", "open", "join", "act", "undo", "again", "name", "pace", "coach", "view", "save", "replay", "step",
+    "review",
 )  # fmt: skip
 #: The longest name of a person.
 LONGEST_NAME = 20
@@ -229,6 +232,36 @@ class Connection:
         if seat is not None:
             seat = check_seat("seat", seat, record.game.num_players)
         self._recording.step(self._viewer, number, seat)
+
+    def _review(self, message: Message) -> None:
+        """Send what the decisions of a seat were worth, one after the other."""
+        recording = self._recording
+        if recording is None:
+            raise ValueError("no recorded game is shown here; open one first")
+        if not compilation.HAS_NUMBA:
+            raise ValueError(f"a review: {NOT_COMPILED}")
+        record, seat = recording.record, message.get("seat")
+        seats = range(record.game.num_players)
+        if seat is not None:
+            seats = range(check_seat("seat", seat, len(seats)), seat + 1)
+        review = Review(record, seats)
+        total = len(review.numbers)
+
+        def ask(k: int) -> None:
+            if k < total and self._recording is recording:
+                self._tables.give(
+                    Job(lambda: review.decision(review.numbers[k]), lambda found: told(k, found), fail)
+                )
+
+        def told(k: int, found: Reviewed) -> None:
+            if self._recording is recording:
+                self._send(reviewed(record.game, found, k + 1, total))
+                ask(k + 1)
+
+        def fail(error: ValueError) -> None:
+            self._send(failed(f"The review failed: {error}"))
+
+        ask(0)
 
     def _show(self) -> None:
         """Send the current position again, if there is one."""

@@ -8,6 +8,7 @@ from typing import Any
 
 from catbox_agents.files import parse_json
 from catbox_agents.match import with_names
+from catbox_app.review import Reviewed
 from catbox_env import Event, Game, GameState
 from catbox_env.core.checks import brief, check_choice, check_integer, check_number
 from catbox_env.core.show import game_title
@@ -133,6 +134,22 @@ def valued(
 ) -> dict[str, Any]:
     """An action with its value, half of whose 95 % interval is ``interval``; ``alike``: as good as the best."""
     return {**named(game, action), "value": value, "unit": unit, "interval": interval, "alike": alike}
+
+
+def reviewed(game: Game, decision: Reviewed, done: int, total: int) -> Message:
+    """The message ``reviewed``: a decision, the ``done``-th of ``total``."""
+    return {
+        "type": "reviewed",
+        "done": done,
+        "total": total,
+        "number": decision.number,
+        "seat": decision.seat,
+        "taken": game.action_to_string(decision.action),
+        "better": game.action_to_string(decision.best) if decision.is_mistake else None,
+        "lead": decision.lead,
+        "cost": decision.cost,
+        "interval": decision.interval,
+    }
 
 
 def probabilities(game: Game, policy: Iterable[tuple[int, float]]) -> list[dict[str, Any]]:

@@ -9,6 +9,7 @@ import pytest
 
 import catbox_env
 from catbox_agents import read_record
+from catbox_app.review import review
 from catbox_app.web.tables import Tables
 from tests.app.web.page import Page
 
@@ -100,3 +101,41 @@ def test_the_file_holds_other_games_too() -> None:
     page.send("replay", text=text, game_number=2)
     page.tables.run_due()
     assert "asked for game 2" in page.last("failed")["text"]
+
+
+def test_the_review_of_a_seat_comes_decision_by_decision(tmp_path: Path) -> None:
+    page = Page(Tables())
+    text = saved(page, "person", "easy", game="petrify_v0", seed=5)
+    page.send("review", seat=0)
+    assert "no recorded game is shown" in page.last("failed")["text"]
+    (tmp_path / "game.jsonl").write_text(text)
+    expected = review(read_record(tmp_path / "game.jsonl"), [0])
+    page.send("replay", text=text)
+    page.tables.run_due()
+    page.send("review", seat=0)
+    while page.tables.seconds_to_wait() == 0:
+        page.tables.run_due()
+    told = page.all("reviewed")
+    assert [(one["done"], one["total"]) for one in told] == [
+        (k + 1, len(expected)) for k in range(len(expected))
+    ]
+    assert [(one["number"], one["seat"], one["cost"]) for one in told] == [
+        (one.number, one.seat, one.cost) for one in expected
+    ]
+    assert [one["better"] is not None for one in told] == [one.is_mistake for one in expected]
+    assert "seat" in page.send("review", seat=7)[-1]["text"]
+
+
+def test_a_review_ends_when_another_game_is_shown() -> None:
+    page = Page(Tables())
+    text = saved(page, "person", "easy", game="petrify_v0", seed=5)
+    page.send("replay", text=text)
+    page.tables.run_due()
+    page.send("review")
+    page.tables.run_due()
+    page.send("replay", text=text)
+    page.tables.run_due()
+    page.told.clear()
+    for _ in range(5):
+        page.tables.run_due()
+    assert not page.all("reviewed")

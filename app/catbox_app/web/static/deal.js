@@ -46,7 +46,7 @@ export function createDeal(send, playing, watch) {
   );
   const save = pushButton("Save the game", () => send({type: "save"}));
   let alone = true;
-  let watched = false; // whether the next file is to be watched, not kept
+  let watched = ""; // whether the next file is to be watched ("watch", "review"), not kept
 
   return {node, seated, ended: showSeed, show, take, buttonsAtTheEnd};
 
@@ -82,15 +82,16 @@ export function createDeal(send, playing, watch) {
   }
 
   function buttonsAtTheEnd() {
-    const review = () => (watched = send({type: "save"}));
-    return [...buttonsAgain(), pushButton("Watch this game", review), pushButton("Save the game", () => send({type: "save"}))];
+    const watchIt = (how) => () => (watched = send({type: "save"}) ? how : "");
+    return [...buttonsAgain(), pushButton("Review", watchIt("review")), pushButton("Watch this game", watchIt("watch")), pushButton("Save the game", () => send({type: "save"}))];
   }
 
   // The file of the game: watched if that was asked for, else saved.
   function take({name, text}) {
-    if (watched) {
-      watched = false;
-      return watch(text);
+    if (watched !== "") {
+      const reviews = watched === "review";
+      watched = "";
+      return watch(text, reviews);
     }
     const address = URL.createObjectURL(new Blob([text], {type: "application/jsonl"}));
     const link = element("a", {href: address, download: name});

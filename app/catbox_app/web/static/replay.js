@@ -38,7 +38,7 @@ export function createReplay(frame) {
 
   document.addEventListener("keydown", pressed);
 
-  return {controls, below, opened, arrived, go, pause, weigh: weighed.show, showValues: weighed.showValues};
+  return {controls, below, viewed: () => seat, opened, arrived, go, pause, weigh: weighed.show, showValues: weighed.showValues};
 
   function opened(joined) {
     length = joined.length;

@@ -9,6 +9,7 @@ import {createNames} from "./names.js";
 import {createPeople} from "./people.js";
 import {createPicture, sizeFor} from "./picture.js";
 import {createReplay} from "./replay.js";
+import {createReview} from "./review.js";
 import {createRounds} from "./rounds.js";
 
 // How long a notice stays, in milliseconds.
@@ -24,8 +25,9 @@ export function createTable(frame, mode) {
   const summary = createSummary(names);
   const rounds = createRounds(names);
   const coach = createCoach(frame.send, showValues, actions.unfold, replay === null);
+  const review = replay === null ? null : createReview((seat) => frame.send({type: "review", seat}), replay.go, names, replay.viewed);
   const people = createPeople(frame.send, names);
-  const deal = createDeal(frame.send, replay === null, (text) => frame.watch({text, game_number: 1, number: 0}, called));
+  const deal = createDeal(frame.send, replay === null, (text, reviews) => watchOwn(text, reviews));
   const status = element("h2", {class: "status", tabindex: -1});
   // At a table the log announces what happens; in a replay it holds the whole game, and this line announces each action.
   const said = element("p", {class: "said", ...(replay === null ? {"aria-hidden": "true"} : {role: "status"})});
@@ -37,7 +39,7 @@ export function createTable(frame, mode) {
   const moves = element("section", {class: "moves", "aria-label": "Your move"}, status, undo, actions.node, turn);
   const below = replay === null ? [said, coach.told, notice, moves] : [replay.controls, said, coach.told, notice, replay.below];
   const centre = element("div", {class: "centre"}, stage, ...below);
-  const side = element("div", {class: "side"}, summary.node, rounds.node, people.node, log.node, coach.node);
+  const side = element("div", {class: "side"}, summary.node, rounds.node, people.node, review?.node ?? "", log.node, coach.node);
   const node = element(
     "div",
     {class: `table ${mode}`},
@@ -59,7 +61,7 @@ export function createTable(frame, mode) {
   function receive(message) {
     const take = {
       joined: takeJoined, position: takePosition, events: takeEvents, people: takePeople, record: deal.take,
-      coach: takeAdvice, ended: deal.ended,
+      coach: takeAdvice, ended: deal.ended, reviewed: (told) => review?.receive(told),
       lobby: () => joined !== null && coach.offer(frame, joined),
       refused: (told) => warn(told.text),
       failed: (told) => warn(told.text),
@@ -81,7 +83,18 @@ export function createTable(frame, mode) {
     deal.seated(message);
     coach.offer(frame, message);
     coach.ask();
-    if (replay !== null) replay.opened(message);
+    if (replay === null) return;
+    replay.opened(message);
+    review.clear(message.view);
+    review.node.hidden = !frame.estimates;
+    if (frame.reviews) review.review(message.view);
+    frame.reviews = false;
+  }
+
+  // Shows the game that was played here; `reviews`: with a review of the own seat.
+  function watchOwn(text, reviews) {
+    frame.reviews = reviews;
+    frame.watch({text, game_number: 1, number: 0, seat: joined.seat}, called);
   }
 
   function call(those) {

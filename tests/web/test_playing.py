@@ -246,3 +246,9 @@ def test_the_end_of_a_game_leads_to_its_review(new_page: NewPage) -> None:
         number = int(str(first.text_content()).split()[-1]) - 1
         first.click()
         expect(page.locator(".table")).to_have_attribute("data-number", str(number))
+    page.get_by_role("button", name="Back to the table").click()
+    expect(page.locator(".table.play .status")).to_have_text("The game is over")
+    page.get_by_role("button", name="Watch this game").click()
+    page.get_by_role("button", name="Forward").click()
+    page.get_by_role("button", name="Play on from here").click()
+    expect(page.locator(".table.play .status")).not_to_have_text("The game is over")

@@ -135,7 +135,9 @@ class Connection:
 
     def _again(self, message: Message) -> None:
         table, seat = self._seat()
-        table.again(seat, choice_of(message, "deal", ("new", "same", "next_seat")))
+        deal = choice_of(message, "deal", ("new", "same", "next_seat", "from"))
+        number = integer_of(message, "number", 0, len(table.match.actions)) if deal == "from" else 0
+        table.again(seat, deal, number)
 
     def _name(self, message: Message) -> None:
         given = printable(text_of(message, "name", LONGEST_NAME, shortest=0))

@@ -149,8 +149,9 @@ class Table:
             raise Refused(str(error)) from None
         self._begin_again()
 
-    def again(self, seat: int, deal: str) -> None:
-        """Start again: ``deal`` is ``"new"``, ``"same"`` or ``"next_seat"``, the same deal from the next seat.
+    def again(self, seat: int, deal: str, number: int = 0) -> None:
+        """Start again: ``deal`` is ``"new"``, ``"same"``, ``"next_seat"``, the same deal from the next seat, or
+        ``"from"``: the game as it is after ``number`` of its actions.
 
         Raises `Refused` if other people would lose their game or have seen the deal.
         """
@@ -162,7 +163,10 @@ class Table:
         turns = deal == "next_seat"
         specs = [self.specs[-1], *self.specs[:-1]] if turns else self.specs
         # Before anything changes, because an agent may no longer be available.
-        self.match = new_match(self.game, specs, None if deal == "new" else self.match.seed)
+        match = new_match(self.game, specs, None if deal == "new" else self.match.seed)
+        if deal == "from":
+            match.play_on(self.match.actions[:number], self.match.policies[:number])
+        self.match = match
         if turns:
             self.specs, self.keys = specs, [self.keys[-1], *self.keys[:-1]]
             self.viewers = {(seat + 1) % self.game.num_players: page for seat, page in self.viewers.items()}

@@ -355,6 +355,22 @@ def test_tables_that_nobody_joined_make_room() -> None:
     assert len(list(tables)) == 3
 
 
+def test_a_game_goes_on_from_any_of_its_positions() -> None:
+    page = Page(Tables())
+    page.sit("person", "easy", game="petrify_v0", seed=5)
+    page.play()
+    told = page.all("events")
+    first = [message["lines"] for message in told if message["number"] <= 2]
+    page.told.clear()
+    page.send("again", deal="from", number=2)
+    assert page.position["number"] == 2
+    assert page.position["waits_for"] == "you"
+    assert [message["lines"] for message in page.all("events")] == first
+    page.play()
+    assert page.position["waits_for"] == "over"
+    assert "number=99" in page.send("again", deal="from", number=99)[-1]["text"]
+
+
 def names(page: Page) -> list[str]:
     return [seat["name"] for seat in page.last("people")["seats"]]
 

@@ -28,11 +28,14 @@ export function start(root, transport, {links = false, lobby = true} = {}) {
     open,
     watch,
     watched,
+    back,
     view,
     entitle,
     size: null, // of the pictures, in pixels; null: not requested yet
     theme: preferredTheme(),
     invitations: [],
+    reviews: false, // whether the next recorded game is reviewed at once
+    returns: "", // whether one can go "back" to its table, or also "play" on there
   };
   root.classList.add("catbox");
   root.replaceChildren(
@@ -103,8 +106,16 @@ export function start(root, transport, {links = false, lobby = true} = {}) {
   // `called`: the names of the players, for a game that was played in this page; a file has those of its agents.
   function watch(message, called = null) {
     if (message.text !== undefined) frame.called = called;
+    if (message.text !== undefined && called === null) frame.returns = "";
     replay = {...replay, type: "replay", ...message};
     send(replay);
+  }
+
+  // Back to the table whose game was watched; `number`: to play on after so many actions, null: as it was left.
+  function back(number) {
+    replay = null;
+    send({type: "join", seat_key: seatKey});
+    if (number !== null) send({type: "again", deal: "from", number});
   }
 
   // Where in the recorded game this page is: a new connection resumes there.

@@ -14,6 +14,8 @@ export function createReplay(frame) {
   const view = element("div", {class: "field-row"});
   // The legal actions at a decision: the same list as at a table, but read-only.
   const weighed = createActions(null);
+  const back = pushButton("Back to the table", () => frame.back(null));
+  const playOn = pushButton("Play on from here", () => frame.back(at));
   const steps = element(
     "div",
     {class: "row"},
@@ -22,6 +24,8 @@ export function createReplay(frame) {
     playButton,
     pushButton("Forward", () => go(at + 1)),
     pushButton("Last", () => go(length)),
+    playOn,
+    back,
   );
   const controls = element(
     "section",
@@ -46,6 +50,8 @@ export function createReplay(frame) {
     at = joined.number;
     waiting = false;
     seat = joined.view;
+    playOn.hidden = frame.returns !== "play";
+    back.hidden = frame.returns === "";
     const options = [["", "all hands open"], ...(frame.called ?? joined.names).map((name, i) => [String(i), calledAt(name, i)])];
     const field = selection(options, seat === null ? "" : String(seat), (value) => {
       seat = value === "" ? null : Number(value);

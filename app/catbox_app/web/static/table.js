@@ -94,6 +94,7 @@ export function createTable(frame, mode) {
   // Shows the game that was played here; `reviews`: with a review of the own seat.
   function watchOwn(text, reviews) {
     frame.reviews = reviews;
+    frame.returns = joined.can_undo ? "play" : "back";
     frame.watch({text, game_number: 1, number: 0, seat: joined.seat}, called);
   }
 

@@ -56,9 +56,8 @@ def web(
     """
     require("catbox web", NEEDED, "web")
     from catbox_agents.specs import check_spec, load_parts
-    from catbox_app.web.guard import is_local
     from catbox_app.web.kept import KeptTables
-    from catbox_app.web.server import address_of, get_ready, listen, serve, web_app
+    from catbox_app.web.server import address_for_others, address_of, get_ready, listen, serve, web_app
     from catbox_app.web.tables import Tables
 
     for spec in agent or []:
@@ -77,7 +76,9 @@ def web(
     with listen(host, port) as listening:
         address = address_of(listening, host)
         console.print(Text(f"The table is at {address}   (Ctrl-C stops the server)"), soft_wrap=True)
-        if not is_local(host):
+        open_tables.address = address_for_others(listening, host)
+        if open_tables.address is not None:
+            console.print(Text(f"Others reach it at {open_tables.address}"), soft_wrap=True)
             warning = (
                 f"Listening on {host}: anyone who can reach this machine can open tables and run agents on it. Nothing "
                 "is encrypted: anyone who can read your network traffic can get the seat links, and so see the cards. "

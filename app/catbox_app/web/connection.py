@@ -91,7 +91,7 @@ class Connection:
 
     def _lobby(self, message: Message) -> None:
         theme = choice_of({"theme": self._viewer.theme, **message}, "theme", list(THEMES))
-        self._send(lobby(self._tables.also, theme))
+        self._send({**lobby(self._tables.also, theme), "address": self._tables.address})
 
     def _open(self, message: Message) -> None:
         game = game_of(message)

@@ -33,7 +33,7 @@ from catbox_app.rules import REWARD
 from catbox_app.web import STATIC
 from catbox_app.web.coach import Job
 from catbox_app.web.connection import Connection
-from catbox_app.web.guard import Guard
+from catbox_app.web.guard import Guard, is_local
 from catbox_app.web.kept import KeptTables, write
 from catbox_app.web.lobby import lobby
 from catbox_app.web.messages import Message, failed
@@ -297,6 +297,21 @@ def address_of(listening: socket.socket, host: str) -> str:
     port = listening.getsockname()[1]
     name = {"0.0.0.0": "127.0.0.1", "::": "[::1]"}.get(host, f"[{host}]" if ":" in host else host)
     return f"http://{name}:{port}/"
+
+
+def address_for_others(listening: socket.socket, host: str) -> str | None:
+    """The URL at which other machines of the network reach this one; None if the server is for this machine alone."""
+    if is_local(host):
+        return None
+    name = host
+    if host in ("0.0.0.0", "::"):
+        with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as route:
+            try:
+                route.connect(("192.0.2.1", 9))  # sends nothing: it only chooses the network
+                name = route.getsockname()[0]
+            except OSError:
+                name = socket.gethostname()
+    return address_of(listening, name)
 
 
 def server_of(app: ASGIApp) -> uvicorn.Server:

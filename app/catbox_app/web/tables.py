@@ -30,7 +30,8 @@ class Tables:
         idle_seconds: a table where nobody sits is closed after this time; one where nobody has played, after a twelfth.
         clock: the time in seconds; only differences matter.
 
-    ``recordings`` are files of recorded games that pages may watch, by secret keys.
+    ``recordings`` are files of recorded games that pages may watch, by secret keys; ``address`` is the URL at which
+    other machines reach the server, None if they cannot.
 
     The host runs the `due` jobs, and waits `seconds_to_wait` if there are none.
     """
@@ -45,6 +46,7 @@ class Tables:
     ) -> None:
         self.also, self.clock = list(also), clock
         self.recordings: dict[str, Path] = {}
+        self.address: str | None = None
         self._are_kept, self._most, self._idle_seconds = are_kept, most, idle_seconds
         self._tables: list[Table] = []
         self._opened_by: dict[Table, object] = {}

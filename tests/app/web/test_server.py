@@ -391,3 +391,27 @@ def test_a_page_that_only_sends_is_slowed_down_and_given_up(
             page.receive_text()
     assert closed.value.reason == "messages are not read"
     assert any(0 < seconds < 1 for seconds in waits)
+
+
+@pytest.mark.parametrize("host", ["127.0.0.1", "localhost"])
+def test_a_server_for_this_machine_has_no_address_for_others(host: str) -> None:
+    with server.listen(host, 0) as listening:
+        assert server.address_for_others(listening, host) is None
+
+
+def test_the_address_for_others_is_none_of_this_machine_alone() -> None:
+    with server.listen("0.0.0.0", 0) as listening:
+        address = server.address_for_others(listening, "0.0.0.0")
+        assert address is not None
+        assert f":{listening.getsockname()[1]}/" in address
+        assert "0.0.0.0" not in address
+
+
+def test_pages_are_told_the_address_for_their_invitations() -> None:
+    tables = Tables()
+    page = Page(tables)
+    page.send("lobby")
+    assert page.last("lobby")["address"] is None
+    tables.address = "http://192.0.2.7:8000/"
+    page.send("lobby")
+    assert page.last("lobby")["address"] == tables.address

@@ -23,6 +23,7 @@ export function start(root, transport, {links = false, lobby = true} = {}) {
   const frame = {
     links,
     agents: [],
+    address: null, // at which other machines reach the server
     estimates: false, // whether the table estimates points
     send,
     open,
@@ -127,6 +128,7 @@ export function start(root, transport, {links = false, lobby = true} = {}) {
     if (message.type === "lobby") {
       frame.agents = message.agents;
       frame.estimates = message.estimates;
+      frame.address = message.address;
       lobbyScreen ??= createLobby(frame);
       lobbyScreen.show(message);
       if (table !== null) table.receive(message);

@@ -79,7 +79,7 @@ export function createTable(frame, mode) {
     log.clear();
     summary.hide();
     quiet();
-    people.seated(message, frame.invitations);
+    people.seated(message, frame.invitations, frame.address);
     deal.seated(message);
     coach.offer(frame, message);
     coach.ask();

@@ -20,6 +20,7 @@ from catbox_agents.arena.records import write_records
 from catbox_agents.match import Match, with_names
 from catbox_agents.play import ask_policy
 from catbox_app.estimates import WORLDS, estimates
+from catbox_app.guide import Guide
 from catbox_env import Event, Game, GameState, Vec
 from catbox_env.core.show import last_position, styled_text
 
@@ -55,11 +56,18 @@ REST = 0.05
 class Display:
     """What a viewer sees of a game at the terminal.
 
-    ``names``: of the seats; ``viewer``: the seat that looks; None: all hands open.
+    ``names``: of the seats; ``viewer``: the seat that looks; None: all hands open; ``guide``: explains what happens.
     """
 
-    def __init__(self, console: Console, game: Game, names: Sequence[str], viewer: int | None) -> None:
-        self.console, self.game, self.names, self.viewer = console, game, names, viewer
+    def __init__(
+        self,
+        console: Console,
+        game: Game,
+        names: Sequence[str],
+        viewer: int | None,
+        guide: Guide | None = None,
+    ) -> None:
+        self.console, self.game, self.names, self.viewer, self.guide = console, game, names, viewer, guide
         self._hinted = False
 
     def position(self, state: GameState) -> Text:
@@ -92,6 +100,13 @@ class Display:
             told.insert(min([*ends, len(events)]), drawn)
         for line in told:
             self.console.print(line, soft_wrap=not self.console.is_terminal)
+        if self.guide is not None:
+            self.tell_guide(self.guide.lines(events))
+
+    def tell_guide(self, lines: Iterable[str]) -> None:
+        """Print what a newcomer should know."""
+        for line in lines:
+            self.console.print(Text(f"  → {line}", style="cyan"))
 
     def hint(self, state: GameState) -> None:
         """Print the expected outcome of each legal action for the seat to move."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 from playwright.sync_api import Page, expect
 
+from catbox_app.guide import LINES
 from tests.web.conftest import NewPage
 from tests.web.table import (
     buttons,
@@ -252,3 +253,16 @@ def test_the_end_of_a_game_leads_to_its_review(new_page: NewPage) -> None:
     page.get_by_role("button", name="Forward").click()
     page.get_by_role("button", name="Play on from here").click()
     expect(page.locator(".table.play .status")).not_to_have_text("The game is over")
+
+
+def test_a_first_game_is_explained(new_page: NewPage) -> None:
+    page = new_page()
+    page.get_by_role("button", name="My first game: explain what happens").click()
+    wait_for_turn(page)
+    guide = page.locator(".guide li")
+    expect(guide).to_have_text([LINES["cat_in_the_box_v0"]["begin"]])
+    play(page)
+    expect(guide.first).to_have_text("That card is out of the round, and nobody else sees it.")
+    for _ in range(3):
+        play(page)
+    expect(guide).not_to_have_count(0)

@@ -13,6 +13,8 @@ from rich.text import Text
 
 from catbox_agents.match import Match
 from catbox_agents.specs import BEST, best_agent
+from catbox_app.guide import SEED as GUIDED
+from catbox_app.guide import Guide
 from catbox_app.options import AGENTS, GameOptions, SaveGame, Seed, agents_argument, choose_game, fill
 from catbox_app.output import check_writable
 from catbox_app.rules import command_line
@@ -55,6 +57,9 @@ def play(
             help="Before each of your moves, show the expected points and risks of every action, from sampled worlds.",
         ),
     ] = False,
+    guide: Annotated[
+        bool, typer.Option("--guide", help="A first game: explain what happens when it first happens.")
+    ] = False,
     save: SaveGame = None,
     seed: Seed = None,
 ) -> None:
@@ -66,18 +71,21 @@ def play(
 
     catbox play easy normal hard --rounds match --seed 7 --hint
 
+    catbox play easy --players 3 --guide
+
     catbox play runs/quick --save mine.jsonl
     """
     chosen = choose_game(agents or [BEST], game)
     check_writable(save, replaces=False)
     others = fill(agents or [best_agent(chosen)], chosen.num_players - 1)
     check_seat("seat", seat, chosen.num_players)
+    seed = GUIDED if guide and seed is None else seed
     match = Match(chosen, [*others[:seat], None, *others[seat:]], seed)
     console = Console()
     names = list(match.names)
     if len({name for other, name in enumerate(names) if other != seat}) == 1:  # it need not be repeated
         names = ["you" if other == seat else "" for other in range(len(names))]
-    display = Display(console, chosen, names, seat)
+    display = Display(console, chosen, names, seat, Guide(chosen.id) if guide else None)
     against = escape(
         ", ".join(dict.fromkeys(name for other, name in enumerate(match.names) if other != seat))
     )
@@ -89,6 +97,8 @@ def play(
     again = command_line("play", agents or [], chosen, match.seed, seat)
     same_deal = Text(f"Seed {match.seed}. The same deal again: {again}")
     console.print(same_deal, soft_wrap=True)
+    if display.guide is not None:
+        display.tell_guide([display.guide.begin])
     try:
         with saving(match, save, console):
             while not match.is_over:

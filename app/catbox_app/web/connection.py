@@ -110,9 +110,10 @@ class Connection:
                 "out"
             )
         pace = number_of({"pace": 0.8, **message}, "pace", 0, LONGEST_PAUSE)
+        guided = check_flag("guide", message.get("guide", False))
 
         def opened(match: Match) -> None:
-            self._send(self._tables.open(match, specs, pace, self._page).opened())
+            self._send(self._tables.open(match, specs, pace, self._page, guided).opened())
 
         self._begin(lambda: new_match(game, specs, seed), opened)
 

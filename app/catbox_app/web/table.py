@@ -8,6 +8,7 @@ from typing import Any
 
 from catbox_agents.arena.records import record_lines
 from catbox_agents.match import Decision, Match
+from catbox_app.guide import Guide
 from catbox_app.rules import command_line
 from catbox_app.web.coach import Job, Viewer
 from catbox_app.web.messages import Failed, Message, Refused, events, failed, joined, position, told_seed
@@ -31,6 +32,7 @@ class Table:
         pace: seconds between the actions of agents.
         clock: the time in seconds; only differences matter.
         keys: the secret keys of the seats, None for an agent's. Default: new ones.
+        is_guided: whether what happens for the first time is explained.
 
     Attributes (read-only): the above; ``keys``: the secret key of each person's seat, None for an agent's; ``used``:
     when it was last used; ``changes``: counts everything that happens; ``trouble``: why the agent to move cannot play;
@@ -44,7 +46,9 @@ class Table:
         pace: float,
         clock: Callable[[], float],
         keys: Sequence[str | None] | None = None,
+        is_guided: bool = False,
     ) -> None:
+        self.is_guided = is_guided
         self.match, self.specs, self.pace = match, list(specs), pace
         self.keys = list(keys or [secrets.token_urlsafe(16) if spec == PERSON else None for spec in specs])
         self.viewers: dict[int, Viewer] = {}
@@ -265,7 +269,8 @@ class Table:
         others = [spec for spec in self.specs if spec != PERSON]
         command = command_line("play", others, self.game, self.match.seed, seat) if self.is_for_one else None
         told = joined(self.game, "play", self.match.names, seat, seed, command)
-        viewer.send({**told, "can_undo": self.is_for_one})
+        guide = Guide(self.game.id).begin if self.is_guided else ""
+        viewer.send({**told, "can_undo": self.is_for_one, "guide": guide})
         viewer.send(self._people())  # before the events, which name them
         self._tell_events(seat, viewer, max(0, len(self.match.actions) - TOLD_AGAIN))
         self.show(seat)
@@ -273,8 +278,12 @@ class Table:
             viewer.send(failed(self.trouble, "agent"))
 
     def _tell_events(self, seat: int, viewer: Viewer, first: int) -> None:
-        for number, told in enumerate(self.match.events(seat, first), first + 1):
-            viewer.send(events(number, told, self.match.names))
+        guide = Guide(self.game.id if self.is_guided else "")
+        for number, told in enumerate(self.match.events(seat, 0 if self.is_guided else first)):
+            lines = guide.lines(told)
+            if not self.is_guided or number >= first:
+                at = number + 1 if self.is_guided else first + number + 1
+                viewer.send({**events(at, told, self.match.names), "guide": lines})
 
     def _tell_people(self) -> None:
         for viewer in self.viewers.values():

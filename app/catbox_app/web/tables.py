@@ -60,13 +60,15 @@ class Tables:
         """Add a job for `due` to return."""
         self._jobs.append(job)
 
-    def open(self, match: Match, specs: Sequence[str], pace: float, page: object) -> Table:
+    def open(
+        self, match: Match, specs: Sequence[str], pace: float, page: object, is_guided: bool = False
+    ) -> Table:
         """Open a new table for ``page``. Raises `Failed` if there is no room."""
         self.close_idle()
         own = [table for table in self._tables if self._opened_by.get(table) is page]
         self._make_room(own, MAX_OF_A_PAGE, "that one page may open. Play on at one of them")
         self._make_room(self._tables, self._most, "that this server allows. Try again later")
-        table = self.add(Table(match, specs, pace, self.clock))
+        table = self.add(Table(match, specs, pace, self.clock, is_guided=is_guided))
         self._opened_by[table] = page
         return table
 

@@ -14,6 +14,8 @@ const PACES = [
 ];
 const YOU = "you";
 const PERSON = "person";
+// The deal of a guided game.
+const GUIDED = 3;
 // The largest file of games that the table takes, in bytes.
 const LARGEST_FILE = 4 << 20;
 
@@ -79,6 +81,7 @@ export function createLobby(frame) {
       element("fieldset", {}, element("legend", {}, "Who sits where"), levels, seats, moved, several, note),
     ),
     openButton,
+    pushButton("My first game: explain what happens", guided, {class: "first-game"}),
     panel(
       "Open a saved game",
       "watch",
@@ -218,6 +221,13 @@ export function createLobby(frame) {
       groups.set(agent.group, [...(groups.get(agent.group) ?? []), [agent.spec, agent.title]]);
     }
     return [["People", people], ...[...groups].map(([group, rest]) => [capital(group), rest])];
+  }
+
+  // A fixed deal against easy opponents, explained.
+  function guided() {
+    const players = game.players.find((number) => number >= 3) ?? game.players[0];
+    const seats = Array.from({length: players}, (_, seat) => (seat === 0 ? PERSON : "easy"));
+    frame.open({type: "open", game: game.id, players, rules: {}, seats, seed: GUIDED, pace: 1.6, guide: true}, 0);
   }
 
   function open(event) {

@@ -31,13 +31,14 @@ export function createTable(frame, mode) {
   const status = element("h2", {class: "status", tabindex: -1});
   // At a table the log announces what happens; in a replay it holds the whole game, and this line announces each action.
   const said = element("p", {class: "said", ...(replay === null ? {"aria-hidden": "true"} : {role: "status"})});
+  const guide = element("ul", {class: "guide", role: "status", hidden: true}); // of a first game
   const turn = element("p", {class: "spoken", role: "status"}); // what a screen reader says on your turn
   const notice = element("p", {class: "notice", role: "alert", hidden: true, onclick: quiet});
   let fading = 0; // the timer of the notice
   const undo = pushButton("Undo", () => frame.send({type: "undo"}), {class: "undo", hidden: true});
   const stage = element("section", {class: "stage", "aria-label": "Table"}, picture.node);
   const moves = element("section", {class: "moves", "aria-label": "Your move"}, status, undo, actions.node, turn);
-  const below = replay === null ? [said, coach.told, notice, moves] : [replay.controls, said, coach.told, notice, replay.below];
+  const below = replay === null ? [guide, said, coach.told, notice, moves] : [replay.controls, said, coach.told, notice, replay.below];
   const centre = element("div", {class: "centre"}, stage, ...below);
   const side = element("div", {class: "side"}, summary.node, rounds.node, people.node, review?.node ?? "", log.node, coach.node);
   const node = element(
@@ -51,6 +52,7 @@ export function createTable(frame, mode) {
   let called = []; // the names, as the messages have them
   let number = -1; // actions played, as far as the page has seen
   let busy = false; // an action is on its way
+  let explained = false; // whether the guide has been read: what it says next replaces it
   let roundEnd = null; // {number, lines} of the last end of a round
   let position = null;
   let shown = [new Map(), []]; // what the coach says of the position
@@ -83,6 +85,9 @@ export function createTable(frame, mode) {
     deal.seated(message);
     coach.offer(frame, message);
     coach.ask();
+    guide.hidden = !message.guide;
+    explained = true;
+    explain(message.guide ? [message.guide] : []);
     if (replay === null) return;
     replay.opened(message);
     review.clear(message.view);
@@ -114,8 +119,16 @@ export function createTable(frame, mode) {
 
   function takeEvents(message) {
     log.add(message);
+    if (message.guide?.length > 0) explain(message.guide);
     if (endsRound(message.lines)) roundEnd = message;
     if (replay === null) said.textContent = log.latest();
+  }
+
+  // The guide keeps what it has said since one's last action.
+  function explain(lines) {
+    if (explained && lines.length > 0) guide.replaceChildren();
+    explained = false;
+    guide.append(...lines.map((line) => element("li", {}, line)));
   }
 
   function takePosition(message) {
@@ -181,6 +194,7 @@ export function createTable(frame, mode) {
   function act(action) {
     if (busy || replay !== null || position === null) return;
     busy = frame.send({type: "act", action, number});
+    explained = true;
     summary.hide();
     side.prepend(rounds.node); // in one column, the board comes first again
     quiet();

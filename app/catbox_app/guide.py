@@ -1,0 +1,57 @@
+"""The guide of a first game: a line for each thing when it happens for the first time."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from catbox_env import Event
+
+#: The seed of the deal that is guided: much happens in it.
+SEED = 3
+#: For each game, by the kind of an event, what a newcomer should know; "begin": before the first.
+LINES = {
+    "cat_in_the_box_v0": {
+        "begin": "First everybody puts a card aside, then bids how many tricks to win. A card has a number, but no "
+        "colour yet.",
+        "discard": "That card is out of the round, and nobody else sees it.",
+        "bid": "Win exactly as many tricks as you bid, and your largest connected group of tokens counts as a bonus.",
+        "play": "To play a card is to declare its colour: its cell on the board must be free, and gets your token.",
+        "x_token_lost": "Whoever does not follow the led colour gives up its X-token, and never declares that colour "
+        "again in this round.",
+        "trump_broken": "Red is trump: it beats every other colour, but cannot be led before somebody has played it.",
+        "trick_won": "The highest red card wins the trick, or else the highest of the led colour. The winner leads.",
+        "paradox": "None of these cards can have any colour: a paradox. It ends the round, and costs a point for each "
+        "trick won.",
+        "score": "A point for each trick, and the bonus where the bid was hit.",
+    },
+    "cat_te_v0": {
+        "begin": "Six tricks, no trump. Only the last one pays, so keep the cards that can win it.",
+        "play": "Follow the led suit, or fold. The highest card of the led suit wins the trick.",
+        "fold": "A folded card lies face down: it cannot win, and nobody else ever sees it.",
+        "trick_won": "The winner leads the next trick.",
+        "eliminated": "Whoever has won none of the first four tricks is out.",
+        "choose": "In the blind trick the others choose face down, and all cards are shown together.",
+        "claim": "Whoever has the card above the upturned one may claim the side pot.",
+        "score": "The winner of the last trick takes an ante from everybody.",
+    },
+    "petrify_v0": {
+        "begin": "The number under your pawn says how many steps you walk. If you cannot move, you turn to stone.",
+        "move": "The tile where a walk began closes for good.",
+        "teleport": "A teleport takes a pawn on, to a free tile of its colour.",
+        "rotation": "A zero moves every pawn to where the next player's stood.",
+        "petrified": "No walk of the right length was left: this pawn is stone, and stays in the way.",
+    },
+}
+
+
+class Guide:
+    """What to tell a newcomer to a game, each line once. ``begin`` is the first."""
+
+    def __init__(self, game_id: str) -> None:
+        self._lines = dict(LINES.get(game_id, {}))
+        self.begin = self._lines.pop("begin", "")
+
+    def lines(self, events: Iterable[Event]) -> list[str]:
+        """What ``events`` show for the first time."""
+        found = [self._lines.pop(event.kind, "") for event in events]
+        return [line for line in found if line]

@@ -131,7 +131,10 @@ def test_other_deals(new_page: NewPage) -> None:
     seed, hand = page.locator(".seed code"), page.locator(".picture [aria-label^='your hand']")
     dealt = hand.get_attribute("aria-label")
     play(page)
-    page.get_by_role("button", name="Same deal", exact=True).click()
+    at = number(page)
+    page.get_by_role("button", name="Same deal", exact=True).click()  # it would lose the game
+    assert number(page) == at
+    page.get_by_role("button", name="Same deal: leave this game?").click()
     expect(page.locator(".table")).to_have_attribute("data-number", "0")
     assert hand.get_attribute("aria-label") == dealt
     expect(seed).to_have_text("11")

@@ -10,6 +10,8 @@ const AGAIN = [
   ["next_seat", "Same deal, next seat"],
 ];
 
+// How long a button asks whether it is meant, in milliseconds.
+const ASKING_MS = 5_000;
 const TITLES = {next_seat: "The same cards, from the next player's seat"};
 
 /** The panel. `playing`: whether a game is played, not watched. `watch(text)` shows the game of a saved file. */
@@ -46,12 +48,14 @@ export function createDeal(send, playing, watch) {
   );
   const save = pushButton("Save the game", () => send({type: "save"}));
   let alone = true;
+  let under = false; // whether a game is under way
   let watched = ""; // whether the next file is to be watched ("watch", "review"), not kept
 
   return {node, seated, ended: showSeed, show, take, buttonsAtTheEnd};
 
   // A saved game holds the cards of all seats: it is available at the end.
-  function show(over) {
+  function show(over, begun) {
+    under = begun && !over;
     again.hidden = !playing || over; // then the buttons are beside the result
     for (const button of again.children) button.disabled = !over && (!alone || button === save);
     save.title = over ? "" : "Available when the game is over: the file holds the cards of all seats";
@@ -76,9 +80,22 @@ export function createDeal(send, playing, watch) {
 
   // Several people have all seen the deal: only a new one can follow.
   function buttonsAgain() {
-    return AGAIN.filter(([kind]) => alone || kind === "new").map(([kind, words]) =>
-      pushButton(words, () => send({type: "again", deal: kind}), {title: TITLES[kind] ?? null}),
-    );
+    return AGAIN.filter(([kind]) => alone || kind === "new").map(([kind, words]) => {
+      const begin = () => send({type: "again", deal: kind});
+      const button = pushButton(words, () => (under ? ask(button, words, begin) : begin()), {title: TITLES[kind] ?? null});
+      return button;
+    });
+  }
+
+  // A game under way is lost only by a second press.
+  function ask(button, words, begin) {
+    if (button.dataset.asked === "") return begin();
+    button.dataset.asked = "";
+    button.textContent = `${words}: leave this game?`;
+    setTimeout(() => {
+      delete button.dataset.asked;
+      button.textContent = words;
+    }, ASKING_MS);
   }
 
   function buttonsAtTheEnd() {

@@ -174,7 +174,7 @@ export function createTable(frame, mode) {
     const lost = actions.show(legal.map((one) => ({...one, text: names.within(one.text)})));
     // The status line has the focus while others move.
     if (document.activeElement === status && !actions.focus()) picture.choices()[0]?.focus({preventScroll: true});
-    deal.show(waits === "over");
+    deal.show(waits === "over", position.can_undo);
     undo.hidden = !joined.can_undo;
     undo.disabled = !position.can_undo;
     if (lost) status.focus({preventScroll: true});

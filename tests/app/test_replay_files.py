@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from catbox_agents import read_record
-from catbox_app.web.exported import recorded_messages, replay_page
+from catbox_app.web.exported import bundled, recorded_messages, replay_page
 from catbox_app.web.recording import RecordedGame, Recording
 from catbox_app.web.tables import Tables
 from tests.app.table import TINY, refused, run
@@ -217,3 +217,11 @@ def test_a_damaged_file_is_refused_in_every_way_of_showing_it(saved: Path, tmp_p
     page.send("replay", key="k")
     page.tables.run_due()
     assert re.search(said, page.last("failed")["text"])
+
+
+def test_the_modules_of_the_page_share_no_name() -> None:
+    """They become one script in an exported page."""
+    names = re.findall(
+        r"^(?:async )?(?:const|let|function|class) (\w+)", bundled("app.js", "recorded.js"), re.MULTILINE
+    )
+    assert sorted(names) == sorted(set(names))

@@ -1,7 +1,7 @@
 // The front end: lobby, table and replay, driven by the messages of docs/protocol.md.
 // It knows no game's rules: pictures, events and legal actions all come from the table.
 
-import {element, pushButton} from "./dom.js";
+import {element, pushButton, shape} from "./dom.js";
 import {createLobby} from "./lobby.js";
 import {keepInThisTab, keepSetting, ofThisTab, preferredTheme} from "./settings.js";
 import {sizeFor} from "./picture.js";
@@ -284,13 +284,8 @@ function turned(seats, seat) {
 
 // The logo: a cat in a box.
 function mark() {
-  const space = "http://www.w3.org/2000/svg";
-  const drawing = document.createElementNS(space, "svg");
-  drawing.setAttribute("viewBox", "0 0 32 32");
-  drawing.setAttribute("aria-hidden", "true");
-  const outline = document.createElementNS(space, "path");
-  outline.setAttribute("d", "M8 14V4l6 5h4l6-5v10h1a3 3 0 0 1 3 3v9a3 3 0 0 1-3 3H7a3 3 0 0 1-3-3v-9a3 3 0 0 1 3-3z");
-  outline.setAttribute("fill", "currentColor");
-  drawing.append(outline);
+  const drawing = shape("svg", {viewBox: "0 0 32 32", "aria-hidden": "true"});
+  const d = "M8 14V4l6 5h4l6-5v10h1a3 3 0 0 1 3 3v9a3 3 0 0 1-3 3H7a3 3 0 0 1-3-3v-9a3 3 0 0 1 3-3z";
+  drawing.append(shape("path", {d, fill: "currentColor"}));
   return drawing;
 }

@@ -20,6 +20,13 @@ export function element(tag, attributes = {}, ...children) {
   return node;
 }
 
+/** An SVG element. */
+export function shape(kind, attributes = {}) {
+  const drawn = document.createElementNS("http://www.w3.org/2000/svg", kind);
+  for (const [key, value] of Object.entries(attributes)) drawn.setAttribute(key, value);
+  return drawn;
+}
+
 /** A button with the label `words`. */
 export function pushButton(words, onclick, attributes = {}) {
   return element("button", {type: "button", onclick, ...attributes}, words);

@@ -1,9 +1,8 @@
 // The picture of a position: the SVG of the table, whose legal actions can be clicked and reached by keyboard.
 
-import {element} from "./dom.js";
+import {element, shape} from "./dom.js";
 import {setting} from "./settings.js";
 
-const SPACE = "http://www.w3.org/2000/svg";
 // The smallest size of a touch target, in pixels.
 const FINGER = 44;
 // How long something takes to move from one picture to the next, in milliseconds.
@@ -45,7 +44,7 @@ export function createPicture(act, say, names) {
         continue;
       }
       button.setAttribute("tabindex", "0");
-      const tip = document.createElementNS(SPACE, "title");
+      const tip = shape("title");
       const parts = [button.getAttribute("aria-label"), button.getAttribute("aria-description")];
       tip.textContent = parts.filter((words) => words !== null).join(", ");
       button.prepend(tip);
@@ -78,9 +77,7 @@ export function createPicture(act, say, names) {
       const words = [...choice.closest("g[transform]").querySelectorAll("text")].map((one) => one.getBBox());
       const over = words.some((one) => one.x < box.x + box.width && one.x + one.width > box.x && one.y < inside + height && one.y + 0.8 * one.height > inside);
       const place = [box.x + 3, over ? box.y + box.height + 1.5 : inside];
-      const bar = document.createElementNS(SPACE, "g");
-      bar.setAttribute("class", best.includes(action) ? "coach-bar best" : "coach-bar");
-      bar.setAttribute("aria-hidden", "true");
+      const bar = shape("g", {class: best.includes(action) ? "coach-bar best" : "coach-bar", "aria-hidden": "true"});
       bar.append(
         rectangle("ground", place[0], place[1], width, height),
         rectangle("share", place[0], place[1], Math.max(1.5, width * values.get(action).share), height),
@@ -176,11 +173,7 @@ function leadsOf(card) {
 }
 
 function rectangle(name, x, y, width, height) {
-  const drawn = document.createElementNS(SPACE, "rect");
-  for (const [key, value] of Object.entries({class: name, x, y, width, height, rx: Math.min(8, height / 2)})) {
-    drawn.setAttribute(key, value);
-  }
-  return drawn;
+  return shape("rect", {class: name, x, y, width, height, rx: Math.min(8, height / 2)});
 }
 
 // The nearest choice in the direction [right, down]; distance to the side counts twice. If there is none, the next one
@@ -245,7 +238,7 @@ function move(before, places, picture) {
     for (const name of ["data-key", "data-from", "data-to"]) ghost.removeAttribute(name);
     ghost.setAttribute("aria-hidden", "true");
     ghost.setAttribute("transform", one.parentNode.closest("g[transform]")?.getAttribute("transform") ?? "");
-    const inner = document.createElementNS(SPACE, "g");
+    const inner = shape("g");
     inner.append(...ghost.childNodes);
     ghost.append(inner);
     picture.append(ghost);

@@ -1,8 +1,7 @@
 // The review of a recorded game: the expected lead through the game, and the decisions that cost most.
 
-import {element, panel, pushButton, seatToken, withMinus} from "./dom.js";
+import {element, panel, pushButton, seatToken, shape, withMinus} from "./dom.js";
 
-const SPACE = "http://www.w3.org/2000/svg";
 const WIDTH = 320;
 const HEIGHT = 110;
 // So many decisions are named.
@@ -14,12 +13,10 @@ const COSTLIEST = 3;
  */
 export function createReview(begin, go, names, viewed) {
   const told = element("p", {role: "status"});
-  const graph = document.createElementNS(SPACE, "svg");
+  const graph = shape("svg", {viewBox: `0 0 ${WIDTH} ${HEIGHT}`, role: "img"});
   const list = element("ul", {class: "mistakes"});
   const start = pushButton("Review", () => review(viewed()));
   const node = panel("Review", "review", told, graph, list, element("div", {class: "row"}, start));
-  graph.setAttribute("viewBox", `0 0 ${WIDTH} ${HEIGHT}`);
-  graph.setAttribute("role", "img");
   let decisions = [];
 
   return {node, review, receive, clear};
@@ -96,10 +93,4 @@ export function createReview(begin, go, names, viewed) {
     const open = pushButton(`Action ${number + 1}`, () => go(number), {"aria-label": `Go to action ${number + 1}: ${words}`});
     return element("li", {}, seatToken(seat), element("span", {class: "told"}, names.within(words)), open, show);
   }
-}
-
-function shape(kind, attributes) {
-  const drawn = document.createElementNS(SPACE, kind);
-  for (const [key, value] of Object.entries(attributes)) drawn.setAttribute(key, value);
-  return drawn;
 }

@@ -319,15 +319,14 @@ class Game(ABC):
         Raises ``ValueError``, naming the action, for a sequence that the rules forbid with any cards of the others, or
         that fits none of 131,000 sampled worlds, and for a round without a deal.
         """
-        from catbox_env.core.seen import apply_as_seen, begin_as_seen
-
+        seen = importlib.import_module("catbox_env.core.seen")  # it imports this module
         random = np.random.default_rng(seed_sequence(seed))
         if not len(deals):
             raise ValueError("deals=[]: expected what the seat sees of the deal of the first round")
-        state, later = begin_as_seen(self, seat, deals[0], random), [*deals[1:]]
+        state, later = seen.begin_as_seen(self, seat, deals[0], random), [*deals[1:]]
         for number, action in enumerate(actions):
             try:
-                state = apply_as_seen(state, seat, action, random, later[0] if later else None).after
+                state = seen.apply_as_seen(state, seat, action, random, later[0] if later else None).after
             except ValueError as error:
                 raise ValueError(f"actions[{number}]: {error}") from None
             if state.round_ended and not state.is_terminal():
@@ -574,12 +573,11 @@ class Game(ABC):
         return deal
 
     def _make_rules(self, options: dict[str, Any]) -> Any:
-        from catbox_env.core.registry import GAMES, game_class
-
+        registry = importlib.import_module("catbox_env.core.registry")  # it imports this module
         known = [field.name for field in fields(self.rules_class)]
         for name in options:
             if name not in known:
-                others = [other for other in GAMES if name in game_class(other).rules_class.__annotations__]
+                others = [other for other in registry.GAMES if name in registry.game_class(other).rules_class.__annotations__]
                 hint = f"; it is an option of {' and '.join(others)}" if others else closest(name, known)
                 raise ValueError(
                     f"unknown option {name!r} of {self.id}: expected reward, rules or one of {', '.join(known)}{hint}"

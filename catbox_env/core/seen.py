@@ -14,7 +14,6 @@ import numpy as np
 from catbox_env.core.checks import brief, check_seat, is_integer
 from catbox_env.core.game import MAX_AT_ONCE, Game, GameState
 from catbox_env.core.kernels import HIDDEN, copy_records
-from catbox_env.core.show import explain_refusal
 
 #: Worlds that are sampled before an action counts as impossible.
 MOST_WORLDS = 2**17
@@ -57,7 +56,7 @@ def apply_as_seen(
         if (taken := _fitting(world, action)) is None:
             if action != HIDDEN:
                 why = (
-                    f"player_{mover} cannot {game.action_to_string(action)}: {explain_refusal(world, action)}"
+                    f"player_{mover} cannot {game.action_to_string(action)}: {game._why_illegal(world.record, action)}"
                 )
             continue
         before = world.clone()

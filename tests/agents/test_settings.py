@@ -53,7 +53,7 @@ def test_settings_are_read(spec: str, settings: dict[str, Any]) -> None:
     [
         (
             "search:world=3",
-            r"unknown setting 'world'; did you mean 'worlds' or 'normal'\?; expected worlds=..., policy=..., opp",
+            r"unknown setting 'world'; did you mean 'worlds'\?; expected worlds=..., policy=..., opp",
         ),
         ("search:fest", r"unknown setting 'fest'; did you mean 'fast'"),
         ("search:", "unknown setting ''"),

@@ -577,7 +577,8 @@ class Game(ABC):
         known = [field.name for field in fields(self.rules_class)]
         for name in options:
             if name not in known:
-                others = [other for other in registry.GAMES if name in registry.game_class(other).rules_class.__annotations__]
+                rules = {other: registry.game_class(other).rules_class for other in registry.GAMES}
+                others = [other for other, each in rules.items() if name in each.__annotations__]
                 hint = f"; it is an option of {' and '.join(others)}" if others else closest(name, known)
                 raise ValueError(
                     f"unknown option {name!r} of {self.id}: expected reward, rules or one of {', '.join(known)}{hint}"

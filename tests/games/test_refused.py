@@ -145,7 +145,7 @@ REFUSED_DEALS: list[tuple[str, Any, str]] = [
     (CAT_TE, cards(SPADES, "AH KH QH JH 10H 1H"), "card '1H'; expected a rank"),
     (CAT_TE, {"hands": [SPADES.split(), [0, 1, 2, 3, 4, 52]]}, "card 52"),
     (CAT_TE, cards(SPADES, HEARTS, upturned="2C"), "upturned='2C'; expected no upturned card"),
-    (CAT_TE, cards(SPADES, HEARTS, dealer=1), "dict with these keys"),
+    (CAT_TE, cards(SPADES, HEARTS, leader=1), "dict with these keys"),
     (CAT_TE, {"hands": [SPADES.split(), None]}, "deal: None in hands; expected a sequence of cards"),
     (CAT_TE, "AS", "deal='AS'"),
     (PETRIFY, Board(TILES[:2], [0, 8]), r"rows of \[3, 3\] tiles; expected 3 rows of 3"),

@@ -55,7 +55,8 @@ def apply_as_seen(
     for world in _worlds(state, seat, action, random):
         if (taken := _fitting(world, action)) is None:
             if action != HIDDEN:
-                why = f"player_{mover} cannot {game.action_to_string(action)}: {game._why_illegal(world.record, action)}"
+                reason = game._why_illegal(world.record, action)
+                why = f"player_{mover} cannot {game.action_to_string(action)}: {reason}"
             continue
         before = world.clone()
         world.apply_action(taken)

@@ -305,7 +305,7 @@ def test_a_network_of_ones_own_becomes_an_agent_for_every_command(
         ([(np.full((4, 3), np.nan), np.ones(4))], "not finite"),
         (
             [(np.ones((4, 3)), np.ones(4)), (np.ones((5, 4)), np.ones(5))],
-            "a network of 3 inputs and 5 outputs, expected",
+            "it has 3 inputs and 5 outputs, cat_in_the_box_v0 219 and 35",
         ),
     ],
 )

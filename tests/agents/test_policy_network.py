@@ -129,7 +129,7 @@ def test_what_does_not_fit_is_refused() -> None:
     with pytest.raises(ValueError, match="masks int64: expected bool"):
         network.logits(vectors, features, mask.astype(np.int64) * 1000)
     other = MLP(np.ones(7, np.float32), (4,), game.num_actions).initialise(torch.Generator(), 1.0)
-    with pytest.raises(ValueError, match=rf"a network of 7 inputs and {game.num_actions} outputs, expected"):
+    with pytest.raises(ValueError, match=rf"it has 7 inputs and {game.num_actions} outputs, {game.id} 219 and"):
         PolicyAgent(other, game)
     arrays, described = network.arrays(), network.describe()
     for name in arrays:

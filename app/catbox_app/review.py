@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass
 from typing import Any
 
 import catbox_env
 from catbox_agents import GameRecord
 from catbox_app.estimates import estimates
+from catbox_env import GameState
 
 #: The most decisions that are named as costly.
 COSTLIEST = 3
@@ -53,17 +54,19 @@ class Review:
 
     def __init__(self, record: GameRecord, seats: Collection[int]) -> None:
         self.game = catbox_env.make_game(record.game.id, **{**record.game.options, "reward": "score"})
-        self.actions = record.actions
-        self._states = [state.clone() for state in replace(record, game=self.game).positions()]
+        self.deals, self.actions = record.deals, record.actions
         self.numbers = [
             number
-            for number, state in enumerate(self._states[:-1])
-            if state.current_player in seats and len(state.legal_actions()) > 1
+            for number in range(len(self.actions))
+            if (state := self._after(number)).current_player in seats and len(state.legal_actions()) > 1
         ]
+
+    def _after(self, number: int) -> GameState:
+        return self.game.replay(self.deals, self.actions[:number], seed=0)
 
     def decision(self, number: int) -> Reviewed:
         """What the decision after ``number`` actions was worth."""
-        state, action = self._states[number], self.actions[number]
+        state, action = self._after(number), self.actions[number]
         seat, points = state.current_player, state.returns()
         before = points[seat] - (sum(points) - points[seat]) / (len(points) - 1)
         tried = {one.action: one for one in estimates(self.game, state.observation(seat))}

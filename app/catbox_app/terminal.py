@@ -8,20 +8,18 @@ import sys
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
+from typing import Any
 
-import numpy as np
 from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
 from catbox_agents import Agent, AgentError
-from catbox_agents.agent import tells_policy
 from catbox_agents.arena.records import write_records
 from catbox_agents.match import Match, with_names
-from catbox_agents.play import ask_policy
 from catbox_app.estimates import WORLDS, estimates
 from catbox_app.guide import Guide
-from catbox_env import Event, Game, GameState, Vec
+from catbox_env import Event, Game, GameState
 from catbox_env.core.show import last_position, styled_text
 
 #: The most actions whose reasons are shown.
@@ -138,25 +136,18 @@ class Display:
                 Text(f"{told} are alike: the differences are within their errors.", style="dim")
             )
 
-    def _policy(self, agent: Agent | None, state: GameState) -> None:
-        """Print the probabilities of an agent that gives them."""
-        if agent is None or not tells_policy(agent):
-            self.console.print("(this agent gives neither reasons nor probabilities)")
-            return
-        vec = Vec(self.game, 1, seed=0, history=True, auto_deal=False)
-        vec.set_states(state)
-        policy = ask_policy(agent, type(agent).__name__, vec, np.zeros(1, np.int64))[0]
-        table = Table("action", title="probability of each action")
-        table.add_column("probability", justify="right")
-        for action in sorted(state.legal_actions(), key=lambda action: -policy[action])[:MAX_REASONS]:
-            table.add_row(self.game.action_to_string(action), f"{policy[action]:.1%}")
-        self.console.print(table)
-
-    def reasons(self, agent: Agent | None, state: GameState) -> None:
-        """Print the reasons of an agent for its best actions, or else their probabilities."""
+    def reasons(self, agent: Agent | None, state: GameState, policy: Sequence[Sequence[Any]] | None) -> None:
+        """Print the reasons of an agent for its best actions, or else its ``policy``, pairs (action, probability)."""
         explain: Callable[..., dict[int, dict[str, float]]] | None = getattr(agent, "explain", None)
+        if explain is None and policy is not None:
+            table = Table("action", title="probability of each action")
+            table.add_column("probability", justify="right")
+            for action, chance in sorted(policy, key=lambda pair: -pair[1])[:MAX_REASONS]:
+                table.add_row(self.game.action_to_string(action), f"{chance:.1%}")
+            self.console.print(table)
+            return
         if explain is None:
-            self._policy(agent, state)
+            self.console.print("(this agent gives neither reasons nor probabilities)")
             return
         try:
             reasons = explain(state.observation(state.current_player), state.action_mask())

@@ -13,7 +13,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field, fields
-from typing import Any, ClassVar, NamedTuple, Self
+from typing import Any, ClassVar, NamedTuple, Self, cast
 
 import numpy as np
 
@@ -319,25 +319,8 @@ class Game(ABC):
         Raises ``ValueError``, naming the action, for a sequence that the rules forbid with any cards of the others, or
         that fits none of 131,000 sampled worlds, and for a round without a deal.
         """
-        seen = importlib.import_module("catbox_env.core.seen")  # it imports this module
-        random = np.random.default_rng(seed_sequence(seed))
-        if not len(deals):
-            raise ValueError("deals=[]: expected what the seat sees of the deal of the first round")
-        state, later = seen.begin_as_seen(self, seat, deals[0], random), [*deals[1:]]
-        for number, action in enumerate(actions):
-            try:
-                state = seen.apply_as_seen(state, seat, action, random, later[0] if later else None).after
-            except ValueError as error:
-                raise ValueError(f"actions[{number}]: {error}") from None
-            if state.round_ended and not state.is_terminal():
-                if not later:
-                    raise ValueError(
-                        f"deals: {len(deals)}; expected one more, for the round that begins after actions[{number}]"
-                    )
-                later.pop(0)
-        hidden = state._log[:, 0] != seat
-        state._log[hidden, 1] = state._log[hidden, 2]
-        return state
+        module = importlib.import_module("catbox_env.core.seen")  # it imports this module
+        return cast(GameState, module.state_as_seen(self, seat, deals, actions, seed))
 
     def deserialize_state(self, data: bytes) -> GameState:
         """The state that ``GameState.serialize`` wrote: its deals and actions, replayed by the rules.
@@ -573,10 +556,10 @@ class Game(ABC):
         return deal
 
     def _make_rules(self, options: dict[str, Any]) -> Any:
-        registry = importlib.import_module("catbox_env.core.registry")  # it imports this module
         known = [field.name for field in fields(self.rules_class)]
         for name in options:
             if name not in known:
+                registry = importlib.import_module("catbox_env.core.registry")  # it imports this module
                 rules = {other: registry.game_class(other).rules_class for other in registry.GAMES}
                 others = [other for other, each in rules.items() if name in each.__annotations__]
                 hint = f"; it is an option of {' and '.join(others)}" if others else closest(name, known)

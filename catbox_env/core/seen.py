@@ -6,7 +6,7 @@ are those of the true game. If the next action is impossible in that world, anot
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -14,6 +14,7 @@ import numpy as np
 from catbox_env.core.checks import brief, check_seat, is_integer
 from catbox_env.core.game import MAX_AT_ONCE, Game, GameState
 from catbox_env.core.kernels import HIDDEN, copy_records
+from catbox_env.core.rng import seed_sequence
 
 #: Worlds that are sampled before an action counts as impossible.
 MOST_WORLDS = 2**17
@@ -29,6 +30,30 @@ class Step(NamedTuple):
     before: GameState
     action: int
     after: GameState
+
+
+def state_as_seen(
+    game: Game, seat: int, deals: Sequence[Any], actions: Sequence[int], seed: Any = None
+) -> GameState:
+    """`Game.state_as_seen`."""
+    random = np.random.default_rng(seed_sequence(seed))
+    if not len(deals):
+        raise ValueError("deals=[]: expected what the seat sees of the deal of the first round")
+    state, later = begin_as_seen(game, seat, deals[0], random), [*deals[1:]]
+    for number, action in enumerate(actions):
+        try:
+            state = apply_as_seen(state, seat, action, random, later[0] if later else None).after
+        except ValueError as error:
+            raise ValueError(f"actions[{number}]: {error}") from None
+        if state.round_ended and not state.is_terminal():
+            if not later:
+                raise ValueError(
+                    f"deals: {len(deals)}; expected one more, for the round that begins after actions[{number}]"
+                )
+            later.pop(0)
+    hidden = state._log[:, 0] != seat
+    state._log[hidden, 1] = state._log[hidden, 2]
+    return state
 
 
 def begin_as_seen(game: Game, seat: int, deal: Any, random: np.random.Generator) -> GameState:
@@ -56,7 +81,7 @@ def apply_as_seen(
         if (taken := _fitting(world, action)) is None:
             if action != HIDDEN:
                 reason = game._why_illegal(world.record, action)
-                why = f"player_{mover} cannot {game.action_to_string(action)}: {reason}"
+                why = f"player_{mover} cannot do this: {reason}"
             continue
         before = world.clone()
         world.apply_action(taken)
@@ -93,11 +118,10 @@ def _worlds(state: GameState, seat: int, action: int, random: np.random.Generato
     yield state.clone()
     while tried < MOST_WORLDS and not game.is_perfect_information:
         worlds = game.sample_states(seen, at_once, _seed(random))
-        fitting = (worlds.observe(np.full(at_once, seat)) == seen).all(
-            axis=1
-        )  # another seat may see the same
+        fitting = (worlds.observe(np.full(at_once, seat)) == seen).all(axis=1)  # not what another seat sees
         able = fitting & (worlds.action_mask[:, action] if action != HIDDEN else tried == 0)
-        for row in np.flatnonzero(able if able.any() else fitting)[: None if able.any() else 1].tolist():
+        rows = np.flatnonzero(able) if able.any() else np.flatnonzero(fitting)[:1]
+        for row in rows.tolist():
             yield _continued(worlds.get_state(row), state)
         tried, at_once = tried + at_once, min(8 * at_once, MAX_AT_ONCE)
 

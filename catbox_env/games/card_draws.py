@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from catbox_env.core.checks import check_sequences
+from catbox_env.core.checks import check_sequence, check_sequences
 from catbox_env.core.draws import Draws
 
 
@@ -86,18 +86,25 @@ class CardDraws(Draws):
         return start + [self.cards.index(card) for place in places for card in sorted(place)]
 
     def completed(
-        self, hands: Sequence[Any], seen: Sequence[int], random: np.random.Generator
-    ) -> list[Sequence[int]]:
+        self,
+        hands: Sequence[Any],
+        seen: Sequence[Any],
+        random: np.random.Generator,
+        read: Callable[[Any], Any] = lambda card: card,
+    ) -> list[Sequence[Any]]:
         """``hands``, those that are None replaced by random ones of the cards that are neither in another nor among
-        ``seen``."""
+        ``seen``. ``read``: the card that one of a deal is. What is wrong with a deal is left to its check."""
+        check_sequence("hands", hands, "hands")
         known = [hand for hand in hands if hand is not None]
         check_sequences("hands", known, "cards")
+        check_sequence("the cards turned up", seen, "cards")
         left = [card for card in self.cards for _ in range(self.copies)]
-        for card in (*itertools.chain(*known), *seen):
+        for card in map(read, (*itertools.chain(*known), *seen)):
             if card in left:
                 left.remove(card)
         random.shuffle(left)
-        return [[left.pop() for _ in range(self.sizes[0])] if hand is None else hand for hand in hands]
+        dealt = iter(left)
+        return [list(itertools.islice(dealt, self.sizes[0])) if hand is None else hand for hand in hands]
 
     def to_string(self, drawn: Sequence[int], draw: int, first_round: bool) -> str:
         starts, places = self._places(drawn, first_round)

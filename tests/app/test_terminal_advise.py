@@ -39,7 +39,7 @@ def test_a_line_that_the_rules_forbid_is_named(tmp_path: Path) -> None:
     (tmp_path / "game.txt").write_text("\n".join([*BEGINNING, "blue 5"]))
     ran = run("advise", str(tmp_path / "game.txt"), *HAND)
     assert ran.exit_code == 2
-    assert "game.txt: line 10, 'blue 5': not legal now: play blue 5: blue 5 is taken" in ran.output
+    assert "game.txt: line 10, 'blue 5': player_1 cannot do this: play blue 5: blue 5 is taken" in ran.output
 
 
 @pytest.mark.parametrize("typed", ["purple", "blue 4", "#99", "hint", "-1", "[bold]", "undo"])
@@ -74,6 +74,34 @@ def test_a_match_asks_for_the_cards_of_each_round() -> None:
     assert ran.stdout.endswith("The game is over.\n")
 
 
+def test_a_paradox_of_another_is_taken_as_typed_however_rare_it_is() -> None:
+    game = make_game("cat_in_the_box_v0", num_players=3)
+    found = 0
+    for seed in range(30):
+        true, lines = game.new_initial_state(seed=seed), []
+        hand = ",".join(map(str, game.deal_of(true)["hands"][0]))
+        while not true.is_terminal():
+            mover, action = true.current_player, true.legal_actions()[-1]
+            true.apply_action(action)
+            public = true._log[int(true.record.num_moves) - 1][2]
+            lines.append(game.action_to_string(action) if mover == 0 or public >= 0 else "")
+        if action != game.rules.paradox or mover == 0:
+            continue
+        found += 1
+        ran = run("advise", "--players", "3", "--hand", hand, typed="\n".join(lines) + "\n")
+        assert ran.exit_code == 0
+        assert ran.stdout.endswith("The game is over.\n"), seed
+        if found == 3:
+            return
+    pytest.fail("no paradox of another seat")
+
+
+def test_nothing_typed_for_the_own_move_is_asked_again() -> None:
+    ran = run("advise", *HAND, typed="\n\ndiscard 1\nquit\n")
+    assert "player_0 puts a 1 aside" in ran.stdout
+    assert "expected 0 to" not in ran.stdout
+
+
 def test_petrify_takes_its_board_from_a_file(tmp_path: Path) -> None:
     game = make_game("petrify_v0")
     state = game.new_initial_state(seed=2)
@@ -92,6 +120,7 @@ def test_petrify_takes_its_board_from_a_file(tmp_path: Path) -> None:
         ([*HAND[:3], "1,1,1,1,1,1,2,2,2,2"], "rank 1 occurs 6 times"),
         ([*HAND[:3], "1,2"], "hands of"),
         ([*HAND, "--seat", "3"], "--seat"),
+        ([*HAND, "--start-player", "random"], "say who starts"),
         (["--game", "petrify_v0"], "--deal FILE"),
         (["--game", "cat_te_v0", "--players", "2", "--hand", "1,2,3,4,5,banana"], "banana"),
     ],

@@ -87,15 +87,16 @@ def test_what_is_hidden_stays_hidden() -> None:
 
 
 HAND = {"hands": [[1, 1, 2, 2, 3, 3, 4, 5, 6, 6], None, None]}
+NO_FIVE = {"hands": [[1, 1, 2, 2, 3, 3, 4, 4, 6, 6], None, None]}
 GAMES = {
-    "an own discard that is not in the hand": ([HAND], [6], r"actions\[0\]: player_0 cannot"),
+    "an own discard that is not in the hand": ([NO_FIVE], [4], r"actions\[0\]: player_0 cannot do this: discard 5: there is no 5"),
     "an own action that is unknown": ([HAND], [-1], r"actions\[0\]: action -1 of player_0: expected 0 to 34"),
     "an action that does not exist": (
         [HAND],
         [0, 99],
         r"actions\[1\]: action 99 of player_1: expected 0 to 34, or -1",
     ),
-    "an action of another phase": ([HAND], [0, -1, -1, 10], r"actions\[3\]: player_0 cannot play red 1"),
+    "an action of another phase": ([HAND], [0, -1, -1, 10], r"actions\[3\]: player_0 cannot do this: play red 1"),
     "a hidden action where all are seen": ([HAND], [0, -1, -1, 6, -1], r"actions\[4\]: player_0 sees all"),
     "no deal": ([], [], "deals=.*first round"),
     "a hand of nine cards": (
@@ -114,11 +115,30 @@ def test_what_no_game_allows_is_refused(name: str) -> None:
         make_game("cat_in_the_box_v0", num_players=3).state_as_seen(0, deals, actions)
 
 
+@pytest.mark.parametrize("game_id", ["cat_in_the_box_v0", "cat_te_v0"])
+@pytest.mark.parametrize(
+    "hands", [None, 5, [], [None], [[1] * 99, None, None], [None, 7, None], [[[]], None], ["AS", None, None]]
+)
+def test_what_is_no_deal_is_refused(game_id: str, hands: Any) -> None:
+    game = make_game(game_id, num_players=3)
+    for deal in ({"hands": hands}, {"hands": hands, "revealed": 3}, {"hands": hands, "upturned": []}, hands):
+        with pytest.raises(ValueError, match="deal"):
+            game.state_as_seen(0, [deal], [])
+
+
+def test_a_dealer_who_does_not_deal_is_refused() -> None:
+    game = make_game("cat_te_v0", num_players=2)
+    hand = ["AS", "KS", "QS", "JS", "10S", "8S"]
+    deals = [game.state_as_seen(0, [{"hands": [hand, None]}], []).record.dealer]
+    with pytest.raises(ValueError, match=f"dealer=7, but player_{deals[0]} deals"):
+        game.state_as_seen(0, [{"hands": [hand, None], "dealer": 7}], [])
+
+
 def test_a_cell_is_taken_once() -> None:
     game = make_game("cat_in_the_box_v0", num_players=3)
     play = game.string_to_action
     actions = [0, -1, -1, 6, 6, 6, play("play blue 4"), play("play blue 4")]
-    with pytest.raises(ValueError, match=r"actions\[7\]: player_1 cannot play blue 4: .*"):
+    with pytest.raises(ValueError, match=r"actions\[7\]: player_1 cannot do this: play blue 4: .*taken"):
         game.state_as_seen(0, [HAND], actions)
 
 

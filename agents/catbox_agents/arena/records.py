@@ -66,12 +66,6 @@ class GameRecord:
 
         Raises ValueError if the record breaks the rules.
         """
-        for state in self.positions():
-            yield state
-        self._check_returns(state)
-
-    def positions(self) -> Iterator[GameState]:
-        """The same, whatever ``returns`` says, as under another reward."""
         state = self.game.new_initial_state(seed=0, deal=self.deals[0])
         rounds = 1
         yield state
@@ -89,8 +83,6 @@ class GameRecord:
             yield state
         if rounds != len(self.deals):
             raise ValueError(f"{len(self.deals)} deals, but {rounds} rounds began")
-
-    def _check_returns(self, state: GameState) -> None:
         expected = state.returns() if state.is_terminal() else None
         if self.forfeit is not None and not state.is_terminal():
             expected = [float(self.game.max_utility)] * self.game.num_players

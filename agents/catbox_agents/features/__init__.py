@@ -292,8 +292,8 @@ def fit_network(network: PolicyNetwork, game: Game) -> tuple[PolicyNetwork, Netw
     rows = np.concatenate([np.arange(actions), actions + weights])
     if (network.num_inputs, network.num_outputs) != (len(columns), len(rows)):
         raise ValueError(
-            f"it has {network.num_inputs} inputs and {network.num_outputs} outputs, {game.id} {len(columns)} and "
-            f"{len(rows)}: it was trained with another version"
+            f"a network of {network.num_inputs} inputs and {network.num_outputs} outputs, expected {len(columns)} and "
+            f"{len(rows)} in {game.id}: it was made for other rules, or by another version"
         )
     size = inputs.size, actions + inputs.action_size
     if size == (len(columns), len(rows)):

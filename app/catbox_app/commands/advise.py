@@ -15,7 +15,7 @@ from rich.text import Text
 
 from catbox_agents.files import parse_json, read_text
 from catbox_agents.option_text import parse_value
-from catbox_app.commands.play import in_a_line, parse_action
+from catbox_app.commands.play import fits, in_a_line, parse_action
 from catbox_app.options import GameOptions, choose_game
 from catbox_app.terminal import Display
 from catbox_env import Game, GameState
@@ -75,6 +75,8 @@ def advise(
     """
     chosen = choose_game([], game)
     check_seat("--seat", seat, chosen.num_players)
+    if chosen.options.get("start_player") == "random":
+        raise ValueError("start_player=random: say who starts, such as --start-player 1")
     if hasattr(chosen.draws, "make_deal"):  # a card game
         if hand is None or deal is not None:
             raise ValueError("give your cards: --hand 1,3,3,4")
@@ -92,12 +94,29 @@ def advise(
         console.print("\nBye!")
 
 
-def seen_deal(game: Game, seat: int, hand: str, shown: str = "", dealer: int | None = None) -> Any:
-    """What ``seat`` sees of a deal, from lists of cards as text. ``dealer``: the winner of the round before."""
+def seen_deal(game: Game, seat: int, hand: str, shown: str = "") -> Any:
+    """What ``seat`` sees of a deal, from lists of cards as text."""
     draws: Any = game.draws
     hands: Any = [_cards(hand) if other == seat else None for other in range(game.num_players)]
-    found = draws.make_deal(hands, _cards(shown), None)
-    return found if dealer is None else replace(found, dealer=dealer)
+    return draws.make_deal(hands, _cards(shown), None)
+
+
+def action_of(table: RealTable, text: str, possible: Sequence[int]) -> int:
+    """What the seat to move does, as typed. What is rare among sampled worlds may happen, if there is no other meaning.
+
+    Raises ``ValueError`` as `parse_action` does.
+    """
+    state = table.state
+    try:
+        return parse_action(state, text, possible)
+    except ValueError:
+        if state.current_player == table.seat:
+            raise
+        every = range(table.game.num_actions)
+        fitting = [action for action in every if fits(text, table.game.action_to_string(action))]
+        if len(fitting) != 1:
+            raise
+        return fitting[0]
 
 
 def _cards(text: str) -> list[Any]:
@@ -160,8 +179,11 @@ def _follow(table: RealTable, display: Display, lines: deque[tuple[int, str]], f
         console.print(Text("The round is over.", style="bold"))
         hand = ask("your new cards")
         shown = ask("the cards turned up") if game.draws.sizes[-1] else ""  # type: ignore[union-attr]  # a card game
-        dealer = int(ask("the seat that won the round")) if game.id == "cat_te_v0" else None
-        return seen_deal(game, table.seat, hand, shown, dealer)
+        deal = seen_deal(game, table.seat, hand, shown)
+        if not hasattr(deal, "dealer"):
+            return deal
+        winner = ask("the seat that won the round")
+        return replace(deal, dealer=check_seat("the winner", parse_value(winner), game.num_players))
 
     while not table.state.is_terminal():
         state, mover = table.state, table.state.current_player
@@ -188,8 +210,8 @@ def _follow(table: RealTable, display: Display, lines: deque[tuple[int, str]], f
                 display.hint(state)
             elif word == "rules":
                 console.print(Text("\n".join(f"- {paragraph}" for paragraph in game.describe_rules())))
-            elif word != "table":
-                action = parse_action(state, text, seen) if word else HIDDEN
+            elif word != "table" and (word or mover != table.seat):
+                action = action_of(table, text, seen) if word else HIDDEN
                 for line in display.lines(table.act(action, next_deal)):
                     console.print(line, soft_wrap=not console.is_terminal)
         except ValueError as error:

@@ -190,7 +190,7 @@ def parse_action(state: GameState, text: str, possible: Sequence[int] | None = N
         fitting = [check_action(int(match[1]), game.num_actions)]
     else:
         every = range(game.num_actions)
-        fitting = [action for action in every if _fits(wanted, game.action_to_string(action).lower())]
+        fitting = [action for action in every if fits(wanted, game.action_to_string(action))]
     possible = [action for action in fitting if action in legal]
     if len(possible) == 1:
         return possible[0]
@@ -223,11 +223,11 @@ def _verb(game: Game, action: int) -> str:
     return game.action_to_string(action).partition(" ")[0]
 
 
-def _fits(wanted: str, name: str) -> bool:
+def fits(wanted: str, name: str) -> bool:
     """Whether the words of ``wanted`` begin words of ``name``, in order; numbers have to be equal ("y7": "play
     yellow 7")."""
-    words = iter(re.findall(r"[a-z]+|\d+|[^a-z\d\s]", name))
-    given = re.findall(r"[a-z]+|\d+|[^a-z\d\s]", wanted)
+    words = iter(re.findall(r"[a-z]+|\d+|[^a-z\d\s]", name.lower()))
+    given = re.findall(r"[a-z]+|\d+|[^a-z\d\s]", wanted.strip().lower())
 
     def begins(word: str, part: str) -> bool:
         return word == part if part.isdigit() else word.startswith(part)

@@ -82,15 +82,16 @@ def watch(
                     live.update(Text.assemble("\n", display.position(match.state), below), refresh=True)
                 else:
                     display.show(match.state)
+                decision = match.thought()()
                 if reasons:
-                    display.reasons(match.agents[match.current_player], match.state)
+                    display.reasons(match.agents[match.current_player], match.state, decision[1])
                 if not step:
                     time.sleep(delay)
                 elif not with_keys:
                     console.input("Enter for the next move\n")
                 elif read_key().lower() == "q":
                     raise KeyboardInterrupt
-                match.play_agent()
+                match.play_agent(decision)
                 display.tell_last(match)
             if live:
                 live.update(Text(), refresh=True)

@@ -1,7 +1,7 @@
 """Tables in a folder, one file each, so that they survive a restart of the server.
 
-A file holds a JSON object: ``format``, ``game`` and ``options``, ``specs``, ``seed``, ``keys``, ``pace``, and the
-``actions`` with their ``policies``. Whoever can read it can play every seat: only the owner may read the files.
+A file holds a JSON object: ``format``, ``game`` and ``options``, ``specs``, ``seed``, ``keys``, ``pace``, ``guide``,
+and the ``actions`` with their ``policies``. Whoever can read it can play every seat: only the owner may read the files.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from catbox_agents.files import WriteError, check_format, parse_json, read_text,
 from catbox_app.web.lobby import check_opponent
 from catbox_app.web.messages import number_of, text_of
 from catbox_app.web.table import LONGEST_PAUSE, PERSON, Table, new_match
-from catbox_env.core.checks import check_integer, check_number
+from catbox_env.core.checks import check_flag, check_integer, check_number
 
 FORMAT = "catbox-table-1"
 
@@ -65,6 +65,7 @@ class KeptTables:
                     "seed": table.match.seed,
                     "keys": table.keys,
                     "pace": table.pace,
+                    "guide": table.is_guided,
                     "actions": table.match.actions,
                     "policies": table.match.policies,
                 }
@@ -114,4 +115,4 @@ def _read(path: Path, clock: Callable[[], float], also: Sequence[str]) -> Table:
     given = [key for key in keys if key is not None]
     if [key is None for key in keys] != [spec != PERSON for spec in specs] or len(set(given)) < len(given):
         raise ValueError("keys: expected a different one for each person's seat, null for each agent's")
-    return Table(match, specs, pace, clock, keys)
+    return Table(match, specs, pace, clock, keys, check_flag("guide", kept.get("guide", False)))

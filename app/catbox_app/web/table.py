@@ -278,12 +278,11 @@ class Table:
             viewer.send(failed(self.trouble, "agent"))
 
     def _tell_events(self, seat: int, viewer: Viewer, first: int) -> None:
-        guide = Guide(self.game.id if self.is_guided else "")
-        for number, told in enumerate(self.match.events(seat, 0 if self.is_guided else first)):
-            lines = guide.lines(told)
-            if not self.is_guided or number >= first:
-                at = number + 1 if self.is_guided else first + number + 1
-                viewer.send({**events(at, told, self.match.names), "guide": lines})
+        guide, start = (Guide(self.game.id), 0) if self.is_guided else (Guide(""), first)
+        for number, told in enumerate(self.match.events(seat, start), start):
+            lines = guide.lines(told)  # also for what was told before: each only once
+            if number >= first:
+                viewer.send({**events(number + 1, told, self.match.names), "guide": lines})
 
     def _tell_people(self) -> None:
         for viewer in self.viewers.values():

@@ -94,10 +94,8 @@ class CatTe(Game):
 
     def _completed(self, deal: Deal | Mapping[str, Any], random: np.random.Generator) -> Deal:
         deal = as_deal(deal, Deal)
-        hands = [None if hand is None else [card_in_deal(card) for card in hand] for hand in deal.hands]
-        upturned = None if deal.upturned is None else card_in_deal(deal.upturned)
-        seen = [] if upturned is None else [upturned]
-        return replace(deal, hands=self.draws.completed(hands, seen, random), upturned=upturned)
+        seen = [] if deal.upturned is None else [deal.upturned]
+        return replace(deal, hands=self.draws.completed(deal.hands, seen, random, card_in_deal))
 
     def _read_deal(self, record: np.record) -> dict[str, Any]:
         hands = [

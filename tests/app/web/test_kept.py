@@ -49,6 +49,7 @@ def test_a_table_that_was_kept_goes_on_where_it_was(tmp_path: Path) -> None:
         lambda text: "[]",
         lambda text: text.replace("easy", "gone/x.zip"),
         lambda text: text.replace('"pace":0', '"pace":1000'),
+        lambda text: text.replace('"guide":false', '"guide":5'),
         lambda text: re.sub(r'"keys":\[.*?\]', '"keys":[]', text),
         lambda text: re.sub(r'"keys":\[.*?\]', '"keys":[null,null]', text),
         lambda text: re.sub(r'"keys":\[.*?\]', '"keys":[["x"],null]', text),
@@ -72,6 +73,18 @@ def test_a_file_that_is_damaged_is_left_alone_and_told(damage: object, tmp_path:
     assert tables == []
     assert str(path) in problem
     assert path.exists()
+
+
+@pytest.mark.parametrize("guide", [False, True])
+def test_a_guided_table_stays_guided(guide: bool, tmp_path: Path) -> None:
+    page = Page(Tables())
+    page.sit("person", "easy", seed=3, guide=guide)
+    path = kept_table(page, tmp_path)
+    (table,), _ = KeptTables(tmp_path).read(page.tables.clock)
+    assert table.is_guided == guide
+    path.write_text(path.read_text().replace(f',"guide":{str(guide).lower()}', ""))  # of an older version
+    (table,), _ = KeptTables(tmp_path).read(page.tables.clock)
+    assert not table.is_guided
 
 
 def test_a_file_that_is_no_file_and_one_that_is_there_twice_are_told(tmp_path: Path) -> None:

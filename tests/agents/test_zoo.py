@@ -154,13 +154,13 @@ MOVES = {
     "cat_te-4p-khmer": "e67e764e2c06ca48",
     "cat_te-5p-khmer": "62c5846156d14396",
     "cat_te-6p-khmer": "f67c87faf48bc131",
-    "petrify-4x4": "535d4b6b482e3cab",
-    "petrify-full": "7d81b6c9e429189f",
+    "petrify-4x4": "9235af45ced05c8b",
+    "petrify-full": "9637be717e44d0a8",
 }
 
 
 def test_every_agent_plays_the_moves_that_it_played_when_it_came() -> None:
-    """Whatever changes around it. The two best logits differ by at least 8e-5 in these games, more than by rounding."""
+    """Whatever changes around it but its features. The two best logits differ by at least 8e-5: more than rounding."""
     for agent in zoo.zoo_agents():
         vec = make_vec(agent.game_id, 64, seed=41, **agent.options)
         player = catbox_agents.make(agent.spec, vec.game)

@@ -89,14 +89,22 @@ def test_what_is_hidden_stays_hidden() -> None:
 HAND = {"hands": [[1, 1, 2, 2, 3, 3, 4, 5, 6, 6], None, None]}
 NO_FIVE = {"hands": [[1, 1, 2, 2, 3, 3, 4, 4, 6, 6], None, None]}
 GAMES = {
-    "an own discard that is not in the hand": ([NO_FIVE], [4], r"actions\[0\]: player_0 cannot do this: discard 5: there is no 5"),
+    "an own discard that is not in the hand": (
+        [NO_FIVE],
+        [4],
+        r"actions\[0\]: player_0 cannot do this: discard 5: there is no 5",
+    ),
     "an own action that is unknown": ([HAND], [-1], r"actions\[0\]: action -1 of player_0: expected 0 to 34"),
     "an action that does not exist": (
         [HAND],
         [0, 99],
         r"actions\[1\]: action 99 of player_1: expected 0 to 34, or -1",
     ),
-    "an action of another phase": ([HAND], [0, -1, -1, 10], r"actions\[3\]: player_0 cannot do this: play red 1"),
+    "an action of another phase": (
+        [HAND],
+        [0, -1, -1, 10],
+        r"actions\[3\]: player_0 cannot do this: play red 1",
+    ),
     "a hidden action where all are seen": ([HAND], [0, -1, -1, 6, -1], r"actions\[4\]: player_0 sees all"),
     "no deal": ([], [], "deals=.*first round"),
     "a hand of nine cards": (

@@ -1,0 +1,57 @@
+"""Opponents for the training of the zoo's agents, unlike any that they are tested against."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+import catbox_agents
+from catbox_agents.agent import SamplingAgent, Seed, sample_actions
+from catbox_env import Game
+
+#: The share of random actions of the first habit.
+NOISE = 0.2
+
+
+class Habits(SamplingAgent):
+    """The heuristic of Cat in the Box with a bad habit, which depends on the rank it has discarded.
+
+    One of three: every fifth action is random; a colour other than red is declared only if nothing else is legal; the
+    bid is one higher or lower. A seat's last discard before its first bid or play decides for the whole round.
+    """
+
+    draws_actions = False  # it has no policy to tell
+
+    def __init__(self, game: Game, seed: Seed = None) -> None:
+        super().__init__(game, seed)
+        self.heuristic = catbox_agents.make("heuristic", game)
+
+    def act_batch(
+        self,
+        observations: NDArray[np.int8],
+        action_masks: NDArray[Any],
+        histories: NDArray[np.int8] | None = None,
+    ) -> NDArray[np.int64]:
+        rules: Any = self.game.rules
+        masks, chances = np.array(action_masks, bool), self.uniforms(len(action_masks))
+        discarded = observations[:, self.game.observation_layout["discarded"].slice]
+        rank = discarded.argmax(axis=1)
+        habit = np.where(discarded.any(axis=1), rank % 3, -1)
+
+        avoiding = np.flatnonzero(habit == 1)
+        color = 1 + rank[avoiding] // 3 % (rules.num_colors - 1)
+        first = rules.first_play + color * rules.num_ranks
+        kept = masks[avoiding]
+        kept[np.arange(len(kept))[:, None], first[:, None] + np.arange(rules.num_ranks)] = False
+        masks[avoiding] = np.where(kept.any(axis=1, keepdims=True), kept, masks[avoiding])
+
+        actions = np.asarray(self.heuristic.act_batch(observations, masks))
+        bids = slice(rules.num_ranks, rules.first_play)
+        shifted = np.flatnonzero((habit == 2) & masks[:, bids].any(axis=1))
+        step = np.where(rank[shifted] // 3 % 2 == 0, 1, -1)
+        actions[shifted] = np.clip(actions[shifted] + step, bids.start, bids.stop - 1)
+        noisy = np.flatnonzero((habit == 0) & (chances < NOISE))
+        actions[noisy] = sample_actions(masks[noisy].astype(float), chances[noisy] / NOISE)
+        return actions

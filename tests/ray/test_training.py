@@ -17,12 +17,11 @@ from catbox_train.runs.loop import resume, train
 from catbox_train.runs.metrics import read_metrics
 from tests.train.ppo_runs import BRIEF, assert_same_end, quiet, small, stop
 
-#: PPO with everything that processes share: earlier policies as opponents, a critic of its own.
+#: PPO with everything that processes share: earlier policies as opponents.
 SHARED: dict[str, Any] = {
     **BRIEF,
     "opponents": {"past": 0.4, "random": 0.1},
     "past_every": 1,
-    "privileged_critic": True,
     "workers": 3,
 }
 

@@ -8,7 +8,7 @@ import numpy as np
 import torch
 from torch.nn.utils import clip_grad_norm_, vector_to_parameters
 
-from catbox_train.ppo import PPO, make_networks
+from catbox_train.ppo import PPO, make_actor
 from catbox_train.rollout import Decisions
 
 #: Of Adam, as in OpenAI's baselines.
@@ -62,7 +62,7 @@ class ReferenceUpdate:
 
     def __init__(self, trainer: PPO, decisions: Decisions) -> None:
         self.config = trainer.config
-        self.networks = torch.nn.ModuleDict(make_networks(trainer.config, trainer.game))
+        self.network = make_actor(trainer.config, trainer.game)
         self.weights = torch.nn.Parameter(trainer.learner.weights.detach().cpu().clone())
         self.optimizer = torch.optim.Adam([self.weights], eps=EPSILON)
         moments: Any = {name: tensor.cpu().clone() for name, tensor in trainer.learner.moments.items()}
@@ -81,16 +81,14 @@ class ReferenceUpdate:
 
     def outputs(self) -> tuple[torch.Tensor, torch.Tensor]:
         """Logits (n, A) and values (n,) of all rows, by the weights as they are now."""
-        vector_to_parameters(self.weights.detach(), self.networks.parameters())
-        rows, actor = self.rows, self.networks["actor"]
-        outputs = actor(rows["inputs"])
+        vector_to_parameters(self.weights.detach(), self.network.parameters())
+        rows = self.rows
+        outputs = self.network(rows["inputs"])
         num_actions = rows["masks"].shape[1]
         logits, values = outputs[:, :num_actions], outputs[:, -1]
         if num_features := rows["action_features"].shape[2]:
-            scaled = rows["action_features"].float() * actor.action_scale
+            scaled = rows["action_features"].float() * self.network.action_scale
             logits = logits + (scaled * outputs[:, None, num_actions : num_actions + num_features]).sum(2)
-        if self.config.privileged_critic:
-            values = self.networks["critic"](rows["states"])[:, 0]
         return logits, values
 
     def learn(self, learning_rate: float, ent_coef: float) -> None:
@@ -98,14 +96,12 @@ class ReferenceUpdate:
         self.optimizer.param_groups[0]["lr"] = learning_rate
         found = []
         for _ in range(self.config.update_epochs):
-            self.networks.zero_grad()
+            self.network.zero_grad()
             losses = plain_losses(*self.outputs(), self.rows, self.config.clip_coef)
             of_values = self.config.vf_coef * losses["value_loss"]
             (losses["policy_loss"] - ent_coef * losses["entropy"] + of_values).backward()
-            for name, network in self.networks.items():
-                length = clip_grad_norm_(network.parameters(), self.config.max_grad_norm)
-                losses[f"{name}_grad_norm"] = length
-            self.weights.grad = torch.cat([p.grad.reshape(-1) for p in self.networks.parameters()])
+            losses["grad_norm"] = clip_grad_norm_(self.network.parameters(), self.config.max_grad_norm)
+            self.weights.grad = torch.cat([p.grad.reshape(-1) for p in self.network.parameters()])
             self.optimizer.step()
             found.append({name: value.item() for name, value in losses.items()})
         self.metrics = {name: np.mean([metrics[name] for metrics in found]) for name in found[0]}

@@ -89,7 +89,7 @@ def test_what_is_typed_may_be_text_of_the_command_line() -> None:
         overrides={
             "learning_rate": "5e-4",
             "hidden": "128,64",
-            "privileged_critic": "true",
+            "action_features": "false",
             "total_decisions": "2e6",
             "seed": "7",
             "eval_opponents": "random",
@@ -97,7 +97,7 @@ def test_what_is_typed_may_be_text_of_the_command_line() -> None:
         }
     )
     assert (config.learning_rate, config.hidden, config.seed) == (5e-4, (128, 64), 7)
-    assert config.privileged_critic is True
+    assert config.action_features is False
     assert config.total_decisions == 2_000_000
     assert config.eval_opponents == ("random",)
     assert config.make_game().rules.bids == (1, 3, 4)
@@ -108,7 +108,7 @@ def test_numbers_of_numpy_are_numbers() -> None:
         "seed": np.int64(3),
         "learning_rate": np.float32(0.5),
         "hidden": (np.int32(8), np.int64(16)),
-        "privileged_critic": np.bool_(True),
+        "action_features": np.bool_(False),
         "opponents": {"random": np.float64(0.25)},
         "game_options": {"num_players": np.int64(3), "bids": (np.int8(1), np.int8(3))},
     }
@@ -116,7 +116,7 @@ def test_numbers_of_numpy_are_numbers() -> None:
         "seed": 3,
         "learning_rate": 0.5,
         "hidden": [8, 16],
-        "privileged_critic": True,
+        "action_features": False,
         "opponents": {"random": 0.25},
         "game_options": {"num_players": 3, "bids": [1, 3]},
     }
@@ -132,7 +132,7 @@ def test_numbers_of_numpy_are_numbers() -> None:
         ({"update_epochs": "two"}, "update_epochs = 'two': expected a whole number"),
         ({"clip_coef": "nan"}, "clip_coef = 'nan': expected a finite number"),
         ({"clip_coef": 0}, "clip_coef = 0: expected more than 0"),
-        ({"privileged_critic": 7}, "privileged_critic = 7: expected true or false"),
+        ({"features": 7}, "features = 7: expected true or false"),
         ({"hidden": "64,x"}, "hidden = '64,x': expected a whole number"),
         ({"hidden": []}, r"hidden = \[\]: "),
         ({"gamma": 1.1}, "gamma = 1.1: expected at most 1"),

@@ -42,7 +42,7 @@ SETTINGS: dict[str, Any] = {
 #: What the algorithms may be made of.
 KINDS: dict[str, dict[str, Any]] = {
     "ppo": {"algorithm": "ppo"},
-    "critic": {"algorithm": "ppo", "privileged_critic": True, "action_features": False},
+    "plain": {"algorithm": "ppo", "action_features": False},
     "dmc": {"algorithm": "dmc", "epsilon": 0.3},
     "cat_te": {"game": "cat_te_v0", "game_options": {}},
     "petrify": {"game": "petrify_v0", "game_options": {}},
@@ -170,7 +170,6 @@ class Move(NamedTuple):
 
     seats: NDArray[np.int8]  # -1: the game is over
     seen: NDArray[np.int8]
-    states: NDArray[np.int8]
     masks: NDArray[np.bool_]
     actions: NDArray[np.int64]
     rewards: NDArray[np.float32]
@@ -199,10 +198,8 @@ def recorded(trainer: Any, update: int) -> tuple[Decisions, list[Move]]:
 
     def record(actions: torch.Tensor, rows: torch.Tensor) -> None:
         vec = own.vec
-        states = vec._state_vectors
         before = [
-            array.numpy().copy()
-            for array in (vec.current_player, vec.observation, states, vec.action_mask, actions)
+            array.numpy().copy() for array in (vec.current_player, vec.observation, vec.action_mask, actions)
         ]
         assert np.array_equal(before[0] >= 0, rows.numpy())
         step(actions, rows)
@@ -248,7 +245,6 @@ def check_what_is_noted(kind: str) -> None:
             move = moves[k]
             assert np.array_equal(columns["inputs"][row, : len(move.seen[game])], move.seen[game])
             assert np.array_equal(columns["masks"][row], move.masks[game])
-            assert np.array_equal(columns["states"][row], move.states[game])
             assert columns["actions"][row] == move.actions[game]
             rewards = sum(float(later.rewards[game, seat]) for later in moves[k:until])
             assert float(found.rewards[row]) == pytest.approx(rewards, abs=1e-5)
@@ -397,7 +393,7 @@ CHECKS = {
         ("noted", "ppo"),
         ("noted", "dmc"),
         ("shares", "ppo"),
-        ("learned", "critic"),
+        ("learned", "plain"),
         ("repeated", "dmc"),
         ("restored", "petrify"),
     ],

@@ -23,11 +23,10 @@ from tests.train.ppo_runs import GAME, made, small
 
 #: Games of six rounds: rewards come in the middle of a game.
 MATCH = {**GAME, "rounds": 6}
-#: What the networks, the games and the update may be made of.
+#: What the network, the games and the update may be made of.
 KINDS: dict[str, dict[str, Any]] = {
     "plain": {"features": False, "action_features": False},
     "tanh": {"activation": "tanh", "hidden": [16, 8], "gae_lambda": 0.5, "gamma": 0.9},
-    "critic": {"privileged_critic": True},
     "opponents": {"opponents": {"random": 0.4, "past": 0.3}, "past_every": 1},
     "short steps": {"max_grad_norm": 0.3},
     "bfloat16": {"precision": "bfloat16", "update_epochs": 1},
@@ -81,7 +80,7 @@ def test_the_variance_of_numbers_that_are_not_finite_is_not_finite(number: float
 def minibatch(
     count: int = 9, num_actions: int = 4
 ) -> tuple[dict[str, torch.Tensor], dict[str, torch.Tensor]]:
-    """What the networks give, ``logits`` and ``values``, and the rows that the loss compares with."""
+    """What the network gives, ``logits`` and ``values``, and the rows that the loss compares with."""
     generator = torch.Generator().manual_seed(0)
     masks = torch.rand((count, num_actions), generator=generator) < 0.6
     masks[:, 1] = True
@@ -99,7 +98,7 @@ def loss_of(
     **settings: Any,
 ) -> tuple[torch.Tensor, dict[str, torch.Tensor]]:
     none = torch.zeros((len(rows["masks"]), 0), dtype=torch.int8)
-    batch = Minibatch(inputs=none, action_features=none, states=none, **rows)
+    batch = Minibatch(inputs=none, action_features=none, **rows)
     logits = outputs["logits"].masked_fill(~rows["masks"], float(ILLEGAL))  # as the network gives them
     return ppo_loss(logits, outputs["values"], batch, PPOConfig(**settings), ent_coef, total)
 
@@ -272,10 +271,9 @@ def test_an_update_is_that_of_the_reference(device: str, kind: str, monkeypatch:
     found = {name: value for name, value in found.items() if not name.startswith("beats_")}
     assert found == pytest.approx(expected.metrics, rel=10 * exact, abs=0.1 * exact)
     assert 0.2 < found["clip_fraction"] < 0.8
-    for part in trainer.learner.parts.values():
-        for name in ("exp_avg", "exp_avg_sq"):
-            moment, wanted = trainer.learner.moments[name][part].cpu(), getattr(expected, name)[part]
-            assert (moment - wanted).norm() < 2 * exact * wanted.norm() > 0
+    for name in ("exp_avg", "exp_avg_sq"):
+        moment, wanted = trainer.learner.moments[name].cpu(), getattr(expected, name)
+        assert (moment - wanted).norm() < 2 * exact * wanted.norm() > 0
     wanted = expected.weights.detach()
     assert (weights.cpu() - wanted).norm() < 10 * exact * (before - wanted).norm() > 0
 
@@ -283,7 +281,7 @@ def test_an_update_is_that_of_the_reference(device: str, kind: str, monkeypatch:
 def check_what_was_noted(trainer: PPO, decisions: Decisions, rough: float) -> None:
     """What was noted with each decision follows from its row."""
     expected = ReferenceUpdate(trainer, decisions)
-    vector_to_parameters(expected.weights.detach(), expected.networks.parameters())
+    vector_to_parameters(expected.weights.detach(), expected.network.parameters())
     with torch.no_grad():
         logits, values = expected.outputs()
     masks = expected.rows["masks"]
@@ -291,8 +289,7 @@ def check_what_was_noted(trainer: PPO, decisions: Decisions, rough: float) -> No
     found = log_probs.gather(1, expected.rows["actions"][:, None])[:, 0]
     assert (found - expected.rows["log_probs"]).abs().max() < rough
     assert log_probs[masks].std() > 0.2
-    if not trainer.critic:
-        assert (values - expected.rows["values"]).abs().max() < rough
+    assert (values - expected.rows["values"]).abs().max() < rough
 
 
 @pytest.mark.parametrize("algorithm", ["ppo", "dmc"])

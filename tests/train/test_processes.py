@@ -26,14 +26,13 @@ from catbox_train.runs.progress import TrainingDiverged
 from tests.train.ppo_runs import BRIEF, assert_same_end, in_update, quiet, small, stop
 
 HERE = "tests.train.test_processes"
-#: Everything that processes share: earlier policies, a critic of its own, an odd number of games.
+#: Everything that processes share: earlier policies, an odd number of games.
 SHARED: dict[str, Any] = {
     "workers": 2,
     "games_per_update": 31,
     "opponents": {PAST: 0.4, "random": 0.1},
     "past_policies": 2,
     "past_every": 1,
-    "privileged_critic": True,
 }
 SEARCH = {"algorithm": "exit", "search_share": 0.1, "minibatch_size": 16}
 
@@ -83,7 +82,7 @@ def test_weights_stay_equal_in_all_processes(tmp_path: Path) -> None:
 def test_a_run_of_two_processes_is_resumed_exactly(
     settings: dict[str, Any], finished_run: Callable[[TrainConfig], Path], tmp_path: Path
 ) -> None:
-    config = small(**{**BRIEF, **SHARED, **settings, **({"privileged_critic": None} if settings else {})})
+    config = small(**{**BRIEF, **SHARED, **settings})
     stop(config, tmp_path / "run", 3)
     resume(tmp_path / "run", quiet())
     assert_same_end(finished_run(config), tmp_path / "run")

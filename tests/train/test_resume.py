@@ -28,7 +28,7 @@ TABLES: dict[str, Any] = {
 SEARCH = {"algorithm": "exit", "search_share": 0.05, "minibatch_size": 16}
 KINDS: dict[str, dict[str, Any]] = {
     "ppo in bfloat16": {"precision": "bfloat16"},
-    "ppo among opponents": {**TABLES, "privileged_critic": True},
+    "ppo among opponents": TABLES,
     "dmc": {**TABLES, "algorithm": "dmc", "epsilon": 0.3},
     "exit": {**TABLES, **SEARCH},
     "an algorithm of one's own": {"algorithm": "examples.reinforce:Reinforce"},
@@ -150,7 +150,7 @@ def test_a_programs_settings_of_torch_do_not_reach_training(
         assert torch.get_default_dtype() == torch.float64
         assert not torch.is_grad_enabled() and torch.get_num_threads() == 2
     """
-    run = start_run(tmp_path / "run", small(**BRIEF, privileged_critic=True))
+    run = start_run(tmp_path / "run", small(**BRIEF))
     done = run_python(script, run)
     assert done.returncode == 0, done.stderr
-    assert_same_end(finished_run(small(**BRIEF, privileged_critic=True)), run)
+    assert_same_end(finished_run(small(**BRIEF)), run)

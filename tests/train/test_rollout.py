@@ -58,10 +58,10 @@ def choose(
     return {"actions": (masks.cumsum(1) > place[:, None]).int().argmax(1), "noted": uniforms}
 
 
-def rollout_of(rank: int = 0, size: int = 1, state: bool = False, **settings: Any) -> Rollout:
+def rollout_of(rank: int = 0, size: int = 1, **settings: Any) -> Rollout:
     config = small(game_options=MATCH, games_per_update=20, **settings)
     game = config.make_game()
-    return Rollout(config, game, NetworkInputs(game, True, True), rank, size, state)
+    return Rollout(config, game, NetworkInputs(game, True, True), rank, size)
 
 
 def past_of(rollout: Rollout) -> list[PolicyAgent]:
@@ -99,7 +99,7 @@ def test_every_decision_of_the_learner_is_noted_once_in_order_with_its_pay(
     opponents: dict[str, float],
 ) -> None:
     """Beside a plain record of the games, over three updates."""
-    rollout = rollout_of(opponents=opponents, state=True)
+    rollout = rollout_of(opponents=opponents)
     past, size = past_of(rollout), rollout.game.observation_layout.size
     for update in range(3):
         found, games, steps, line_up = play(rollout, update, past)
@@ -132,7 +132,6 @@ def test_every_decision_of_the_learner_is_noted_once_in_order_with_its_pay(
             assert found.next_rows[row] == (rows[game, later[0]] if later else -1)
         assert all(len(column) == len(found) for column in columns.values())
         assert columns["noted"].dtype == np.float64
-        assert columns["states"].any(axis=1).all()
         features = catbox_agents.features.of(
             rollout.game
         ).compute(  # type: ignore[union-attr]

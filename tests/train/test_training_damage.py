@@ -30,7 +30,6 @@ TINY = {
     "minibatch_size": 32,
     "total_decisions": 3 * 96,
     "hidden": [8],
-    "privileged_critic": True,
     "checkpoint_every": 1,
     "evaluate_every": 100,
     "opponents": {"past": 0.2},

@@ -49,6 +49,7 @@ REPLACED = {
     "value_weight": "it is now vf_coef",
     "opponents_in_training": "it is now opponents; the opponents of evaluations are eval_opponents",
     "compile": "a CUDA graph is faster; leave it out",
+    "privileged_critic": "it is gone: in studies it made no measurable difference",
     "history": "the history encoder is gone: in studies it made no measurable difference",
 }
 

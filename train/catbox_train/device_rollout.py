@@ -48,34 +48,29 @@ def make_rollout(
     inputs: NetworkInputs,
     rank: int = 0,
     size: int = 1,
-    state: bool = False,
 ) -> SelfPlay:
     """What plays the games of a run: a `Rollout` if there is a reason (`why_on_cpu`), otherwise a `DeviceRollout`."""
     if why_on_cpu(config, game):
-        return Rollout(config, game, inputs, rank, size, state)
-    return DeviceRollout(config, game, inputs, state)
+        return Rollout(config, game, inputs, rank, size)
+    return DeviceRollout(config, game, inputs)
 
 
 class DeviceRollout(SelfPlay):
-    """Plays the games of updates on the GPU ``config.device``. ``state``: as in `Rollout`.
+    """Plays the games of updates on the GPU ``config.device``.
 
     Each opponent plays in exactly its share of the games. Statistics of games with several rounds are those of their
     last one. ``choose`` is recorded as a part of a CUDA graph: it must read from tensors what changes, and never wait
     for the GPU.
     """
 
-    def __init__(
-        self, config: SelfPlayConfig, game: Game, inputs: NetworkInputs, state: bool = False
-    ) -> None:
+    def __init__(self, config: SelfPlayConfig, game: Game, inputs: NetworkInputs) -> None:
         from catbox_agents.device import DeviceInputs, device_agent
         from catbox_env.adapters.device import DeviceVec
 
         super().__init__(config, game, inputs)
         number = self._num_games
         seed = self._seed(0, DEALS).generate_state(1, np.uint64)[0]
-        self.vec = vec = DeviceVec(
-            game, number, int(seed), state=state, auto_deal=False, device=config.device
-        )
+        self.vec = vec = DeviceVec(game, number, int(seed), auto_deal=False, device=config.device)
         self.device = vec.device
         self._inputs = DeviceInputs(inputs, vec)
         self._random = torch.Generator(self.device)
@@ -87,7 +82,6 @@ class DeviceRollout(SelfPlay):
             "inputs": self._new((end, inputs.size), torch.int8),
             "action_features": self._new((end, game.num_actions, inputs.action_size), torch.int8),
             "masks": self._new((end, game.num_actions), torch.bool),
-            "states": self._new((end, game.state_layout.size if state else 0), torch.int8),
         }
         self._rewards = self._new((end + 1,), torch.float32)
         self._next_rows = self._new((end + 1,), torch.int64)
@@ -173,8 +167,6 @@ class DeviceRollout(SelfPlay):
         uniforms = torch.rand(len(rows), generator=self._random, device=self.device)
         chosen = dict(choose(inputs, features, masks, uniforms))
         seen = {"inputs": inputs, "action_features": features, "masks": masks}
-        if self._columns["states"].shape[1]:
-            seen["states"] = vec.state
         for name, values in (seen | chosen).items():
             if name not in self._columns:
                 self._columns[name] = self._new((end, *values.shape[1:]), values.dtype)

@@ -63,7 +63,7 @@ class DMC(Algorithm):
         inputs = NetworkInputs(game, config.features, config.action_features)
         self.actor = MLP.for_policy(inputs, config.hidden, config.activation)
         self.precision = PRECISIONS[config.precision]
-        self.learner = Learner({"actor": self.actor}, config, game, group)
+        self.learner = Learner(self.actor, config, game, group)
         self.rollout = make_rollout(config, game, inputs, group.rank, group.size)
         # Values are not logits: earlier networks also play the action of the highest value.
         self.past = Past(config, self.actor, game, greedy=True)
@@ -77,7 +77,7 @@ class DMC(Algorithm):
         inputs = NetworkInputs(game, config.features, config.action_features)
         with torch.device("meta"):  # a network without memory
             actor = MLP.for_policy(inputs, config.hidden)
-        return memory_needed(config, game, {"actor": actor})
+        return memory_needed(config, game, actor)
 
     @classmethod
     def check_run(cls, config: DMCConfig, game: Game) -> None:
@@ -114,7 +114,7 @@ class DMC(Algorithm):
         learner.check_finite()
         self.past.add(update + 1)
 
-        learned = mean_metrics(("value_loss", "actor_grad_norm"), records, learner)
+        learned = mean_metrics(("value_loss", "grad_norm"), records, learner)
         if variance > 0 and records:
             learned["explained_variance"] = 1 - 2 * learned["value_loss"] * self.scale**2 / variance
         learned |= {"learning_rate": learning_rate, "epsilon": epsilon}
@@ -130,7 +130,7 @@ class DMC(Algorithm):
         outputs = self.actor(inputs, precision=self.precision)
         values = self.actor.logits_of(outputs, features, masks).gather(1, actions[:, None])[:, 0]
         loss = 0.5 * (values - targets).square().sum() / total
-        return torch.stack([loss.detach(), *self.learner.step(loss)])
+        return torch.stack([loss.detach(), self.learner.step(loss)])
 
     @torch.no_grad()
     def choose(

@@ -82,7 +82,7 @@ class ExpertIteration(Algorithm):
         inputs = NetworkInputs(game, config.features, config.action_features)
         self.actor = MLP.for_policy(inputs, config.hidden, config.activation)
         self.precision = PRECISIONS[config.precision]
-        self.learner = Learner({"actor": self.actor}, config, game, group)
+        self.learner = Learner(self.actor, config, game, group)
         self.rollout = Rollout(config, game, inputs, group.rank, group.size)
         self.past = Past(config, self.actor, game, greedy=False)
 
@@ -92,7 +92,7 @@ class ExpertIteration(Algorithm):
         inputs = NetworkInputs(game, config.features, config.action_features)
         with torch.device("meta"):  # a network without memory
             actor = MLP.for_policy(inputs, config.hidden)
-        return round((1 + 2 * config.search_share) * memory_needed(config, game, {"actor": actor}))
+        return round((1 + 2 * config.search_share) * memory_needed(config, game, actor))
 
     @classmethod
     def check_run(cls, config: ExitConfig, game: Game) -> None:
@@ -126,12 +126,12 @@ class ExpertIteration(Algorithm):
             logs = logits.log_softmax(1)
             policy = logits.softmax(1)  # exp(logs) is equal, but slow for illegal actions
             gain, entropy = (policy * values).sum() / total, -(policy * logs).sum() / total
-            norms = learner.step(-gain - config.ent_coef * entropy)
-            records.append(torch.stack([gain.detach(), entropy.detach(), *norms]))
+            norm = learner.step(-gain - config.ent_coef * entropy)
+            records.append(torch.stack([gain.detach(), entropy.detach(), norm]))
         learner.check_finite()
         self.past.add(update + 1)
 
-        learned = mean_metrics(("gain", "entropy", "actor_grad_norm"), records, learner)
+        learned = mean_metrics(("gain", "entropy", "grad_norm"), records, learner)
         searched, seconds = learner.group.summed(len(columns[0]), seconds)
         learned |= {"learning_rate": learning_rate, "searched": searched}
         learned["searched_per_second"] = searched * learner.group.size / max(1e-9, seconds)

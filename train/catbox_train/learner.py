@@ -1,4 +1,4 @@
-"""Gradient steps: the weights of all networks as one vector, Adam, and the processes that learn together.
+"""Gradient steps: the weights of the network as one vector, Adam, and the processes that learn together.
 
 Each process plays its share of the games and computes the gradient of its share of every minibatch; the gradients are
 summed, so that all processes make the same steps and keep equal weights.
@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 import pickle
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from multiprocessing.connection import Connection
 from typing import Any
 
@@ -133,23 +133,19 @@ ALONE = Group()
 
 
 class Learner:
-    """The networks of an algorithm, ``"actor"`` first, and their optimizer, in one process of ``group``.
+    """The network of an algorithm and its optimizer, in one process of ``group``.
 
     Attributes: ``weights`` (K,) float32, of which all parameters are views, as are their gradients of
-    ``weights.grad``; ``parts``, the name of each network and its slice of the weights; ``device``.
+    ``weights.grad``; ``device``.
     """
 
-    def __init__(
-        self, networks: Mapping[str, MLP], config: SelfPlayConfig, game: Game, group: Group = ALONE
-    ) -> None:
+    def __init__(self, network: MLP, config: SelfPlayConfig, game: Game, group: Group = ALONE) -> None:
         self.config, self.group = config, group
         self.device = torch.device(config.device)
         generator = torch.Generator().manual_seed(config.seed)
-        for name, network in networks.items():
-            # At first no action is much better than another.
-            network.initialise(generator, last_gain=0.01 if name == "actor" else 1.0)
-        start_from(networks["actor"], config.start_from, game)
-        self.weights, self.parts = _flattened(nn.ModuleDict(networks).to(self.device))
+        network.initialise(generator, last_gain=0.01)  # at first no action is much better than another
+        start_from(network, config.start_from, game)
+        self.weights = _flattened(network.to(self.device))
         if group.rank > 0:  # machines may round the initial weights differently: all take those of the first
             self.weights.data.zero_()
         self._sum(self.weights.data)
@@ -203,21 +199,18 @@ class Learner:
                 if total:
                     yield part, total
 
-    def step(self, loss: torch.Tensor) -> list[torch.Tensor]:
-        """One step against the gradient of ``loss``, summed over the processes; returns the gradient norm () of each
-        network before clipping, this process's part of it."""
-        gradient, norms = self.weights.grad, []
+    def step(self, loss: torch.Tensor) -> torch.Tensor:
+        """One step against the gradient of ``loss``, summed over the processes; returns the gradient norm () before
+        clipping, this process's part of it."""
+        gradient = self.weights.grad
         assert gradient is not None
         gradient.zero_()
         loss.backward()
         self._sum(gradient)
-        # Each network separately, so that a large error of the critic does not slow the actor.
-        for part in self.parts.values():
-            norm = gradient[part].norm()
-            gradient[part] *= (self.config.max_grad_norm / norm).clamp(max=1)
-            norms.append(norm / self.group.size)
+        norm = gradient.norm()
+        gradient *= (self.config.max_grad_norm / norm).clamp(max=1)
         self.optimizer.step()
-        return norms
+        return norm / self.group.size
 
     def _sum(self, tensor: torch.Tensor) -> None:
         """Replace ``tensor`` by its sum over the processes."""
@@ -233,9 +226,8 @@ class Learner:
 
     def check_finite(self) -> None:
         """Raise ``DivergedError`` for a weight that is not finite."""
-        for name, part in self.parts.items():
-            if not self.weights[part].isfinite().all():
-                raise DivergedError(f"a weight of the {name} is not finite")
+        if not self.weights.isfinite().all():
+            raise DivergedError("a weight is not finite")
 
     @torch.no_grad()
     def restore(self, state: State) -> None:
@@ -370,38 +362,30 @@ def start_from(actor: MLP, path: str, game: Game) -> None:
     actor.set_arrays(checkpoint.network.arrays())
 
 
-def memory_needed(
-    config: SelfPlayConfig, game: Game, networks: Mapping[str, MLP], state: bool = False
-) -> int:
+def memory_needed(config: SelfPlayConfig, game: Game, network: MLP) -> int:
     """Bytes of the decisions of an update, with room to grow, of the weights with their gradient and moments, and of
     the earlier policies, in each process; on the GPU, if the games are played there."""
     inputs = NetworkInputs(game, config.features, config.action_features)
     assert config.games_per_update != "auto", "use config.resolved(game)"
     assert config.workers != "auto", "use config.resolved(game)"
     row = inputs.size + game.num_actions * (1 + inputs.action_size) + 64
-    row += game.state_layout.size if state else 0
     if why_on_cpu(config, game):
         decisions = 2 * round(config.games_per_update * mean_decisions(game) / config.workers)
     else:  # of all steps; the step at hand needs as much as about five
         decisions = config.games_per_update * (game.max_game_length + 5)
-    weights = sum(parameter.numel() for network in networks.values() for parameter in network.parameters())
+    weights = sum(parameter.numel() for parameter in network.parameters())
     past = config.past_policies if PAST in config.opponents else 0
     return decisions * row + 4 * weights * (5 + past)
 
 
-def _flattened(networks: nn.ModuleDict) -> tuple[nn.Parameter, dict[str, slice]]:
-    """One vector (K,) of which all parameters of ``networks`` become views, as their gradients of its ``grad``; and the
-    slice of each network."""
-    vector = nn.Parameter(parameters_to_vector(networks.parameters()).detach().clone())
+def _flattened(network: MLP) -> nn.Parameter:
+    """One vector (K,) of which all parameters of ``network`` become views, as their gradients of its ``grad``."""
+    vector = nn.Parameter(parameters_to_vector(network.parameters()).detach().clone())
     vector.grad = torch.zeros_like(vector)
-    parts: dict[str, slice] = {}
     start = 0
-    for name, network in networks.items():
-        first = start
-        for parameter in network.parameters():
-            stop = start + parameter.numel()
-            parameter.data = vector.detach()[start:stop].view_as(parameter)
-            parameter.grad = vector.grad[start:stop].view_as(parameter)
-            start = stop
-        parts[name] = slice(first, start)
-    return vector, parts
+    for parameter in network.parameters():
+        stop = start + parameter.numel()
+        parameter.data = vector.detach()[start:stop].view_as(parameter)
+        parameter.grad = vector.grad[start:stop].view_as(parameter)
+        start = stop
+    return vector

@@ -9,12 +9,11 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import cast
 
 import torch
 from pydantic import Field
 
-from catbox_agents.features import NetworkInputs, input_scale
+from catbox_agents.features import NetworkInputs
 from catbox_agents.networks.mlp import MLP, sample_legal
 from catbox_agents.networks.policy_agent import PolicyAgent
 from catbox_env import Game
@@ -59,11 +58,6 @@ class PPOConfig(SelfPlayConfig):
     gae_lambda: Number = Field(
         0.95, ge=0, le=1, description="lambda of the advantage estimate (GAE), over a seat's own decisions"
     )
-    privileged_critic: bool = Field(
-        False,
-        description="the critic is a separate network like the actor that sees the whole state, including hidden "
-        "hands; otherwise it is an extra output of the actor",
-    )
 
     def safer(self) -> dict[str, float]:
         """A tenth of the learning rate, and nothing above the defaults."""
@@ -76,17 +70,16 @@ class PPOConfig(SelfPlayConfig):
 
 @dataclass(frozen=True)
 class Minibatch:
-    """n decisions, tensors on the device: what the networks read, and what the loss compares with.
+    """n decisions, tensors on the device: what the network reads, and what the loss compares with.
 
-    Attributes: ``inputs`` (n, I) int8; ``action_features`` (n, A, K) int8; ``masks`` (n, A) bool; ``states`` (n, S)
-    int8, S is 0 without a privileged critic; ``actions`` (n,) int64; float32 (n,) ``log_probs`` of the actions under
-    the policy that played, ``advantages``, and ``returns``, the targets of the values.
+    Attributes: ``inputs`` (n, I) int8; ``action_features`` (n, A, K) int8; ``masks`` (n, A) bool; ``actions`` (n,)
+    int64; float32 (n,) ``log_probs`` of the actions under the policy that played, ``advantages``, and ``returns``, the
+    targets of the values.
     """
 
     inputs: torch.Tensor
     action_features: torch.Tensor
     masks: torch.Tensor
-    states: torch.Tensor
     actions: torch.Tensor
     log_probs: torch.Tensor
     advantages: torch.Tensor
@@ -98,7 +91,7 @@ class Minibatch:
 
 
 class PPO(Algorithm):
-    """The networks, ``actor`` and perhaps ``critic``, their optimizer, and the games."""
+    """The network, whose last output is the value, its optimizer, and the games."""
 
     Config = PPOConfig
     processes = True
@@ -106,12 +99,11 @@ class PPO(Algorithm):
 
     def __init__(self, config: PPOConfig, game: Game, group: Group = ALONE) -> None:
         super().__init__(config, game)
-        networks = make_networks(config, game)
-        self.actor, self.critic = networks["actor"], networks.get("critic")
+        self.actor = make_actor(config, game)
         self.precision = PRECISIONS[config.precision]
-        self.learner = Learner(networks, config, game, group)
+        self.learner = Learner(self.actor, config, game, group)
         inputs = NetworkInputs(game, config.features, config.action_features)
-        self.rollout = make_rollout(config, game, inputs, group.rank, group.size, config.privileged_critic)
+        self.rollout = make_rollout(config, game, inputs, group.rank, group.size)
         self.past = Past(config, self.actor, game, greedy=False)
         self.ent_coef = torch.zeros((), device=self.learner.device)
         self.names: list[str] = []
@@ -120,15 +112,15 @@ class PPO(Algorithm):
     @classmethod
     def memory_needed(cls, config: PPOConfig, game: Game) -> int:
         """Bytes that a run needs in each process."""
-        with torch.device("meta"):  # networks without memory
-            networks = make_networks(config, game)
-        return memory_needed(config, game, networks, config.privileged_critic)
+        with torch.device("meta"):  # a network without memory
+            actor = make_actor(config, game)
+        return memory_needed(config, game, actor)
 
     @classmethod
     def check_run(cls, config: PPOConfig, game: Game) -> None:
         """Raise ``ValueError`` for a ``start_from`` that is missing, damaged, of another network or game, or not a
         policy."""
-        start_from(make_networks(config, game)["actor"], config.start_from, game)
+        start_from(make_actor(config, game), config.start_from, game)
 
     def update(self, update: int, progress: float) -> tuple[int, Metrics]:
         """Play the games of an update, and learn from the learner's decisions.
@@ -180,7 +172,7 @@ class PPO(Algorithm):
         """All decisions with their advantages, normalised, and the share of the variance of the returns that the values
         explain."""
         columns, learner, rows = decisions.columns, self.learner, decisions.rows
-        values = self.values_of_states(columns["states"]) if self.critic else columns["values"]
+        values = columns["values"]
         advantages = gae(decisions, values, self.config.gamma, self.config.gae_lambda)
         returns = advantages + values
         mean, variance = mean_and_variance(advantages[rows], learner)
@@ -189,7 +181,7 @@ class PPO(Algorithm):
             raise DivergedError("a value is not finite")
         unexplained = mean_and_variance((returns - values)[rows], learner)[1]
         explained = 1 - unexplained / of_returns if of_returns > 0 else 0.0
-        names = ("inputs", "action_features", "masks", "states", "actions", "log_probs")
+        names = ("inputs", "action_features", "masks", "actions", "log_probs")
         found = {
             **{name: columns[name] for name in names},
             "advantages": self.rollout.keep("advantages", (advantages - mean) / (variance**0.5 + 1e-8)),
@@ -197,27 +189,15 @@ class PPO(Algorithm):
         }
         return Minibatch(**{name: column.to(learner.device) for name, column in found.items()}), explained
 
-    @torch.no_grad()
-    def values_of_states(self, states: torch.Tensor) -> torch.Tensor:
-        """What the privileged critic expects in each of the ``states`` (n, S): (n,) float32."""
-        critic = cast(MLP, self.critic)
-        parts = [
-            critic(part.to(self.learner.device), precision=self.precision)[:, 0].to(states.device)
-            for part in states.split(8192)
-        ]
-        return torch.cat(parts)
-
     def gradient_step(self, rows: torch.Tensor, total: int) -> torch.Tensor:
         """A step on the decisions ``rows`` (m,) int64 of a minibatch of ``total`` in all processes; returns the metrics
         ``names`` (k,)."""
         batch = self.learned.take(rows)
         outputs = self.actor(batch.inputs, precision=self.precision)
         logits = self.actor.logits_of(outputs, batch.action_features, batch.masks)
-        values = self.critic(batch.states, precision=self.precision) if self.critic else outputs
-        loss, metrics = ppo_loss(logits, values[:, -1], batch, self.config, self.ent_coef, total)
-        norms = self.learner.step(loss)
-        self.names = [*metrics, *(f"{name}_grad_norm" for name in self.learner.parts)]
-        return torch.stack([*metrics.values(), *norms])
+        loss, metrics = ppo_loss(logits, outputs[:, -1], batch, self.config, self.ent_coef, total)
+        self.names = [*metrics, "grad_norm"]
+        return torch.stack([*metrics.values(), self.learner.step(loss)])
 
     def policy(self) -> PolicyAgent:
         """The actor as it is now, which takes its most probable action."""
@@ -257,7 +237,7 @@ def ppo_loss(
 ) -> tuple[torch.Tensor, dict[str, torch.Tensor]]:
     """The loss () to differentiate, equations 7 and 9 of the paper, and metrics.
 
-    Takes ``logits`` (n, A), those of illegal actions ``ILLEGAL``, and ``values`` (n,) float32 of the current networks.
+    Takes ``logits`` (n, A), those of illegal actions ``ILLEGAL``, and ``values`` (n,) float32 of the current network.
     Both are sums over these decisions divided by ``total``, the number of decisions of the minibatch in all processes;
     ``largest_logit`` is that of this process. ``approx_kl`` is estimator k3 of http://joschu.net/blog/kl-approx.html.
     """
@@ -281,12 +261,7 @@ def ppo_loss(
     return loss, metrics
 
 
-def make_networks(config: PPOConfig, game: Game) -> dict[str, MLP]:
-    """The actor, and the privileged critic if there is one; otherwise the actor outputs the values."""
-    inputs, critic = NetworkInputs(game, config.features, config.action_features), config.privileged_critic
-    networks = {
-        "actor": MLP.for_policy(inputs, config.hidden, config.activation, num_values=0 if critic else 1)
-    }
-    if critic:
-        networks["critic"] = MLP(input_scale(game.state_layout), config.hidden, 1, config.activation)
-    return networks
+def make_actor(config: PPOConfig, game: Game) -> MLP:
+    """A policy with one more output, the value."""
+    inputs = NetworkInputs(game, config.features, config.action_features)
+    return MLP.for_policy(inputs, config.hidden, config.activation, num_values=1)

@@ -82,7 +82,7 @@ class SelfPlayConfig(TrainConfig):
         (256, 256),
         min_length=1,
         max_length=MAX_HIDDEN_LAYERS,
-        description="widths of the hidden layers of each network",
+        description="widths of the hidden layers",
     )
     activation: Literal["relu", "tanh"] = Field("relu", description="relu or tanh")
     features: bool = Field(
@@ -119,7 +119,7 @@ class SelfPlayConfig(TrainConfig):
         1e-3, gt=0, description="learning rate of Adam at the start, falling linearly to learning_rate_end"
     )
     learning_rate_end: Number = Field(5e-5, ge=0, description="learning rate at the end")
-    max_grad_norm: Number = Field(0.5, gt=0, description="largest gradient norm, of each network")
+    max_grad_norm: Number = Field(0.5, gt=0, description="largest gradient norm")
     start_from: str = Field(
         "",
         description="policy to start from: a checkpoint or zoo:NAME with the same hidden, activation and features",
@@ -217,7 +217,7 @@ class Decisions:
 
     Attributes:
         columns: by name, ``inputs`` (m, I) int8, what the network reads; ``action_features`` (m, A, K) int8; ``masks``
-            (m, A) bool; ``states`` (m, S) int8, the whole positions, if asked for; and what ``choose`` returned:
+            (m, A) bool; and what ``choose`` returned:
             ``actions`` (m,) int64 and more.
         rows: (n,) int64, the rows that are decisions of the learner with two legal actions or more.
         rewards: (m,) float32, what the seat was paid from this decision to its next one, or to the end of the game.
@@ -335,8 +335,6 @@ class SelfPlay(ABC):
 class Rollout(SelfPlay):
     """Plays the games of updates on the CPU: the share of process ``rank`` of ``size``.
 
-    ``state``: whether the decisions hold the whole positions, for a critic that sees them.
-
     Attributes: ``opponents``, the agents of the last update and their names, in the order of the line-up, from 1.
     """
 
@@ -347,7 +345,6 @@ class Rollout(SelfPlay):
         inputs: NetworkInputs,
         rank: int = 0,
         size: int = 1,
-        state: bool = False,
     ) -> None:
         super().__init__(config, game, inputs)
         self._share = np.array_split(np.arange(self._num_games), size)[rank]
@@ -362,7 +359,6 @@ class Rollout(SelfPlay):
             len(self._share),
             seed=0,
             history=any(map(needs_history, self._agents)),
-            state=state,
             auto_deal=False,
         )
         self.opponents: list[tuple[Agent, str]] = []
@@ -370,7 +366,6 @@ class Rollout(SelfPlay):
             "inputs": np.empty((0, inputs.size), np.int8),
             "action_features": np.empty((0, game.num_actions, inputs.action_size), np.int8),
             "masks": np.empty((0, game.num_actions), np.bool_),
-            "states": np.empty((0, game.state_layout.size if state else 0), np.int8),
             "rewards": np.empty(0, np.float32),
             "next_rows": np.empty(0, np.int64),
         }
@@ -450,8 +445,6 @@ class Rollout(SelfPlay):
         found: dict[str, Any] = {name: column[step] for name, column in self._columns.items()}
         found["masks"][:] = masks
         self.inputs.fill(self.vec.observation[own], found["masks"], found["inputs"], found["action_features"])
-        if found["states"].shape[1]:
-            found["states"][:] = self.vec.state[own]
         found["rewards"][:] = 0
         return found
 

@@ -26,8 +26,8 @@ from experiments.results import Folders, Record, write_file
 from experiments.runner import provenance, say
 
 DEAL_SET = "test"
-#: In a spec: the agent of the zoo for the rules, and the one of its first edition.
-ZOO, FIRST_EDITION = "zoo", "first_edition"
+#: In a spec: the agent of the zoo for the rules, and the one of its previous edition, in the folder of that name.
+ZOO, PREVIOUS_EDITION = "zoo", "previous_edition"
 
 
 class Part(Record):
@@ -47,8 +47,8 @@ class Part(Record):
 
     def specs(self, rules: str, folders: Folders) -> list[str]:
         """The agents under ``rules``."""
-        first = str(folders.own / FIRST_EDITION / f"{rules}.safetensors")
-        agents = [first if agent == FIRST_EDITION else agent for agent in self.agents]
+        previous = str(folders.own / PREVIOUS_EDITION / f"{rules}.safetensors")
+        agents = [previous if agent == PREVIOUS_EDITION else agent for agent in self.agents]
         return [re.sub(rf"(?<![^=]){ZOO}(?![^,])", f"{zoo.PREFIX}{rules}", agent) for agent in agents]
 
     def names(self, rules: str) -> set[str]:

@@ -1,8 +1,14 @@
 """The leaderboard and what else docs/zoo.md says of the agents of the zoo: arenas on the deal set `test`.
 
+    python -m experiments leaderboard                       play every arena that has no result yet
+    python -m experiments leaderboard fast                  those of the part `fast`
+    python -m experiments leaderboard petrify-4x4           those under these rules, in every part
+    python -m experiments leaderboard open/petrify-4x4      one arena
+
 `experiments/leaderboard.yaml` says who plays whom: parts, each with rules, agents and deals. An arena may be stopped at
 any time and resumes where it was. Its result, as `catbox arena` writes it, with commit and date, is kept in
-`experiments/results/leaderboard/PART-RULES.json`; delete that file to play the arena again.
+`experiments/results/leaderboard/PART-RULES.json`; delete that file to play the arena again. `python -m docs.generators`
+then writes the pages; they have the command of each arena for `catbox arena`, which keeps nothing.
 """
 
 from __future__ import annotations

@@ -17,7 +17,7 @@ from experiments.headroom import DEPTHS, FILE, PHASES, Block, share_of_the_deal
 from experiments.results import Folders, read_lines
 from experiments.zoo import zoo_settings
 
-NAME, TITLE = "headroom", "Points lost by phase of the round"
+NAME, TITLE = "headroom", "Points that a search gains, by phase of the round"
 
 
 def headroom_table(folders: Folders) -> str:

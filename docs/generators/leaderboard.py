@@ -45,7 +45,8 @@ How much more an agent scores than the heuristics around it, in points a round: 
 """
 READING = """\
 Dark blue: the best, or not certainly worse than the best on the deals that both played. Light blue: certainly better
-than the heuristic. Grey: no certain difference. Orange: certainly worse. Each game has its own scale."""
+than the heuristic. Grey: no certain difference. Orange: certainly worse. Each game has its own scale. The best among
+heuristics may lose to others."""
 DEALS = f"""\
 The deals are those of the set `{DEAL_SET}`, which no agent was trained on or chosen by. The commands on these pages
 play the same deals with the same random numbers: they give the very numbers shown, except for searches of 20 ms, which

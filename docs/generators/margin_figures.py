@@ -85,7 +85,8 @@ def _panel(axes: Axes, game: str, found: Sequence[Bar], rows: Sequence[float]) -
         above = bar.table
     axes.set_title(game, loc="left", x=-0.93, fontsize=11, weight="bold")
     low, high = min(0.0, *(one.low for one in margins)), max(0.0, *(one.high for one in margins))
-    axes.set_xlim(low - 0.02 * (high - low), high + 0.02 * (high - low))
+    room = 0.02 * (high - low) or 1.0
+    axes.set_xlim(low - room, high + room)
     axes.set_ylim(rows[-1] + 0.6, -0.6)
     axes.axvline(0, color="black", linewidth=0.8)
     axes.tick_params(axis="x", labelsize=8.5)

@@ -108,12 +108,6 @@ def algorithm_settings(name: str) -> str:
     return markdown_table([["setting", "default", "meaning"], *rows])
 
 
-def arenas(arguments: str) -> str:
-    """The arenas of one part of the leaderboard: its name, and the agents that are shown."""
-    name, *shown = arguments.split()
-    return zoo_table(name, shown, Folders())
-
-
 #: Name of a block -> what makes it of its arguments.
 BLOCKS: dict[str, Callable[[str], str]] = {
     "state": state,
@@ -123,7 +117,7 @@ BLOCKS: dict[str, Callable[[str], str]] = {
     "games": games,
     "environment": environment,
     "figures": figures,
-    "arenas": arenas,
+    "arenas": lambda part: zoo_table(part, Folders()),
     "headroom": lambda _: headroom_table(Folders()),
     "algorithm_settings": algorithm_settings,
 }

@@ -7,8 +7,8 @@
     python -m experiments leaderboard            play the arenas of the leaderboard (experiments/leaderboard.yaml)
     python -m experiments headroom               measure how much agents of the zoo leave on the table
 
-`python -m docs.generators` then makes docs/experiments.md with its pictures, docs/leaderboard*.md and the cards of the
-zoo from the results.
+`python -m docs.generators` then makes docs/experiments.md, docs/leaderboard*.md, their pictures, those of docs/zoo.md
+and the cards of the zoo from the results.
 
 A study is `experiments/studies/NAME.yaml`:
 

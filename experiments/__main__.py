@@ -14,6 +14,7 @@ from catbox_train.memory import keep_freed_memory
 from experiments import __doc__ as description
 from experiments.fields import play_fields
 from experiments.headroom import measure_headroom
+from experiments.leaderboard import __doc__ as about_leaderboard
 from experiments.leaderboard import play_leaderboard, read_parts
 from experiments.results import ROOT, Folders
 from experiments.runner import run_studies
@@ -82,15 +83,22 @@ def _parser() -> argparse.ArgumentParser:
     )
     parser.add_argument("--root", type=Path, default=ROOT, help="the checkout to use (default: this one)")
     commands = parser.add_subparsers(dest="command", required=True)
+    descriptions = {"leaderboard": about_leaderboard}
     for name, what, number in (
         ("run", "train the runs of studies that have no result yet", "+"),
         ("fields", "play the fields of studies whose runs are finished", "+"),
         ("speeds", "measure how fast the variants of studies play and learn", "+"),
         ("zoo", "train agents of the zoo, by default all", "*"),
-        ("leaderboard", "play arenas of the leaderboard: PART/RULES, a part, or rules; by default all", "*"),
+        ("leaderboard", "play arenas of the leaderboard: a part, rules, or PART/RULES; by default all", "*"),
         ("headroom", "measure how much agents of the zoo leave on the table, by default all", "*"),
     ):
-        commands.add_parser(name, help=what).add_argument("names", nargs=number, metavar="NAME")
+        command = commands.add_parser(
+            name,
+            help=what,
+            description=descriptions.get(name, f"{what.capitalize()}."),
+            formatter_class=argparse.RawDescriptionHelpFormatter,
+        )
+        command.add_argument("names", nargs=number, metavar="NAME")
     return parser
 
 

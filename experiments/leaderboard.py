@@ -1,8 +1,14 @@
 """The leaderboard and what else docs/zoo.md says of the agents of the zoo: arenas on the deal set `test`.
 
+    python -m experiments leaderboard                       play every arena that has no result yet
+    python -m experiments leaderboard fast                  those of the part `fast`
+    python -m experiments leaderboard petrify-4x4           those under these rules, in every part
+    python -m experiments leaderboard open/petrify-4x4      one arena
+
 `experiments/leaderboard.yaml` says who plays whom: parts, each with rules, agents and deals. An arena may be stopped at
 any time and resumes where it was. Its result, as `catbox arena` writes it, with commit and date, is kept in
-`experiments/results/leaderboard/PART-RULES.json`; delete that file to play the arena again.
+`experiments/results/leaderboard/PART-RULES.json`; delete that file to play the arena again. `python -m docs.generators`
+then writes the pages; they have the command of each arena for `catbox arena`, which keeps nothing.
 """
 
 from __future__ import annotations
@@ -26,8 +32,8 @@ from experiments.results import Folders, Record, write_file
 from experiments.runner import provenance, say
 
 DEAL_SET = "test"
-#: In a spec: the agent of the zoo for the rules, and the one of its first edition.
-ZOO, FIRST_EDITION = "zoo", "first_edition"
+#: In a spec: the agent of the zoo for the rules, and the one of its previous edition, in the folder of that name.
+ZOO, PREVIOUS_EDITION = "zoo", "previous_edition"
 
 
 class Part(Record):
@@ -47,8 +53,8 @@ class Part(Record):
 
     def specs(self, rules: str, folders: Folders) -> list[str]:
         """The agents under ``rules``."""
-        first = str(folders.own / FIRST_EDITION / f"{rules}.safetensors")
-        agents = [first if agent == FIRST_EDITION else agent for agent in self.agents]
+        previous = str(folders.own / PREVIOUS_EDITION / f"{rules}.safetensors")
+        agents = [previous if agent == PREVIOUS_EDITION else agent for agent in self.agents]
         return [re.sub(rf"(?<![^=]){ZOO}(?![^,])", f"{zoo.PREFIX}{rules}", agent) for agent in agents]
 
     def names(self, rules: str) -> set[str]:

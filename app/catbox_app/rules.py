@@ -82,6 +82,12 @@ def command_line(command: str, agents: Sequence[str], game: Game, seed: int, sea
     words = ["catbox", command, *agents, "--seed", str(seed)]
     if seat:
         words += ["--seat", str(seat)]
+    return shlex.join([*words, *game_arguments(game)])
+
+
+def game_arguments(game: Game) -> list[str]:
+    """The options by which a command plays ``game``: those that are not the defaults."""
+    words = []
     if game.id != DEFAULT_GAME:
         words += ["--game", game.id]
     defaults = catbox_env.make_game(game.id, num_players=game.num_players, reward=REWARD).options
@@ -91,4 +97,4 @@ def command_line(command: str, agents: Sequence[str], game: Game, seed: int, sea
         if value != defaults[name]:
             text = ",".join(map(str, value)) if isinstance(value, list) else str(value)
             words += ["--rounds", text] if name == "rounds" else ["--rule", f"{name}={text}"]
-    return shlex.join(words)
+    return words

@@ -2,20 +2,17 @@
 
 from __future__ import annotations
 
-import hashlib
-import io
 import math
 from collections.abc import Mapping, Sequence
 
-import matplotlib
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
+from docs.generators.figures import BLUE, GREEN, GREY, PURPLE, VERMILION, Picture
 from experiments.results import RunResult, mean_of
 
-#: Of Okabe and Ito (2008), which colour-blind readers can distinguish; the line styles differ too.
-STYLES = (("#0072B2", "-"), ("#D55E00", "--"), ("#009E73", "-."), ("#CC79A7", ":"))
-OTHERS = "#C8C8C8"
+#: Of the lines; for readers without the colours their styles differ too.
+STYLES = ((BLUE, "-"), (VERMILION, "--"), (GREEN, "-."), (PURPLE, ":"))
 #: Inches.
 PANEL_WIDTH, PANEL_HEIGHT = 5, 3.4
 
@@ -25,21 +22,22 @@ Runs = Mapping[str, Sequence[RunResult]]
 Seconds = Mapping[str, Mapping[str, float]]
 
 
-def picture(title: str, opponent: Mapping[str, str], by_rules: Mapping[str, Runs], seconds: Seconds) -> bytes:
+def picture(
+    title: str, opponent: Mapping[str, str], by_rules: Mapping[str, Runs], seconds: Seconds
+) -> Picture:
     """The curves of ``by_rules`` (rule set -> variant -> runs), each against the ``opponent`` of its rule set.
 
     ``seconds`` are those of a decision, by rule set and variant.
 
     A line is the mean over the seeds, its band the 95 % interval over the seeds, or over the deals for a single seed;
     two seeds have no band, but a thin line each. What does not fit into the panel is clipped. More than four variants
-    are split into several rows; the grey lines are those of the other rows. The file contains the `checksum` of what it
-    shows, and is the same for the same data and version of matplotlib.
+    are split into several rows; the grey lines are those of the other rows.
     """
-    file = io.BytesIO()
-    metadata = {"Date": None, "Title": title, "Description": checksum(title, opponent, by_rules, seconds)}
-    with matplotlib.rc_context({"svg.hashsalt": title, "svg.fonttype": "none"}):
-        draw(opponent, by_rules, seconds).savefig(file, format="svg", metadata=metadata)
-    return file.getvalue()
+    shown = [title]
+    for rules, runs in by_rules.items():
+        shown += [f"{rules} {name} {result.model_dump_json()}" for name in runs for result in runs[name]]
+        shown += [opponent[rules], f"{seconds[rules]}"]
+    return Picture(title, "\n".join(shown), lambda: draw(opponent, by_rules, seconds))
 
 
 def draw(opponent: Mapping[str, str], by_rules: Mapping[str, Runs], seconds: Seconds) -> Figure:
@@ -60,15 +58,6 @@ def draw(opponent: Mapping[str, str], by_rules: Mapping[str, Runs], seconds: Sec
     return figure
 
 
-def checksum(title: str, opponent: Mapping[str, str], by_rules: Mapping[str, Runs], seconds: Seconds) -> str:
-    """SHA-256 of all that the picture shows."""
-    shown = [title]
-    for rules, runs in by_rules.items():
-        shown += [f"{rules} {name} {result.model_dump_json()}" for name in runs for result in runs[name]]
-        shown += [opponent[rules], f"{seconds[rules]}"]
-    return hashlib.sha256("\n".join(shown).encode()).hexdigest()
-
-
 def _panel(
     axes: Axes, runs: Runs, part: Sequence[str], opponent: str, seconds: Mapping[str, float] | None
 ) -> None:
@@ -79,7 +68,7 @@ def _panel(
         means, reaches = [mean for _, mean, _ in points], [reach for _, _, reach in points]
         x = [decisions * (1e-6 if seconds is None else seconds[name]) for decisions, _, _ in points]
         if name not in styles:
-            axes.plot(x, means, color=OTHERS, linewidth=0.8, zorder=1)
+            axes.plot(x, means, color=GREY, linewidth=0.8, zorder=1)
             continue
         colour, style = styles[name]
         diverged = any(result.diverged for result in results)

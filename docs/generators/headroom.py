@@ -1,52 +1,64 @@
-"""The table of docs/zoo.md of what the agents of the zoo leave on the table."""
+"""What docs/zoo.md shows of what the agents of the zoo leave on the table: a small table and a picture."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from pathlib import Path
 
 import numpy as np
 
 from catbox_agents import zoo
 from catbox_agents.arena.report import markdown_table
-from catbox_agents.arena.results import estimates
+from catbox_agents.arena.results import Estimate, estimates
+from docs.generators.figures import Picture, picture_file, shown
+from docs.generators.margin_figures import HeatMap
 from docs.generators.tables import printed
 from experiments.headroom import DEPTHS, FILE, PHASES, Block, share_of_the_deal
 from experiments.results import Folders, read_lines
 from experiments.zoo import zoo_settings
 
+NAME, TITLE = "headroom", "Points that a search gains, by phase of the round"
+
 
 def headroom_table(folders: Folders) -> str:
-    """A row for each table that was measured, of the agents that the zoo has now."""
-    header = [
-        "table",
-        "deals",
-        *(f"clairvoyant, depth {depth}" for depth in DEPTHS),
-        "luck of the deal",
-        *PHASES,
-    ]
+    """A row for each table that was measured, and the picture."""
+    measured = _measured(folders)
+    if not measured:
+        return "Not measured yet: `python -m experiments headroom`."
+    header = ["table", "deals", *(f"clairvoyant, depth {depth}" for depth in DEPTHS), "luck of the deal"]
     rows: list[list[str]] = [header]
+    for table, own in measured.items():
+        gains = [printed(_mean([x for block in own for x in block.clairvoyant[depth]])) for depth in DEPTHS]
+        share = share_of_the_deal(np.concatenate([block.sampled for block in own]))
+        rows.append([table, str(sum(len(block.sampled) for block in own)), *gains, f"{share:.0%}"])
+    return "\n".join([markdown_table(rows), "", shown(NAME, TITLE)])
+
+
+def headroom_picture(folders: Folders) -> dict[Path, Picture]:
+    """File -> picture of the points lost in each phase, at each table that was measured."""
+    measured = _measured(folders)
+    if not measured:
+        return {}
+    lost = [[_lost(own, phase) for phase in PHASES] for own in measured.values()]
+    return {picture_file(NAME, folders): HeatMap(TITLE, list(measured), PHASES, lost).picture()}
+
+
+def _measured(folders: Folders) -> dict[str, list[Block]]:
+    """Table -> blocks of the agent that the zoo has now; those without any are left out."""
+    digests = {agent.name: agent.sha256 for agent in zoo.zoo_agents()}
     blocks = read_lines(folders.results / FILE, Block)
-    for table in zoo_settings(folders):
-        digest = zoo.zoo_agent(zoo.PREFIX + table).sha256
-        own = [block for block in blocks if (block.table, block.sha256) == (table, digest)]
-        if own:
-            rows.append(
-                [
-                    table,
-                    str(sum(len(block.sampled) for block in own)),
-                    *(_mean([x for block in own for x in block.clairvoyant[depth]]) for depth in DEPTHS),
-                    f"{share_of_the_deal(np.concatenate([block.sampled for block in own])):.0%}",
-                    *(_lost(own, phase) for phase in PHASES),
-                ]
-            )
-    return markdown_table(rows)
+    found = {
+        table: [block for block in blocks if (block.table, block.sha256) == (table, digests.get(table))]
+        for table in zoo_settings(folders)
+    }
+    return {table: own for table, own in found.items() if own}
 
 
-def _lost(blocks: Sequence[Block], phase: str) -> str:
+def _lost(blocks: Sequence[Block], phase: str) -> Estimate | None:
     values = [x for block in blocks for x in block.lost.get(phase, [])]
-    return _mean(values) if values else ""
+    return _mean(values) if values else None
 
 
-def _mean(values: Sequence[float]) -> str:
+def _mean(values: Sequence[float]) -> Estimate:
     """The mean of ``values`` (deals,) with its interval."""
-    return printed(estimates(np.array(values)[:, None])[0])
+    return estimates(np.array(values)[:, None])[0]

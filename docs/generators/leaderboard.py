@@ -5,49 +5,70 @@ from __future__ import annotations
 import json
 import re
 import shlex
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 from catbox_agents import zoo
 from catbox_agents.arena.report import markdown_table, milliseconds
 from catbox_agents.arena.results import Estimate
+from catbox_app.rules import game_arguments
+from catbox_env import Game, make_game
 from catbox_env.core.checks import brief
 from catbox_env.core.show import game_title
-from docs.generators.tables import grouped_table, machines_in_words, printed
-from experiments.leaderboard import DEAL_SET, ZOO, Part, read_parts
+from docs.generators.figures import Picture, picture_file, shown
+from docs.generators.margin_figures import Bar, HeatMap, Kind, bars
+from docs.generators.tables import machines_in_words, printed
+from experiments.leaderboard import DEAL_SET, PREVIOUS_EDITION, ZOO, Part, read_parts
 from experiments.results import Folders
 from experiments.study import dotted
 from experiments.zoo import Training, read_training, zoo_settings
 
-HEURISTIC = "heuristic"
+#: The name of the picture of the overview.
+OVERVIEW = "leaderboard"
+HEURISTIC, RANDOM = "heuristic", "random"
 #: The tables of `margin_in_short`.
 _IN_SHORT = ("cat_in_the_box-2p", "cat_in_the_box-3p", "cat_in_the_box-4p", "cat_in_the_box-5p")
-
-INTRODUCTION = """\
-# Leaderboard
-
-How much more an agent scores than the heuristics it plays among, in points a round. Bold: the best, and
-those not certainly worse on the deals that both played; a dash: not played.
-"""
-READING = f"""\
-Each number is a [margin](arena.md#what-is-measured), an agent's score minus the mean of the others', with its 95 %
-interval. The deals are those of the set `{DEAL_SET}`, which no agent was trained on or chosen by. Searches have played
-far fewer deals than the others, so their intervals are wide. Laos and Khmer are the [variants of Cat Te](cat_te.md);
-"4x4" and "full" are boards of [Petrify](petrify.md) for two players.
-"""
-#: What the columns of the overview are called; a line below them has the specs.
+#: What the pictures call agents, by the beginnings of their specs.
 TITLES = {
     "zoo": "trained agent",
     "search:fast": "search, 20 ms",
     "pimc:samples=64": "PIMC, 64 worlds",
     "ismcts:simulations=200": "ISMCTS, 200",
 }
+
+INTRODUCTION = """\
+# Leaderboard
+
+How much more an agent scores than the heuristics around it, in points a round: its
+[margin](arena.md#what-is-measured), with the 95 % interval.
+"""
+READING = """\
+Dark blue: the best, or not certainly worse than the best on the deals that both played. Light blue: certainly better
+than the heuristic. Grey: no certain difference. Orange: certainly worse. Each game has its own scale. The best among
+heuristics may lose to others."""
+DEALS = f"""\
+The deals are those of the set `{DEAL_SET}`, which no agent was trained on or chosen by. The commands on these pages
+play the same deals with the same random numbers: they give the very numbers shown, except for searches of 20 ms, which
+depend on the machine and agree within the intervals. Searches have played fewer deals. Laos and Khmer are the
+[variants of Cat Te](cat_te.md); "4x4" and "full" are boards of [Petrify](petrify.md) for two players.
+"""
+PAGE = """\
+One agent (row) among copies of another (column): its margin with the 95 % interval, as in
+[the overview](leaderboard.md). Blue: certainly above 0. Orange: certainly below. Grey: neither. Ratings are in points
+of the Elo scale with mean 0 at each table, so those of two tables cannot be compared.
+"""
 COMMANDS = """\
+## Play it again
+
+`experiments/leaderboard.yaml` says who plays whom, in parts. A table that has its result in
+`experiments/results/leaderboard` is not played again until you delete that file.
+
 ```
-make leaderboard                                     # play every arena that is not finished
-python -m experiments leaderboard all/petrify-4x4    # play one arena
-python -m docs.generators                            # write these pages
+make leaderboard                                     # all, and these pages
+python -m experiments leaderboard fast               # one part
+python -m experiments leaderboard all/petrify-4x4    # one table
+python -m docs.generators                            # these pages
 ```
 """
 
@@ -109,6 +130,23 @@ class Board:
             *([f"`{one}`", *(self.margin(one, other) for other in self.agents)] for one in self.agents),
         ]
 
+    @property
+    def game(self) -> Game:
+        """With the rules that were played."""
+        return make_game(self.content["game"], **self.content["options"])
+
+    @property
+    def table(self) -> str:
+        """What its rules are called, without the name of the game: "3 players, Laos"."""
+        first, *more = self.content["rules"].split("-")[1:]
+        words = [re.sub(r"^(\d+)p$", r"\1 players", first)]
+        words += [re.sub(r"(?<=\d)(?=\D)", " ", word).capitalize() for word in more]
+        return ", ".join(words)
+
+    def estimate(self, agent: str, field: str) -> Estimate | None:
+        """The margin of one ``agent`` among copies of ``field``, None among its own kind."""
+        return None if agent == field else self.margins[agent, field]
+
     def about(self) -> str:
         """How much was played, when, and with what."""
         return (
@@ -130,6 +168,11 @@ def short(agent: str) -> str:
     return agent.partition(",")[0]
 
 
+def title_of(agent: str) -> str:
+    """What the pictures call an agent."""
+    return TITLES.get(short(agent), short(agent).replace("_", " "))
+
+
 def boards(folders: Folders) -> list[tuple[Part, dict[str, Board]]]:
     """Each part of the leaderboard with its arenas that have been played, by the name of their rules.
 
@@ -149,162 +192,246 @@ def boards(folders: Folders) -> list[tuple[Part, dict[str, Board]]]:
     return found
 
 
-def leaderboard_pages(folders: Folders) -> dict[Path, str]:
-    """File -> text of docs/leaderboard.md and of a page for each game that was played."""
-    parts = [(part, played) for part, played in boards(folders) if part.page == "leaderboard"]
-    every = [board for _, played in parts for board in played.values()]
-    links, pages = [], {}
-    for game in dict.fromkeys(board.content["game"] for board in every):
-        file = folders.docs / f"leaderboard_{game.rpartition('_v')[0]}.md"
-        links.append(f"[{game_title(game)}]({file.name})")
-        pages[file] = _page_of(game, parts)
-    words = [INTRODUCTION]
-    if every:
-        machines = machines_in_words(board.content["machine"] for board in every)
+def leaderboard_pages(folders: Folders) -> dict[Path, str | Picture]:
+    """File -> text of docs/leaderboard.md and of a page for each game that was played, and each of their pictures and
+    those of docs/zoo.md."""
+    every = boards(folders)
+    parts = [(part, played) for part, played in every if part.page == "leaderboard"]
+    games: dict[str, list[list[Board]]] = {}
+    for arenas in _arenas_by_table(parts):
+        games.setdefault(arenas[0].content["game"], []).append(arenas)
+    words, links = [INTRODUCTION], []
+    found: dict[Path, str | Picture] = {}
+    if games:
+        picture, alternative = _overview(games)
+        found[picture_file(OVERVIEW, folders)] = picture
+        for game in games:
+            name = game.rpartition("_v")[0]
+            text, pictures = _page_of(game, parts, folders)
+            found |= {folders.docs / f"leaderboard_{name}.md": text, **pictures}
+            links.append(f"[{game_title(game)}](leaderboard_{name}.md)")
+        machines = machines_in_words(
+            board.content["machine"] for _, played in parts for board in played.values()
+        )
         words += [
-            _overview(parts),
+            shown(OVERVIEW, alternative),
             "",
-            f"{READING}\nTrained agents are those of [the zoo](zoo.md). The columns, as commands name them: "
-            f"{_specs(parts)}.",
+            READING,
+            f"Every agent among every other, `{RANDOM}` too, with the command of each table: {', '.join(links)}.",
             "",
-            f"Every agent among every other: {', '.join(links)}. Played on: {machines}.",
+            _specs(parts),
+            "",
+            f"{DEALS}\nPlayed on: {machines}.",
             "",
         ]
-    return {folders.docs / "leaderboard.md": "\n".join([*words, COMMANDS]), **pages}
+    if missing := [
+        f"{part.name}/{rules}" for part, played in every for rules in part.rules if rules not in played
+    ]:
+        words += [f"Not played yet: `python -m experiments leaderboard {' '.join(missing)}`.", ""]
+    for part, played in every:
+        if part.page == "zoo" and _is_wide(part):
+            maps = _heat_maps_of_the_zoo(part, played)
+            found |= {picture_file(name, folders): drawn.picture() for name, drawn in maps.items()}
+    return {folders.docs / "leaderboard.md": "\n".join([*words, COMMANDS]), **found}
 
 
-def _overview(parts: Sequence[tuple[Part, Mapping[str, Board]]]) -> str:
-    """A row for each rule set: every agent among heuristics, from the first part that has it."""
-    agents = _agents(parts)
-    rows = [["table", *(TITLES.get(agent, agent) for agent in agents)]]
-    for rules in dict.fromkeys(rules for part, _ in parts for rules in part.rules):
-        arenas = [played[rules] for _, played in parts if rules in played]
-        rows.append([_title_of(rules).replace(" ", "\u00a0"), *_with_the_best(arenas, agents)])
-    return markdown_table(rows)
+def _arenas_by_table(parts: Sequence[tuple[Part, Mapping[str, Board]]]) -> list[list[Board]]:
+    """The arenas of each rule set that was played, in the order of the parts."""
+    every = dict.fromkeys(rules for part, _ in parts for rules in part.rules)
+    found = ([played[rules] for _, played in parts if rules in played] for rules in every)
+    return [arenas for arenas in found if arenas]
 
 
-def _agents(parts: Sequence[tuple[Part, Mapping[str, Board]]]) -> list[str]:
-    """The agents of the overview; the weakest is last."""
-    agents = dict.fromkeys(short(agent) for part, _ in parts for agent in part.agents if agent != HEURISTIC)
-    return sorted(agents, key=lambda agent: agent == "random")
+def _overview(games: Mapping[str, Sequence[Sequence[Board]]]) -> tuple[Picture, str]:
+    """The picture of every agent among heuristics, except `random`, and in words the best of each table.
+
+    ``games``: game -> the arenas of each of its tables.
+    """
+    panels: dict[str, list[Bar]] = {}
+    words = []
+    for game, tables in games.items():
+        title = game_title(game)
+        panels[title] = []
+        for arenas in tables:
+            found = [
+                Bar(arenas[0].table, title_of(agent), margin, kind)
+                for agent, (margin, kind) in among_heuristics(arenas).items()
+                if agent != RANDOM
+            ]
+            found.sort(key=lambda bar: bar.margin.mean, reverse=True)
+            panels[title] += found
+            words.append(f"{title}, {found[0].table}: {found[0].agent} {printed(found[0].margin)}")
+    return bars("Leaderboard", panels), f"The best at each table. {'; '.join(words)}."
 
 
-def _specs(parts: Sequence[tuple[Part, Mapping[str, Board]]]) -> str:
-    """The specs of the agents of the overview."""
-    specs: dict[str, dict[str, None]] = {}
-    for agent in (agent for part, _ in parts for agent in part.agents):
-        specs.setdefault(short(agent), {})[f"`{agent}`"] = None
-    return ", ".join(" or ".join(specs[agent]) for agent in _agents(parts))
+def among_heuristics(arenas: Sequence[Board]) -> dict[str, tuple[Estimate, Kind]]:
+    """The margin of each agent of a table among heuristics, from the first of its ``arenas`` that has it.
 
-
-def _title_of(rules: str) -> str:
-    """What the table of an agent of the zoo is called: "Cat Te, 3 players, Laos"."""
-    players = re.sub(r"^(\d)p$", r"\1 players", rules.partition("-")[2].partition("-")[0])
-    more = rules.split("-")[2:]
-    return ", ".join(
-        [game_title(zoo.zoo_agent(zoo.PREFIX + rules).game_id), players, *map(str.capitalize, more)]
-    )
-
-
-def _with_the_best(arenas: Sequence[Board], agents: Sequence[str]) -> list[str]:
-    """The margins of ``agents`` among heuristics, a dash for those that did not play. In bold, if another than `random`
-    did: the highest, and those that met it in an arena, if it is certainly better in none."""
+    The best is that with the highest margin; with it go those that met it in an arena, if it is certainly better in
+    none.
+    """
     margins: dict[str, Estimate] = {}
     for board in arenas:
         margins = {one: board.margins[one, HEURISTIC] for one in board.agents if one != HEURISTIC} | margins
     best = max(margins, key=lambda one: margins[one].mean, default=HEURISTIC)
-    rivals = len(margins.keys() - {"random"}) > 1
-    cells = {}
-    for agent, margin in margins.items():
+
+    def kind(agent: str) -> Kind:
+        if margins[agent].low <= 0:
+            return "worse" if margins[agent].high < 0 else "unclear"
         common = [board for board in arenas if {agent, best} <= set(board.agents)]
         worse = [board.difference(best, agent, HEURISTIC).low > 0 for board in common if agent != best]
-        bold = "**" if rivals and common and not any(worse) else ""
-        cells[short(agent)] = f"{bold}{printed(margin)}{bold}"
-    return [cells.get(agent, "\u2013") for agent in agents]
+        return "best" if common and not any(worse) else "better"
+
+    return {agent: (margin, kind(agent)) for agent, margin in margins.items()}
 
 
-def _page_of(game: str, parts: Sequence[tuple[Part, Mapping[str, Board]]]) -> str:
-    """The page of one game: a section for each part of the leaderboard, with a table of its own for each rule set that
-    searches have played."""
-    lines = [
-        *("---", "hide: [toc]", "---", ""),
-        f"# Leaderboard: {game_title(game)}",
-        "",
-        "Margins of one agent (row) among copies of another (column), as in [the overview](leaderboard.md). Ratings "
-        "are in points of the Elo scale; their mean over the agents of a table is 0, so those of two tables cannot be "
-        "compared.",
-        "",
-    ]
+def _specs(parts: Sequence[tuple[Part, Mapping[str, Board]]]) -> str:
+    """A table of the agents that have another title than their spec."""
+    specs: dict[str, dict[str, None]] = {}
+    for agent in (agent for part, played in parts if played for agent in part.agents):
+        if title_of(agent) != agent:
+            specs.setdefault(title_of(agent), {})[f"`{agent}`"] = None
+    return markdown_table(
+        [["agent", "in commands"], *([name, " or ".join(own)] for name, own in specs.items())]
+    )
+
+
+def _page_of(
+    game: str, parts: Sequence[tuple[Part, Mapping[str, Board]]], folders: Folders
+) -> tuple[str, dict[Path, Picture]]:
+    """The page of one game, a section for each part of the leaderboard, and its pictures."""
+    lines = ["---", "hide: [toc]", "---", "", f"# Leaderboard: {game_title(game)}", "", PAGE]
+    pictures = {}
     for part, played in parts:
         own = {rules: board for rules, board in played.items() if board.content["game"] == game}
         if own:
-            agents = ", ".join(f"`{agent}`" for agent in part.agents)
-            lines += [f"## {part.title}", "", f"{part.deals:,} deals a table, played by {agents}.", ""]
-            searches = any(":" in agent for agent in part.agents)
-            tables = {_table_title(rules): _rows_of(board, searches) for rules, board in own.items()}
-            if searches:
-                for title, rows in tables.items():
-                    lines += [f"### {title}", "", markdown_table(rows), ""]
-            else:
-                header = ["table", *next(iter(tables.values()))[0]]
-                rows = [[title, *row] for title, (_, *rows) in tables.items() for row in rows]
-                lines += [grouped_table([header, *rows]), ""]
-    return "\n".join(lines)
+            lines += [
+                f"## {part.title}",
+                "",
+                f"{part.deals:,} deals a table.{_times(list(own.values()))}",
+                "",
+            ]
+            for rules, board in own.items():
+                name = f"leaderboard-{part.name}-{rules}"
+                pictures[picture_file(name, folders)] = _heat_map(board).picture()
+                margin = printed(board.margins[board.agents[0], HEURISTIC])
+                lines.append(
+                    shown(name, f"{board.table}: {title_of(board.agents[0])} among heuristics {margin}")
+                )
+            lines += ["", *_commands(part, own.values()), ""]
+    return "\n".join(lines), pictures
 
 
-def _table_title(rules: str) -> str:
-    """As `_title_of`, without the name of the game."""
-    title = _title_of(rules).partition(", ")[2].replace(" ", "\u00a0")
-    return f"{title[0].upper()}{title[1:]}"
+def _heat_map(board: Board) -> HeatMap:
+    """Every agent of ``board`` among copies of every other, with its rating; the best rating comes first."""
+    agents = sorted(board.agents, key=board.rating, reverse=True)
+    titles = [title_of(agent) for agent in agents]
+    margins = [[board.estimate(one, other) for other in agents] for one in agents]
+    return HeatMap(
+        board.table, titles, titles, margins, ("rating", [board.summary(one)[0] for one in agents])
+    )
 
 
-def _rows_of(board: Board, searches: bool) -> list[list[str]]:
-    """A header, and every agent of ``board`` among copies of every other, with its rating.
-
-    With ``searches`` the best rating comes first, and each agent has its time: the others answer for many games at
-    once, so theirs says little.
-    """
-    columns, agents = ["rating"], board.agents
-    if searches:
-        columns, agents = ["rating", "ms a move"], sorted(agents, key=board.rating, reverse=True)
-    titles = [TITLES.get(short(name), short(name)) for name in agents]
-    rows = [
-        [title.replace(" ", "\u00a0"), *(printed(board.margin(one, other)) for other in agents)]
-        + [printed(value) for value in board.summary(one)[: len(columns)]]
-        for title, one in zip(titles, agents, strict=True)
-    ]
-    return [["agent", *titles, *columns], *rows]
+def _times(played: Sequence[Board]) -> str:
+    """How long the agents of a part with searches take; the others answer for many games at once, which says little."""
+    if not any(":" in agent for agent in played[0].agents):
+        return ""
+    words = []
+    for agent in played[0].agents:
+        times = sorted(board.content["seconds_per_move"][agent] for board in played)
+        ends = dict.fromkeys(milliseconds(time) for time in (times[0], times[-1]))
+        words.append(f"{title_of(agent)} {' to '.join(ends)}")
+    return f" Milliseconds a move: {'; '.join(words)}."
 
 
-def zoo_table(name: str, shown: Sequence[str], folders: Folders) -> str:
-    """The table of docs/zoo.md for the part ``name``, with all rules that were played.
+def _commands(part: Part, played: Collection[Board]) -> list[str]:
+    """A block with the command of each arena; a sentence if other agents have played than would today."""
+    if any(board.agents != part.agents for board in played):
+        return [f"`python -m experiments leaderboard {part.name}` plays it again with the agents of today."]
+    return ["```", *(arena_command(part, board) for board in played), "```"]
 
-    The agents ``shown`` (rows) are among copies of each agent of the part (columns); a cell has the margin and, in
-    brackets, the mean score. With more than two agents, a further row has how much more ``zoo`` earns than the
-    heuristic. Raises ``ValueError`` for an unknown part.
+
+def arena_command(part: Part, board: Board) -> str:
+    """The command that plays the arena of ``board`` again."""
+    previous = f"experiments/{PREVIOUS_EDITION}/{board.content['rules']}.safetensors"
+    agents = [previous if agent == PREVIOUS_EDITION else agent for agent in part.agents]
+    rules = game_arguments(board.game)
+    if "--players" not in rules:
+        rules = ["--players", str(board.game.num_players), *rules]
+    deals = ["--deals", str(part.deals), "--deal-set", DEAL_SET, "--mixed"]
+    return shlex.join(["catbox", "arena", *agents, *rules, *deals])
+
+
+def _is_wide(part: Part) -> bool:
+    """Whether docs/zoo.md shows the part in pictures: those of more than two agents."""
+    return len(part.agents) > 2
+
+
+def _heat_maps_of_the_zoo(part: Part, played: Mapping[str, Board]) -> dict[str, HeatMap]:
+    """Name -> picture of a part of docs/zoo.md: one agent of the zoo at every table among each agent of the part, and
+    how much more it earns there than the heuristic. An agent that has not played at a table has no cell there."""
+    if not played:
+        return {}
+    tables = [board.table for board in played.values()]
+    fields = list(dict.fromkeys(field for board in played.values() for field in board.agents))
+    margins, more = (
+        [
+            [given(board, field) if field in board.agents else None for field in fields]
+            for board in played.values()
+        ]
+        for given in (
+            lambda board, field: board.estimate(ZOO, field),
+            lambda board, field: board.difference(ZOO, HEURISTIC, field),
+        )
+    )
+    titles, name = [title_of(field) for field in fields], f"leaderboard-{part.name}"
+    return {
+        name: HeatMap(f"One {title_of(ZOO)} among", tables, titles, margins),
+        f"{name}-difference": HeatMap(
+            f"One {title_of(ZOO)} minus one {HEURISTIC}, among", tables, titles, more
+        ),
+    }
+
+
+def zoo_table(name: str, folders: Folders) -> str:
+    """What docs/zoo.md shows of the part ``name``: its pictures, or a table if two agents play, and the commands.
+
+    Raises ``ValueError`` for an unknown part.
     """
     found = {part.name: (part, played) for part, played in boards(folders)}
     if name not in found:
         raise ValueError(f"part {name!r} of the leaderboard: expected one of {', '.join(found)}")
     part, played = found[name]
-    rows = [["", "one agent", *(f"among `{agent}`" for agent in part.agents), "won"]]
-    for rules, board in played.items():
-        title = _table_title(rules)
-        for one in shown:
-            cells = [f"{board.margin(one, other)} ({board.score(one, other):.2f})" for other in part.agents]
-            won = f"{board.share_won(one, HEURISTIC):.0%}" if one != HEURISTIC else ""
-            rows.append([title, f"`{one}`", *map(printed, cells), won])
-        if len(part.agents) > 2:
-            differences = [board.difference(ZOO, HEURISTIC, other) for other in part.agents]
-            rows.append([title, f"`{ZOO}` minus `{HEURISTIC}`", *map(printed, differences), ""])
-    return grouped_table(rows)
+    if not played:
+        return f"Not played yet: `python -m experiments leaderboard {name}`."
+    if _is_wide(part):
+        lines = [
+            shown(picture, drawn.words) for picture, drawn in _heat_maps_of_the_zoo(part, played).items()
+        ]
+    else:
+        one, other = part.agents
+        rows = [["", f"one `{one}` among `{other}`", f"one `{other}` among `{one}`", f"`{one}` wins"]]
+        for board in played.values():
+            margins = [printed(board.margins[pair]) for pair in ((one, other), (other, one))]
+            rows.append([board.table, *margins, f"{board.share_won(one, other):.0%}"])
+        lines = [markdown_table(rows)]
+    return "\n".join([*lines, "", *_commands(part, list(played.values()))])
 
 
 def margin_in_short(folders: Folders) -> tuple[str, str]:
     """What the README says of the agents of the zoo: the words and the figures."""
     _, played = boards(folders)[0]
-    margins = " / ".join(str(played[rules].margins[ZOO, HEURISTIC]) for rules in _IN_SHORT)
-    return "margin of one trained agent among heuristics in points a round, 2 / 3 / 4 / 5 players", margins
+    found = {
+        board.content["options"]["num_players"]: board
+        for rules, board in played.items()
+        if rules in _IN_SHORT
+    }
+    players = " / ".join(map(str, found))
+    margins = " / ".join(str(board.margins[ZOO, HEURISTIC]) for board in found.values())
+    return (
+        f"margin of one trained agent among heuristics in points a round, {players or 'all'} players",
+        margins or "not played yet",
+    )
 
 
 def card(training: Training, played: Sequence[tuple[str, Board]]) -> str:

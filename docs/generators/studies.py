@@ -5,14 +5,15 @@ from __future__ import annotations
 import math
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import Any
 
 from catbox_agents.files import write_atomically
-from docs.generators.curves import Runs, checksum, picture
+from docs.generators import headroom
+from docs.generators.curves import Runs, picture
+from docs.generators.figures import Picture, picture_file, shown
 from docs.generators.leaderboard import cards, leaderboard_pages
 from docs.generators.tables import grouped_table, machines_in_words
 from experiments.fields import FieldResult, read_fields
-from experiments.results import Folders, RunResult, mean_of, write_file
+from experiments.results import Folders, RunResult, mean_of
 from experiments.speeds import Speed, read_speeds, speed_of
 from experiments.study import Study, read_study, study_names
 
@@ -38,35 +39,41 @@ that have no result yet; `python -m docs.generators` writes this page.
 
 
 def write_pages(folders: Folders) -> list[Path]:
-    """Make the pages, the pictures and the cards of the zoo; what was written. Pictures of no study are removed."""
-    texts, pictures = _made(folders)
-    for file, text in texts.items():
-        write_file(file, text)
-    for file, parts in pictures.items():
-        file.parent.mkdir(exist_ok=True)
-        write_atomically(file, picture(*parts))
-    for stray in _pictures(folders) - pictures.keys():
+    """Make the pages, the pictures and the cards of the zoo; what was written. Pictures of no result are removed."""
+    made = _made(folders)
+    for file, content in made.items():
+        file.parent.mkdir(parents=True, exist_ok=True)
+        write_atomically(file, content.svg() if isinstance(content, Picture) else content.encode())
+    for stray in _pictures(folders) - made.keys():
         stray.unlink()
-    return [*texts, *pictures]
+    return list(made)
 
 
 def outdated_pages(folders: Folders) -> list[Path]:
     """The files that are not what the studies and results give: a page by its text, a picture by its checksum."""
-    texts, pictures = _made(folders)
-    contents = {file: file.read_text(encoding="utf-8") for file in [*texts, *pictures] if file.exists()}
+    made = _made(folders)
     return [
-        *(file for file, text in texts.items() if contents.get(file) != text),
-        *(file for file, parts in pictures.items() if checksum(*parts) not in contents.get(file, "")),
-        *sorted(_pictures(folders) - pictures.keys()),
+        *(file for file, content in made.items() if not _is_current(file, content)),
+        *sorted(_pictures(folders) - made.keys()),
     ]
 
 
+def _is_current(file: Path, content: str | Picture) -> bool:
+    text = file.read_text(encoding="utf-8") if file.exists() else ""
+    return content.checksum in text if isinstance(content, Picture) else content == text
+
+
 def _pictures(folders: Folders) -> set[Path]:
-    return set((folders.docs / "pictures").glob("experiments-*.svg"))
+    """The pictures that come from results."""
+    return {
+        file
+        for pattern in ("experiments-*", "leaderboard*", headroom.NAME)
+        for file in (folders.docs / "pictures").glob(f"{pattern}.svg")
+    }
 
 
-def _made(folders: Folders) -> tuple[dict[Path, str], dict[Path, tuple[Any, ...]]]:
-    """File -> text of each page and card; file -> arguments of `picture`.
+def _made(folders: Folders) -> dict[Path, str | Picture]:
+    """File -> text of each page and card, and each picture.
 
     Raises ``ValueError`` for results of a study that does not exist, and what `cards` raises.
     """
@@ -74,7 +81,8 @@ def _made(folders: Folders) -> tuple[dict[Path, str], dict[Path, tuple[Any, ...]
     if strays := {file.stem for file in folders.results.glob("*.jsonl")} - set(names):
         raise ValueError(f"there are results, but no studies, of these names: {', '.join(sorted(strays))}")
     speeds = read_speeds(folders.results)
-    sections, pictures, machines = [], {}, set()
+    sections, machines = [], set()
+    pictures: dict[Path, str | Picture] = {}
     for name in names:
         study = read_study(name, folders.studies)
         results = folders.results_of(name)
@@ -87,14 +95,17 @@ def _made(folders: Folders) -> tuple[dict[Path, str], dict[Path, tuple[Any, ...]
                 rules: {variant: 1 / max(1.0, _speed(found, speeds)[0]) for variant, found in runs.items()}
                 for rules, runs in by_rules.items()
             }
-            file = folders.docs / "pictures" / f"experiments-{name}.svg"
-            pictures[file] = (study.title, opponent, by_rules, seconds)
-    texts = {
-        folders.docs / "experiments.md": "\n".join([INTRODUCTION, *_measured_on(machines), *sections]),
+            pictures[picture_file(f"experiments-{name}", folders)] = picture(
+                study.title, opponent, by_rules, seconds
+            )
+    page = "\n".join([INTRODUCTION, *_measured_on(machines), *sections])
+    return {
+        folders.docs / "experiments.md": page,
+        **pictures,
         **leaderboard_pages(folders),
+        **headroom.headroom_picture(folders),
         **cards(folders),
     }
-    return texts, pictures
 
 
 def _grouped(study: Study, results: Sequence[RunResult]) -> dict[str, dict[str, list[RunResult]]]:
@@ -137,7 +148,7 @@ def _section(
     if fields := read_fields(name, folders):
         parts.append(grouped_table(fields_table(fields)))
     if found:
-        parts.append(f"![Learning curves: {study.title}](pictures/experiments-{name}.svg)")
+        parts.append(shown(f"experiments-{name}", f"Learning curves: {study.title}"))
     return "\n\n".join(parts) + "\n"
 
 

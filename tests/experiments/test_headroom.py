@@ -12,7 +12,7 @@ from catbox_agents import zoo
 from catbox_agents.play import play_out
 from catbox_agents.search.playing import Player, rollout_player
 from catbox_env import Game, Vec, make_game
-from docs.generators.headroom import headroom_table
+from docs.generators.headroom import headroom_picture, headroom_table
 from experiments import headroom
 from experiments.headroom import (
     PHASES,
@@ -135,7 +135,19 @@ def test_blocks_are_kept_and_the_table_has_them(tmp_path: Path, monkeypatch: pyt
 
     monkeypatch.setattr(headroom, "clairvoyant_gains", nothing)
     assert workplace.run("headroom") == 0
-    rows = headroom_table(workplace.folders).splitlines()
+    *rows, _, picture = headroom_table(workplace.folders).splitlines()
     assert [row.split("|")[1].strip() for row in rows[2:]] == ["cat_te-2p-laos", "petrify-4x4"]
     assert [row.split("|")[2].strip() for row in rows[2:]] == ["4", "4"]
-    assert rows[3].rstrip().endswith("|  |"), "Petrify hides nothing, so nothing is searched for"
+    assert picture.endswith("](pictures/headroom.svg)")
+    (drawn,) = headroom_picture(workplace.folders).values()
+    svg = drawn.svg().decode()
+    assert all(f">{table}</text>" in svg for table in ("cat_te-2p-laos", "petrify-4x4"))
+    assert svg.count(">± ") == 3, "Petrify hides nothing, so nothing is searched for"
+
+
+def test_before_anything_is_measured_the_page_says_how(tmp_path: Path) -> None:
+    """Also if the zoo has no agent of a name yet."""
+    workplace = Workplace(tmp_path)
+    (workplace.folders.own / "zoo.yaml").write_text("cat_te-9p: {}\n")
+    assert headroom_table(workplace.folders) == "Not measured yet: `python -m experiments headroom`."
+    assert headroom_picture(workplace.folders) == {}

@@ -110,7 +110,7 @@ def test_a_study_without_results_says_so(workplace: Workplace) -> None:
 
 def test_the_check_finds_what_is_out_of_date(workplace: Workplace) -> None:
     write_lines(workplace, *THREE_SEEDS)
-    assert outdated(workplace) == ["experiments.md", "leaderboard.md", "experiments-small.svg"]
+    assert outdated(workplace) == ["experiments.md", "experiments-small.svg", "leaderboard.md"]
     assert workplace.report() == 0
     assert outdated(workplace) == []
     assert workplace.report("--check") == 0

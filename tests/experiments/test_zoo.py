@@ -6,19 +6,36 @@ import json
 import re
 import shlex
 import shutil
+from collections.abc import Mapping
 from pathlib import Path
+from typing import Any
 
 import pytest
 import yaml
+from typer.testing import CliRunner
 
 import catbox_agents
-from catbox_agents import zoo
+from catbox_agents import machine, zoo
+from catbox_agents.arena.results import Estimate
+from catbox_app.cli import app
 from catbox_env import make_game
 from catbox_train import load_config
-from docs.generators.leaderboard import TITLES, Board, _with_the_best, command, leaderboard_pages, zoo_table
+from docs.generators.figures import Picture
+from docs.generators.leaderboard import (
+    Board,
+    _commands,
+    _heat_maps_of_the_zoo,
+    among_heuristics,
+    arena_command,
+    boards,
+    command,
+    leaderboard_pages,
+    margin_in_short,
+    zoo_table,
+)
 from docs.generators.studies import outdated_pages
 from experiments import leaderboard
-from experiments.leaderboard import read_parts
+from experiments.leaderboard import Part, read_parts
 from experiments.results import Folders
 from experiments.zoo import read_training, zoo_settings
 from tests.experiments.small_studies import Workplace
@@ -57,7 +74,8 @@ def workplace(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Workplace:
     (tmp_path / "zoo" / zoo.INDEX).write_text(json.dumps({"format": zoo.FORMAT, "agents": {}}))
     monkeypatch.setattr(zoo, "FOLDER", tmp_path / "zoo")
     # Other processes know the zoo of catbox alone.
-    monkeypatch.setattr(leaderboard, "physical_cores", lambda: None)
+    for module in (leaderboard, machine):
+        monkeypatch.setattr(module, "physical_cores", lambda: None)
     return workplace
 
 
@@ -80,7 +98,7 @@ def test_the_zoo_is_trained_played_and_described(
     assert zoo.zoo_agents()[0].path.stat().st_size < 10_000
 
     assert workplace.run("leaderboard") == 0
-    _check_table_of_the_page_of_the_zoo(workplace)
+    _check_pictures_of_the_page_of_the_zoo(workplace)
     assert workplace.report() == 0
     overview = plain(workplace.page.with_name("leaderboard.md").read_text())
     details = plain(workplace.page.with_name("leaderboard_petrify.md").read_text())
@@ -88,22 +106,24 @@ def test_the_zoo_is_trained_played_and_described(
     margin = next(
         row["margin"] for row in result["matrix"] if (row["agent"], row["field"]) == ("zoo", "heuristic")
     )
-    assert "| table | trained agent | pimc:samples=1 |" in overview
-    assert f"| Petrify, small | {margin:+.2f} ± " in overview
     assert "[Petrify](leaderboard_petrify.md)" in overview
-    played = "10 deals a table, played by `zoo`, `heuristic`, `pimc:samples=1,policy=zoo`."
-    _, _, table = details.partition(f"## All\n\n{played}\n\n### Small\n\n")
-    header, _, *rows = (
-        [cell.strip() for cell in line.strip("|").split("|")] for line in table.splitlines() if line
-    )
-    names = header[1:-2]
-    assert sorted(names) == ["heuristic", "pimc:samples=1", "trained agent"]
-    assert [row[0] for row in rows] == names
-    ratings = [float(row[-2].split()[0]) for row in rows]
-    assert ratings == sorted(ratings, reverse=True)
-    trained = rows[names.index("trained agent")][1:]
-    assert trained[names.index("trained agent")] == "0"
-    assert trained[names.index("heuristic")].startswith(f"{margin:+.2f} ± ")
+    assert "Not played yet" not in overview
+    assert "## All\n\n10 deals a table. Milliseconds a move: trained agent " in details
+    assert f"![small: trained agent among heuristics {margin:+.2f} ± " in details
+    assert "](pictures/leaderboard-all-petrify-small.svg)" in details
+    drawn = workplace.page.parent / "pictures"
+    names = {
+        "leaderboard",
+        "leaderboard-all-petrify-small",
+        "leaderboard-rivals",
+        "leaderboard-rivals-difference",
+    }
+    assert {file.stem for file in drawn.iterdir()} == names
+    svg = plain((drawn / "leaderboard-all-petrify-small.svg").read_text())
+    for name in ("trained agent", "heuristic", "pimc:samples=1", "rating", f"{margin:+.2f}"):
+        assert f">{name}</text>" in svg
+    (line,) = re.findall("^catbox (arena .*)$", details, re.MULTILINE)
+    _check_that_the_command_gives_it_again(line, result, workplace.root / "again")
     assert result["deal_set"] == "test"
     card = zoo.zoo_agents()[0].card.read_text()
     front, _, text = card.removeprefix("---\n").partition("\n---\n")
@@ -145,40 +165,44 @@ def test_the_zoo_is_trained_played_and_described(
     assert "with other settings than the file has now (hidden: [8] -> [9])" in capsys.readouterr().err
 
 
-def _check_table_of_the_page_of_the_zoo(workplace: Workplace) -> None:
-    """Its cells are those of the arena, and the part has no section in the leaderboard."""
-    file = workplace.results / "leaderboard" / "rivals-petrify-small.json"
-    result = json.loads(file.read_text())
+def _check_that_the_command_gives_it_again(line: str, result: dict[str, Any], folder: Path) -> None:
+    """The margins and the ratings: exactly."""
+    words = [*shlex.split(line), "--output", str(folder)]
+    played = CliRunner().invoke(app, words)
+    assert played.exit_code == 0, played.output
+    again = json.loads((folder / "results.json").read_text())
+    assert again["matrix"] == result["matrix"]
+    ratings, expected = ([row["rating"] for row in found["summaries"]] for found in (again, result))
+    assert ratings == expected
+
+
+def _check_pictures_of_the_page_of_the_zoo(workplace: Workplace) -> None:
+    """Their cells are those of the arena, and the part has no section in the leaderboard."""
+    result = json.loads((workplace.results / "leaderboard" / "rivals-petrify-small.json").read_text())
     assert result["options"]["reward"] == "score"
-    table = zoo_table("rivals", ["zoo", "heuristic"], workplace.folders)
-    header, _, *rows = (
-        [cell.strip() for cell in line.strip("|").split("|")] for line in plain(table).splitlines()
-    )
-    assert header == ["", "one agent", "among `zoo`", "among `heuristic`", "among `random`", "won"]
-    assert [row[:2] for row in rows] == [
-        ["Small", "`zoo`"], ["", "`heuristic`"], ["", "`zoo` minus `heuristic`"]
-    ]  # fmt: skip
+    shown = zoo_table("rivals", workplace.folders)
+    assert "](pictures/leaderboard-rivals.svg)\n![" in shown
+    assert "](pictures/leaderboard-rivals-difference.svg)\n" in shown
+    assert "--rule reward=score --deals 10 --deal-set test" in shown
     margins = {(row["agent"], row["field"]): row["margin"] for row in result["matrix"]}
-    scores = {
-        (row["agent"], row["field"]): next(
-            one["score"] for one in row["standings"] if one["name"] == row["agent"]
-        )
-        for row in result["tables"]
-    }
-    assert scores["zoo", "random"] != scores["random", "zoo"]
-    for row, agent in zip(rows, ("zoo", "heuristic"), strict=False):
-        for cell, field in zip(row[2:], result["agents"], strict=False):
-            assert cell.endswith(f" ({scores[agent, field]:.2f})")
-            if agent != field:
-                assert cell.startswith(f"{margins[agent, field]:+.2f} ± ")
-    among_zoo, among_heuristics, among_random = (float(cell.split()[0]) for cell in rows[2][2:5])
-    assert among_zoo == pytest.approx(-margins["heuristic", "zoo"], abs=0.006)
-    assert among_heuristics == pytest.approx(margins["zoo", "heuristic"], abs=0.006)
-    assert among_random == pytest.approx(margins["zoo", "random"] - margins["heuristic", "random"], abs=0.011)
+    (part, played) = boards(workplace.folders)[1]
+    alone, more = _heat_maps_of_the_zoo(part, played).values()
+    assert (alone.rows, alone.columns) == (["small"], ["trained agent", "heuristic", "random"])
+    own, among_heuristics, among_random = alone.margins[0]
+    assert own is None
+    assert among_heuristics is not None
+    assert among_heuristics.mean == margins["zoo", "heuristic"]
+    assert among_random is not None
+    assert among_random.mean == margins["zoo", "random"]
+    found = [one.mean for one in more.margins[0] if one is not None]
+    random = margins["zoo", "random"] - margins["heuristic", "random"]
+    assert found == pytest.approx([-margins["heuristic", "zoo"], margins["zoo", "heuristic"], random])
     pages = leaderboard_pages(workplace.folders)
-    assert not any("Rivals" in page for page in pages.values()), "it belongs to docs/zoo.md"
+    assert not any("Rivals" in page for page in pages.values() if isinstance(page, str)), (
+        "it belongs to docs/zoo.md"
+    )
     with pytest.raises(ValueError, match="part 'rival' of the leaderboard: expected one of all, rivals"):
-        zoo_table("rival", ["zoo"], workplace.folders)
+        zoo_table("rival", workplace.folders)
 
 
 def test_unknown_names_are_refused(workplace: Workplace, capsys: pytest.CaptureFixture[str]) -> None:
@@ -205,7 +229,7 @@ def test_rules_without_an_agent_are_named_before_anything_is_played(
 def test_every_agent_of_the_zoo_has_its_own_rules_and_an_arena() -> None:
     configs = list(zoo_settings(Folders()))
     games = [(agent.game_id, str(agent.game.options)) for agent in zoo.zoo_agents()]
-    assert len(set(games)) == len(games) == len(configs) == 16
+    assert len(set(games)) == len(games) == len(configs)
     parts = read_parts(Folders())
     assert parts[0].rules == configs
     assert sorted(agent.name for agent in zoo.zoo_agents()) == sorted(configs)
@@ -214,57 +238,139 @@ def test_every_agent_of_the_zoo_has_its_own_rules_and_an_arena() -> None:
             catbox_agents.specs.check_spec(agent.replace("zoo:petrify-4x4", "random"))
 
 
-def test_the_overview_has_every_table_with_the_agents_of_the_first_arena() -> None:
-    text = plain(leaderboard_pages(Folders())[Folders().docs / "leaderboard.md"])
-    header, _, *rows = (line.strip("|").split("|") for line in text.splitlines() if line.startswith("|"))
-    assert [row[0].strip() for row in rows][:2] == ["Cat in the Box, 2 players", "Cat in the Box, 3 players"]
-    assert len(rows) == len(zoo_settings(Folders()))
-    fast = "search:fast,policy=zoo,opponent_model=heuristic"
-    for agent, part in {"zoo": "all", "random": "all", fast: "fast"}.items():
-        file = Folders().results / "leaderboard" / f"{part}-cat_in_the_box-2p.json"
-        margin = next(
-            row["margin"]
-            for row in json.loads(file.read_text())["matrix"]
-            if (row["agent"], row["field"]) == (agent, "heuristic")
-        )
-        title = TITLES.get(agent.partition(",")[0], agent)
-        assert rows[0][header.index(f" {title} ")].startswith(f" {margin:+.2f} ± ")
+def made_board(
+    folder: Path,
+    agents: Mapping[str, float],
+    differences: Mapping[tuple[str, str], tuple[float, float]] | None = None,
+    **more: Any,
+) -> Board:
+    """A result of ``agents`` among heuristics: their margins, ± 1, and intervals of differences."""
+    row = {"field": "heuristic", "margin": 0.0, "low": -1.0, "high": 1.0}
+    content = {
+        "agents": [*agents, "heuristic"],
+        "summaries": [],
+        "tables": [],
+        "matrix": [
+            row | {"agent": agent, "margin": margin, "low": margin - 1, "high": margin + 1}
+            for agent, margin in agents.items()
+        ],
+        "differences": [
+            row | {"agent": one, "other": other, "low": low, "high": high}
+            for (one, other), (low, high) in (differences or {}).items()
+        ],
+        **more,
+    }
+    (folder / "board.json").write_text(json.dumps(content))
+    return Board(folder / "board.json")
 
 
-def test_bold_are_the_best_and_those_not_certainly_worse_on_the_same_deals(tmp_path: Path) -> None:
-    def board(agents: dict[str, float], differences: dict[tuple[str, str], tuple[float, float]]) -> Board:
-        row = {"field": "heuristic", "margin": 0.0, "low": -1.0, "high": 1.0}
-        content = {
-            "agents": [*agents, "heuristic"],
-            "summaries": [],
-            "tables": [],
-            "matrix": [row | {"agent": agent, "margin": margin} for agent, margin in agents.items()],
-            "differences": [
-                row | {"agent": one, "other": other, "low": low, "high": high}
-                for (one, other), (low, high) in differences.items()
-            ],
-        }
-        (tmp_path / "board.json").write_text(json.dumps(content))
-        return Board(tmp_path / "board.json")
-
-    many = board({"zoo": 1.0, "random": -3.0}, {("zoo", "random"): (3.9, 4.1)})
-    few = board(
-        {"zoo": 1.1, "search": 1.2, "pimc": 1.15},
-        {("zoo", "search"): (-0.3, 0.1), ("search", "pimc"): (0.01, 0.09), ("zoo", "pimc"): (-0.2, 0.1)},
+def test_best_are_those_not_certainly_worse_on_the_same_deals(tmp_path: Path) -> None:
+    many = made_board(tmp_path, {"zoo": 2.0, "random": -3.0}, {("zoo", "random"): (3.9, 4.1)})
+    few = made_board(
+        tmp_path,
+        {"zoo": 2.1, "search": 2.2, "pimc": 2.15, "ismcts": 0.9},
+        {
+            ("zoo", "search"): (-0.3, 0.1),
+            ("search", "pimc"): (0.01, 0.09),
+            ("zoo", "pimc"): (-0.2, 0.1),
+            ("search", "ismcts"): (1.0, 1.5),
+        },
     )
-    cells = _with_the_best([many, few], ["zoo", "search", "pimc", "ismcts", "random"])
-    assert [plain(cell) for cell in cells] == [
-        "+1.00 ± 1.00",
-        "+1.20 ± 1.00",
-        "+1.15 ± 1.00",
-        "\u2013",
-        "-3.00 ± 1.00",
+    found = among_heuristics([many, few])
+    assert {agent: (margin.mean, kind) for agent, (margin, kind) in found.items()} == {
+        "zoo": (2.0, "best"),
+        "search": (2.2, "best"),
+        "pimc": (2.15, "better"),
+        "ismcts": (0.9, "unclear"),
+        "random": (-3.0, "worse"),
+    }
+    again = made_board(tmp_path, {"zoo": 2.1, "search": 2.2}, {("zoo", "search"): (-0.3, -0.1)})
+    assert among_heuristics([few, again])["zoo"][1] == "better", "in one of two arenas it is certainly worse"
+    assert among_heuristics([]) == {}
+
+
+def test_names_of_tables_and_their_commands(tmp_path: Path) -> None:
+    agents = ["zoo", "previous_edition", "heuristic"]
+    part = Part(name="rivals", title="Rivals", rules=["x"], agents=agents, deals=2000)
+    for rules, game, options, table, words in (
+        ("cat_in_the_box-4p", "cat_in_the_box_v0", {"num_players": 4}, "4 players", "--players 4"),
+        (
+            "cat_in_the_box-3p-7ranks",
+            "cat_in_the_box_v0",
+            {"num_players": 3, "num_ranks": 7},
+            "3 players, 7 ranks",
+            "--players 3 --rule num_ranks=7 --rule hand_size=11",
+        ),
+        (
+            "cat_te-5p-khmer",
+            "cat_te_v0",
+            {"num_players": 5, "region": "khmer"},
+            "5 players, Khmer",
+            "--game cat_te_v0 --players 5 --rule region=khmer",
+        ),
+    ):
+        full = make_game(game, reward="margin", **options).options
+        board = made_board(tmp_path, {"zoo": 1.0}, rules=rules, game=game, options=full)
+        assert board.table == table
+        previous = f"experiments/previous_edition/{rules}.safetensors"
+        assert arena_command(part, board) == (
+            f"catbox arena zoo {previous} heuristic {words} --deals 2000 --deal-set test --mixed"
+        )
+
+
+def test_results_of_a_former_edition_are_shown_until_others_are_played(tmp_path: Path) -> None:
+    part = Part(name="rivals", title="Rivals", rules=["x"], agents=["zoo", "new", "heuristic"], deals=10)
+    old = {"field": "heuristic", "low": 0.0, "high": 1.0, "margin": 0.5, "agent": "old", "other": "zoo"}
+    three, four = (
+        made_board(tmp_path, {"zoo": 2.0, name: 1.0}, rules=f"game-{players}p")
+        for players, name in ((3, "old"), (4, "new"))
+    )
+    for board, name in ((three, "old"), (four, "new")):
+        for pair in (("zoo", name), ("heuristic", name), (name, "zoo"), ("heuristic", "zoo")):
+            board.margins[pair] = Estimate(0.3, 0.2, 0.4)
+        board.content["differences"] = [old | {"agent": "zoo", "other": "heuristic", "field": name}]
+    alone, more = _heat_maps_of_the_zoo(part, {"game-3p": three, "game-4p": four}).values()
+    for drawn in (alone, more):
+        assert drawn.columns == ["trained agent", "old", "heuristic", "new"]
+        assert [[margin is None for margin in row][1:] for row in drawn.margins] == [
+            [False, False, True],
+            [True, False, False],
+        ]
+    assert _commands(part, [three, four]) == [
+        "`python -m experiments leaderboard rivals` plays it again with the agents of today."
     ]
-    assert [cell.startswith("**") for cell in cells] == [True, True, False, False, False]
-    assert not any("**" in cell for cell in _with_the_best([many], ["zoo", "random"]))
-    again = board({"zoo": 1.1, "search": 1.2}, {("zoo", "search"): (-0.3, -0.1)})
-    assert "**" not in _with_the_best([few, again], ["zoo"])[0], "in one of two arenas it is certainly worse"
-    assert _with_the_best([], ["zoo"]) == ["\u2013"]
+
+
+def test_what_has_not_been_played_is_named(workplace: Workplace) -> None:
+    """Also of rules for which the zoo has no agent yet."""
+    pages = leaderboard_pages(workplace.folders)
+    assert [file.name for file in pages] == ["leaderboard.md"]
+    page = pages[workplace.folders.docs / "leaderboard.md"]
+    words = "`python -m experiments leaderboard all/petrify-small rivals/petrify-small`"
+    assert f"Not played yet: {words}." in str(page)
+    assert zoo_table("rivals", workplace.folders) == (
+        "Not played yet: `python -m experiments leaderboard rivals`."
+    )
+    assert margin_in_short(workplace.folders)[1] == "not played yet"
+
+
+def test_the_overview_has_every_table_and_the_pages_every_command() -> None:
+    pages = leaderboard_pages(Folders())
+    docs = Folders().docs
+    overview = pages[docs / "pictures" / "leaderboard.svg"]
+    assert isinstance(overview, Picture)
+    svg = plain(overview.svg().decode())
+    played = [(part, board) for part, arenas in boards(Folders()) for board in arenas.values()]
+    for part, board in played:
+        if part.page == "leaderboard":
+            name = board.content["game"].rpartition("_v")[0]
+            page = str(pages[docs / f"leaderboard_{name}.md"])
+            assert f"\n{arena_command(part, board)}\n" in page
+            assert f"](pictures/leaderboard-{part.name}-{board.content['rules']}.svg)" in page
+            assert f">{board.table}</text>" in svg
+        if part.name == "all":
+            assert f">{plain(str(board.margins['zoo', 'heuristic']))}</text>" in svg
+    assert ">random</text>" not in svg
 
 
 def test_the_command_of_a_card() -> None:

@@ -1,0 +1,83 @@
+"""Pictures of margins: what is certain has a colour, and the colours suit a light and a dark page."""
+
+from __future__ import annotations
+
+import re
+from xml.etree import ElementTree
+
+import pytest
+from matplotlib.colors import to_hex, to_rgb
+
+from catbox_agents.arena.results import Estimate
+from docs.generators.figures import BLUE, GREY, SKY, VERMILION
+from docs.generators.margin_figures import Bar, HeatMap, _tint, bars
+
+SURE, UNSURE, LOSS = Estimate(1.0, 0.5, 1.5), Estimate(0.2, -0.3, 0.7), Estimate(-1.0, -1.5, -0.5)
+
+
+def test_a_cell_is_blue_orange_or_grey_and_paler_for_less() -> None:
+    red, green, blue = to_rgb(_tint(SURE, 1.0))
+    assert blue > green > red
+    red, green, blue = to_rgb(_tint(LOSS, 1.0))
+    assert red > green > blue
+    red, green, blue = to_rgb(_tint(UNSURE, 1.0))
+    assert red == green == blue, "its interval contains 0"
+    assert sum(to_rgb(_tint(SURE, 9.0))) > sum(to_rgb(_tint(SURE, 1.0)))
+
+
+def test_a_heat_map_has_a_cell_for_each_margin_with_its_interval() -> None:
+    drawn = HeatMap(
+        "A table",
+        ["one", "other"],
+        ["one", "other"],
+        [[None, SURE], [LOSS, None]],
+        ("rating", ["+9 ± 1", "-9 ± 1"]),
+    )
+    svg = drawn.picture().svg().decode()
+    assert re.findall(r">([^<>]+)</text>", svg) == [
+        "A table", "one", "other", "rating",
+        "one", "+1.00", "± 0.50", "+9", "± 1",
+        "other", "\u22121.00", "± 0.50", "\u22129", "± 1",
+    ]  # fmt: skip
+    assert svg.count(f"fill: {_tint(SURE, 1.0)}") == svg.count(f"fill: {_tint(LOSS, 1.0)}") == 1
+
+
+@pytest.mark.parametrize("margin", [SURE, Estimate(0.0, 0.0, 0.0)])
+def test_bars_stand_by_table_in_the_panel_of_their_game(margin: Estimate) -> None:
+    small = Estimate(0.01, 0.005, 0.015)
+    by_game = {
+        "Big": [
+            Bar("2 players", "a", margin, "best"),
+            Bar("2 players", "b", SURE, "better"),
+            Bar("3 players", "a", LOSS, "worse"),
+        ],
+        "Small": [Bar("2 players", "a", small, "best"), Bar("2 players", "b", UNSURE, "unclear")],
+    }
+    big, little = bars("Bars", by_game).draw().axes
+    assert [to_hex(bar.get_facecolor()).upper() for bar in big.patches] == [BLUE, SKY, VERMILION]
+    assert [to_hex(bar.get_facecolor()).upper() for bar in little.patches] == [BLUE, GREY]
+    assert [bar.get_width() for bar in little.patches] == [0.01, 0.2]
+    words = [text.get_text() for text in big.texts]
+    assert words == [
+        "a",
+        str(margin),
+        "2 players",
+        "b",
+        "+1.00 ± 0.50",
+        "a",
+        "\u22121.00 ± 0.50",
+        "3 players",
+    ]
+
+
+def test_a_picture_follows_the_theme_of_the_page() -> None:
+    svg = HeatMap("A table", ["one"], ["other"], [[SURE]], ("rating", ["+9 ± 1"])).picture().svg().decode()
+    ElementTree.fromstring(svg)
+    rules = re.search(r"@media \(prefers-color-scheme: dark\)\{(.*)\}</style>", svg)
+    assert rules
+    assert "text{fill:#c9ccd3}" in rules[1]
+    assert '[style*="fill: #ffffff"]{fill:#0b0c0f!important}' in rules[1]
+    assert svg.count("fill: #ffffff") == 1 + rules[1].count("fill: #ffffff"), "the background"
+    inks = [re.search(r"fill: (#\w+)", style) for style in re.findall('<text style="([^"]*)"', svg)]
+    assert [ink and ink[1] for ink in inks].count("#111111") == 2, "on a coloured cell it stays dark"
+    assert len([ink for ink in inks if ink is None]) == len(inks) - 2, "any other text changes its colour"

@@ -19,7 +19,7 @@ from catbox_agents.arena.records import policy_pairs
 from catbox_agents.play import ask_agent, ask_policy
 from catbox_agents.specs import AgentSpec, agent_of, label_of
 from catbox_env import Event, Game, GameState, Vec
-from catbox_env.core.checks import check_integer, check_seat
+from catbox_env.core.checks import brief, check_integer, check_seat
 from catbox_env.core.rng import seed_sequence
 
 #: The longest name of a seat.
@@ -49,7 +49,8 @@ class Match:
         game, seed: as above.
         names: the name of each seat, at most 80 printable characters: the spec of its agent; ``you`` for one person,
             ``person`` for several.
-        agents: the agent of each seat; None: a person.
+        agents: the agent that plays each seat; None: a person.
+        people: the seats of people, also while an agent stands in there.
         states: the position at the beginning and after each action, hidden cards included.
         actions: what was played so far; ``policies``: for each action the agent's probabilities, pairs
             [action, probability], or None if not given.
@@ -71,6 +72,7 @@ class Match:
         new_seed = secrets.randbits(SECRET_BITS) if several else secrets.randbelow(SEEDS)
         self.seed = new_seed if seed is None else check_integer("seed", seed, 0)
         self.names = _names(seats)
+        self.people = [seat for seat, agent in enumerate(seats) if agent is None]
         state = game.new_initial_state(seed=seed_sequence(self.seed).spawn(1)[0], deal=deal)
         # An agent's seed depends only on what it is shown itself.
         self._seeds = [
@@ -101,14 +103,14 @@ class Match:
         return self.state.is_terminal()
 
     @property
-    def people(self) -> list[int]:
-        """The seats of people."""
-        return [seat for seat, agent in enumerate(self.agents) if agent is None]
+    def stand_ins(self) -> list[int]:
+        """The seats of people where an agent stands in."""
+        return [seat for seat in self.people if self.agents[seat] is not None]
 
     @property
     def waits_for_person(self) -> bool:
         """Whether a person is to move."""
-        return self.current_player in self.people
+        return not self.is_over and self.agents[self.current_player] is None
 
     @property
     def movers(self) -> list[int]:
@@ -179,6 +181,16 @@ class Match:
 
         return think
 
+    def stand_in(self, seat: int, agent: AgentSpec | None) -> None:
+        """Let ``agent`` play on in the seat of a person; None: the person plays again.
+
+        Raises ``ValueError``, and changes nothing, for another seat, and for an agent that cannot play the game.
+        """
+        if seat not in self.people:
+            raise ValueError(f"seat={brief(seat)}: expected the seat of a person, one of {self.people}")
+        made = None if agent is None else agent_of(agent, label_of(agent), self.game, self._seeds[seat])
+        self.agents[seat] = made
+
     def play_on(self, actions: Sequence[int], policies: Sequence[list[list[Any]] | None]) -> None:
         """Restore a game: replay the actions of all seats, with the policies that were given then.
 
@@ -194,7 +206,7 @@ class Match:
         sit at the table.
         """
         if self.people != [check_seat("seat", seat, self.game.num_players)]:
-            who = "an agent's seat" if self.agents[seat] is not None else "not the only person at the table"
+            who = "an agent's seat" if seat not in self.people else "not the only person at the table"
             raise ValueError(
                 f"player_{seat} is {who}: only a person alone with agents can take back an action"
             )

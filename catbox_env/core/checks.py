@@ -14,6 +14,9 @@ import numpy as np
 
 Deal = TypeVar("Deal")
 
+#: Instead of a seat: a viewer who sees only what everybody sees.
+PUBLIC = -1
+
 
 def brief(value: Any) -> str:
     """``value`` for a message: its ``repr``, cut if it is long."""
@@ -131,6 +134,20 @@ def check_seat(name: str, value: Any, num_players: int) -> int:
     if not is_integer(value) or not 0 <= value < num_players:
         raise ValueError(f"{name}={brief(value)}: expected a seat, an integer from 0 to {num_players - 1}")
     return int(value)
+
+
+def check_viewer(value: Any, num_players: int) -> int | None:
+    """``value``, who looks at a game: a seat, None (sees everything) or ``PUBLIC``. Raises ``ValueError``."""
+    if value is None or (is_integer(value) and value == PUBLIC):
+        return value
+    return check_seat("seat", value, num_players)
+
+
+def hands_seen(viewer: int | None, num_players: int) -> Sequence[int]:
+    """The seats whose hands ``viewer`` (as for `check_viewer`) sees before they are revealed."""
+    if viewer is None:
+        return range(num_players)
+    return () if viewer == PUBLIC else (viewer,)
 
 
 def check_action(value: Any, num_actions: int) -> int:

@@ -12,6 +12,7 @@ from typing import TypeVar
 
 import numpy as np
 
+from catbox_env.core.checks import PUBLIC
 from catbox_env.core.game import Event, Game, GameState, Vec
 from catbox_env.core.kernels import HIDDEN, UNUSED
 from catbox_env.core.rng import WORDS
@@ -197,10 +198,11 @@ def _sample(
 
 
 def check_events(before: GameState, action: int, after: GameState, seed: int) -> None:
-    """Check that an action has well-formed events, which change no state and tell a seat only what it sees."""
+    """Check that an action has well-formed events, which change no state and tell a viewer only what it sees."""
     game = before.game
     states = _everything(before), _everything(after)
-    seen = {viewer: game.events(before, action, after, viewer) for viewer in (None, *range(game.num_players))}
+    viewers = (None, PUBLIC, *range(game.num_players))
+    seen = {viewer: game.events(before, action, after, viewer) for viewer in viewers}
     _require(all(seen.values()), f"action {action} has no event")
     for event in itertools.chain(*seen.values()):
         _check_form(event, game.num_players)
@@ -214,8 +216,9 @@ def check_events(before: GameState, action: int, after: GameState, seed: int) ->
         if viewer not in seats:  # if the start player is random
             continue
         for like, then in _alike(action, after, viewer, other):
-            same = game.events(other, like, then, viewer) == seen[viewer]
-            _require(same, f"an event tells seat {viewer} something that it does not see: {seen[viewer]}")
+            for told in (viewer, PUBLIC):
+                same = game.events(other, like, then, told) == seen[told]
+                _require(same, f"an event tells seat {told} something that it does not see: {seen[told]}")
 
 
 def _check_form(event: Event, num_players: int) -> None:

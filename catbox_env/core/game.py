@@ -25,6 +25,7 @@ from catbox_env.core.checks import (
     check_integer,
     check_integers,
     check_seat,
+    check_viewer,
     closest,
     is_array,
     is_integer,
@@ -486,7 +487,7 @@ class Game(ABC):
         return self._shown("describe_rules")(self)
 
     def render_text(self, state: GameState, seat: int | None = None) -> str:
-        """The state as plain text, with the hand of ``seat``, or every hand for ``None``.
+        """The state as plain text, with the hand of ``seat``, every hand for None, or no hand for -1.
 
         Raises ``ValueError`` for a seat that the game does not have.
         """
@@ -499,7 +500,8 @@ class Game(ABC):
 
         Args:
             state: a state of this game.
-            seat: the viewer; the SVG contains only what that seat sees. None: everything, all hands.
+            seat: the viewer; the SVG contains only what that seat sees. None: everything, all hands; -1: only what
+                everybody sees.
             size: width in pixels, 240 to 4096. The height follows, and is the same for all states of a game.
             theme: ``"light"`` or ``"dark"``.
 
@@ -508,7 +510,7 @@ class Game(ABC):
         ``ValueError`` for invalid arguments.
         """
         check_own_state("state", state, self)
-        seat = seat if seat is None else check_seat("seat", seat, self.num_players)
+        seat = check_viewer(seat, self.num_players)
         pictures = importlib.import_module("catbox_env.pictures")  # on demand: the rules do not need them
         return pictures.render_svg(state, seat, size, theme)
 
@@ -522,7 +524,7 @@ class Game(ABC):
             action: the id of the action.
             after: the state that it led to. In a game of several rounds this may be the beginning of the next round;
                 the events are still those of the round that has ended.
-            seat: the viewer; events contain only what it sees. None: everything.
+            seat: the viewer; events contain only what it sees. None: everything; -1: only what everybody sees.
 
         When a round ends, its cards are revealed to everybody. Raises ``ValueError`` for states of another game, for
         an ``after`` that ``action`` does not lead to, and for a seat that the game does not have.
@@ -537,7 +539,7 @@ class Game(ABC):
                 f"after: not the state that action {action} ({self.action_to_string(action)}) leads to from before; "
                 "keep a copy.deepcopy of the state, apply the action, and pass both"
             )
-        viewer = seat if seat is None else check_seat("seat", seat, self.num_players)
+        viewer = check_viewer(seat, self.num_players)
         return self._shown("events")(before, action, after, viewer)
 
     def deal_of(self, state: GameState) -> dict[str, Any] | None:
@@ -735,8 +737,8 @@ class Game(ABC):
     def _pieces(self, state: GameState, seat: int | None) -> list[tuple[str, str]]:
         """The state as (text, rich style) pieces."""
         check_own_state("state", state, self)
-        seat = seat if seat is None else check_seat("seat", seat, self.num_players)
-        return self._shown("pieces")(self, state.record, seat)
+        viewer = check_viewer(seat, self.num_players)
+        return self._shown("pieces")(self, state.record, viewer)
 
     def _why_illegal(self, record: np.record, action: int) -> str:
         """Why the illegal ``action``, any integer, cannot be taken in ``record``."""

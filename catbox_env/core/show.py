@@ -5,8 +5,8 @@ The module that a game names as ``Game.show`` may define any of
 - ``action_to_string(game, action) -> str``: ``action``, in ``0 .. A-1``, in words.
 - ``why_illegal(game, record, action) -> str``: the rule that forbids ``action`` in ``record``.
 - ``describe_actions(game)``, ``describe_rules(game)``: see `Game`.
-- ``pieces(game, record, seat)``: the position as (text, rich style) pieces, with what ``seat`` sees, or everything for
-  None. The first line summarises it without hidden information, because ``repr(state)`` shows it.
+- ``pieces(game, record, seat)``: the position as (text, rich style) pieces, with what ``seat`` sees: everything for None,
+  only what everybody sees for ``PUBLIC``. The first line summarises it without hidden information, because ``repr(state)`` shows it.
 - ``events(before, action, after, seat)``: see `Game.events`; the arguments have been checked.
 
 The functions of these names here serve a game that does not. They show a seat no more than its observation and its
@@ -21,6 +21,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from catbox_env.core.checks import PUBLIC
 from catbox_env.core.game import Event, Game, GameState
 from catbox_env.core.layout import Layout
 
@@ -81,7 +82,7 @@ def events(before: GameState, action: int, after: GameState, seat: int | None) -
 
 
 def styled_text(state: GameState, seat: int | None) -> list[Piece]:
-    """What ``seat`` sees of ``state``, or for None everything, as (text, rich style) pieces.
+    """What ``seat`` (as for `Game.render_text`) sees of ``state``, as (text, rich style) pieces.
 
     Raises ``ValueError`` for a seat that the game does not have.
     """
@@ -135,7 +136,12 @@ def last_position(before: GameState, action: int, after: GameState) -> GameState
 
 
 def vector_lines(game: Game, record: np.record, seat: int | None) -> list[str]:
-    """The named parts of what ``seat`` sees of ``record``, or for None those of the full state, as lines of text."""
+    """The named parts of what ``seat`` sees of ``record``, or for None those of the full state, as lines of text.
+
+    None for ``PUBLIC``: which parts everybody sees is not known.
+    """
+    if seat == PUBLIC:
+        return []
     layout = game.state_layout if seat is None else game.observation_layout
     write = game.loops.state_one if seat is None else game.loops.observe_one
     vector = np.empty(layout.size, np.int8)

@@ -6,6 +6,7 @@ costs the X-token of the led colour shows that token.
 
 from __future__ import annotations
 
+from catbox_env.core.checks import PUBLIC
 from catbox_env.games.cat_in_the_box.rules import COLORS
 from catbox_env.games.cat_in_the_box.show import Cell, View, largest_group
 from catbox_env.games.cat_in_the_box.state import DISCARD, NEUTRAL, NONE, PLAY, RED
@@ -46,12 +47,13 @@ class Board:
         below_board = self.view.mover if self.view.seat is None else self.view.seat
         if below_board >= 0:
             drawn += self._hand(below_board, below) + self._foot(below_board, below + HAND)
+        elif self.view.mover >= 0:
+            drawn += self.sheet.waiting(below + HAND)
         self.sheet.panel(0, below + HAND + FOOT, drawn, "research board")
 
     def _outlines(self) -> str:
         """The largest group of the viewer, and at the end those of the winners; in the view of None, all of them."""
-        viewer = self.view.seat
-        seats = range(self.rules.num_players) if viewer is None else {viewer, *self.sheet.winners}
+        seats = {*self.view.hands, *self.sheet.winners}
         groups = {seat: largest_group(self.sheet.state, seat) for seat in seats}
         return "".join(
             svg.path(self._ground(cells), self.theme.seats[seat])
@@ -77,7 +79,6 @@ class Board:
         view, theme, rules = self.view, self.theme, self.rules
         y = TOP + color * (CELL + SPACE)
         middle, first = y + CELL / 2, rules.first_play + color * rules.num_ranks
-        asks = view.seat is not None and view.mover >= 0  # whether a page may ask why a cell is illegal
         free, ground, tokens, owners, choices, others = [], "", "", [], "", ""
         for rank, owner in enumerate(view.board[color]):
             x, column, action = LEFT + rank * self.pitch, self.columns[rank], first + rank
@@ -90,7 +91,7 @@ class Board:
                     note = f"gives up the X-token of {COLORS[view.led]}"
                 choices += self.sheet.choice(action, x, y, self.width, CELL, note=note)
                 continue
-            others += self.sheet.choice(action, x, y, self.width, CELL) if asks else ""
+            others += self.sheet.choice(action, x, y, self.width, CELL) if self.sheet.asks else ""
             if owner == NONE:
                 free.append(rank)
             elif owner == NEUTRAL:
@@ -121,7 +122,7 @@ class Board:
     def _chip(self, color: int, y: float) -> str:
         """The name of a row, hollow without an X-token for it; the red one has a lock until trump is broken."""
         theme, seat = self.theme, self.view.seat
-        if seat is None or color in self.view.x_tokens[seat]:
+        if seat in (None, PUBLIC) or color in self.view.x_tokens[seat]:
             chip = svg.box(8, y + 4, 26, 28, theme.colors[color])
             chip += svg.centred(21, y + 18, LETTERS[color], 16, theme.on_colors[color], bold=True)
         else:

@@ -141,10 +141,15 @@ def _row(view: View, sheet: Sheet, seat: int) -> str:
 def _put_hand(view: View, sheet: Sheet) -> None:
     """The hand of the viewer, or of the seat to move: a framed card can be played, a button folds it.
 
-    Who has won, if all hands are shown and nobody is to move.
+    Who has won, if the viewer has no hand and nobody is to move.
     """
     seat = view.mover if view.seat is None else view.seat
-    drawn = sheet.heading("The game is over") if seat < 0 else _hand(view, sheet, seat)
+    if seat >= 0:
+        drawn = _hand(view, sheet, seat)
+    elif view.mover >= 0:
+        drawn = sheet.heading("Hands are hidden") + sheet.waiting(TITLE + 20)
+    else:
+        drawn = sheet.heading("The game is over")
     for k, winner in enumerate(sheet.winners if seat < 0 else ()):
         y = TITLE + 24 + 32 * k
         drawn += sheet.token(winner, PADDING + 12, y, 11)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from catbox_env.core.checks import PUBLIC
 from catbox_env.core.kernels import HIDDEN
 from catbox_env.core.show import part_lines, vector_lines
 from catbox_env.pictures import svg
@@ -18,7 +19,8 @@ COLUMNS, ROW, LENGTH = 2, 34, 20
 def draw(sheet: Sheet) -> str:
     """The parts of what the viewer sees, and the actions: each has a fixed place, which is empty if it is illegal."""
     state, seat, game = sheet.state, sheet.seat, sheet.state.game
-    drawn = sheet.heading("State" if seat is None else f"What player_{seat} sees")
+    viewer = "everybody" if seat == PUBLIC else f"player_{seat}"
+    drawn = sheet.heading("State" if seat is None else f"What {viewer} sees")
     for k, line in enumerate(vector_lines(game, state.record, seat)):
         drawn += svg.text(PADDING, TITLE + (k + 0.5) * LINE, line, 12)
     layout = game.state_layout if seat is None else game.observation_layout

@@ -47,7 +47,6 @@ def _put_board(view: View, sheet: Sheet) -> None:
     side, middles = pitch - 4, [(k + 0.5) * pitch - 2 for k in range(size)]
     heads = svg.letters([LEFT + x for x in middles], 14, COLUMN_LETTERS[:size], 14, theme.soft)
     heads += "".join(svg.centred(13, TOP + y, row + 1, 14, theme.soft) for row, y in enumerate(middles))
-    asks = sheet.seat is not None and view.mover >= 0  # whether a page may ask why a cell is illegal
     walks = {} if view.mover < 0 or view.teleporting else view.walks()
     cells, choices = "", ""  # the walk of a choice lies on the cells that it crosses
     for cell in range(size * size):
@@ -63,7 +62,7 @@ def _put_board(view: View, sheet: Sheet) -> None:
                     f'stroke="{theme.ink}" stroke-width="4" stroke-opacity="0.5" stroke-dasharray="1 8" '
                     'stroke-linecap="round" visibility="hidden" pointer-events="none"/>'
                 )
-        elif asks:
+        elif sheet.asks:
             cells += sheet.choice(cell, x, y, side, side)
     drawn = f'<g aria-hidden="true">{heads}</g>{cells}{choices}'
     sheet.panel(0, TOP + ROOM + GAP, drawn, "board")

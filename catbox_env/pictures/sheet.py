@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from functools import cache
 from html import escape
 
-from catbox_env.core.checks import check_choice, check_integer
+from catbox_env.core.checks import PUBLIC, check_choice, check_integer
 from catbox_env.core.game import GameState
 from catbox_env.core.show import game_title, last_action, winners_of, won_by
 from catbox_env.pictures import svg
@@ -106,7 +106,8 @@ class Sheet:
     """A picture under construction: a head, and panels in two columns (one if the picture is narrow).
 
     Attributes:
-        state, seat: the position, and the seat that sees it; None: everything.
+        state, seat: the position, and the seat that sees it; None: everything; PUBLIC: what everybody sees.
+        asks: whether a page may ask why an action is illegal.
         legal: the actions that can be chosen: the legal ones for the seat to move and for None, none for another seat.
         winners: the seats that won the game or share the win; none before its end.
         theme: the colours.
@@ -119,6 +120,7 @@ class Sheet:
         self.theme = THEMES[check_choice("theme", theme, tuple(THEMES))]
         self.state, self.seat = state, seat
         self.legal = state.legal_actions() if seat in (None, state.current_player) else []
+        self.asks = seat not in (None, PUBLIC) and state.current_player >= 0
         self.winners = winners_of(state)
         self._columns: tuple[list[tuple[float, str, str]], ...] = ([], [])
 

@@ -129,6 +129,25 @@ def test_what_cannot_be_taken_back_is_refused() -> None:
         two.undo(0)
 
 
+def test_an_agent_stands_in_for_a_person_until_the_person_plays_again() -> None:
+    match = Match(game_of(), [None, None, "random"], seed=1)
+    match.stand_in(0, "heuristic")
+    assert match.people == [0, 1] and match.stand_ins == [0] and not match.waits_for_person
+    match.play_agent()
+    with pytest.raises(ValueError, match="player_0 is not the only person"):  # nor is player_1
+        match.undo(0)
+    for seat, agent, said in [
+        (2, "heuristic", r"seat=2: expected the seat of a person, one of \[0, 1\]"),
+        (1, "nobody", "unknown agent 'nobody'"),
+    ]:
+        with pytest.raises(ValueError, match=said):
+            match.stand_in(seat, agent)
+    assert match.stand_ins == [0]
+    match.stand_in(0, None)
+    assert match.stand_ins == [] and match.waits_for_person
+    assert finish(match).names == ("person", "person", "random")
+
+
 def test_turns_and_seats_are_kept() -> None:
     match = Match(game_of(), [None, None, "heuristic"], seed=1)
     assert match.people == [0, 1]

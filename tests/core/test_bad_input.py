@@ -11,6 +11,7 @@ import pytest
 import catbox_env
 from catbox_env import make_game, make_vec
 from catbox_env.adapters.aec import AECGame
+from catbox_env.core.checks import PUBLIC
 from catbox_env.core.game import Game
 from catbox_env.core.show import styled_text
 from tests.core.bad_values import FLAGS, INTEGERS, NONE, check_refusals
@@ -133,10 +134,10 @@ FUNCTIONS: list[Case] = [
     ("game.events before", lambda v: GAME.events(v, ACTION, AFTER), []),
     ("game.events action", lambda v: GAME.events(STATE, v, AFTER), []),
     ("game.events after", lambda v: GAME.events(STATE, ACTION, v), []),
-    ("game.events seat", lambda v: GAME.events(STATE, ACTION, AFTER, v), NONE),
+    ("game.events seat", lambda v: GAME.events(STATE, ACTION, AFTER, v), [None, PUBLIC]),
     ("game.render_text", GAME.render_text, []),
-    ("game.render_text seat", lambda v: GAME.render_text(STATE, v), NONE),
-    ("styled_text seat", lambda v: styled_text(STATE, v), NONE),
+    ("game.render_text seat", lambda v: GAME.render_text(STATE, v), [None, PUBLIC]),
+    ("styled_text seat", lambda v: styled_text(STATE, v), [None, PUBLIC]),
     ("layout.unpack", GAME.observation_layout.unpack, []),
     ("env id", AECGame, []),
     ("env render_mode", lambda v: AECGame("petrify_v0", render_mode=v), NONE),

@@ -5,6 +5,7 @@ from xml.etree import ElementTree
 import numpy as np
 
 from catbox_env import Game, GameState
+from catbox_env.core.checks import PUBLIC
 
 #: The SVG namespace.
 SVG = "http://www.w3.org/2000/svg"
@@ -55,7 +56,7 @@ def check_picture(state: GameState, seed: int) -> None:
     rng = np.random.default_rng(seed)
     size, theme = int(rng.integers(240, 1200)), str(rng.choice(["light", "dark"]))
     legal = {action: game.action_to_string(action) for action in state.legal_actions()}
-    for seat in (None, mover, (mover + 1) % game.num_players):
+    for seat in (None, PUBLIC, mover, (mover + 1) % game.num_players):
         svg = game.render_svg(state, seat, size, theme)
         root = ElementTree.fromstring(svg)
         assert root.tag == f"{{{SVG}}}svg", "a picture is not SVG"
@@ -67,6 +68,10 @@ def check_picture(state: GameState, seed: int) -> None:
         assert sorted(found) == sorted(expected), f"a picture for seat {seat} has other buttons than actions"
         assert all(button.get("role") == "button" for button in buttons), "an action is not a button"
         assert svg == game.render_svg(state, seat, size, theme), "the same state is drawn in two ways"
+        if seat == PUBLIC:
+            asks = {name for element in root.iter() for name in element.attrib} & {"data-forbidden", "data-leads"}
+            assert not asks, "a spectator can choose something"
+            continue
         if seat is None:
             beginning = game.render_svg(game.new_initial_state(seed=0), None, size)
             same = svg.partition(" role=")[0] == beginning.partition(" role=")[0]  # width, height, viewBox
@@ -83,14 +88,15 @@ def check_picture(state: GameState, seed: int) -> None:
 
 
 def check_picture_of_past(state: GameState, seed: int) -> None:
-    """Check that a state sampled with a seat's history gives that seat the same picture."""
+    """Check that a state sampled with a seat's history gives that seat, and a spectator, the same picture."""
     game = state.game
     for seat in range(game.num_players):
         seen, history = state.observation(seat), state.history_observation(seat)
         other = game.sample_state(seen, seed, history=history)
         if seat in seats_that_see(other, seen) and np.array_equal(other.history_observation(seat), history):
-            same = game.render_svg(other, seat) == game.render_svg(state, seat)
-            assert same, f"a picture for seat {seat} tells what the seat cannot see"
+            for viewer in (seat, PUBLIC):
+                same = game.render_svg(other, viewer) == game.render_svg(state, viewer)
+                assert same, f"a picture for seat {viewer} tells what the seat cannot see"
 
 
 def seats_that_see(state: GameState, seen: np.ndarray) -> list[int]:

@@ -10,21 +10,24 @@ from typing import Any
 import numpy as np
 
 from catbox_env import GameState, make_game
+from catbox_env.core.checks import PUBLIC
 
 FOLDER = Path(__file__).parent / "golden"
 
-#: Name -> (game id, options, seed of the deal and of random play, moves, seat that looks or None, size, theme).
+#: Name -> (game id, options, seed of the deal and of random play, moves, viewer, size, theme).
 PICTURES: dict[str, tuple[str, dict[str, Any], int, int, int | None, int, str]] = {
     "cat_in_the_box_discard": ("cat_in_the_box_v0", {"num_players": 3}, 3, 1, 1, 360, "dark"),
     "cat_in_the_box_bid": ("cat_in_the_box_v0", {"rounds": 2}, 3, 5, 1, 720, "light"),
     "cat_in_the_box_trick": ("cat_in_the_box_v0", {"num_players": 5}, 3, 33, 1, 720, "light"),
     "cat_in_the_box_waiting": ("cat_in_the_box_v0", {"num_players": 5}, 3, 33, 4, 360, "light"),
+    "cat_in_the_box_public": ("cat_in_the_box_v0", {"num_players": 5}, 3, 33, PUBLIC, 360, "dark"),
     "cat_in_the_box_last_trick": ("cat_in_the_box_v0", {"num_players": 2}, 3, 12, None, 720, "dark"),
     "cat_in_the_box_next_round": ("cat_in_the_box_v0", {"num_players": 3, "rounds": 2}, 8, 25, 1, 720, "dark"),
     "cat_in_the_box_paradox": ("cat_in_the_box_v0", {}, 5, 29, 1, 720, "dark"),
     "cat_in_the_box_end": ("cat_in_the_box_v0", {}, 5, 99, None, 720, "light"),
     "cat_te_follow": ("cat_te_v0", {}, 3, 9, 2, 360, "light"),
     "cat_te_blind": ("cat_te_v0", {}, 3, 17, 1, 720, "dark"),
+    "cat_te_public": ("cat_te_v0", {}, 3, 17, PUBLIC, 720, "light"),
     "cat_te_end": ("cat_te_v0", {"num_players": 6, "side_pot": 2, "rounds": 2}, 5, 99, None, 720, "light"),
     "petrify_walk": ("petrify_v0", {}, 3, 4, 0, 360, "dark"),
     "petrify_tiles": (

@@ -1,5 +1,6 @@
 """What a picture of Cat Te tells: by its labels, which say what is drawn."""
 
+from catbox_env.core.checks import PUBLIC
 from tests.cat_te.positions import play, start
 from tests.pictures.checks import labels, texts
 
@@ -21,6 +22,14 @@ def test_a_seat_sees_its_own_folds_and_nobody_elses() -> None:
     assert "folded" in texts(state, 2)
     assert "player_2 holds QC KC AC 10S JS, folded JC" in labels(state)
     assert not any("JC" in label for label in labels(state, 0))
+
+
+def test_a_spectator_sees_no_hand_and_what_is_face_down_as_such() -> None:
+    state = play(start(HANDS), "KS, fold 6C, fold JC")
+    seen = texts(state, PUBLIC) + labels(state, PUBLIC)
+    assert {"player_0, to move: KS wins", "player_1: folded", "Hands are hidden"} <= set(seen)
+    assert not any(card in text.split() for text in seen for hand in HANDS for card in hand.split() if card != "KS")
+    assert "hand of" not in state.game.render_text(state, PUBLIC)
 
 
 def test_cards_to_play_and_to_fold_are_buttons_of_the_seat_to_move() -> None:

@@ -10,9 +10,10 @@ import numpy as np
 import pytest
 
 from catbox_env import GAMES, make_game, make_vec, pictures
+from catbox_env.core.checks import PUBLIC
 from catbox_env.pictures import cat_in_the_box, default
 from catbox_env.pictures.sheet import MAX_SEATS, THEMES, Sheet, Theme
-from tests.core.bad_values import NONE, check_refusals
+from tests.core.bad_values import check_refusals
 from tests.core.fuzz import random_game
 from tests.core.game_cases import CASES, begun
 from tests.games.test_conformance import VARIANTS
@@ -179,7 +180,7 @@ GAME = make_game("petrify_v0")
 STATE = GAME.new_initial_state(seed=0)
 BAD = {
     "state": (GAME.render_svg, []),
-    "seat": (lambda v: GAME.render_svg(STATE, v), NONE),
+    "seat": (lambda v: GAME.render_svg(STATE, v), [None, PUBLIC]),
     "size": (lambda v: GAME.render_svg(STATE, size=v), []),
     "theme": (lambda v: GAME.render_svg(STATE, theme=v), []),
 }

@@ -18,6 +18,7 @@ from typing import Any
 
 import numpy as np
 
+from catbox_env.core.checks import hands_seen
 from catbox_env.core.game import Event, Game, GameState
 from catbox_env.core.show import Piece, action_seen, counted, last_position, winners_event
 from catbox_env.games.cat_in_the_box.play import largest_group_of
@@ -30,7 +31,7 @@ TAKEN, LOST = "taken", "token lost"
 
 
 class View:
-    """A position as ``seat`` sees it, or as all seats together see it for None. It contains nothing hidden from them.
+    """A position as ``seat`` sees it, all seats together for None, or everybody for PUBLIC. It holds nothing hidden.
 
     Ranks and colours are indices from 0.
 
@@ -47,7 +48,7 @@ class View:
 
     def __init__(self, rules: Rules, record: np.record, seat: int | None) -> None:
         players, colors = range(rules.num_players), range(rules.num_colors)
-        seen = players if seat is None else (seat,)
+        seen = hands_seen(seat, len(players))
         discarded, bids = record.discarded.tolist(), record.bids[: len(players)].tolist()
         trick = list(zip(players, record.trick_color.tolist(), record.trick_rank.tolist(), strict=False))
         self.rules, self.seat, self.mover = rules, seat, int(record.current_player)

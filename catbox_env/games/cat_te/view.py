@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from catbox_env.core.checks import hands_seen
 from catbox_env.core.game import Game
 from catbox_env.games.cat_te.play import is_blind, trick_winner
 from catbox_env.games.cat_te.rules import NUM_CARDS, NUM_SUITS, Rules, card_to_string
@@ -19,7 +20,7 @@ _BY_SUIT = sorted(range(NUM_CARDS), key=lambda card: (card % NUM_SUITS, card))
 
 @dataclass(frozen=True)
 class View:
-    """A position as ``seat`` sees it, or as all seats together see it for None. It contains nothing hidden from them.
+    """A position as ``seat`` sees it, all seats together for None, or everybody for PUBLIC. It holds nothing hidden.
 
     Attributes:
         mover: the seat to move, -1 when the game is over.
@@ -58,7 +59,7 @@ class View:
     def of(cls, game: Game, record: np.record, seat: int | None) -> View:
         """What ``seat`` sees of the state ``record`` of ``game``."""
         rules, players = game.rules, game.num_players
-        seen = range(players) if seat is None else (seat,)
+        seen = hands_seen(seat, players)
         trick, led, claimer = int(record.trick), int(record.led), int(record.claimed)
         winners = record.winners.tolist()
         wins = {trick: winner for trick, winner in enumerate(winners) if winner != NONE}

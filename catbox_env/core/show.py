@@ -5,8 +5,9 @@ The module that a game names as ``Game.show`` may define any of
 - ``action_to_string(game, action) -> str``: ``action``, in ``0 .. A-1``, in words.
 - ``why_illegal(game, record, action) -> str``: the rule that forbids ``action`` in ``record``.
 - ``describe_actions(game)``, ``describe_rules(game)``: see `Game`.
-- ``pieces(game, record, seat)``: the position as (text, rich style) pieces, with what ``seat`` sees: everything for None,
-  only what everybody sees for ``PUBLIC``. The first line summarises it without hidden information, because ``repr(state)`` shows it.
+- ``pieces(game, record, seat)``: the position as (text, rich style) pieces, with what ``seat`` sees; everything for
+  None, only what everybody sees for ``PUBLIC``. The first line summarises it without hidden information, because
+  ``repr(state)`` shows it.
 - ``events(before, action, after, seat)``: see `Game.events`; the arguments have been checked.
 
 The functions of these names here serve a game that does not. They show a seat no more than its observation and its

@@ -132,7 +132,8 @@ def test_what_cannot_be_taken_back_is_refused() -> None:
 def test_an_agent_stands_in_for_a_person_until_the_person_plays_again() -> None:
     match = Match(game_of(), [None, None, "random"], seed=1)
     match.stand_in(0, "heuristic")
-    assert match.people == [0, 1] and match.stand_ins == [0] and not match.waits_for_person
+    assert match.people == [0, 1]
+    assert not match.waits_for_person
     match.play_agent()
     with pytest.raises(ValueError, match="player_0 is not the only person"):  # nor is player_1
         match.undo(0)
@@ -144,7 +145,8 @@ def test_an_agent_stands_in_for_a_person_until_the_person_plays_again() -> None:
             match.stand_in(seat, agent)
     assert match.stand_ins == [0]
     match.stand_in(0, None)
-    assert match.stand_ins == [] and match.waits_for_person
+    assert match.stand_ins == []
+    assert match.waits_for_person
     assert finish(match).names == ("person", "person", "random")
 
 

@@ -69,8 +69,8 @@ def check_picture(state: GameState, seed: int) -> None:
         assert all(button.get("role") == "button" for button in buttons), "an action is not a button"
         assert svg == game.render_svg(state, seat, size, theme), "the same state is drawn in two ways"
         if seat == PUBLIC:
-            asks = {name for element in root.iter() for name in element.attrib} & {"data-forbidden", "data-leads"}
-            assert not asks, "a spectator can choose something"
+            names = {name for element in root.iter() for name in element.attrib}
+            assert not names & {"data-forbidden", "data-leads"}, "a spectator can choose something"
             continue
         if seat is None:
             beginning = game.render_svg(game.new_initial_state(seed=0), None, size)

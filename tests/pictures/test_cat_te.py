@@ -28,7 +28,7 @@ def test_a_spectator_sees_no_hand_and_what_is_face_down_as_such() -> None:
     state = play(start(HANDS), "KS, fold 6C, fold JC")
     seen = texts(state, PUBLIC) + labels(state, PUBLIC)
     assert {"player_0, to move: KS wins", "player_1: folded", "Hands are hidden"} <= set(seen)
-    assert not any(card in text.split() for text in seen for hand in HANDS for card in hand.split() if card != "KS")
+    assert {card for hand in HANDS for card in hand.split()} & set(" ".join(seen).split()) == {"KS"}
     assert "hand of" not in state.game.render_text(state, PUBLIC)
 
 

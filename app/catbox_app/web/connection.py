@@ -31,7 +31,7 @@ from catbox_app.web.messages import (
 )
 from catbox_app.web.recording import Recording
 from catbox_app.web.table import LONGEST_PAUSE, PERSON, Table, new_match
-from catbox_app.web.tables import Tables
+from catbox_app.web.tables import MAX_OF_A_PAGE, Tables
 from catbox_env.core import compilation
 from catbox_env.core.checks import brief, check_flag, check_seat, closest
 from catbox_env.pictures.sheet import MAX_WIDTH, MIN_WIDTH, THEMES
@@ -41,12 +41,12 @@ LONGEST_FILE = 4 << 20
 #: What a page can ask for; the method of the same name, with an underscore, handles each.
 KINDS = (
     "lobby", "open", "join", "act", "undo", "again", "name", "pace", "coach", "view", "save", "replay", "step",
-    "review",
+    "review", "allow_coach", "stand_in",
 )  # fmt: skip
 #: The longest name of a person.
 LONGEST_NAME = 20
 #: Letters that nobody sees, which are left out of names.
-BLANK = dict.fromkeys(map(ord, "\u115f\u1160\u2800\u3164\uffa0"))
+BLANK = dict.fromkeys([*map(ord, "\u034f\u115f\u1160\u17b4\u17b5\u2800\u3164\uffa0"), *range(0xFE00, 0xFE10)])
 #: What pages call people who have no name.
 NOT_A_NAME = re.compile(r"(?i)you|person|player[ _]*\d*")
 
@@ -91,7 +91,12 @@ class Connection:
 
     def _lobby(self, message: Message) -> None:
         theme = choice_of({"theme": self._viewer.theme, **message}, "theme", list(THEMES))
-        self._send({**lobby(self._tables.also, theme), "address": self._tables.address})
+        keys = message.get("seat_keys", [])
+        if not isinstance(keys, list) or len(keys) > MAX_OF_A_PAGE:
+            raise ValueError(f"seat_keys={brief(keys)}: expected a list of at most {MAX_OF_A_PAGE} keys")
+        yours = self._tables.under_way([text_of({"seat_keys": key}, "seat_keys") for key in keys])
+        self._leave()
+        self._send({**lobby(self._tables.also, theme), "address": self._tables.address, "yours": yours})
 
     def _open(self, message: Message) -> None:
         game = game_of(message)
@@ -121,10 +126,20 @@ class Connection:
         table, seat = self._tables.seat_of(text_of(message, "seat_key"))
         if not check_flag("take_over", message.get("take_over", False)):
             table.check_free(seat, self._viewer)
-        if self._table is not table or self._viewer.seat != seat:
+        if self._table is not table or seat is None or self._viewer.seat != seat:
             self._leave()
-        table.join(seat, self._viewer)
+        if seat is None:
+            table.watch(self._viewer)
+        else:
+            table.join(seat, self._viewer)
         self._table = table
+
+    def _allow_coach(self, message: Message) -> None:
+        self._hosted().allow_coach(check_flag("allowed", message.get("allowed")))
+
+    def _stand_in(self, message: Message) -> None:
+        table = self._hosted()
+        table.stand_in(check_seat("seat", message.get("seat"), table.game.num_players))
 
     def _act(self, message: Message) -> None:
         table, seat = self._seat()
@@ -171,7 +186,7 @@ class Connection:
         self._show()
 
     def _save(self, message: Message) -> None:
-        table, _ = self._seat()
+        table = self._table or self._seat()[0]  # also for those who watch
         self._send(table.record())
 
     def _replay(self, message: Message) -> None:
@@ -270,13 +285,19 @@ class Connection:
         """Send the current position again, if there is one."""
         if self._recording is not None:
             self._recording.show(self._viewer)
-        elif self._table is not None and self._viewer.seat is not None:
-            self._table.show(self._viewer.seat)
+        elif self._table is not None and self._viewer in self._table.pages:
+            self._table.show(self._viewer)
 
     def _seat(self) -> tuple[Table, int]:
         if self._table is None or self._viewer.seat is None:
             raise Failed("You are not seated at a table; open one, or join one by its link.", "not_seated")
         return self._table, self._viewer.seat
+
+    def _hosted(self) -> Table:
+        table, seat = self._seat()
+        if table.keys[seat] != table.host:
+            raise Refused("Only the host decides that: the person who opened this table.")
+        return table
 
     def _leave(self) -> None:
         if self._table is not None:

@@ -1,7 +1,8 @@
 """Tables in a folder, one file each, so that they survive a restart of the server.
 
-A file holds a JSON object: ``format``, ``game`` and ``options``, ``specs``, ``seed``, ``keys``, ``pace``, ``guide``,
-and the ``actions`` with their ``policies``. Whoever can read it can play every seat: only the owner may read the files.
+A file holds a JSON object: ``format``, ``game`` and ``options``, ``specs``, ``seed``, ``keys``, ``host``, ``coach``,
+``pace``, ``guide``, and the ``actions`` with their ``policies``. Whoever can read it can play every seat: only the
+owner may read the files.
 """
 
 from __future__ import annotations
@@ -64,6 +65,8 @@ class KeptTables:
                     "specs": table.specs,
                     "seed": table.match.seed,
                     "keys": table.keys,
+                    "host": table.host,
+                    "coach": table.allows_coach,
                     "pace": table.pace,
                     "guide": table.is_guided,
                     "actions": table.match.actions,
@@ -115,4 +118,8 @@ def _read(path: Path, clock: Callable[[], float], also: Sequence[str]) -> Table:
     given = [key for key in keys if key is not None]
     if [key is None for key in keys] != [spec != PERSON for spec in specs] or len(set(given)) < len(given):
         raise ValueError("keys: expected a different one for each person's seat, null for each agent's")
-    return Table(match, specs, pace, clock, keys, check_flag("guide", kept.get("guide", False)))
+    table = Table(match, specs, pace, clock, keys, check_flag("guide", kept.get("guide", False)))
+    table.host, table.allows_coach = kept.get("host"), check_flag("coach", kept.get("coach", True))
+    if table.host not in [None, *given]:
+        raise ValueError("host: expected one of the keys, or null")
+    return table

@@ -1,7 +1,8 @@
-"""A table: a match, the pages of the people who sit there, and the pace of the agents."""
+"""A table: a match, the pages of the people who sit there or watch, and the pace of the agents."""
 
 from __future__ import annotations
 
+import hashlib
 import secrets
 from collections.abc import Callable, Sequence
 from typing import Any
@@ -13,6 +14,7 @@ from catbox_app.rules import command_line
 from catbox_app.web.coach import Job, Viewer
 from catbox_app.web.messages import Failed, Message, Refused, events, failed, joined, position, told_seed
 from catbox_env import Game
+from catbox_env.core.checks import PUBLIC
 from catbox_env.core.show import explain_refusal
 
 #: What stands for a person among the specs of the seats.
@@ -21,6 +23,8 @@ PERSON = "person"
 LONGEST_PAUSE = 10.0
 #: How many of the last actions are sent again to a page that comes back.
 TOLD_AGAIN = 200
+#: The most pages that watch a table.
+MAX_WATCHERS = 20
 
 
 class Table:
@@ -34,9 +38,11 @@ class Table:
         keys: the secret keys of the seats, None for an agent's. Default: new ones.
         is_guided: whether what happens for the first time is explained.
 
-    Attributes (read-only): the above; ``keys``: the secret key of each person's seat, None for an agent's; ``used``:
-    when it was last used; ``changes``: counts everything that happens; ``trouble``: why the agent to move cannot play;
-    ``was_joined``: whether somebody ever sat there.
+    Attributes (read-only): the above; ``keys``: the secret key of each person's seat, None for an agent's;
+    ``watch_key``: that of everybody who watches; ``host``: the key of whoever sat down first; ``allows_coach``: whether
+    people may use the coach; ``viewers``: the pages of the seats; ``watchers``: other pages; ``used``: when it was last
+    used; ``changes``: counts everything that happens; ``trouble``: why the agent to move cannot play; ``was_joined``:
+    whether somebody ever sat there.
     """
 
     def __init__(
@@ -51,7 +57,12 @@ class Table:
         self.is_guided = is_guided
         self.match, self.specs, self.pace = match, list(specs), pace
         self.keys = list(keys or [secrets.token_urlsafe(16) if spec == PERSON else None for spec in specs])
+        # It follows from the others, so that it need not be kept, and reveals none of them.
+        self.watch_key = hashlib.sha256(f"watch {sorted(filter(None, self.keys))}".encode()).hexdigest()[:32]
+        self.host: str | None = None
+        self.allows_coach = True
         self.viewers: dict[int, Viewer] = {}
+        self.watchers: list[Viewer] = []
         self._called: dict[str, str] = {}
         self.trouble: str | None = None
         self.was_joined = keys is not None
@@ -72,18 +83,19 @@ class Table:
         return len(self.match.people) == 1
 
     def opened(self) -> Message:
-        """Who sits where, with the secret keys of people's seats."""
+        """Who sits where, with the secret keys of people's seats, and the one to watch."""
         names = self.match.names
         return {
             "type": "opened",
             "seats": [{"seat": seat, "name": names[seat], "key": key} for seat, key in enumerate(self.keys)],
+            "watch_key": self.watch_key,
         }
 
     # People come and go.
 
-    def check_free(self, seat: int, viewer: Viewer) -> None:
-        """Raise `Failed` if a page other than ``viewer`` has ``seat``."""
-        if self.viewers.get(seat, viewer) is not viewer:
+    def check_free(self, seat: int | None, viewer: Viewer) -> None:
+        """Raise `Failed` if a page other than ``viewer`` has ``seat``; None, to watch, is always free."""
+        if seat in self.viewers and self.viewers[seat] is not viewer:
             raise Failed(
                 f"Somebody is already playing the seat of player_{seat} with this link, in another window or on "
                 "another machine. Close it there, or take the seat over.",
@@ -97,12 +109,24 @@ class Table:
             other.seat = None
             other.coach.forget()
             other.send(failed("This seat was taken over in another window.", "taken_over"))
+        self.host = self.host or self.keys[seat]
+        if seat in self.match.stand_ins:
+            self.match.stand_in(seat, None)
+            self._rearranged()
         viewer.seat = seat
         self.viewers[seat] = viewer
         self.was_joined = True
         self.used = self._clock()
         # Not the name of whoever sat there before.
         self._called[str(self.keys[seat])] = "" if self._is_taken(viewer.name, seat) else viewer.name
+        self._tell_beginning(viewer)
+        self._tell_people()
+
+    def watch(self, viewer: Viewer) -> None:
+        """Let another page watch, and send it everything that is public. Raises `Failed` if too many do."""
+        if len(self.watchers) >= MAX_WATCHERS:
+            raise Failed(f"{MAX_WATCHERS} people watch this table, the most that may.", "no_seat")
+        self.watchers.append(viewer)
         self._tell_beginning(viewer)
         self._tell_people()
 
@@ -117,24 +141,51 @@ class Table:
 
     def _is_taken(self, name: str, own: int) -> bool:
         """Whether a seat other than ``own`` is called ``name``."""
-        others = [seat["name"].removeprefix("=") for seat in self._people()["seats"] if seat["seat"] != own]
-        return name != "" and name.casefold() in map(str.casefold, others)
+        others = {seat["seat"]: seat["name"] for seat in self.people()["seats"] if seat["seat"] != own}
+        taken = [name.removeprefix("=") for name in others.values()]
+        taken += [f"{name.partition(':')[0]} {seat}" for seat, name in others.items()]  # as pages call agents
+        return name != "" and name.casefold() in map(str.casefold, taken)
 
     def leave(self, viewer: Viewer) -> None:
-        """Leave the seat; it stays free for whoever has its key."""
+        """Leave the seat, which stays free for whoever has its key, or stop watching."""
         viewer.coach.forget()
+        if viewer in self.watchers:
+            self.watchers.remove(viewer)
+            self._tell_people()
         if viewer.seat is not None and self.viewers.get(viewer.seat) is viewer:
             del self.viewers[viewer.seat]
             self.used = self._clock()
             self._tell_people()
         viewer.seat = None
 
+    # What the host decides.
+
+    def allow_coach(self, allowed: bool) -> None:
+        """Let people use the coach, or not."""
+        self.allows_coach = allowed
+        self._rearranged()
+
+    def stand_in(self, seat: int) -> None:
+        """Let an agent play for a person who is not there, until the person comes back.
+
+        Raises `Refused` if the person is there, and ``ValueError`` for the seat of an agent.
+        """
+        if seat in self.viewers:
+            raise Refused(f"player_{seat} is here: an agent plays only for somebody who has left.")
+        self.match.stand_in(seat, self._stand_in)
+        self._rearranged()
+
+    @property
+    def _stand_in(self) -> str:
+        """The agent that plays for people who are not there: like the first of this table."""
+        return next((spec for spec in self.specs if spec != PERSON), "normal")
+
     # What people do.
 
     def act(self, seat: int, action: int, number: int) -> None:
         """The person in ``seat``, who has seen ``number`` actions, takes ``action``. Raises `Refused`."""
         if number != len(self.match.actions):
-            self.show(seat)
+            self.show(self.viewers[seat])
             raise Refused("The game has moved on; look at it and choose again.")
         state = self.match.state
         if state.current_player == seat and action not in state.legal_actions():
@@ -170,6 +221,8 @@ class Table:
         match = new_match(self.game, specs, None if deal == "new" else self.match.seed)
         if deal == "from":
             match.play_on(self.match.actions[:number], self.match.policies[:number])
+        for place in self.match.stand_ins:
+            match.stand_in(place, self._stand_in)
         self.match = match
         if turns:
             self.specs, self.keys = specs, [self.keys[-1], *self.keys[:-1]]
@@ -215,18 +268,23 @@ class Table:
             self._thinks = False
             if asked == self.changes:
                 self.trouble = f"{error} It cannot play on: take your last action back, or start a new game."
-                for viewer in self.viewers.values():
+                for viewer in self.pages:
                     viewer.send(failed(self.trouble, "agent"))
 
         return Job(self.match.thought(), finish, fail)
 
     # What pages are told.
 
-    def show(self, seat: int) -> None:
-        """Send the position to ``seat``, and ask its coach."""
-        viewer, match = self.viewers[seat], self.match
+    @property
+    def pages(self) -> list[Viewer]:
+        """Those that sit there, and those that watch."""
+        return [*self.viewers.values(), *self.watchers]
+
+    def show(self, viewer: Viewer) -> None:
+        """Send the position to a page, and ask its coach."""
+        seat, match = viewer.seat, self.match
         to_move = match.current_player
-        seen_by = None if match.is_over else seat  # the end reveals all cards
+        seen_by = None if match.is_over else _viewer_of(seat)  # the end reveals all cards
         message = position(match.state, len(match.actions), seen_by, viewer.theme, viewer.size)
         message["rounds"] = match.rounds
         message["places"] = match.places if match.is_over else None
@@ -238,7 +296,8 @@ class Table:
             message["waits_for"] = "agent"
         message["can_undo"] = self.is_for_one and seat in match.movers
         viewer.send(message)
-        viewer.coach.ask(match.state if to_move == seat else None, len(match.actions))
+        is_advised = self.allows_coach and to_move == seat
+        viewer.coach.ask(match.state if is_advised else None, len(match.actions))
 
     def _changed(self) -> None:
         self.changes += 1
@@ -246,59 +305,78 @@ class Table:
         self.used = self._clock()
         self._paused_until = self.used + self.pace
 
+    def _rearranged(self) -> None:
+        """Tell everybody who plays now, and what the host has decided."""
+        self._changed()
+        self._tell_people()
+        for viewer in self.pages:
+            self.show(viewer)
+
     def _begin_again(self) -> None:
         self._changed()
-        for viewer in self.viewers.values():
+        for viewer in self.pages:
             self._tell_beginning(viewer)
         self._tell_people()
 
     def _went_on(self, first: int) -> None:
         """Tell everybody what happened from action ``first`` on, counted from 0."""
         self._changed()
-        for seat, viewer in self.viewers.items():
-            self._tell_events(seat, viewer, first)
-            self.show(seat)
+        for viewer in self.pages:
+            self._tell_events(viewer, first)
+            self.show(viewer)
             if self.match.is_over:
                 viewer.send({"type": "ended", "seed": told_seed(self.match.seed)})
 
     def _tell_beginning(self, viewer: Viewer) -> None:
         seat = viewer.seat
-        assert seat is not None
-        # The seed reveals all cards: several people learn it when the game is over.
-        seed = self.match.seed if self.is_for_one or self.match.is_over else None
+        alone = seat if self.is_for_one else None
+        # The seed reveals all cards: several people, and those who watch, learn it when the game is over.
+        seed = self.match.seed if alone is not None or self.match.is_over else None
         others = [spec for spec in self.specs if spec != PERSON]
-        command = command_line("play", others, self.game, self.match.seed, seat) if self.is_for_one else None
+        command = None if alone is None else command_line("play", others, self.game, self.match.seed, alone)
         told = joined(self.game, "play", self.match.names, seat, seed, command)
         guide = Guide(self.game.id).begin if self.is_guided else ""
-        viewer.send({**told, "can_undo": self.is_for_one, "guide": guide})
-        viewer.send(self._people())  # before the events, which name them
-        self._tell_events(seat, viewer, max(0, len(self.match.actions) - TOLD_AGAIN))
-        self.show(seat)
+        viewer.send({**told, "can_undo": alone is not None, "guide": guide})
+        viewer.send(self.people())  # before the events, which name them
+        self._tell_events(viewer, max(0, len(self.match.actions) - TOLD_AGAIN))
+        self.show(viewer)
         if self.trouble:
             viewer.send(failed(self.trouble, "agent"))
 
-    def _tell_events(self, seat: int, viewer: Viewer, first: int) -> None:
+    def _tell_events(self, viewer: Viewer, first: int) -> None:
         guide, start = (Guide(self.game.id), 0) if self.is_guided else (Guide(""), first)
-        for number, told in enumerate(self.match.events(seat, start), start):
+        for number, told in enumerate(self.match.events(_viewer_of(viewer.seat), start), start):
             lines = guide.lines(told)  # also for what was told before: each only once
             if number >= first:
                 viewer.send({**events(number + 1, told, self.match.names), "guide": lines})
 
     def _tell_people(self) -> None:
-        for viewer in self.viewers.values():
-            viewer.send(self._people())
+        for viewer in self.pages:
+            viewer.send(self.people())
 
-    def _people(self) -> Message:
+    def people(self) -> Message:
         """Who is at the table."""
         seats = [
             {
                 "seat": seat,
                 "name": f"={called}" if (called := self._called.get(key or "")) else name,
                 "present": key is None or seat in self.viewers,
+                "stand_in": seat in self.match.stand_ins,
             }
             for seat, (name, key) in enumerate(zip(self.match.names, self.keys, strict=True))
         ]
-        return {"type": "people", "seats": seats}
+        return {
+            "type": "people",
+            "seats": seats,
+            "host": self.keys.index(self.host) if self.host else None,
+            "coach": self.allows_coach,
+            "watching": len(self.watchers),
+        }
+
+
+def _viewer_of(seat: int | None) -> int:
+    """Who sees what a page is told: its seat, or everybody if it watches."""
+    return PUBLIC if seat is None else seat
 
 
 def new_match(game: Game, specs: Sequence[str], seed: int | None) -> Match:

@@ -1,4 +1,4 @@
-"""All tables: limited in number, found by the secret keys of their seats, closed when abandoned."""
+"""All tables: limited in number, found by their secret keys, closed when abandoned."""
 
 from __future__ import annotations
 
@@ -9,8 +9,9 @@ from pathlib import Path
 
 from catbox_agents.match import Match
 from catbox_app.web.coach import Job
-from catbox_app.web.messages import Failed
+from catbox_app.web.messages import Failed, Message, failed
 from catbox_app.web.table import Table
+from catbox_env.core.show import game_title
 
 #: The most tables, and the most that one page may open.
 MAX_TABLES, MAX_OF_A_PAGE = 200, 10
@@ -88,11 +89,11 @@ class Tables:
     def add(self, table: Table) -> Table:
         """Add a table, such as one that was kept (`kept`)."""
         self._tables.append(table)
-        self._seats |= {key: table for key in table.keys if key is not None}
+        self._seats |= {key: table for key in (*table.keys, table.watch_key) if key is not None}
         return table
 
-    def seat_of(self, key: str) -> tuple[Table, int]:
-        """The table and the seat of a key. Raises `Failed` for an unknown or outdated key."""
+    def seat_of(self, key: str) -> tuple[Table, int | None]:
+        """The table and the seat of a key, None for one to watch. Raises `Failed` for an unknown or outdated key."""
         self.close_idle()
         if key not in self._seats:
             raise Failed(
@@ -102,7 +103,17 @@ class Tables:
                 "no_seat",
             )
         table = self._seats[key]
-        return table, table.keys.index(key)
+        return table, table.keys.index(key) if key in table.keys else None
+
+    def under_way(self, keys: Sequence[str]) -> list[Message]:
+        """The tables of these seats where a game is not over, for the message ``lobby``."""
+        self.close_idle()
+        found = {key: self._seats[key] for key in keys if key in self._seats}
+        return [
+            {"key": key, "title": game_title(table.game.id), "seats": table.people()["seats"]}
+            for key, table in found.items()
+            if key in table.keys and not table.match.is_over
+        ]
 
     def close_idle(self) -> None:
         """Close the tables where nobody has sat for too long."""
@@ -137,6 +148,8 @@ class Tables:
     def _close(self, table: Table) -> None:
         self._tables.remove(table)
         self._opened_by.pop(table, None)
-        for key in table.keys:
+        for key in (*table.keys, table.watch_key):
             if key is not None:
                 del self._seats[key]
+        for viewer in table.watchers:
+            viewer.send(failed("The table that you watched is closed.", "no_seat"))

@@ -3,7 +3,7 @@
 
 import {element, pushButton, shape} from "./dom.js";
 import {createLobby} from "./lobby.js";
-import {keepInThisTab, keepSetting, ofThisTab, preferredTheme} from "./settings.js";
+import {keepInThisTab, keepSetting, ofThisTab, preferredTheme, setting} from "./settings.js";
 import {sizeFor} from "./picture.js";
 import {createTable} from "./table.js";
 
@@ -32,6 +32,7 @@ export function start(root, transport, {links = false, lobby = true} = {}) {
     back,
     view,
     entitle,
+    go,
     size: null, // of the pictures, in pixels; null: not requested yet
     theme: preferredTheme(),
     invitations: [],
@@ -71,7 +72,7 @@ export function start(root, transport, {links = false, lobby = true} = {}) {
     hideBanner();
     lost = false;
     view(frame.size ?? sizeFor(root.clientWidth));
-    if (lobby) send({type: "lobby", theme: frame.theme});
+    ask();
     enter();
   }
 
@@ -81,10 +82,15 @@ export function start(root, transport, {links = false, lobby = true} = {}) {
     if (table !== null) table.pause();
   }
 
-  // Where to go: to the seat of the address, or of this page; else to the lobby.
+  // Asks what can be chosen, and which tables of this browser are under way; leaves the table of this page.
+  function ask() {
+    if (lobby) send({type: "lobby", theme: frame.theme, seat_keys: setting("tables", [])});
+  }
+
+  // Where to go: to the seat or the table of the address, or of this page; else to the lobby.
   function enter() {
     const address = new URLSearchParams(links ? location.hash.slice(1) : "");
-    if (links) seatKey = address.get("seat");
+    if (links) seatKey = address.get("seat") ?? address.get("watch");
     if (address.get("replay") !== null) replay = replayOf(address);
     if (seatKey !== null) send({type: "join", seat_key: seatKey});
     else if (replay !== null) send(replay);
@@ -135,7 +141,7 @@ export function start(root, transport, {links = false, lobby = true} = {}) {
       else if (seatKey === null && replay === null) showLobby();
     } else if (message.type === "opened") {
       const {key} = message.seats[opening.seat];
-      keepInThisTab(`table.${key}`, {open: opening.message, seats: message.seats});
+      keepInThisTab(`table.${key}`, {open: opening.message, seats: [...message.seats, {seat: null, key: message.watch_key}]});
       go(key);
     } else if (message.type === "joined") {
       if (seatKey !== null || replay !== null || !lobby) showTable(message);
@@ -160,12 +166,16 @@ export function start(root, transport, {links = false, lobby = true} = {}) {
     hideBanner();
     const remembered = seatKey === null ? null : ofThisTab(`table.${seatKey}`);
     frame.invitations = [];
+    if (joined.mode === "play" && joined.seat !== null) {
+      const others = setting("tables", []).filter((key) => key !== seatKey);
+      keepSetting("tables", [seatKey, ...others].slice(0, 10)); // the latest ones
+    }
     if (remembered !== null && joined.mode === "play") {
       const several = remembered.open.seats.filter((spec) => spec === "person").length > 1;
       remembered.seat = joined.seat;
       remembered.open = {...remembered.open, seed: several ? null : joined.seed, seats: turned(remembered.open.seats, joined.seat)};
       keepInThisTab(`table.${seatKey}`, remembered);
-      frame.invitations = remembered.seats.filter((seat) => seat.key && seat.key !== seatKey);
+      frame.invitations = remembered.seats.filter((seat) => links && seat.key && seat.key !== seatKey);
     }
     if (table === null || table.mode !== joined.mode) {
       table = createTable(frame, joined.mode);
@@ -185,8 +195,11 @@ export function start(root, transport, {links = false, lobby = true} = {}) {
   }
 
   function showLobby() {
-    if (table !== null) table.pause();
-    table = null;
+    if (table !== null) {
+      table.pause();
+      table = null;
+      ask();
+    }
     if (links) document.title = "catbox";
     title.hidden = true;
     leaveButton.hidden = true;
@@ -261,7 +274,7 @@ export function start(root, transport, {links = false, lobby = true} = {}) {
     themeButton.setAttribute("aria-label", `Switch to the ${theme === "dark" ? "light" : "dark"} theme`);
     if (!changed) return;
     view(frame.size);
-    if (lobby) send({type: "lobby", theme});
+    if (table === null) ask();
   }
 }
 

@@ -26,9 +26,10 @@ export function createCoach(send, show, asked, playing) {
 
   return {node, told, offer, ask, receive, clear};
 
-  function offer({agents, estimates}, {game, names}) {
+  // `coach`: whether the host allows it. Whoever watches a table gets no advice.
+  function offer({agents, estimates}, {game, names, mode, seat, coach = true}) {
     const fitting = fittingAgents(agents, game, names.length);
-    offered = fitting.length > 0;
+    offered = fitting.length > 0 && coach && (mode === "replay" || seat !== null);
     node.hidden = !offered; // until an agent's own probabilities come
     if (!offered) return;
     titles = new Map(agents.map((one) => [one.spec, one.title]));
@@ -86,7 +87,7 @@ export function createCoach(send, show, asked, playing) {
   function clear(expected = false) {
     show(new Map(), []);
     node.hidden = !offered;
-    told.textContent = expected && wanted !== "" ? "Weighing the actions." : "";
+    told.textContent = expected && offered && wanted !== "" ? "Weighing the actions." : "";
   }
 }
 

@@ -24,6 +24,7 @@ export function createDeal(send, playing, watch) {
     class: "quiet", "aria-label": "Copy the command",
   });
   const pace = paceChoice((seconds) => send({type: "pace", seconds}));
+  const pacePart = labelled("Pace of the agents", pace);
   const motion = element("input", {
     type: "checkbox", checked: setting("motion", "on") === "on",
     onchange: () => keepSetting("motion", motion.checked ? "on" : "off"),
@@ -41,13 +42,14 @@ export function createDeal(send, playing, watch) {
     "deal",
     seedPart,
     again,
-    playing ? labelled("Pace of the agents", pace) : null,
+    pacePart,
     labelled("Pictures move", motion),
     commandPart,
     rulesPart,
   );
   const save = pushButton("Save the game", () => send({type: "save"}));
   let alone = true;
+  let seatless = false; // whether the table is only watched
   let under = false; // whether a game is under way
   let watched = ""; // whether the next file is to be watched ("watch", "review"), not kept
 
@@ -68,6 +70,8 @@ export function createDeal(send, playing, watch) {
     rules.textContent = joined.rules_text;
     rulesPart.hidden = !joined.rules_text;
     alone = joined.can_undo;
+    seatless = joined.seat === null;
+    pacePart.hidden = !playing || seatless;
     again.hidden = !playing;
     again.replaceChildren(...(playing ? [...buttonsAgain(), save] : []));
   }
@@ -80,7 +84,7 @@ export function createDeal(send, playing, watch) {
 
   // Several people have all seen the deal: only a new one can follow.
   function buttonsAgain() {
-    return AGAIN.filter(([kind]) => alone || kind === "new").map(([kind, words]) => {
+    return AGAIN.filter(([kind]) => !seatless && (alone || kind === "new")).map(([kind, words]) => {
       const begin = () => send({type: "again", deal: kind});
       const button = pushButton(words, () => (under ? ask(button, words, begin) : begin()), {title: TITLES[kind] ?? null});
       return button;

@@ -1,6 +1,7 @@
 // The lobby: choose a game and who sits at the table, and open it; or open a file to watch.
 
 import {element, labelled, newId, panel, pushButton, seatToken, selection} from "./dom.js";
+import {calledAt} from "./names.js";
 import {createRules} from "./rules.js";
 import {fittingAgents, keepSetting, setting} from "./settings.js";
 
@@ -49,12 +50,14 @@ export function createLobby(frame) {
     {class: "hint", hidden: true},
     "Each other person gets a secret link to a seat. Nobody can choose the seed then, because it reveals all cards.",
   );
+  const yours = element("div", {class: "yours"}); // back to your tables
   let lobby = null;
   let game = null;
   let count = 0;
   let occupants = [];
 
   node.append(
+    yours,
     element("h1", {}, "Open a table"),
     chooser("Game", games),
     element(
@@ -98,6 +101,12 @@ export function createLobby(frame) {
     note.textContent = message.note ?? "";
     note.hidden = !message.note;
     const wanted = game === null ? setting("game", null) : game.id;
+    yours.replaceChildren(
+      ...lobby.yours.map(({key, title, seats: those}) => {
+        const names = those.map(({name, seat}) => calledAt(name, seat)).join(", ");
+        return pushButton(`Back to your table: ${title} (${names})`, () => frame.go(key));
+      }),
+    );
     games.replaceChildren(...lobby.games.map(gameCard));
     chooseGame(lobby.games.find((one) => one.id === wanted) ?? lobby.games[0]);
   }

@@ -11,17 +11,16 @@ export function createPeople(send, names) {
   const list = element("ul", {class: "people-list"});
   const links = element("ul", {class: "links"});
   const alone = element("p", {class: "hint"}, "Only this machine can open them: for others, start  catbox web --host 0.0.0.0");
-  const invite = element(
-    "div",
-    {class: "invite"},
-    element("p", {}, "Send each of these secret links to one person. Whoever has it can play that seat and see its cards."),
-    alone,
-    links,
-  );
+  const secret = element("p", {}, "Send each of these secret links to one person. Whoever has it can play that seat and see its cards.");
+  const invite = element("div", {class: "invite"}, secret, alone, links);
   const field = element("input", {type: "text", maxlength: 20, autocomplete: "nickname", value: setting("name", ""), onchange: call});
   const yourName = labelled("Your name", field);
-  const node = panel("At the table", "people", list, yourName, invite);
+  const notes = element("p", {class: "hint", role: "status"});
+  const coach = element("input", {type: "checkbox", onchange: () => send({type: "allow_coach", allowed: coach.checked})});
+  const coachPart = labelled("People may use the coach", coach);
+  const node = panel("At the table", "people", list, notes, yourName, coachPart, invite);
   let own = null;
+  let several = false; // whether other people have seats
   let base = location.href;
 
   return {node, seated, show};
@@ -30,16 +29,25 @@ export function createPeople(send, names) {
   function seated(joined, invitations, address) {
     base = address ?? location.href;
     alone.hidden = address !== null || !LOCAL.includes(location.hostname);
+    several = !joined.can_undo;
     own = joined.mode === "play" ? joined.seat : null;
     yourName.hidden = own === null;
     if (own !== null && field.value !== "") send({type: "name", name: field.value});
-    list.replaceChildren(...joined.names.map((_, seat) => row(seat, null)));
-    invite.hidden = invitations.length === 0;
+    list.replaceChildren(...joined.names.map((_, seat) => row({seat})));
+    secret.hidden = invitations.every(({seat}) => seat === null);
+    invite.hidden = secret.hidden && (invitations.length === 0 || !alone.hidden);
     links.replaceChildren(...invitations.map(invitation));
   }
 
-  function show({seats}) {
-    list.replaceChildren(...seats.map(({seat, present}) => row(seat, present)));
+  function show({seats, host, coach: allowed, watching: count}) {
+    const hosts = several && own !== null && own === host; // this page does
+    list.replaceChildren(...seats.map((one) => row({...one, host: several && one.seat === host}, hosts)));
+    notes.textContent = [
+      own === null ? "You are watching, and see what everybody sees." : count > 0 ? `${count} watching.` : "",
+      allowed ? "" : "The host has switched the coach off.",
+    ].join(" ");
+    coach.checked = allowed;
+    coachPart.hidden = !hosts;
     for (const link of links.children) {
       const there = seats.some(({seat, present}) => String(seat) === link.dataset.seat && present);
       link.classList.toggle("taken", there);
@@ -51,18 +59,29 @@ export function createPeople(send, names) {
     send({type: "name", name: field.value});
   }
 
-  function row(seat, present) {
-    const you = seat === own && names.of(seat) !== "You" ? element("span", {class: "badge"}, "you") : null;
-    const away = present === false ? element("span", {class: "badge away"}, "not here") : null;
-    return element("li", {}, seatToken(seat), element("span", {class: "name"}, names.of(seat)), you, away);
+  // `replaceable`: whether an agent may be sent to the seat of somebody who is not here.
+  function row({seat, present, stand_in: replaced, host}, replaceable = false) {
+    const name = names.of(seat);
+    const badge = (words, kind = "") => element("span", {class: `badge ${kind}`}, words);
+    return element(
+      "li",
+      {},
+      seatToken(seat),
+      element("span", {class: "name"}, name),
+      seat === own && name !== "You" ? badge("you") : null,
+      host ? badge("host") : null,
+      present === false ? badge(replaced ? "not here, an agent plays" : "not here", "away") : null,
+      replaceable && present === false && !replaced ? pushButton("Let an agent play", () => send({type: "stand_in", seat})) : null,
+    );
   }
 
   function invitation({seat, key}) {
-    const address = new URL(`#seat=${key}`, base).href;
+    const [what, token] = seat === null ? ["watch", "Watch"] : [`seat ${seat}`, seatToken(seat)];
+    const address = new URL(`#${seat === null ? "watch" : "seat"}=${key}`, base).href;
     const shown = element("code", {class: "link"}, address);
     const button = pushButton("Copy", () => copyText(address, button, shown), {
-      "aria-label": `Copy the link to seat ${seat}`,
+      "aria-label": `Copy the link to ${what}`,
     });
-    return element("li", {"data-seat": seat}, seatToken(seat), shown, button);
+    return element("li", {"data-seat": seat}, token, shown, button);
   }
 }

@@ -111,6 +111,7 @@ export function createTable(frame, mode) {
   function takePeople(message) {
     call(message.seats.map((seat) => seat.name));
     people.show(message);
+    if (joined.coach !== message.coach) coach.offer(frame, (joined = {...joined, coach: message.coach}));
     if (position === null) return;
     picture.show(position.svg, replay !== null);
     if (replay === null) showMoves();
@@ -186,7 +187,7 @@ export function createTable(frame, mode) {
     const here = roundEnd !== null && roundEnd.number > before;
     if (!here && !over) return;
     (wide.matches ? side : centre).prepend(summary.node, rounds.node); // in one column, the result comes first
-    const place = over ? placeOf(joined.seat, position.places) : "";
+    const place = over && joined.seat !== null ? placeOf(joined.seat, position.places) : "";
     summary.show(roundEnd === null ? [] : roundEnd.lines, over, place, ...(over ? deal.buttonsAtTheEnd() : []));
     if (over && number > before) summary.node.scrollIntoView({block: "nearest"});
   }

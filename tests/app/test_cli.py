@@ -70,6 +70,9 @@ def test_evaluate_finds_out_first_that_it_cannot_write(tmp_path: Path, option: s
         (["play", "--seat", "4", "--players", "3"], "seat=4: expected a seat, an integer from 0 to 2"),
         (["play", "random", "random", "random", "--players", "3"], "3 agents for 2 seats"),
         (["play", "--players", "1", "--game", "petrify_v0"], "num_players=1"),
+        (["dataset", "--players", "3"], "give the agents that play, or --records FILE"),
+        (["dataset", "zoo"], "give --output FOLDER, --minari ID, or both"),
+        (["dataset", "easy", "--rule", "num_ranks=99"], "num_ranks=99: expected an integer from 1 to 9"),
         (["train", "--preset", "quik"], "unknown preset 'quik'"),
         (["train", "--set", "sede=3"], "did you mean 'seed'"),
         (
@@ -88,6 +91,22 @@ def test_bad_input_is_one_clear_message(
     monkeypatch.chdir(tmp_path)
     assert said in refused(*arguments)
     assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        ["play"], ["watch"], ["evaluate", "random"], ["arena", "random"], ["dataset"], ["exploitability"],
+        ["best-response", "--target"], ["web", "--agent"],
+    ],
+    ids=" ".join,
+)  # fmt: skip
+def test_every_command_answers_a_wrong_agent_alike(
+    command: list[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    said = "catbox: unknown agent 'heuristc'; did you mean 'heuristic'"
+    assert refused(*command, "heuristc").startswith(said)
 
 
 def test_debug_shows_where_an_error_comes_from() -> None:

@@ -67,6 +67,7 @@ def best_response(
     catbox best-response --target runs/standard --players 5 --preset standard
     """
     require("catbox best-response", NEEDED, "train")
+    from catbox_agents.specs import check_spec
     from catbox_train.best_responses import RESULT_FILE, SET_HERE, fine_tuning
     from catbox_train.best_responses import best_response as find
     from catbox_train.config import load_config
@@ -82,6 +83,7 @@ def best_response(
         raise ValueError(
             f"--set {', '.join(own)}: best-response sets this itself; --seeds sets the learners' seeds"
         )
+    check_spec(target)
     config = load_config(preset, overrides=given)
     if not from_scratch:
         config = load_config(preset, overrides={**fine_tuning(target, config), **given})

@@ -66,6 +66,8 @@ def dataset(
     else:
         names = agents or []
         data = play_games(choose_game(names, game), names, 1000 if games is None else games, seed)
+    if output is None and minari is None:
+        raise ValueError("give --output FOLDER, --minari ID, or both: where the games are written")
     with games_progress() as progress:
         card = write_dataset(data, output, minari, license, progress)
     Console().print(card, highlight=False, markup=False, soft_wrap=True)

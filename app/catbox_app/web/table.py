@@ -40,7 +40,7 @@ class Table:
 
     Attributes (read-only): the above; ``keys``: the secret key of each person's seat, None for an agent's;
     ``watch_key``: that of everybody who watches; ``host``: the key of whoever sat down first; ``allows_coach``: whether
-    people may use the coach; ``viewers``: the pages of the seats; ``watchers``: other pages; ``used``: when it was last
+    people may use the coach; ``viewers``, ``watchers``: the pages of the seats, and others; ``used``: when it was last
     used; ``changes``: counts everything that happens; ``trouble``: why the agent to move cannot play; ``was_joined``:
     whether somebody ever sat there.
     """
@@ -284,7 +284,7 @@ class Table:
         """Send the position to a page, and ask its coach."""
         seat, match = viewer.seat, self.match
         to_move = match.current_player
-        seen_by = None if match.is_over else _viewer_of(seat)  # the end reveals all cards
+        seen_by = None if match.is_over else PUBLIC if seat is None else seat  # the end reveals all cards
         message = position(match.state, len(match.actions), seen_by, viewer.theme, viewer.size)
         message["rounds"] = match.rounds
         message["places"] = match.places if match.is_over else None
@@ -344,8 +344,9 @@ class Table:
             viewer.send(failed(self.trouble, "agent"))
 
     def _tell_events(self, viewer: Viewer, first: int) -> None:
+        seen_by = PUBLIC if viewer.seat is None else viewer.seat
         guide, start = (Guide(self.game.id), 0) if self.is_guided else (Guide(""), first)
-        for number, told in enumerate(self.match.events(_viewer_of(viewer.seat), start), start):
+        for number, told in enumerate(self.match.events(seen_by, start), start):
             lines = guide.lines(told)  # also for what was told before: each only once
             if number >= first:
                 viewer.send({**events(number + 1, told, self.match.names), "guide": lines})
@@ -365,18 +366,14 @@ class Table:
             }
             for seat, (name, key) in enumerate(zip(self.match.names, self.keys, strict=True))
         ]
+        host, watching = self.keys.index(self.host) if self.host else None, len(self.watchers)
         return {
             "type": "people",
             "seats": seats,
-            "host": self.keys.index(self.host) if self.host else None,
+            "host": host,
             "coach": self.allows_coach,
-            "watching": len(self.watchers),
+            "watching": watching,
         }
-
-
-def _viewer_of(seat: int | None) -> int:
-    """Who sees what a page is told: its seat, or everybody if it watches."""
-    return PUBLIC if seat is None else seat
 
 
 def new_match(game: Game, specs: Sequence[str], seed: int | None) -> Match:

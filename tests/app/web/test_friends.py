@@ -132,7 +132,7 @@ def test_an_agent_that_plays_for_somebody_plays_the_next_game_too_and_the_seed_s
 
 
 def test_what_the_host_has_decided_survives_a_restart(tmp_path: Path) -> None:
-    host, friend, keys = seated()
+    host, _, keys = seated()
     host.send("allow_coach", allowed=False)
     write(KeptTables(tmp_path).changes(host.tables))
     (path,) = tmp_path.iterdir()

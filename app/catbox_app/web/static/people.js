@@ -61,18 +61,14 @@ export function createPeople(send, names) {
 
   // `replaceable`: whether an agent may be sent to the seat of somebody who is not here.
   function row({seat, present, stand_in: replaced, host}, replaceable = false) {
-    const name = names.of(seat);
-    const badge = (words, kind = "") => element("span", {class: `badge ${kind}`}, words);
-    return element(
-      "li",
-      {},
-      seatToken(seat),
-      element("span", {class: "name"}, name),
-      seat === own && name !== "You" ? badge("you") : null,
-      host ? badge("host") : null,
-      present === false ? badge(replaced ? "not here, an agent plays" : "not here", "away") : null,
-      replaceable && present === false && !replaced ? pushButton("Let an agent play", () => send({type: "stand_in", seat})) : null,
-    );
+    const away = present === false;
+    const parts = [seatToken(seat), element("span", {class: "name"}, names.of(seat))];
+    const badge = (words, kind = "") => parts.push(element("span", {class: `badge ${kind}`}, words));
+    if (seat === own && names.of(seat) !== "You") badge("you");
+    if (host) badge("host");
+    if (away) badge(replaced ? "not here, an agent plays" : "not here", "away");
+    if (away && replaceable && !replaced) parts.push(pushButton("Let an agent play", () => send({type: "stand_in", seat})));
+    return element("li", {}, ...parts);
   }
 
   function invitation({seat, key}) {

@@ -41,7 +41,7 @@ LONGEST_FILE = 4 << 20
 #: What a page can ask for; the method of the same name, with an underscore, handles each.
 KINDS = (
     "lobby", "open", "join", "act", "undo", "again", "name", "pace", "coach", "view", "save", "replay", "step",
-    "review", "allow_coach", "stand_in",
+    "review", "host",
 )  # fmt: skip
 #: The longest name of a person.
 LONGEST_NAME = 20
@@ -134,12 +134,14 @@ class Connection:
             table.join(seat, self._viewer)
         self._table = table
 
-    def _allow_coach(self, message: Message) -> None:
-        self._hosted().allow_coach(check_flag("allowed", message.get("allowed")))
-
-    def _stand_in(self, message: Message) -> None:
-        table = self._hosted()
-        table.stand_in(check_seat("seat", message.get("seat"), table.game.num_players))
+    def _host(self, message: Message) -> None:
+        table, seat = self._seat()
+        if table.keys[seat] != table.host:
+            raise Refused("Only the host decides that: the person who opened this table.")
+        if "stand_in" in message:
+            table.stand_in(check_seat("stand_in", message["stand_in"], table.game.num_players))
+        else:
+            table.allow_coach(check_flag("coach", message.get("coach")))
 
     def _act(self, message: Message) -> None:
         table, seat = self._seat()
@@ -292,12 +294,6 @@ class Connection:
         if self._table is None or self._viewer.seat is None:
             raise Failed("You are not seated at a table; open one, or join one by its link.", "not_seated")
         return self._table, self._viewer.seat
-
-    def _hosted(self) -> Table:
-        table, seat = self._seat()
-        if table.keys[seat] != table.host:
-            raise Refused("Only the host decides that: the person who opened this table.")
-        return table
 
     def _leave(self) -> None:
         if self._table is not None:

@@ -109,7 +109,9 @@ class Table:
             other.seat = None
             other.coach.forget()
             other.send(failed("This seat was taken over in another window.", "taken_over"))
-        self.host = self.host or self.keys[seat]
+        if self.host is None:
+            self.host = self.keys[seat]
+            self.changes += 1
         if seat in self.match.stand_ins:
             self.match.stand_in(seat, None)
             self._rearranged()

@@ -50,8 +50,8 @@ def test_the_host_is_whoever_sits_down_first_and_stays_it() -> None:
     friend.send("join", seat_key=keys[0])
     page.connection.close()
     assert friend.last("people")["host"] == 1
-    for asked in ({"kind": "allow_coach", "allowed": False}, {"kind": "stand_in", "seat": 1}):
-        (answer,) = friend.send(**asked)
+    for asked in ({"coach": False}, {"stand_in": 1}):
+        (answer,) = friend.send("host", **asked)
         assert answer == {
             "type": "refused",
             "text": "Only the host decides that: the person who opened this table.",
@@ -63,7 +63,7 @@ def test_the_coach_advises_nobody_while_the_host_has_switched_it_off() -> None:
     host, friend, _ = seated()
     host.send("coach", **HEURISTIC)
     friend.send("coach", **HEURISTIC)
-    host.send("allow_coach", allowed=False)  # while the coach of the host is thinking
+    host.send("host", coach=False)  # while the coach of the host is thinking
     host.tables.run_due()
     assert [page.last("people")["coach"] for page in (host, friend)] == [False, False]
     host.act()
@@ -72,26 +72,26 @@ def test_the_coach_advises_nobody_while_the_host_has_switched_it_off() -> None:
     host.tables.run_due()
     assert not host.all("coach")
     assert not friend.all("coach")
-    host.send("allow_coach", allowed=True)
+    host.send("host", coach=True)
     host.tables.run_due()
     assert friend.last("coach")["number"] == 1
-    (answer,) = host.send("allow_coach", allowed="no")
-    assert answer["text"] == "allowed='no': expected True or False"
+    (answer,) = host.send("host", coach="no")
+    assert answer["text"] == "coach='no': expected True or False"
 
 
 def test_an_agent_plays_for_a_friend_who_is_away_until_the_friend_is_back() -> None:
     host, friend, keys = seated("heuristic", game="cat_te_v0")
-    (answer,) = host.send("stand_in", seat=1)
+    (answer,) = host.send("host", stand_in=1)
     assert answer["type"] == "refused"
-    (answer,) = host.send("stand_in", seat=2)
+    (answer,) = host.send("host", stand_in=2)
     assert answer["text"] == "seat=2: expected the seat of a person, one of [0, 1]"
-    (answer,) = host.send("stand_in", seat=3)
-    assert answer["text"].startswith("seat=3: expected a seat")
+    (answer,) = host.send("host", stand_in=3)
+    assert answer["text"].startswith("stand_in=3: expected a seat")
     friend.connection.close()
     while host.position["to_move"] != 1:
         host.act() if host.position["to_move"] == 0 else host.tables.run_due()
     number = host.position["number"]
-    host.send("stand_in", seat=1)
+    host.send("host", stand_in=1)
     assert host.position["waits_for"] == "agent"
     assert host.last("people")["seats"][1] == {
         "seat": 1,
@@ -120,7 +120,7 @@ def test_an_agent_plays_for_a_friend_who_is_away_until_the_friend_is_back() -> N
 def test_an_agent_that_plays_for_somebody_plays_the_next_game_too_and_the_seed_stays_secret() -> None:
     host, friend, _ = seated(game="petrify_v0")
     friend.connection.close()
-    host.send("stand_in", seat=1)
+    host.send("host", stand_in=1)
     while host.position["waits_for"] != "over":
         host.act() if host.position["waits_for"] == "you" else host.tables.run_due()
     host.send("again", deal="new")
@@ -132,8 +132,12 @@ def test_an_agent_that_plays_for_somebody_plays_the_next_game_too_and_the_seed_s
 
 
 def test_what_the_host_has_decided_survives_a_restart(tmp_path: Path) -> None:
-    host, _, keys = seated()
-    host.send("allow_coach", allowed=False)
+    host, kept = Page(Tables()), KeptTables(tmp_path)
+    keys = host.open("person", "person")
+    write(kept.changes(host.tables))
+    host.send("join", seat_key=keys[0])
+    assert kept.changes(host.tables)  # who the host is
+    host.send("host", coach=False)
     write(KeptTables(tmp_path).changes(host.tables))
     (path,) = tmp_path.iterdir()
     (table,), _ = KeptTables(tmp_path).read(host.tables.clock)

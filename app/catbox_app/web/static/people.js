@@ -16,7 +16,7 @@ export function createPeople(send, names) {
   const field = element("input", {type: "text", maxlength: 20, autocomplete: "nickname", value: setting("name", ""), onchange: call});
   const yourName = labelled("Your name", field);
   const notes = element("p", {class: "hint", role: "status"});
-  const coach = element("input", {type: "checkbox", onchange: () => send({type: "allow_coach", allowed: coach.checked})});
+  const coach = element("input", {type: "checkbox", onchange: () => send({type: "host", coach: coach.checked})});
   const coachPart = labelled("People may use the coach", coach);
   const node = panel("At the table", "people", list, notes, yourName, coachPart, invite);
   let own = null;
@@ -67,7 +67,7 @@ export function createPeople(send, names) {
     if (seat === own && names.of(seat) !== "You") badge("you");
     if (host) badge("host");
     if (away) badge(replaced ? "not here, an agent plays" : "not here", "away");
-    if (away && replaceable && !replaced) parts.push(pushButton("Let an agent play", () => send({type: "stand_in", seat})));
+    if (away && replaceable && !replaced) parts.push(pushButton("Let an agent play", () => send({type: "host", stand_in: seat})));
     return element("li", {}, ...parts);
   }
 

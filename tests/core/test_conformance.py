@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 from catbox_env import Event
+from catbox_env.core.checks import PUBLIC
 from catbox_env.core.conformance import ConformanceError, check_game
 from catbox_env.games.cat_in_the_box import show
 from catbox_env.games.cat_in_the_box.game import CatInTheBox
@@ -39,6 +40,10 @@ def tell_the_next_hand(before, action, after, seat):
     return [*events(before, action, after, seat), Event("hand", None, f"next: {hand}")]
 
 
+def tell_the_public_all(before, action, after, seat):
+    return events(before, action, after, None if seat == PUBLIC else seat)
+
+
 def tell_own_cards_alone(before, action, after, seat):
     return [
         event for event in events(before, action, after, seat) if event.kind != "hand" or event.seat == seat
@@ -64,6 +69,7 @@ BROKEN = [
     compiled("public_action", show_a_wrong_rank, "history shows"),
     ("events", lambda b, a, after, _: events(b, a, after, None), "tells seat . something that it does not see"),
     ("events", tell_the_next_hand, "tells seat . something that it does not see"),
+    ("events", tell_the_public_all, "tells seat -1 something that it does not see"),
     ("events", tell_own_cards_alone, "the end of a round is not the same for seat"),
     ("events", lambda *_: [], "has no event"),
     ("events", lambda *_: [Event("play", None, "a card", {"seat": np.int8(1)})], "serialised as JSON"),

@@ -66,7 +66,7 @@ def test_a_match_asks_for_the_cards_of_each_round() -> None:
         public = true._log[int(true.record.num_moves) - 1][2]
         lines.append(game.action_to_string(action) if mover == 0 or public >= 0 else "")
         if true.round_ended and not true.is_terminal():
-            lines += [cards(), str(int(true.record.dealer))]
+            lines += [str(int(true.record.dealer)), cards()]
     ran = run("advise", "--game", "cat_te_v0", "--players", "2", "--rounds", "2", "--hand", first,
               typed="\n".join(lines) + "\n")  # fmt: skip
     assert ran.exit_code == 0

@@ -13,7 +13,8 @@ import pytest
 import catbox_env
 from catbox_agents import read_record
 from catbox_agents.match import Match
-from catbox_app.commands.play import parse_action, place_in_words
+from catbox_app.commands.play import place_in_words
+from catbox_app.typed import parse_action
 from tests.app.table import CATBOX, ENVIRONMENT, TINY, refused, run, whole_game
 from tests.cat_in_the_box.positions import play, start
 

@@ -3,25 +3,20 @@
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Callable, Sequence
-from dataclasses import replace
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated
 
-import numpy as np
 import typer
 from rich.console import Console
 from rich.text import Text
 
 from catbox_agents.files import parse_json, read_text
-from catbox_agents.option_text import parse_value
-from catbox_app.commands.play import fits, in_a_line, parse_action
+from catbox_app.commands.play import in_a_line
 from catbox_app.options import GameOptions, choose_game
+from catbox_app.real_table import RealTable, is_card_game, seen_deal
 from catbox_app.terminal import Display
-from catbox_env import Game, GameState
 from catbox_env.core.checks import check_seat
 from catbox_env.core.kernels import HIDDEN
-from catbox_env.core.seen import apply_as_seen, begin_as_seen, possible_actions
 
 HELP = """\
 Type what the player to move does:
@@ -75,9 +70,7 @@ def advise(
     """
     chosen = choose_game([], game)
     check_seat("--seat", seat, chosen.num_players)
-    if chosen.options.get("start_player") == "random":
-        raise ValueError("start_player=random: say who starts, such as --start-player 1")
-    if hasattr(chosen.draws, "make_deal"):  # a card game
+    if is_card_game(chosen):
         if hand is None or deal is not None:
             raise ValueError("give your cards: --hand 1,3,3,4")
         first = seen_deal(chosen, seat, hand, shown)
@@ -94,110 +87,28 @@ def advise(
         console.print("\nBye!")
 
 
-def seen_deal(game: Game, seat: int, hand: str, shown: str = "") -> Any:
-    """What ``seat`` sees of a deal, from lists of cards as text."""
-    draws: Any = game.draws
-    hands: Any = [_cards(hand) if other == seat else None for other in range(game.num_players)]
-    return draws.make_deal(hands, _cards(shown), None)
-
-
-def action_of(table: RealTable, text: str, possible: Sequence[int]) -> int:
-    """What the seat to move does, as typed. What is rare among sampled worlds may happen, if there is no other meaning.
-
-    Raises ``ValueError`` as `parse_action` does.
-    """
-    state = table.state
-    try:
-        return parse_action(state, text, possible)
-    except ValueError:
-        if state.current_player == table.seat:
-            raise
-        every = range(table.game.num_actions)
-        fitting = [action for action in every if fits(text, table.game.action_to_string(action))]
-        if len(fitting) != 1:
-            raise
-        return fitting[0]
-
-
-def _cards(text: str) -> list[Any]:
-    found = parse_value(text.replace(" ", ",") if "," not in text else text)
-    return found if isinstance(found, list) else [found]
-
-
-class RealTable:
-    """A game that is played elsewhere, followed from ``seat``. Errors as in `Game.state_as_seen`.
-
-    Attributes: ``states``: worlds that agree with what ``seat`` saw at the beginning and after each action.
-    """
-
-    def __init__(self, game: Game, seat: int, deal: Any) -> None:
-        self.game, self.seat, self.random = game, seat, np.random.default_rng(0)
-        self.states = [begin_as_seen(game, seat, deal, self.random)]
-
-    @property
-    def state(self) -> GameState:
-        """The position now."""
-        return self.states[-1]
-
-    def act(self, action: int, next_deal: Callable[[], Any]) -> Sequence[Any]:
-        """Take ``action`` for the seat to move, and return what ``seat`` sees of it, as events.
-
-        ``next_deal`` is called if the action ends a round that is not the last: it returns the deal of the next.
-        """
-        step = apply_as_seen(self.state, self.seat, action, self.random)
-        ends = step.after.round_ended
-        if ends and not step.after.is_terminal():
-            step = apply_as_seen(self.state, self.seat, action, self.random, next_deal())
-        self.states.append(step.after)
-        # The end of a round shows the cards of all, which are not known here.
-        return [] if ends else self.game.events(*step, self.seat)
-
-    def undo(self) -> None:
-        """Take back the last action. Raises ``ValueError`` at the beginning."""
-        if len(self.states) == 1:
-            raise ValueError("nothing has happened yet")
-        self.states.pop()
-
-    def possible(self) -> list[int]:
-        """What the seat to move may do, as far as ``seat`` knows; `HIDDEN`: something that ``seat`` does not see."""
-        return possible_actions(self.state, self.seat, self.random)
-
-
 def _follow(table: RealTable, display: Display, lines: deque[tuple[int, str]], file: str) -> None:
     """Take the actions of ``lines`` of ``file``, then ask for more until the game is over.
 
     Raises ``EOFError`` to leave, and ``ValueError`` for a line that the rules forbid.
     """
-    console, game, number = display.console, table.game, 0
-
-    def ask(prompt: str) -> str:
-        nonlocal number
-        number, text = lines.popleft() if lines else (0, console.input(f"[bold]{prompt}>[/] "))
-        return text.strip()
-
-    def next_deal() -> Any:
-        console.print(Text("The round is over.", style="bold"))
-        hand = ask("your new cards")
-        shown = ask("the cards turned up") if game.draws.sizes[-1] else ""  # type: ignore[union-attr]  # a card game
-        deal = seen_deal(game, table.seat, hand, shown)
-        if not hasattr(deal, "dealer"):
-            return deal
-        winner = ask("the seat that won the round")
-        return replace(deal, dealer=check_seat("the winner", parse_value(winner), game.num_players))
-
+    console, game = display.console, table.game
     while not table.state.is_terminal():
-        state, mover = table.state, table.state.current_player
-        possible = table.possible()
+        state, mover, question = table.state, table.state.current_player, table.question
+        is_own = mover == table.seat and not question
+        possible = [] if question else table.possible()
         seen = [action for action in possible if action != HIDDEN]
-        if not lines:
+        if not lines and not question:
             display.show(state)
-            if mover == table.seat:
+            if is_own:
                 display.hint(state)
             elif seen:
                 console.print(Text(f"player_{mover} may: {in_a_line(game, seen)}", style="dim"))
             if HIDDEN in possible:
                 console.print(Text(f"Enter: player_{mover} does what you do not see", style="dim"))
-        text = ask("your move" if mover == table.seat else f"player_{mover}")
+        prompt = question or ("your move" if is_own else f"player_{mover}")
+        number, text = lines.popleft() if lines else (0, console.input(f"[bold]{prompt}>[/] "))
+        text = text.strip()
         try:
             if (word := text.lower()) in ("quit", "exit", "q"):
                 raise EOFError
@@ -206,14 +117,15 @@ def _follow(table: RealTable, display: Display, lines: deque[tuple[int, str]], f
             elif word in ("help", "h", "?"):
                 example = (seen or range(game.num_actions))[0]
                 console.print(Text(HELP.format(action=game.action_to_string(example), id=example)))
-            elif word == "hint" and mover == table.seat:
+            elif word == "hint" and is_own:
                 display.hint(state)
             elif word == "rules":
                 console.print(Text("\n".join(f"- {paragraph}" for paragraph in game.describe_rules())))
-            elif word != "table" and (word or mover != table.seat):
-                action = action_of(table, text, seen) if word else HIDDEN
-                for line in display.lines(table.act(action, next_deal)):
+            elif word != "table" and (word or not is_own):
+                for line in display.lines(table.enter(text)):
                     console.print(line, soft_wrap=not console.is_terminal)
+                if table.question and not question:
+                    console.print(Text("The round is over.", style="bold"))
         except ValueError as error:
             if number:
                 raise ValueError(f"{file}: line {number}, {text!r}: {error}") from None

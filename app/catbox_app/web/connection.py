@@ -15,6 +15,7 @@ from typing import Any
 from catbox_agents.match import Match
 from catbox_agents.specs import printable
 from catbox_app.review import Review, Reviewed
+from catbox_app.web.advised import Advised
 from catbox_app.web.coach import SHOWS, Coach, Job, Viewer
 from catbox_app.web.lobby import NOT_COMPILED, check_opponent, game_of, lobby
 from catbox_app.web.messages import (
@@ -41,7 +42,7 @@ LONGEST_FILE = 4 << 20
 #: What a page can ask for; the method of the same name, with an underscore, handles each.
 KINDS = (
     "lobby", "open", "join", "act", "undo", "again", "name", "pace", "coach", "view", "save", "replay", "step",
-    "review", "host",
+    "review", "host", "advise",
 )  # fmt: skip
 #: The longest name of a person.
 LONGEST_NAME = 20
@@ -62,6 +63,7 @@ class Connection:
         self._viewer = Viewer(send, Coach(send, tables.give))
         self._table: Table | None = None
         self._recording: Recording | None = None
+        self._advised: Advised | None = None
         self._opens = False
         self._page = object()  # what its tables remember of it
 
@@ -224,6 +226,23 @@ class Connection:
 
         self._begin(think, show)
 
+    def _advise(self, message: Message) -> None:
+        """Show a game on a real table, whose every line the message holds; the page was told of ``number`` lines."""
+        if not compilation.HAS_NUMBA:
+            raise ValueError(f"advice: {NOT_COMPILED}")
+        number = None if message.get("number") is None else integer_of(message, "number", 0)
+
+        def show(advised: Advised) -> None:
+            if number is None:
+                self._leave()
+                self._send(advised.joined())
+            self._advised = advised
+            for told in advised.told[number or 0 :]:
+                self._send(told)
+            advised.show(self._viewer)
+
+        self._begin(lambda: Advised(message), show)
+
     def _begin(self, think: Callable[[], Any], finish: Callable[[Any], None]) -> None:
         """Open a table or a file in a `Job`, one at a time."""
         if self._opens:
@@ -285,8 +304,9 @@ class Connection:
 
     def _show(self) -> None:
         """Send the current position again, if there is one."""
-        if self._recording is not None:
-            self._recording.show(self._viewer)
+        shown = self._recording or self._advised
+        if shown is not None:
+            shown.show(self._viewer)
         elif self._table is not None and self._viewer in self._table.pages:
             self._table.show(self._viewer)
 
@@ -298,7 +318,7 @@ class Connection:
     def _leave(self) -> None:
         if self._table is not None:
             self._table.leave(self._viewer)
-        self._table = self._recording = None
+        self._table = self._recording = self._advised = None
         self._viewer.coach.forget()
 
 

@@ -118,11 +118,11 @@ def why_illegal(game: Game, record: np.record, action: int) -> str:
         return "a paradox is the last resort, and there is a legal declaration"
     color, rank = divmod(action - first_play, ranks)
     owner = record.board[color, rank]
-    if not record.hand[seat, rank]:
-        return f"there is no {rank + 1} in the hand"
-    if owner != NONE:
+    if owner != NONE:  # first what everybody sees
         whose = f"a token of seat {owner}" if owner >= 0 else "a neutral token"
         return f"{card_to_string(color, rank)} is taken on the research board by {whose}"
+    if not record.hand[seat, rank]:
+        return f"there is no {rank + 1} in the hand"
     if not record.x_tokens[seat, color]:
         return f"the X-token of {COLORS[color]} has been given up"
     assert color == RED, "every other declaration is legal"

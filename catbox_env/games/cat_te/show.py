@@ -31,7 +31,7 @@ from catbox_env.games.cat_te.rules import (
     card_to_string,
 )
 from catbox_env.games.cat_te.state import CLAIM, FOLD, NONE, ONE_SUIT, SHOW
-from catbox_env.games.cat_te.view import CHOSEN, EMPTY, FOLDED, View, cards_in, cards_to_string
+from catbox_env.games.cat_te.view import CHOSEN, EMPTY, FOLDED, View, cards_to_string
 
 #: How text shows a place in the table of tricks without a face-up card.
 _PLACES: dict[int, Piece] = {EMPTY: ("    .", "dim"), FOLDED: ("   ##", "dim"), CHOSEN: ("   ??", "bold")}
@@ -85,7 +85,7 @@ def why_illegal(game: Game, record: np.record, action: int) -> str:
         return f"that takes {card_to_string(wanted)}, next above the upturned {upturned}"
     card = action % NUM_CARDS
     if not hand >> card & 1:
-        return f"there is no {card_to_string(card)} in the hand: {cards_to_string(cards_in(hand))}"
+        return f"there is no {card_to_string(card)} in the hand"
     if action >= FOLD:
         if seat == record.leader:
             return "the leader of a trick plays face up and cannot fold"

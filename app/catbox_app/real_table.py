@@ -1,0 +1,170 @@
+"""A game on a real table, followed from one seat: a line of text for each thing that happens.
+
+`catbox advise` asks for the lines at the terminal, and a page of `catbox web` for advice sends them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from catbox_agents.option_text import parse_value
+from catbox_app.typed import fits, parse_action
+from catbox_env import Event, Game, GameState
+from catbox_env.core.checks import brief, check_seat
+from catbox_env.core.kernels import HIDDEN
+from catbox_env.core.seen import apply_as_seen, begin_as_seen, possible_actions
+
+#: What is asked about the deal of a later round.
+WINNER, SHOWN, CARDS = "the seat that won the round", "the cards turned up", "your new cards"
+
+
+def is_card_game(game: Game) -> bool:
+    """Whether a seat sees a hand, not a board."""
+    return hasattr(game.draws, "make_deal")
+
+
+def seen_deal(game: Game, seat: int, deal: str, shown: str = "") -> Any:
+    """What ``seat`` sees of a deal, from text: its cards and those turned up, or else a board.
+
+    A board has a line for each row, and after a tile the seat that stands on it: ``2.3@0 W *``.
+    """
+    if is_card_game(game):
+        hands: Any = [_cards(deal) if other == seat else None for other in range(game.num_players)]
+        return game.draws.make_deal(hands, _cards(shown), None)  # type: ignore[union-attr]
+    cells = [word.partition("@")[::2] for word in deal.split()]
+    stands = {seat: cell for cell, (_, seat) in enumerate(cells) if seat}
+    if sorted(stands) != [str(other) for other in range(game.num_players)]:
+        raise ValueError(
+            f"board {brief(deal)}: expected @0 to @{game.num_players - 1} after the tiles where the players stand"
+        )
+    tiles = [[word.partition("@")[0] for word in line.split()] for line in deal.splitlines() if line.strip()]
+    return {"tiles": tiles, "positions": [stands[seat] for seat in sorted(stands)]}
+
+
+def example_deal(game: Game) -> str:
+    """A deal as `seen_deal` reads it, as seat 0 sees it."""
+    draws, deal = game.draws, game.deal_of(game.new_initial_state(seed=0))
+    if is_card_game(game):
+        return " ".join(map(draws.card_to_string, sorted(deal["hands"][0])))  # type: ignore[union-attr]
+    stands = {cell: f"@{seat}" for seat, cell in enumerate(deal["positions"])}
+    size = len(deal["tiles"])
+    rows = [[f"{tile}{stands.get(row * size + k, '')}" for k, tile in enumerate(tiles)]
+            for row, tiles in enumerate(deal["tiles"])]  # fmt: skip
+    return "\n".join(" ".join(row) for row in rows)
+
+
+def _cards(text: str) -> list[Any]:
+    found = parse_value(text.replace(" ", ",") if "," not in text else text)
+    return found if isinstance(found, list) else [found]
+
+
+class RealTable:
+    """A game that is played elsewhere, followed from ``seat``.
+
+    ``deal``: what ``seat`` sees of the first deal, as `seen_deal` returns it or as `Game.state_as_seen` takes it.
+
+    Attributes: ``states``: worlds that agree with what ``seat`` saw at the beginning and after each action.
+    """
+
+    def __init__(self, game: Game, seat: int, deal: Any) -> None:
+        if game.options.get("start_player") == "random":
+            raise ValueError("start_player=random: say who starts, such as start_player=1")
+        self.game, self.seat, self.random = game, seat, np.random.default_rng(0)
+        self.states = [begin_as_seen(game, seat, deal, self.random)]
+        self._tells_winner = hasattr(deal, "dealer")  # the last cards are shown, but not entered
+        self._ending: int | None = None  # the action that ends a round, until the next deal is known
+        self._answers: list[str] = []
+
+    @property
+    def state(self) -> GameState:
+        """The position before the next action."""
+        return self.states[-1]
+
+    @property
+    def shown(self) -> GameState:
+        """The position to show: at the end the one before, if the end depends on cards that nobody entered."""
+        return self.states[-2] if self.state.is_terminal() and self._tells_winner else self.state
+
+    @property
+    def question(self) -> str:
+        """What the next line answers; ``""``: it says what the seat to move does."""
+        return "" if self._ending is None else self._questions[len(self._answers)]
+
+    @property
+    def _questions(self) -> list[str]:
+        turns_up = bool(self.game.draws.sizes[-1])  # type: ignore[union-attr]  # only card games have rounds
+        return [WINNER] * self._tells_winner + [SHOWN] * turns_up + [CARDS]
+
+    def enter(self, text: str) -> Sequence[Event]:
+        """Take the next line: an action as typed, ``""`` for one that ``seat`` does not see, or the answer to
+        ``question``. Returns what ``seat`` sees of it.
+
+        Raises ``ValueError`` for what cannot be, and changes nothing; if the answers make no deal, the first question
+        comes again.
+        """
+        if self._ending is not None:
+            self._answer(text)
+            return []
+        if self.state.is_terminal():
+            raise ValueError("the game is over")
+        action = self._action_of(text)
+        step = apply_as_seen(self.state, self.seat, action, self.random)
+        ends, told = step.after.round_ended, self.game.events(*step, self.seat)
+        if ends and not step.after.is_terminal():
+            self._ending = action
+        else:
+            self.states.append(step.after)
+        # The end of a round shows the cards of all, which are not known here.
+        return told[:1] if ends and not self.game.is_perfect_information else told
+
+    def _answer(self, text: str) -> None:
+        """Take the answer to ``question``; the last one begins the next round."""
+        assert self._ending is not None
+        if self.question == WINNER:
+            check_seat(WINNER, parse_value(text), self.game.num_players)
+        self._answers.append(text)
+        if len(self._answers) < len(self._questions):
+            return
+        given, self._answers = dict(zip(self._questions, self._answers, strict=True)), []
+        deal = seen_deal(self.game, self.seat, given[CARDS], given.get(SHOWN, ""))
+        begin_as_seen(
+            self.game, self.seat, deal, self.random
+        )  # says what is wrong without looking for a world
+        if WINNER in given:
+            deal = replace(deal, dealer=parse_value(given[WINNER]))
+        self.states.append(apply_as_seen(self.state, self.seat, self._ending, self.random, deal).after)
+        self._ending = None
+
+    def undo(self) -> None:
+        """Take back the last action. Raises ``ValueError`` at the beginning."""
+        if self._ending is not None:
+            self._ending, self._answers = None, []
+        elif len(self.states) == 1:
+            raise ValueError("nothing has happened yet")
+        else:
+            self.states.pop()
+
+    def possible(self) -> list[int]:
+        """What the seat to move may do, as far as ``seat`` knows; `HIDDEN`: something that ``seat`` does not see."""
+        return possible_actions(self.state, self.seat, self.random)
+
+    def _action_of(self, text: str) -> int:
+        """The action of the seat to move that ``text`` means. What is rare among sampled worlds may happen, too."""
+        state = self.state
+        if state.current_player == self.seat:
+            return parse_action(state, text)
+        if text == "":
+            return HIDDEN
+        every = range(self.game.num_actions)
+        fitting = [
+            action
+            for action in every
+            if text == f"#{action}" or fits(text, self.game.action_to_string(action))
+        ]
+        if len(fitting) == 1:
+            return fitting[0]
+        return parse_action(state, text, [action for action in self.possible() if action != HIDDEN])

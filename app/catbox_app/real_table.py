@@ -12,14 +12,14 @@ from typing import Any
 import numpy as np
 
 from catbox_agents.option_text import parse_value
-from catbox_app.typed import fits, parse_action
+from catbox_app.rules import fits, parse_action
 from catbox_env import Event, Game, GameState
 from catbox_env.core.checks import brief, check_seat
 from catbox_env.core.kernels import HIDDEN
 from catbox_env.core.seen import apply_as_seen, begin_as_seen, possible_actions
 
 #: What is asked about the deal of a later round.
-WINNER, SHOWN, CARDS = "the seat that won the round", "the cards turned up", "your new cards"
+WINNER, CARDS = "the seat that won the round", "your new cards"
 
 
 def is_card_game(game: Game) -> bool:
@@ -27,34 +27,22 @@ def is_card_game(game: Game) -> bool:
     return hasattr(game.draws, "make_deal")
 
 
-def seen_deal(game: Game, seat: int, deal: str, shown: str = "") -> Any:
-    """What ``seat`` sees of a deal, from text: its cards and those turned up, or else a board.
-
-    A board has a line for each row, and after a tile the seat that stands on it: ``2.3@0 W *``.
+def seen_deal(game: Game, seat: int, text: str) -> Any:
+    """What ``seat`` sees of a deal, from text: its cards, and in a second line those turned up; or the rows of a board,
+    with a seat after the tile where it stands: ``2.3@0 W *``. A ``/`` ends a line, too.
     """
+    lines = [line for line in text.replace("/", "\n").splitlines() if line.strip()]
     if is_card_game(game):
-        hands: Any = [_cards(deal) if other == seat else None for other in range(game.num_players)]
-        return game.draws.make_deal(hands, _cards(shown), None)  # type: ignore[union-attr]
-    cells = [word.partition("@")[::2] for word in deal.split()]
-    stands = {seat: cell for cell, (_, seat) in enumerate(cells) if seat}
-    if sorted(stands) != [str(other) for other in range(game.num_players)]:
-        raise ValueError(
-            f"board {brief(deal)}: expected @0 to @{game.num_players - 1} after the tiles where the players stand"
-        )
-    tiles = [[word.partition("@")[0] for word in line.split()] for line in deal.splitlines() if line.strip()]
-    return {"tiles": tiles, "positions": [stands[seat] for seat in sorted(stands)]}
-
-
-def example_deal(game: Game) -> str:
-    """A deal as `seen_deal` reads it, as seat 0 sees it."""
-    draws, deal = game.draws, game.deal_of(game.new_initial_state(seed=0))
-    if is_card_game(game):
-        return " ".join(map(draws.card_to_string, sorted(deal["hands"][0])))  # type: ignore[union-attr]
-    stands = {cell: f"@{seat}" for seat, cell in enumerate(deal["positions"])}
-    size = len(deal["tiles"])
-    rows = [[f"{tile}{stands.get(row * size + k, '')}" for k, tile in enumerate(tiles)]
-            for row, tiles in enumerate(deal["tiles"])]  # fmt: skip
-    return "\n".join(" ".join(row) for row in rows)
+        own, shown = [*map(_cards, lines[:2]), [], []][:2]
+        hands: Any = [own if other == seat else None for other in range(game.num_players)]
+        return game.draws.make_deal(hands, shown, None)  # type: ignore[union-attr]
+    tiles = [[word.partition("@")[0] for word in line.split()] for line in lines]
+    seats = [word.partition("@")[2] for line in lines for word in line.split()]
+    expected = [str(other) for other in range(game.num_players)]
+    if sorted(filter(None, seats)) != expected:
+        wanted = ", ".join(f"@{other}" for other in expected)
+        raise ValueError(f"board {brief(text)}: expected {wanted} after the tiles where the players stand")
+    return {"tiles": tiles, "positions": [seats.index(other) for other in expected]}
 
 
 def _cards(text: str) -> list[Any]:
@@ -77,7 +65,7 @@ class RealTable:
         self.states = [begin_as_seen(game, seat, deal, self.random)]
         self._tells_winner = hasattr(deal, "dealer")  # the last cards are shown, but not entered
         self._ending: int | None = None  # the action that ends a round, until the next deal is known
-        self._answers: list[str] = []
+        self._winner: int | None = None
 
     @property
     def state(self) -> GameState:
@@ -92,19 +80,18 @@ class RealTable:
     @property
     def question(self) -> str:
         """What the next line answers; ``""``: it says what the seat to move does."""
-        return "" if self._ending is None else self._questions[len(self._answers)]
-
-    @property
-    def _questions(self) -> list[str]:
-        turns_up = bool(self.game.draws.sizes[-1])  # type: ignore[union-attr]  # only card games have rounds
-        return [WINNER] * self._tells_winner + [SHOWN] * turns_up + [CARDS]
+        if self._ending is None:
+            return ""
+        if self._tells_winner and self._winner is None:
+            return WINNER
+        turns_up = self.game.draws.sizes[-1]  # type: ignore[union-attr]  # only card games have rounds
+        return f"{CARDS} / the cards turned up" if turns_up else CARDS
 
     def enter(self, text: str) -> Sequence[Event]:
         """Take the next line: an action as typed, ``""`` for one that ``seat`` does not see, or the answer to
         ``question``. Returns what ``seat`` sees of it.
 
-        Raises ``ValueError`` for what cannot be, and changes nothing; if the answers make no deal, the first question
-        comes again.
+        Raises ``ValueError`` for what cannot be, and changes nothing.
         """
         if self._ending is not None:
             self._answer(text)
@@ -122,27 +109,24 @@ class RealTable:
         return told[:1] if ends and not self.game.is_perfect_information else told
 
     def _answer(self, text: str) -> None:
-        """Take the answer to ``question``; the last one begins the next round."""
+        """Take the answer to ``question``; the cards begin the next round."""
         assert self._ending is not None
         if self.question == WINNER:
-            check_seat(WINNER, parse_value(text), self.game.num_players)
-        self._answers.append(text)
-        if len(self._answers) < len(self._questions):
+            self._winner = check_seat(WINNER, parse_value(text), self.game.num_players)
             return
-        given, self._answers = dict(zip(self._questions, self._answers, strict=True)), []
-        deal = seen_deal(self.game, self.seat, given[CARDS], given.get(SHOWN, ""))
+        deal = seen_deal(self.game, self.seat, text)
         begin_as_seen(
             self.game, self.seat, deal, self.random
         )  # says what is wrong without looking for a world
-        if WINNER in given:
-            deal = replace(deal, dealer=parse_value(given[WINNER]))
+        if self._tells_winner:
+            deal = replace(deal, dealer=self._winner)
         self.states.append(apply_as_seen(self.state, self.seat, self._ending, self.random, deal).after)
-        self._ending = None
+        self._ending = self._winner = None
 
     def undo(self) -> None:
         """Take back the last action. Raises ``ValueError`` at the beginning."""
         if self._ending is not None:
-            self._ending, self._answers = None, []
+            self._ending = self._winner = None
         elif len(self.states) == 1:
             raise ValueError("nothing has happened yet")
         else:

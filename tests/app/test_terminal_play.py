@@ -14,7 +14,7 @@ import catbox_env
 from catbox_agents import read_record
 from catbox_agents.match import Match
 from catbox_app.commands.play import place_in_words
-from catbox_app.typed import parse_action
+from catbox_app.rules import parse_action
 from tests.app.table import CATBOX, ENVIRONMENT, TINY, refused, run, whole_game
 from tests.cat_in_the_box.positions import play, start
 

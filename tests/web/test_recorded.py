@@ -57,3 +57,28 @@ def test_a_page_is_stepped_through_by_keys_and_seen_from_any_seat(
     expect_accessible(page)
     assert page.evaluate("document.documentElement.scrollWidth") <= width
     assert asked == []
+
+
+def test_a_review_is_part_of_a_page_and_hides_what_was_better(new_page: NewPage, tmp_path: Path) -> None:
+    game, out = str(tmp_path / "game.jsonl"), tmp_path / "game.html"
+    assert run("watch", "random", "--players", "3", "--seed", "6", "--save", game).exit_code == 0
+    assert run("replay", game, "--review", "--seat", "1", "--html", str(out)).exit_code == 0
+    page = new_page(url=out.as_uri())
+    review = page.get_by_role("region", name="Review")
+    expect(review.get_by_role("status")).to_contain_text("decisions cost more than their error")
+    expect(review.get_by_role("img", name="Expected lead")).to_be_visible()
+    expect(review.locator(".mistakes li")).to_have_count(3)
+    expect(review).not_to_contain_text("Better:")
+    review.get_by_role("button", name="Show what was better").first.click()
+    expect(review).to_contain_text("Better:")
+    review.get_by_role("button", name="Go to action").first.click()
+    expect(page.locator(".table.replay")).not_to_have_attribute("data-number", "0")
+    page.get_by_label("Seen by").select_option("0")
+    expect(review.locator(".mistakes li")).to_have_count(3)
+    expect_accessible(page)
+
+
+def test_a_page_without_a_review_offers_none(new_page: NewPage, exported: Path) -> None:
+    page = new_page(url=exported.as_uri())
+    expect(page.locator(".table.replay")).to_have_attribute("data-number", "0")
+    expect(page.locator(".review")).to_be_hidden()

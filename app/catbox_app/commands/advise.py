@@ -73,7 +73,7 @@ def advise(
     if is_card_game(chosen):
         if hand is None or deal is not None:
             raise ValueError("give your cards: --hand 1,3,3,4")
-        first = seen_deal(chosen, seat, hand, shown)
+        first = seen_deal(chosen, seat, f"{hand}/{shown}")
     elif deal is None or hand is not None or shown:
         raise ValueError("give the tiles and the positions of the pawns: --deal FILE")
     else:

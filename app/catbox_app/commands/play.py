@@ -16,9 +16,8 @@ from catbox_app.guide import SEED as GUIDED
 from catbox_app.guide import Guide
 from catbox_app.options import AGENTS, GameOptions, SaveGame, Seed, agents_argument, choose_game, fill
 from catbox_app.output import check_writable
-from catbox_app.rules import command_line
+from catbox_app.rules import command_line, parse_action
 from catbox_app.terminal import Display, saving
-from catbox_app.typed import parse_action
 from catbox_env import Game
 from catbox_env.core.checks import check_seat
 

@@ -22,7 +22,7 @@ from catbox_app.commands.web import NEEDED
 from catbox_app.estimates import WORLDS
 from catbox_app.options import complete_words
 from catbox_app.output import check_writable, games_progress, require
-from catbox_app.review import costliest
+from catbox_app.review import Reviewed, costliest
 from catbox_app.review import review as reviewed
 from catbox_app.terminal import Display, has_keys, read_key, single_keys
 from catbox_app.web.recording import RecordedGame
@@ -71,7 +71,8 @@ def replay(
     review: Annotated[
         bool,
         typer.Option(
-            "--review", help="What each decision was worth, by sampled worlds, and which cost most."
+            "--review",
+            help="What each decision was worth, by sampled worlds, and which cost most; with --html on that page.",
         ),
     ] = False,
     json_: Annotated[bool, typer.Option("--json", help="With --review: print JSON.")] = False,
@@ -149,7 +150,7 @@ def replay(
 
     catbox replay mine.jsonl --web
 
-    catbox replay mine.jsonl --html mine.html
+    catbox replay mine.jsonl --html mine.html --review
 
     catbox replay mine.jsonl --gif mine.gif --seconds 0.5 --theme dark
     """
@@ -158,10 +159,10 @@ def replay(
         for name, value in (("--review", review), ("--web", web), ("--html", html), ("--gif", gif))
         if value
     ]
-    if len(chosen) > 1:
+    if len(chosen) > 1 and chosen != ["--review", "--html"]:
         raise ValueError(f"{' and '.join(chosen)}: give only one of them")
     _check_goes_with("--gif", gif, {"--width": width, "--seconds": seconds, "--theme": theme})
-    _check_goes_with("--review", review, {"--json": json_ or None})
+    _check_goes_with("--review", review and not html, {"--json": json_ or None})
     _check_goes_with("--web", web, {"--port": port, "--no-browser": no_browser or None})
     theme = check_choice("--theme", theme or "light", tuple(THEMES))
     out = html or gif
@@ -175,8 +176,13 @@ def replay(
     record = read_record(file, game)
     viewer = None if seat in (None, "all") else _seat(str(seat), record.game.num_players)
     console = Console()
+    decisions: list[Reviewed] = []
     if review:
-        _show_review(record, _reviewed_seats(record, seat, viewer), json_, console)
+        seats = _reviewed_seats(record, seat, viewer)
+        with games_progress("decisions") as progress:
+            decisions = reviewed(record, seats, progress)
+    if review and out is None:
+        _show_review(record, seats, decisions, json_, console)
     elif web:
         shown = {"game": game, "number": move} | ({} if viewer is None else {"view": viewer})
         _show_in_browser(file, shown, port or 0, not no_browser, console)
@@ -187,7 +193,7 @@ def replay(
             if html is not None:
                 from catbox_app.web.exported import replay_page
 
-                content = replay_page(record, viewer, move, progress).encode()
+                content = replay_page(record, viewer, move, progress, decisions).encode()
             else:
                 content = _gif(record, viewer, move, width or WIDTH, theme, seconds or SECONDS, progress)
         write_atomically(out, content)
@@ -215,10 +221,10 @@ def _reviewed_seats(record: GameRecord, said: str | None, seat: int | None) -> l
     return list(range(record.game.num_players)) if seat is None else [seat]
 
 
-def _show_review(record: GameRecord, seats: list[int], as_json: bool, console: Console) -> None:
-    """Print what the decisions of ``seats`` were worth."""
-    with games_progress("decisions") as progress:
-        decisions = reviewed(record, seats, progress)
+def _show_review(
+    record: GameRecord, seats: list[int], decisions: list[Reviewed], as_json: bool, console: Console
+) -> None:
+    """Print what the ``decisions`` of ``seats`` were worth."""
     if as_json:
         typer.echo(json.dumps([decision.as_dict() for decision in decisions], indent=1))
         return

@@ -12,12 +12,14 @@ import gzip
 import itertools
 import json
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from html import escape
 from typing import Any
 
 from catbox_agents.arena.records import GameRecord
+from catbox_app.review import Reviewed
 from catbox_app.web import STATIC
+from catbox_app.web.messages import reviewed
 from catbox_app.web.recording import Recording
 from catbox_env.pictures.sheet import THEMES
 
@@ -57,15 +59,18 @@ def replay_page(
     seat: int | None = None,
     number: int = 0,
     progress: Callable[[int, int], None] = lambda done, total: None,
+    decisions: Sequence[Reviewed] = (),
 ) -> str:
     """The page of a game, as HTML.
 
     ``seat``, ``number``: whose view to show first (None: all hands open), after how many actions. ``progress`` is
-    called with (pictures drawn, total). Raises ValueError for a game that is too long (`messages.MAX_ACTIONS`).
+    called with (pictures drawn, total). ``decisions``: a review to show. Raises ValueError for a game that is too long
+    (`messages.MAX_ACTIONS`).
     """
     recording = Recording(record)
     joined = recording.joined(min(number, recording.last), seat)
-    messages = {"joined": joined, **recorded_messages(recording, progress)}
+    told = [reviewed(record.game, one, k, len(decisions)) for k, one in enumerate(decisions, 1)]
+    messages = {"joined": joined, "reviewed": told, **recorded_messages(recording, progress)}
     packed = gzip.compress(json.dumps(messages, separators=(",", ":"), allow_nan=False).encode(), 9, mtime=0)
     return _PAGE.format(
         title=escape(f"{joined['title']}: {', '.join(joined['names'])}"),

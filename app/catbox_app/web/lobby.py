@@ -20,7 +20,6 @@ from catbox_agents.option_text import read_options
 from catbox_agents.settings import CONFIGURED, read_settings, specs_within
 from catbox_agents.specs import LEVELS, asks_server, is_configured
 from catbox_agents.zoo import zoo_agents
-from catbox_app.real_table import example_deal, is_card_game
 from catbox_app.rules import ABOUT, REWARD, RuleField, player_counts, rule_fields
 from catbox_app.web.messages import MAX_ACTIONS, Message, text_of
 from catbox_env import Game
@@ -153,8 +152,6 @@ def _game(game_id: str, theme: str) -> dict[str, Any]:
         "about": ABOUT.get(game_id, ""),
         "rules_texts": ["\n\n".join(one.describe_rules()) for one in by_players],
         "players": [one.num_players for one in by_players],
-        "deals": [example_deal(one) for one in by_players],
-        "has_cards": is_card_game(game),
         "rules": rules,
         "svg": game.render_svg(shown, None, 360, theme),
     }

@@ -2,6 +2,7 @@
 // It knows no game's rules: pictures, events and legal actions all come from the table.
 
 import {element, pushButton, shape} from "./dom.js";
+import {createAdviser} from "./advise.js";
 import {createLobby} from "./lobby.js";
 import {keepInThisTab, keepSetting, ofThisTab, preferredTheme, setting} from "./settings.js";
 import {sizeFor} from "./picture.js";
@@ -20,7 +21,10 @@ export function start(root, transport, {links = false, lobby = true} = {}) {
   const leaveButton = pushButton("New table", leave, {class: "quiet", hidden: true});
   const banner = element("div", {class: "banner", role: "alert", hidden: true});
   const main = element("main", {class: "content", tabindex: -1});
+  const adviser = createAdviser(send);
   const frame = {
+    advise: adviser.begin,
+    adviser,
     links,
     agents: [],
     address: null, // at which other machines reach the server
@@ -57,6 +61,7 @@ export function start(root, transport, {links = false, lobby = true} = {}) {
   let seatKey = null;
   let opening = null; // {message, seat} of the table being opened
   let replay = null; // the message `replay` being watched
+  let advises = false; // whether a game on a real table is shown, or asked for
   let lost = false;
   // Why this page has no seat, by the code of the message `failed`, and what to do about it.
   const withoutSeat = {no_seat: offerAgain, taken: offerToTakeOver, taken_over: offerToTakeOver};
@@ -91,10 +96,11 @@ export function start(root, transport, {links = false, lobby = true} = {}) {
   function enter() {
     const address = new URLSearchParams(links ? location.hash.slice(1) : "");
     if (links) seatKey = address.get("seat") ?? address.get("watch");
+    advises = address.has("advise") && adviser.resume();
     if (address.get("replay") !== null) replay = replayOf(address);
     if (seatKey !== null) send({type: "join", seat_key: seatKey});
     else if (replay !== null) send(replay);
-    else if (lobby) showLobby();
+    else if (lobby && !advises) showLobby();
   }
 
   // Opens a table where this page takes `seat`.
@@ -138,13 +144,13 @@ export function start(root, transport, {links = false, lobby = true} = {}) {
       lobbyScreen ??= createLobby(frame);
       lobbyScreen.show(message);
       if (table !== null) table.receive(message);
-      else if (seatKey === null && replay === null) showLobby();
+      else if (seatKey === null && replay === null && !advises) showLobby();
     } else if (message.type === "opened") {
       const {key} = message.seats[opening.seat];
       keepInThisTab(`table.${key}`, {open: opening.message, seats: [...message.seats, {seat: null, key: message.watch_key}]});
       go(key);
     } else if (message.type === "joined") {
-      if (seatKey !== null || replay !== null || !lobby) showTable(message);
+      if (seatKey !== null || replay !== null || !lobby || message.mode === "advise") showTable(message);
     } else if (message.type === "failed" && message.code in withoutSeat) {
       if (table !== null) table.pause();
       withoutSeat[message.code](message.text);
@@ -152,6 +158,8 @@ export function start(root, transport, {links = false, lobby = true} = {}) {
       table.receive(message);
     } else if (message.type === "failed" || message.type === "refused") {
       replay = null;
+      if (advises) showLobby();
+      advises = false;
       showBanner(message.text);
     }
   }
@@ -164,6 +172,8 @@ export function start(root, transport, {links = false, lobby = true} = {}) {
 
   function showTable(joined) {
     hideBanner();
+    advises = joined.mode === "advise";
+    if (advises && links && location.hash !== "#advise") history.pushState(null, "", "#advise");
     const remembered = seatKey === null ? null : ofThisTab(`table.${seatKey}`);
     frame.invitations = [];
     if (joined.mode === "play" && joined.seat !== null) {
@@ -178,7 +188,8 @@ export function start(root, transport, {links = false, lobby = true} = {}) {
       frame.invitations = remembered.seats.filter((seat) => links && seat.key && seat.key !== seatKey);
     }
     if (table === null || table.mode !== joined.mode) {
-      table = createTable(frame, joined.mode);
+      const send = joined.mode === "advise" ? {send: adviser.send} : {};
+      table = createTable(Object.assign(Object.create(frame), send), joined.mode);
       main.replaceChildren(table.node);
       if (document.activeElement === document.body) main.focus({preventScroll: true});
     }

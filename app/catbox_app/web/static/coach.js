@@ -13,16 +13,17 @@ const FIRST = ["best", "hard", "normal"];
 
 /**
  * The panel; `send` asks the table, `show(values, best)` draws the bars; `values`: a map from actions to {share, words}.
- * `asked()` is called when the user asks for something. `playing`: whether a game is played, not watched.
+ * `asked()` is called when the user asks for something. `playing`: whether a game is played, not watched; `begins`: whether it
+ * shows points without being asked.
  */
-export function createCoach(send, show, asked, playing) {
+export function createCoach(send, show, asked, playing, begins) {
   let titles = new Map(); // of the agents, by spec
   const choice = element("div", {});
   const told = element("p", {class: "advice", role: "status"}); // stands beside the picture
   const key = element("p", {class: "hint", hidden: true}, "A full bar is the best action, an empty one the worst.");
   const node = panel("Coach", "coach", choice, key);
   let offered = false; // whether there is something to choose
-  let wanted = ""; // "": nothing; POINTS; else the spec of an agent
+  let wanted = begins ? POINTS : ""; // "": nothing; POINTS; else the spec of an agent
 
   return {node, told, offer, ask, receive, clear};
 

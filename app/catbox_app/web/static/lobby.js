@@ -42,6 +42,14 @@ export function createLobby(frame) {
   const rules = createRules();
   const rulesTitle = element("summary", {});
   const rulesText = element("pre", {class: "rules-text"});
+  const deal = element("textarea", {rows: 3, spellcheck: "false"});
+  const advice = panel(
+    "Advise me: a game on a real table",
+    "watch",
+    element("p", {}, "Enter what everybody does, and see what each of your actions is worth. The game, the rules and your seat are those above; seat 0 starts, unless the rules name another."),
+    labelled("What you see of the deal", deal, "Your cards, such as 1 3 3 4 or 4H KS, and below them any that are turned up; or the rows of a board, such as 2.3@0 W *, where player 0 stands on the first tile."),
+    pushButton("Advise me", () => frame.advise({type: "advise", game: game.id, players: count, rules: rules.chosen(), seat: occupants.indexOf(YOU), deal: deal.value})),
+  );
   const openButton = element("button", {type: "submit", class: "primary"}, "Play");
   const note = element("p", {class: "hint", hidden: true});
   const moved = element("p", {class: "hint", role: "status"}); // where you sit, if that was not your choice
@@ -85,6 +93,7 @@ export function createLobby(frame) {
     ),
     openButton,
     pushButton("My first game: explain what happens", guided, {class: "first-game"}),
+    advice,
     panel(
       "Open a saved game",
       "watch",
@@ -100,6 +109,7 @@ export function createLobby(frame) {
     lobby = message;
     note.textContent = message.note ?? "";
     note.hidden = !message.note;
+    advice.hidden = !message.estimates;
     const wanted = game === null ? setting("game", null) : game.id;
     yours.replaceChildren(
       ...lobby.yours.map(({key, title, seats: those}) => {

@@ -19,8 +19,9 @@ export function sizeFor(width) {
 
 /**
  * The picture; calls `act(action)` with a chosen action, even an illegal one: the table says why it is. `say(text)`
- * shows a hint, such as what a card of the hand cannot do; `names`: see names.js. `show(svg, watched)` draws a position;
- * if `watched`, nothing can be chosen in it, as in a recorded game.
+ * shows a hint, such as what a card of the hand cannot do; `names`: see names.js. `show(svg, watched, offered)` draws a position;
+ * if `watched`, nothing can be chosen in it, as in a recorded game; `offered`: actions that can be, even if another seat
+ * takes them.
  */
 export function createPicture(act, say, names) {
   const node = element("div", {class: "picture", tabindex: -1, onclick: clicked, onkeydown: pressed, onpointerdown: grabbed});
@@ -28,7 +29,7 @@ export function createPicture(act, say, names) {
 
   return {node, show, showValues, choices, clear: () => node.replaceChildren()};
 
-  function show(svg, watched = false) {
+  function show(svg, watched = false, offered = []) {
     closed = watched;
     const drawn = new DOMParser().parseFromString(svg, "image/svg+xml").documentElement;
     drawn.querySelector(":scope > title")?.remove(); // browsers show it as a tooltip; the label says the same
@@ -37,6 +38,12 @@ export function createPicture(act, say, names) {
     const picture = document.importNode(drawn, true);
     const before = node.firstElementChild;
     const places = before === null ? null : placesIn(before);
+    for (const {action, text} of offered) {
+      const area = picture.querySelector(`[data-forbidden="${action}"]`);
+      if (area === null) continue;
+      area.removeAttribute("data-forbidden");
+      for (const [key, value] of [["data-action", action], ["role", "button"], ["aria-label", text]]) area.setAttribute(key, value);
+    }
     for (const button of picture.querySelectorAll("[data-action]")) {
       if (watched) {
         button.setAttribute("role", "img");

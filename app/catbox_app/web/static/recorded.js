@@ -20,7 +20,7 @@ export function recordedTransport(packed) {
       }
       shown = {number: game.joined.number, seat: game.joined.view};
       transport.onstate("open");
-      transport.onmessage(game.joined);
+      transport.onmessage({...game.joined, reviewed: game.reviewed.length > 0});
       tellEvents();
       tellPosition();
     },
@@ -40,6 +40,8 @@ export function recordedTransport(packed) {
       shown = {number: message.number, seat: message.seat};
       if (turned) tellEvents();
       tellPosition();
+    } else if (message.type === "review") {
+      game.reviewed.forEach(transport.onmessage);
     }
   }
 

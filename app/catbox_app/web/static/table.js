@@ -15,8 +15,9 @@ import {createRounds} from "./rounds.js";
 // How long a notice stays, in milliseconds.
 const NOTICE_MS = 6_000;
 
-/** The screen of a table (`mode` "play") or of a recorded game ("replay"). `receive(message)` takes its messages. */
+/** The screen of a table (`mode` "play"), of a recorded game ("replay") or of one on a real table ("advise"). `receive(message)` takes its messages. */
 export function createTable(frame, mode) {
+  const advises = mode === "advise";
   const replay = mode === "replay" ? createReplay(frame) : null;
   const names = createNames();
   const picture = createPicture(act, tell, names);
@@ -24,10 +25,10 @@ export function createTable(frame, mode) {
   const log = createLog(names, replay === null ? null : replay.go);
   const summary = createSummary(names);
   const rounds = createRounds(names);
-  const coach = createCoach(frame.send, showValues, actions.unfold, replay === null);
+  const coach = createCoach(frame.send, showValues, actions.unfold, replay === null, advises);
   const review = replay === null ? null : createReview((seat) => frame.send({type: "review", seat}), replay.go, names, replay.viewed);
   const people = createPeople(frame.send, names);
-  const deal = createDeal(frame.send, replay === null, (text, reviews) => watchOwn(text, reviews));
+  const deal = createDeal(frame.send, mode === "play", (text, reviews) => watchOwn(text, reviews));
   const status = element("h2", {class: "status", tabindex: -1});
   // At a table the log announces what happens; in a replay it holds the whole game, and this line announces each action.
   const said = element("p", {class: "said", ...(replay === null ? {"aria-hidden": "true"} : {role: "status"})});
@@ -37,7 +38,7 @@ export function createTable(frame, mode) {
   let fading = 0; // the timer of the notice
   const undo = pushButton("Undo", () => frame.send({type: "undo"}), {class: "undo", hidden: true});
   const stage = element("section", {class: "stage", "aria-label": "Table"}, picture.node);
-  const moves = element("section", {class: "moves", "aria-label": "Your move"}, status, undo, actions.node, turn);
+  const moves = element("section", {class: "moves", "aria-label": "Your move"}, status, undo, actions.node, advises ? frame.adviser.enter : null, turn);
   const below = replay === null ? [guide, said, coach.told, notice, moves] : [replay.controls, said, coach.told, notice, replay.below];
   const centre = element("div", {class: "centre"}, stage, ...below);
   const side = element("div", {class: "side"}, summary.node, rounds.node, people.node, review?.node ?? "", log.node, coach.node);
@@ -88,11 +89,12 @@ export function createTable(frame, mode) {
     guide.hidden = !message.guide;
     explained = true;
     explain(message.guide ? [message.guide] : []);
+    if (advises) actions.unfold();
     if (replay === null) return;
     replay.opened(message);
     review.clear(message.view);
-    review.node.hidden = !frame.estimates;
-    if (frame.reviews) review.review(message.view);
+    review.node.hidden = !frame.estimates && !message.reviewed;
+    if (frame.reviews || message.reviewed) review.review(message.view);
     frame.reviews = false;
   }
 
@@ -140,7 +142,7 @@ export function createTable(frame, mode) {
     node.dataset.number = number;
     node.dataset.waits = message.waits_for;
     coach.clear(message.waits_for === "you");
-    picture.show(message.svg, replay !== null);
+    picture.show(message.svg, replay !== null, message.legal);
     if (replay !== null) {
       replay.arrived(message);
       log.markUntil(number);
@@ -149,7 +151,8 @@ export function createTable(frame, mode) {
       said.textContent = message.waits_for === "over" ? "" : log.latest();
       showMoves();
       rounds.show(message.rounds, message.waits_for === "over");
-      showEnd(before);
+      if (advises) frame.adviser.take(message);
+      else showEnd(before);
     }
     if (notice.dataset.number !== String(number)) quiet();
   }
@@ -168,6 +171,8 @@ export function createTable(frame, mode) {
       you: "Your move",
       person: `Waiting for ${name}`,
       agent: `${name} is thinking`,
+      entry: `What does ${name} do?`,
+      deal: "The round is over",
       over: "The game is over",
     }[waits];
     frame.entitle(`${waits === "you" ? "\u25cf " : ""}${status.textContent} - ${joined.title}`);

@@ -1,0 +1,116 @@
+"""Advice in a game on a real table: entered by clicks and by typing, taken back, reloaded, in every game."""
+
+from __future__ import annotations
+
+import pytest
+from playwright.sync_api import Page, expect
+
+from catbox_env import make_game
+from tests.app.real_game import told
+from tests.web.conftest import NewPage
+from tests.web.table import buttons, cards, number
+from tests.web.test_accessibility import expect_accessible
+
+
+def begin(page: Page, title: str, players: int, deal: str, seat: int = 0) -> None:
+    page.get_by_role("radio", name=title).check(force=True)
+    page.get_by_role("radio", name=str(players), exact=True).check(force=True)
+    if seat:
+        page.get_by_label(f"Seat {seat}", exact=True).select_option("you")
+    page.get_by_label("What you see of the deal").fill(deal)
+    page.get_by_role("button", name="Advise me").click()
+    wait_for(page, 0)
+
+
+def wait_for(page: Page, at: int) -> None:
+    expect(page.locator(".table.advise")).to_have_attribute("data-number", str(at))
+
+
+def enter(page: Page, line: str) -> None:
+    before = int(number(page))
+    page.locator(".enter input").fill(line)
+    page.keyboard.press("Enter")
+    wait_for(page, before + 1)
+
+
+def choose(page: Page, line: str) -> None:
+    """Click what ``line`` says in the picture, or else in the list."""
+    before, action = int(number(page)), line[1:] or "-1"
+    drawn = page.locator(f'.picture [data-action="{action}"]')
+    (drawn if drawn.count() else page.locator(f'.choices [data-choice="{action}"]')).click()
+    wait_for(page, before + 1)
+
+
+@pytest.mark.parametrize(
+    ("title", "game_id", "players", "width", "theme"),
+    [
+        ("Cat in the Box", "cat_in_the_box_v0", 3, 390, "dark"),
+        ("Cat Te", "cat_te_v0", 3, 1280, "light"),
+        ("Petrify", "petrify_v0", 2, 390, "light"),
+    ],
+)
+def test_a_game_is_entered_by_clicks_taken_back_and_reloaded(
+    new_page: NewPage, title: str, game_id: str, players: int, width: int, theme: str
+) -> None:
+    deal, lines, _ = told(make_game(game_id, num_players=players), 1, 4, lambda legal: legal[len(legal) // 3])
+    page = new_page(width=width, theme=theme)
+    begin(page, title, players, deal, seat=1)
+    half = len(lines) // 2
+    for line in lines[: half + 1]:
+        choose(page, line)
+    page.get_by_role("button", name="Undo").click()
+    wait_for(page, half)
+    page.reload()
+    wait_for(page, half)
+    choose(page, lines[half])
+    waits = page.locator(".table.advise")
+    while waits.get_attribute("data-waits") != "you":
+        choose(page, lines[int(number(page))])
+    expect(page.locator(".advice")).to_contain_text("On average you end the round")
+    expect(page.locator(".choice .value")).to_have_count(buttons(page).count())
+    expect_accessible(page)
+    assert page.evaluate("document.documentElement.scrollWidth") <= width
+    while waits.get_attribute("data-waits") != "over":
+        choose(page, lines[int(number(page))])
+    expect(page.get_by_role("heading", name="The game is over")).to_be_visible()
+    expect(page.locator(".enter")).to_be_hidden()
+
+
+def test_what_no_game_allows_is_answered_with_the_rule_and_nothing_is_lost(new_page: NewPage) -> None:
+    page = new_page()
+    begin(page, "Cat in the Box", 3, "1 1 2 2 3 3 4 5 6 6")
+    for line in ["discard 1", "", "", "bid 2", "2", "3", "blue 4"]:
+        enter(page, line)
+    page.locator(".enter input").fill("blue 4")
+    page.keyboard.press("Enter")
+    notice = page.locator(".notice")
+    expect(notice).to_contain_text("blue 4 is taken on the research board")
+    expect(page.locator(".enter input")).to_have_value("blue 4")
+    assert number(page) == "7"
+    cards(page).first.click()  # a cell, for another player
+    wait_for(page, 8)
+    expect(notice).to_be_hidden()
+    page.go_back()
+    page.get_by_role("button", name="Advise me").wait_for()
+
+
+def test_a_deal_that_is_none_is_answered_in_the_lobby(new_page: NewPage) -> None:
+    page = new_page()
+    page.get_by_label("What you see of the deal").fill("1 2 3")
+    page.get_by_role("button", name="Advise me").click()
+    expect(page.get_by_role("alert").filter(has_text="hands of")).to_be_visible()
+    expect(page.get_by_label("What you see of the deal")).to_have_value("1 2 3")
+
+
+def test_the_next_round_of_a_match_is_asked_for(new_page: NewPage) -> None:
+    deal, lines, _ = told(make_game("cat_te_v0", num_players=2, rounds=2), 0, 4, min)
+    page = new_page()
+    page.get_by_role("radio", name="Cat Te").check(force=True)
+    page.locator(".lobby .rules > summary").click()
+    page.get_by_label("Rounds").select_option("2")
+    begin(page, "Cat Te", 2, deal)
+    for line in lines:
+        if page.locator(".table").get_attribute("data-waits") == "deal" and not line.startswith("#"):
+            expect(page.locator(".enter label")).to_contain_text("round" if len(line) == 1 else "new cards")
+        enter(page, line)
+    expect(page.get_by_role("heading", name="The game is over")).to_be_visible()

@@ -100,13 +100,14 @@ class RealTable:
             raise ValueError("the game is over")
         action = self._action_of(text)
         step = apply_as_seen(self.state, self.seat, action, self.random)
-        ends, told = step.after.round_ended, self.game.events(*step, self.seat)
+        ends = step.after.round_ended
         if ends and not step.after.is_terminal():
             self._ending = action
         else:
             self.states.append(step.after)
         # The end of a round shows the cards of all, which are not known here.
-        return told[:1] if ends and not self.game.is_perfect_information else told
+        shows_all = ends and not self.game.is_perfect_information
+        return [] if shows_all else self.game.events(*step, self.seat)
 
     def _answer(self, text: str) -> None:
         """Take the answer to ``question``; the cards begin the next round."""
@@ -115,9 +116,7 @@ class RealTable:
             self._winner = check_seat(WINNER, parse_value(text), self.game.num_players)
             return
         deal = seen_deal(self.game, self.seat, text)
-        begin_as_seen(
-            self.game, self.seat, deal, self.random
-        )  # says what is wrong without looking for a world
+        begin_as_seen(self.game, self.seat, deal, self.random)  # says what is wrong before worlds are sampled
         if self._tells_winner:
             deal = replace(deal, dealer=self._winner)
         self.states.append(apply_as_seen(self.state, self.seat, self._ending, self.random, deal).after)
@@ -138,17 +137,13 @@ class RealTable:
 
     def _action_of(self, text: str) -> int:
         """The action of the seat to move that ``text`` means. What is rare among sampled worlds may happen, too."""
-        state = self.state
-        if state.current_player == self.seat:
-            return parse_action(state, text)
+        if self.state.current_player == self.seat:
+            return parse_action(self.state, text)
         if text == "":
             return HIDDEN
-        every = range(self.game.num_actions)
-        fitting = [
-            action
-            for action in every
-            if text == f"#{action}" or fits(text, self.game.action_to_string(action))
-        ]
-        if len(fitting) == 1:
-            return fitting[0]
-        return parse_action(state, text, [action for action in self.possible() if action != HIDDEN])
+        names = map(self.game.action_to_string, range(self.game.num_actions))
+        fitting = [action for action, name in enumerate(names) if text == f"#{action}" or fits(text, name)]
+        possible = (
+            fitting if len(fitting) == 1 else [action for action in self.possible() if action != HIDDEN]
+        )
+        return parse_action(self.state, text, possible)

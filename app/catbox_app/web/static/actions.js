@@ -10,7 +10,7 @@ import {element, wide} from "./dom.js";
 export function createActions(act) {
   const role = act === null ? "list" : "toolbar";
   const list = element("div", {class: "choices", role, "aria-label": "Legal actions", hidden: true, onkeydown: pressed});
-  let chosen = false; // whether the user has opened or folded it
+  let chosen = false; // whether it was opened or folded on purpose
   const summary = element("summary", {onclick: () => (chosen = true)}, "All legal actions");
   const fold = element("details", {class: "fold"}, summary, list);
   wide.addEventListener("change", foldIfWide);
@@ -23,7 +23,7 @@ export function createActions(act) {
   }
 
   function unfold() {
-    fold.open = true;
+    fold.open = chosen = true;
   }
 
   // Focuses the first button; returns whether there is one to be seen.

@@ -51,7 +51,7 @@ export function createAdviser(send) {
     record.lines = sent;
     keepSetting(ADVISED, record);
     enter.hidden = waits === "over";
-    label.textContent = question === "" ? "Or type it" : `${question[0].toUpperCase()}${question.slice(1)}`;
+    label.textContent = question === "" ? "Type it, or choose" : `${question[0].toUpperCase()}${question.slice(1)}`;
     if (question !== "") field.focus();
   }
 }

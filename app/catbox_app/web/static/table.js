@@ -38,7 +38,7 @@ export function createTable(frame, mode) {
   let fading = 0; // the timer of the notice
   const undo = pushButton("Undo", () => frame.send({type: "undo"}), {class: "undo", hidden: true});
   const stage = element("section", {class: "stage", "aria-label": "Table"}, picture.node);
-  const moves = element("section", {class: "moves", "aria-label": "Your move"}, status, undo, actions.node, advises ? frame.adviser.enter : null, turn);
+  const moves = element("section", {class: "moves", "aria-label": "Your move"}, status, undo, advises ? frame.adviser.enter : null, actions.node, turn);
   const below = replay === null ? [guide, said, coach.told, notice, moves] : [replay.controls, said, coach.told, notice, replay.below];
   const centre = element("div", {class: "centre"}, stage, ...below);
   const side = element("div", {class: "side"}, summary.node, rounds.node, people.node, review?.node ?? "", log.node, coach.node);

@@ -12,6 +12,7 @@ from typing import Any
 import pytest
 
 from catbox_agents import read_record
+from catbox_app.review import review
 from catbox_app.web.exported import bundled, recorded_messages, replay_page
 from catbox_app.web.recording import RecordedGame, Recording
 from catbox_app.web.tables import Tables
@@ -125,6 +126,18 @@ def test_a_page_asks_for_nothing_else_and_begins_where_it_was_asked_to(saved: Pa
     assert packed_in(replay_page(read_record(saved), None, 9999))["joined"]["number"] == joined["length"]
 
 
+def test_a_page_has_the_review_that_was_asked_for_and_no_other(saved: Path, tmp_path: Path) -> None:
+    out = tmp_path / "game.html"
+    assert run("replay", str(saved), "--review", "--seat", "1", "--html", str(out)).exit_code == 0
+    told = packed_in(out.read_text(encoding="utf-8"))["reviewed"]
+    decisions = review(read_record(saved), [1])
+    assert [(one["number"], one["lead"], one["cost"]) for one in told] == [
+        (one.number, one.lead, one.cost) for one in decisions
+    ]
+    assert [(one["done"], one["total"]) for one in told] == [(k + 1, len(told)) for k in range(len(told))]
+    assert packed_in(replay_page(read_record(saved)))["reviewed"] == []
+
+
 def test_names_are_text_in_a_page(saved: Path, tmp_path: Path) -> None:
     lines = saved.read_text().splitlines()
     name = "</title><script>alert(1)</script>"
@@ -183,6 +196,8 @@ def test_a_wrong_request_for_a_recorded_game_is_answered(
     ("options", "said"),
     [
         (["--gif", "{out}", "--html", "{out}"], "--html and --gif: give only one of them"),
+        (["--review", "--html", "{out}", "--json"], "--json and --html: give only one of them"),
+        (["--review", "--gif", "{out}"], "--review and --gif: give only one of them"),
         (["--theme", "dark"], "--theme without --gif: add --gif"),
         (["--port", "80"], "--port without --web: add --web"),
         (["--gif", "{out}", "--theme", "blue"], "--theme='blue': expected one of 'light', 'dark'"),

@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from catbox_env import make_game
+from tests.app.real_game import told
 from tests.app.table import refused, run
 
 HAND = ["--players", "3", "--hand", "1,1,2,2,3,3,4,5,6,6"]
@@ -52,25 +53,23 @@ def test_no_typing_breaks_it(typed: str) -> None:
 
 
 def test_a_match_asks_for_the_cards_of_each_round() -> None:
-    game = make_game("cat_te_v0", num_players=2, rounds=2)
-    true = game.new_initial_state(seed=4)
-    lines = []
-
-    def cards() -> str:
-        return ",".join(map(str, game.deal_of(true)["hands"][0]))
-
-    first = cards()
-    while not true.is_terminal():
-        mover, action = true.current_player, true.legal_actions()[0]
-        true.apply_action(action)
-        public = true._log[int(true.record.num_moves) - 1][2]
-        lines.append(game.action_to_string(action) if mover == 0 or public >= 0 else "")
-        if true.round_ended and not true.is_terminal():
-            lines += [str(int(true.record.dealer)), cards()]
-    ran = run("advise", "--game", "cat_te_v0", "--players", "2", "--rounds", "2", "--hand", first,
+    first, lines, _ = told(make_game("cat_te_v0", num_players=2, rounds=2), 0, 4, min)
+    ran = run("advise", "--game", "cat_te_v0", "--players", "2", "--rounds", "2", "--hand", first.strip("/"),
               typed="\n".join(lines) + "\n")  # fmt: skip
     assert ran.exit_code == 0
     assert ran.stdout.count("The round is over.") == 1
+    assert ran.stdout.endswith("The game is over.\n")
+
+
+def test_cards_that_make_no_deal_are_asked_for_again_and_the_end_of_a_round_can_be_taken_back() -> None:
+    game = make_game("cat_te_v0", num_players=2, rounds=2)
+    deal, lines, _ = told(game, 0, 4, min)
+    end = next(k for k, line in enumerate(lines) if line and not line.startswith("#"))
+    typed = [*lines[: end + 1], "2C,3C", "undo", *lines[end - 1 :]]
+    ran = run("advise", "--game", "cat_te_v0", "--players", "2", "--rounds", "2", "--hand", deal.strip("/"),
+              typed="\n".join(typed) + "\n")  # fmt: skip
+    assert "deal: hands of [2, 6] cards" in ran.stdout
+    assert ran.stdout.count("The round is over.") == 2
     assert ran.stdout.endswith("The game is over.\n")
 
 

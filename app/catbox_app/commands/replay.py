@@ -162,7 +162,9 @@ def replay(
     if len(chosen) > 1 and chosen != ["--review", "--html"]:
         raise ValueError(f"{' and '.join(chosen)}: give only one of them")
     _check_goes_with("--gif", gif, {"--width": width, "--seconds": seconds, "--theme": theme})
-    _check_goes_with("--review", review and not html, {"--json": json_ or None})
+    _check_goes_with("--review", review, {"--json": json_ or None})
+    if json_ and html:
+        raise ValueError("--json and --html: give only one of them")
     _check_goes_with("--web", web, {"--port": port, "--no-browser": no_browser or None})
     theme = check_choice("--theme", theme or "light", tuple(THEMES))
     out = html or gif
@@ -178,11 +180,10 @@ def replay(
     console = Console()
     decisions: list[Reviewed] = []
     if review:
-        seats = _reviewed_seats(record, seat, viewer)
         with games_progress("decisions") as progress:
-            decisions = reviewed(record, seats, progress)
+            decisions = reviewed(record, _reviewed_seats(record, seat, viewer), progress)
     if review and out is None:
-        _show_review(record, seats, decisions, json_, console)
+        _show_review(record, decisions, json_, console)
     elif web:
         shown = {"game": game, "number": move} | ({} if viewer is None else {"view": viewer})
         _show_in_browser(file, shown, port or 0, not no_browser, console)
@@ -221,14 +222,12 @@ def _reviewed_seats(record: GameRecord, said: str | None, seat: int | None) -> l
     return list(range(record.game.num_players)) if seat is None else [seat]
 
 
-def _show_review(
-    record: GameRecord, seats: list[int], decisions: list[Reviewed], as_json: bool, console: Console
-) -> None:
-    """Print what the ``decisions`` of ``seats`` were worth."""
+def _show_review(record: GameRecord, decisions: list[Reviewed], as_json: bool, console: Console) -> None:
+    """Print what the ``decisions`` were worth."""
     if as_json:
         typer.echo(json.dumps([decision.as_dict() for decision in decisions], indent=1))
         return
-    name, several = record.game.action_to_string, len(seats) > 1
+    name, several = record.game.action_to_string, len({decision.seat for decision in decisions}) > 1
     widest = max((abs(decision.lead) for decision in decisions), default=0.0) or 1.0
     table = Table("move", *["seat"] * several, "action", "lead", "", "cost", "better")
     for column in table.columns:

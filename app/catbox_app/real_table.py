@@ -22,20 +22,15 @@ from catbox_env.core.seen import apply_as_seen, begin_as_seen, possible_actions
 WINNER, CARDS = "the seat that won the round", "your new cards"
 
 
-def is_card_game(game: Game) -> bool:
-    """Whether a seat sees a hand, not a board."""
-    return hasattr(game.draws, "make_deal")
-
-
 def seen_deal(game: Game, seat: int, text: str) -> Any:
     """What ``seat`` sees of a deal, from text: its cards, and in a second line those turned up; or the rows of a board,
     with a seat after the tile where it stands: ``2.3@0 W *``. A ``/`` ends a line, too.
     """
     lines = [line for line in text.replace("/", "\n").splitlines() if line.strip()]
-    if is_card_game(game):
+    if hasattr(game.draws, "make_deal"):  # a card game
         own, shown = [*map(_cards, lines[:2]), [], []][:2]
         hands: Any = [own if other == seat else None for other in range(game.num_players)]
-        return game.draws.make_deal(hands, shown, None)  # type: ignore[union-attr]
+        return game.draws.make_deal(hands, shown, None)
     tiles = [[word.partition("@")[0] for word in line.split()] for line in lines]
     seats = [word.partition("@")[2] for line in lines for word in line.split()]
     expected = [str(other) for other in range(game.num_players)]

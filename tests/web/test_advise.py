@@ -62,6 +62,7 @@ def test_a_game_is_entered_by_clicks_taken_back_and_reloaded(
     wait_for(page, half)
     page.reload()
     wait_for(page, half)
+    expect_accessible(page)
     choose(page, lines[half])
     waits = page.locator(".table.advise")
     while waits.get_attribute("data-waits") != "you":

@@ -13,7 +13,7 @@ from rich.text import Text
 from catbox_agents.files import parse_json, read_text
 from catbox_app.commands.play import in_a_line
 from catbox_app.options import GameOptions, choose_game
-from catbox_app.real_table import RealTable, is_card_game, seen_deal
+from catbox_app.real_table import RealTable, seen_deal
 from catbox_app.terminal import Display
 from catbox_env.core.checks import check_seat
 from catbox_env.core.kernels import HIDDEN
@@ -70,7 +70,7 @@ def advise(
     """
     chosen = choose_game([], game)
     check_seat("--seat", seat, chosen.num_players)
-    if is_card_game(chosen):
+    if hasattr(chosen.draws, "make_deal"):  # a card game
         if hand is None or deal is not None:
             raise ValueError("give your cards: --hand 1,3,3,4")
         first = seen_deal(chosen, seat, f"{hand}/{shown}")

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import time
+
 from catbox_app.real_table import RealTable, seen_deal
 from catbox_app.web.coach import Viewer
 from catbox_app.web.lobby import game_of
@@ -11,6 +13,8 @@ from catbox_env.core.kernels import HIDDEN
 
 #: The longest deal and the longest line that a page may send, in characters.
 LONGEST_DEAL, LONGEST_LINE = 2000, 100
+#: Seconds that all lines together may take: rare actions need many sampled worlds.
+LONGEST_WAIT = 30.0
 UNSEEN = {"action": HIDDEN, "text": "something that you do not see"}
 
 
@@ -28,10 +32,15 @@ class Advised:
         if not isinstance(lines, list) or len(lines) > most:
             raise ValueError(f"lines={brief(lines)}: expected a list of at most {most} texts")
         texts = [text_of({"line": line}, "line", LONGEST_LINE, shortest=0).strip() for line in lines]
+        until = time.monotonic() + LONGEST_WAIT
         self._names, self.told = ["person"] * game.num_players, []
         try:
             self.table = table = RealTable(game, self.seat, seen_deal(game, self.seat, deal))
             for number, text in enumerate(texts, 1):
+                if time.monotonic() > until:
+                    raise ValueError(
+                        f"the first {number - 1} lines took {LONGEST_WAIT:g} s, the most allowed here"
+                    )
                 self.told.append(events(number, table.enter(text), self._names))
         except ValueError as error:
             raise Refused(f"Not possible: {error}.") from None

@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 
+from catbox_app.web import advised
 from catbox_app.web.tables import Tables
 from catbox_env import make_game
 from tests.app.real_game import told
@@ -59,9 +60,11 @@ def test_the_estimates_of_the_own_actions_follow_the_position() -> None:
     page.send("coach", shows="points")
     advise(page, lines=BEGINNING[:3])
     page.tables.run_due()
-    advised = page.last("coach")
-    assert advised["number"] == 3
-    assert {one["action"] for one in advised["values"]} == {one["action"] for one in page.position["legal"]}
+    told_by_coach = page.last("coach")
+    assert told_by_coach["number"] == 3
+    assert {one["action"] for one in told_by_coach["values"]} == {
+        one["action"] for one in page.position["legal"]
+    }
     page.told.clear()
     advise(page)
     page.tables.run_due()
@@ -102,6 +105,11 @@ def test_the_winner_and_the_cards_of_a_round_are_asked_for() -> None:
     assert advise(page, **about, lines=lines[: end + 1])[-1]["question"] == "your new cards"
     assert "hands of" in advise(page, **about, lines=[*lines[: end + 1], "2C 3C"])[-1]["text"]
     assert "from 0 to 1" in advise(page, **about, lines=[*lines[:end], "2"])[-1]["text"]
+
+
+def test_lines_that_take_too_long_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(advised, "LONGEST_WAIT", -1.0)
+    assert "the most allowed here" in advise(Page(Tables()))[-1]["text"]
 
 
 @pytest.mark.parametrize(

@@ -38,6 +38,7 @@ def test_a_search_is_refused_as_an_opponent_and_as_a_coach(page: Page, spec: str
         ("open", {"game": "petrify_v0", "players": 2, "seats": ["person", spec]}),
         ("coach", {"agent": spec, "shows": "policy"}),
         ("coach", {"shows": "points"}),
+        ("advise", {}),
     ):
         (answer,) = page.send(kind, **values)
         assert "not compiled here" in answer["text"]

@@ -27,10 +27,11 @@ def seen_deal(game: Game, seat: int, text: str) -> Any:
     with a seat after the tile where it stands: ``2.3@0 W *``. A ``/`` ends a line, too.
     """
     lines = [line for line in text.replace("/", "\n").splitlines() if line.strip()]
-    if hasattr(game.draws, "make_deal"):  # a card game
+    draws: Any = game.draws
+    if hasattr(draws, "make_deal"):  # a card game
         own, shown = [*map(_cards, lines[:2]), [], []][:2]
         hands: Any = [own if other == seat else None for other in range(game.num_players)]
-        return game.draws.make_deal(hands, shown, None)
+        return draws.make_deal(hands, shown, None)
     tiles = [[word.partition("@")[0] for word in line.split()] for line in lines]
     seats = [word.partition("@")[2] for line in lines for word in line.split()]
     expected = [str(other) for other in range(game.num_players)]

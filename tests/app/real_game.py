@@ -10,6 +10,7 @@ from catbox_env import Game, GameState
 def seen_text(game: Game, state: GameState, seat: int) -> str:
     """What ``seat`` sees of the deal of the round that begins in ``state``, as it is typed."""
     deal = game.deal_of(state)
+    assert deal is not None
     if "tiles" in deal:
         stands = {cell: f"@{other}" for other, cell in enumerate(deal["positions"])}
         size = len(deal["tiles"])

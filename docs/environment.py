@@ -5,6 +5,8 @@ from __future__ import annotations
 import importlib
 import re
 
+import numpy as np
+
 from catbox_agents.arena.report import markdown_table
 from catbox_app.rules import player_counts
 from catbox_env import Game, make_game
@@ -39,6 +41,12 @@ MASK = """\
 zeros. For an illegal action `raw_env()` raises a `ValueError` that names the rule, and the game is unchanged; `env()`
 ends the game with PettingZoo's illegal reward."""
 
+OFFSETS = """\
+The columns P = ... give the offset of each part with that many players and the other options at their defaults; a part
+without an offset is absent there. Parts are flattened in C order, the last index fastest: with three players, index 100
+is `{element}`. Under other rules, `catbox info --game {game_id} --players 3 ...` prints the offsets, and
+`game.observation_layout` has them in Python."""
+
 
 def parts_of(docstring: str) -> dict[str, str]:
     """The parts of a module's docstring by heading; under ``""`` what the game is."""
@@ -50,6 +58,23 @@ def parts_of(docstring: str) -> dict[str, str]:
         text = re.sub(r"^\w+: ", "", part) if word in ("Creation", "Observation", "Versions") else part
         found[PARTS[word]] = text
     return found
+
+
+def with_offsets(text: str, game_id: str) -> str:
+    """``text`` with the offsets of the parts in its table, a column for each number of players."""
+    layouts = {n: make_game(game_id, num_players=n).observation_layout for n in player_counts(game_id)}
+    found = re.search(r"(?:^\|.*\n)+", text, re.MULTILINE)
+    assert found
+    (part, shape, *meaning), _, *rows = (line.strip("| ").split(" | ") for line in found[0].splitlines())
+    table: list[list[object]] = [[part, shape, *(f"P = {n}" for n in layouts), *meaning]]
+    for name, shape, *meaning in rows:
+        of_name = [layout.get(name.strip("`")) for layout in layouts.values()]
+        table.append([name, shape, *(one.offset if one and one.size else "" for one in of_name), *meaning])
+    table.append(["all", "O", *(layout.size for layout in layouts.values()), "size of the vector"])
+    example = next(one for one in layouts[3].values() if one.offset <= 100 < one.offset + one.size)
+    place = ", ".join(map(str, np.unravel_index(100 - example.offset, example.shape)))
+    note = OFFSETS.format(game_id=game_id, element=f"{example.name}[{place}]")
+    return f"{text[: found.start()]}{markdown_table(table)}\n\n{note}\n{text[found.end() :]}"
 
 
 def properties(game: Game, game_id: str) -> str:
@@ -82,6 +107,7 @@ def environment(game_id: str) -> str:
     docstring = importlib.import_module(f"catbox_env.{game_id}").__doc__
     assert docstring
     parts = parts_of(docstring)
+    parts["Observation space"] = with_offsets(parts["Observation space"], game_id)
     title = parts[""].partition(":")[2].strip()
     picture = (
         "<picture>\n"

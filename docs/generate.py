@@ -10,14 +10,14 @@ tests/test_repository.py fails if a block or a picture is out of date.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 
 import catbox_agents.features
 from catbox_agents.arena.report import markdown_table
 from catbox_agents.features import Features
 from catbox_app.rules import player_counts
-from catbox_env import GAMES, Game, Layout, make_game
+from catbox_env import GAMES, Game, make_game
 from catbox_env.registration import gymnasium_id
 from catbox_train.algorithm import algorithm_class
 from docs.environment import environment
@@ -43,8 +43,7 @@ def state(arguments: str) -> str:
     game = named_game(arguments)
     seen = {name: part.shape for name, part in game.observation_layout.items()}
     parts = game.state_layout
-    rows = [(f"`{name}`", *rest) for name, *rest in parts.table() if parts[name].shape != seen.get(name)]
-    return markdown_table([["part", "offset", "shape", "values", "what it holds"], *rows])
+    return parts_table(row for row in parts.table() if parts[row[0]].shape != seen.get(row[0]))
 
 
 def features_of(arguments: str) -> Features:
@@ -54,10 +53,10 @@ def features_of(arguments: str) -> Features:
     return features
 
 
-def features_table(layout: Layout) -> str:
-    """The parts of one of the layouts of the features of a game, which are read by name alone."""
-    rows = [(f"`{name}`", shape, values, text) for name, _, shape, values, text in layout.table()]
-    return markdown_table([["part", "shape", "values", "what it holds"], *rows])
+def parts_table(parts: Iterable[tuple[str, ...]]) -> str:
+    """Rows of `Layout.table` as a table."""
+    rows = [(f"`{name}`", *rest) for name, *rest in parts]
+    return markdown_table([["part", "offset", "shape", "values", "what it holds"], *rows])
 
 
 def properties(_: str) -> str:
@@ -111,8 +110,8 @@ def algorithm_settings(name: str) -> str:
 #: Name of a block -> what makes it of its arguments.
 BLOCKS: dict[str, Callable[[str], str]] = {
     "state": state,
-    "features": lambda game: features_table(features_of(game).layout),
-    "action_features": lambda game: features_table(features_of(game).action_layout),
+    "features": lambda game: parts_table(features_of(game).layout.table()),
+    "action_features": lambda game: parts_table(features_of(game).action_layout.table()),
     "properties": properties,
     "games": games,
     "environment": environment,

@@ -12,6 +12,7 @@ import tomllib
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 import typer
 import yaml
@@ -19,6 +20,7 @@ from typer.testing import CliRunner
 
 import catbox_env
 from catbox_app.cli import app
+from catbox_env import make_game
 from catbox_train.config import preset_names
 from docs import generate
 from docs.illustrations import images
@@ -106,10 +108,36 @@ def test_generated_blocks_are_in_step_with_the_code() -> None:
     assert drawn == dict(images()), "run .venv/bin/python docs/generate.py"
 
 
+@pytest.mark.parametrize("game_id", catbox_env.GAMES)
+def test_the_page_of_an_environment_says_where_each_part_of_an_observation_begins(game_id: str) -> None:
+    text = (ROOT / "docs" / f"{game_id}.md").read_text(encoding="utf-8")
+    header = re.search(r"^\| part \| shape \| (.*) \| meaning \|$", text, re.MULTILINE)
+    assert header
+    for column, players in enumerate(re.findall(r"P = (\d)", header[1])):
+        layout = make_game(game_id, num_players=int(players)).observation_layout
+        for name in layout.names:
+            row = re.search(rf"^\| `{name}` \| (.*) \|$", text[header.end() :], re.MULTILINE)
+            assert row, name
+            offset = row[1].split(" | ")[1 + column].strip()
+            part = layout.get(name)
+            assert offset == ("" if part is None or not part.size else str(part.offset)), (name, players)
+    layout = make_game(game_id, num_players=3).observation_layout
+    name, place = re.search(r"with three players, index 100\nis `(\w+)\[([\d, ]+)\]`", text).groups()
+    numbers = layout.unpack(np.arange(layout.size))[name]
+    assert numbers[tuple(map(int, place.split(", ")))] == 100
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
+def test_code_blocks_are_at_most_90_columns_wide(page: Path) -> None:
+    for block in re.findall(r"^ *```.*?^ *```", page.read_text(encoding="utf-8"), re.DOTALL | re.MULTILINE):
+        assert [line for line in block.splitlines() if len(line) > 90] == []
+
+
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
 def test_commands_in_the_docs_exist(page: Path) -> None:
     commands = typer.main.get_command(app).commands
-    for line in re.findall(r"^catbox (.*)$", page.read_text(encoding="utf-8"), re.MULTILINE):
+    text = page.read_text(encoding="utf-8").replace("\\\n", "")
+    for line in re.findall(r"^catbox (.*)$", text, re.MULTILINE):
         name, *words = shlex.split(line, comments=True)
         options = {option for parameter in commands[name].params for option in parameter.opts}
         assert {word for word in words if word.startswith("-")} <= options, line

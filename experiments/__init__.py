@@ -28,6 +28,7 @@ A study is `experiments/studies/NAME.yaml`:
       mixed: [net:0.01, random]
     field_deals: 2000
     conclusion: What the results say.            # written by hand, once there are results
+    table: false                                 # optional: the page has only this, no table and no curves
 
 Settings are named and written as in `catbox train --set`. A variant overrides the rule set, which overrides the base.
 All runs of all named studies are checked before the first is trained.

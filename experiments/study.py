@@ -33,6 +33,8 @@ class Study(BaseModel):
     question: Words
     #: Its settings are those of an earlier version: it is reported, and no longer run.
     archived: bool = False
+    #: Whether the page has its table and learning curves; without, only what the conclusion says.
+    table: bool = True
     base: dict[str, Any] = {}
     rules: dict[Name, dict[str, Any]] = Field(min_length=1)
     variants: dict[Name, dict[str, Any]] = Field(min_length=2)

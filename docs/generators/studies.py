@@ -23,18 +23,17 @@ NOTHING = "-"
 INTRODUCTION = """\
 # Experiments
 
-What single settings of training are worth. `python -m experiments run critic` trains the runs of the study `critic`
-that have no result yet; `python -m docs.generators` writes this page.
+What single settings of training are worth. Studies whose tables decide a default have them here; the results of all
+are in `experiments/results/`, each line with the commit that made it. `python -m experiments --help` says how to run a
+study of your own.
 
-- The tables show [margins](training.md#evaluation) in points a round after training, on new deals; runs with the same
-  seed play the same deals. "±" is half the 95 % interval over the seeds (Student's t); with a single seed, half the
-  interval over its deals is in brackets.
-- Decisions/s counts playing and learning without evaluations, one variant at a time on an idle machine
-  (`python -m experiments speeds`). "≈" marks runs that may have shared the machine.
-- A variant with diverged or missing runs says how many seeds it has. The runs of a study may come from different
-  versions of catbox; each result names its commit.
-- In the pictures a line is the mean over the seeds, its band the 95 % interval (over the deals for one seed; two
-  seeds are drawn as thin lines). The variants of the other panels are grey.
+- Figures are [margins](training.md#evaluation) in points a round after training, on new deals; runs with the same seed
+  play the same deals. "±" is half the 95 % interval over the seeds (Student's t), in brackets half that over the deals
+  of a single seed.
+- Decisions/s counts playing and learning without evaluations, on an idle machine; "≈" marks runs that may have shared
+  it.
+- In the pictures a line is the mean over the seeds, its band the 95 % interval (of one seed, over the deals). The
+  variants of the other panels are grey.
 """
 
 
@@ -89,7 +88,7 @@ def _made(folders: Folders) -> dict[Path, str | Picture]:
         machines |= {result.machine for result in results}
         by_rules = _grouped(study, results)
         sections.append(_section(name, study, by_rules, folders, speeds))
-        if by_rules:
+        if by_rules and study.table:
             opponent = {rules: _opponent(runs) for rules, runs in by_rules.items()}
             seconds = {
                 rules: {variant: 1 / max(1.0, _speed(found, speeds)[0]) for variant, found in runs.items()}
@@ -140,14 +139,13 @@ def _section(
     parts = [f"## {study.title}", f"`{name}`{size}: {study.question}"]
     if study.conclusion.strip():
         parts.append(study.conclusion.strip())
-    if found:
-        parts.append(_table(study, by_rules, speeds))
-    else:
+    if not found:
         runs = len(study.rules) * len(study.variants) * len(study.seeds)
         parts.append(f"Its {runs} runs have not been made yet.")
-    if fields := read_fields(name, folders):
-        parts.append(grouped_table(fields_table(fields)))
-    if found:
+    elif study.table:
+        parts.append(_table(study, by_rules, speeds))
+        if fields := read_fields(name, folders):
+            parts.append(grouped_table(fields_table(fields)))
         parts.append(shown(f"experiments-{name}", f"Learning curves: {study.title}"))
     return "\n\n".join(parts) + "\n"
 

@@ -103,6 +103,14 @@ def test_variants_that_left_the_study_stay(workplace: Workplace) -> None:
     assert "|  | gone | -2.00 (0.10) |" in page(workplace)
 
 
+def test_a_study_without_a_table_is_its_question_and_its_conclusion(workplace: Workplace) -> None:
+    workplace.write(seeds=[1, 2, 3], conclusion="No.", table=False)
+    write_lines(workplace, *THREE_SEEDS)
+    assert page(workplace).endswith("`small`, 3 seeds of 4 million decisions: Does it run?\n\nNo.\n")
+    assert not (workplace.page.parent / "pictures" / "experiments-small.svg").exists()
+    assert outdated(workplace) == []
+
+
 def test_a_study_without_results_says_so(workplace: Workplace) -> None:
     assert "\n`small`: Does it run?\n\nIts 2 runs have not been made yet.\n" in page(workplace)
     assert outdated(workplace) == []

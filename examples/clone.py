@@ -1,6 +1,6 @@
 """Imitate the zoo's agent: a data set of its games, a network that learns its choices, and an arena for the result.
 
-pip install "catbox-env[arena,data]" torch
+pip install -e '.[arena,data]' torch
 python examples/clone.py
 """
 

@@ -1,7 +1,7 @@
 """Every game of catbox for Kaggle's harness for OpenSpiel: the three functions that it asks of a game, and a stand-in
 for the harness, which plays a game: moves, prompt, answer, up to two new tries.
 
-pip install "catbox-env[spiel]"
+pip install -e '.[spiel]'
 python examples/kaggle_harness.py
 
 The functions take the observations of its environment ``open_spiel_NAME``: ``playerId``, ``legalActions``,

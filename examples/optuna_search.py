@@ -1,6 +1,6 @@
 """Search for settings of training with Optuna, which prunes runs that do worse than others at the same point.
 
-pip install "catbox-env[train]" optuna
+pip install -e '.[train]' optuna
 python examples/optuna_search.py
 """
 

@@ -1,6 +1,6 @@
 """Self-play with RLlib's PPO on every seat of a game: about a minute, then 200 deals against random agents.
 
-pip install --editable ".[ray]"
+pip install -e '.[ray]'
 python examples/rllib_self_play.py
 """
 

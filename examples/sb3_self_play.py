@@ -1,6 +1,6 @@
 """MaskablePPO of sb3-contrib against its own past: four minutes on one core, then 400 deals from every seat.
 
-pip install --editable ".[sb3]"
+pip install -e '.[sb3]'
 python examples/sb3_self_play.py
 
 The learner has a random seat of each game. Each other seat is drawn from a pool: saved models of the learner, of which

@@ -133,6 +133,12 @@ def test_code_blocks_are_at_most_90_columns_wide(page: Path) -> None:
         assert [line for line in block.splitlines() if len(line) > 90] == []
 
 
+def test_no_page_installs_catbox_from_pypi_where_it_is_not() -> None:
+    for path in [*PAGES, *ROOT.glob("examples/*.py"), *ROOT.glob("notebooks/*.ipynb")]:
+        found = re.search(r"pip install .*catbox-env.*", path.read_text(encoding="utf-8"))
+        assert found is None, f"{path.name}: {found}"
+
+
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
 def test_commands_in_the_docs_exist(page: Path) -> None:
     commands = typer.main.get_command(app).commands
@@ -168,7 +174,7 @@ def test_catbox_without_its_extras_says_what_to_install(monkeypatch: pytest.Monk
     with pytest.raises(SystemExit) as exit_:
         command.main()
     assert "needs typer, rich" in str(exit_.value)
-    assert 'pip install "catbox-env[cli]"' in str(exit_.value)
+    assert "pip install -e '.[cli]'" in str(exit_.value)
 
 
 @pytest.mark.parametrize("command", ["train", "compile"])
@@ -179,7 +185,7 @@ def test_training_without_its_extra_says_what_to_install(
     refused = CliRunner().invoke(app, [command])
     assert refused.exit_code == 2
     assert f"catbox {command} needs torch" in refused.output
-    assert 'pip install "catbox-env[train]"' in refused.output
+    assert "pip install -e '.[train]'" in refused.output
 
 
 #: What the extras other than "cli" install, and the training package.

@@ -142,7 +142,7 @@ def check_format(what: str, found: object, expected: str, remedy: str) -> None:
     if match is None:
         raise ValueError(f"{what} has format {shown}, expected {expected!r}: {remedy}")
     if int(match[1]) > int(number):
-        advice = "a newer version of catbox wrote it; upgrade yours, with pip install --upgrade catbox-env"
+        advice = "a newer version of catbox wrote it; upgrade yours"
     else:
         advice = "an older version of catbox wrote it; use that version, or train again"
     raise ValueError(f"{what} has format {shown}, expected {expected!r}: {advice}")

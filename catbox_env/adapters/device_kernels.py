@@ -19,6 +19,7 @@ import torch
 from numba import config, cuda
 
 from catbox_env.core.checks import brief
+from catbox_env.core.extras import install_line
 from catbox_env.core.kernels import Kernels
 from catbox_env.core.loops import make_loops, write_history
 from catbox_env.core.rng import random_below, split
@@ -134,7 +135,7 @@ def check_device(device: Any) -> None:
     if not isinstance(device, str) or not re.fullmatch(r"cuda(:[0-9]{1,3})?", device):
         raise ValueError(f"device={brief(device)}: expected 'cpu', 'cuda' or 'cuda:N'")
     if find_spec("numba_cuda") is None:  # Numba's own target for CUDA is older
-        raise ValueError(f"device={device!r}: games on a GPU need numba-cuda: pip install 'catbox-env[gpu]'")
+        raise ValueError(f"device={device!r}: games on a GPU need numba-cuda. {install_line('gpu')}")
     if SIMULATED:
         return
     count = torch.cuda.device_count() if torch.cuda.is_available() else 0

@@ -3,14 +3,21 @@
 from __future__ import annotations
 
 import importlib.util
+from pathlib import Path
+
+#: The folder that the packages lie in: of a clone, unless they were copied into an environment.
+FOLDER = Path(__file__).resolve().parents[2]
 
 
 def install_line(*extras: str) -> str:
-    """How to install ``extras`` of catbox: ``Install the extra "train":  pip install "catbox-env[train]"``."""
+    """How to install ``extras`` of catbox: ``Install the extra "train", in your clone:  pip install -e '.[train]'``.
+
+    Outside a clone, pip finds the extras of the installed package by its name, without asking an index for it.
+    """
     listed = " and ".join(f'"{extra}"' for extra in extras)
-    return (
-        f'Install the extra{"s" * (len(extras) > 1)} {listed}:  pip install "catbox-env[{",".join(extras)}]"'
-    )
+    in_clone = (FOLDER / "pyproject.toml").is_file()
+    what = f"-e '.[{','.join(extras)}]'" if in_clone else f"'catbox-env[{','.join(extras)}]'"
+    return f"Install the extra{'s' * (len(extras) > 1)} {listed}{', in your clone' * in_clone}:  pip install {what}"
 
 
 def missing_extra(error: ModuleNotFoundError, user: str, *extras: str) -> ModuleNotFoundError:

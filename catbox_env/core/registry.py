@@ -6,6 +6,7 @@ import importlib
 from typing import TYPE_CHECKING, Any
 
 from catbox_env.core.checks import brief, closest
+from catbox_env.core.extras import install_line
 
 if TYPE_CHECKING:
     from catbox_env.core.game import Game, Vec
@@ -71,5 +72,5 @@ def device_adapter(device: str) -> Any:
         return importlib.import_module("catbox_env.adapters.device")
     except ImportError as error:
         raise ValueError(
-            f"device={brief(device)}: games on a GPU need Numba and PyTorch ({error}): pip install 'catbox-env[gpu]'"
+            f"device={brief(device)}: games on a GPU need Numba and PyTorch ({error}). {install_line('gpu')}"
         ) from error

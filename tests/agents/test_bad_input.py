@@ -91,4 +91,4 @@ def test_without_an_extra_the_error_says_what_to_install(module: str, missing: s
         f"try:\n    import catbox_agents.{module}\nexcept ModuleNotFoundError as error:\n    print(error)"
     )
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=False)
-    assert f'pip install "catbox-env[{extra}]"' in done.stdout, done.stderr
+    assert f"pip install -e '.[{extra}]'" in done.stdout, done.stderr

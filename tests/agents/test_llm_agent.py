@@ -525,9 +525,7 @@ def test_pages_and_files_may_not_name_a_server(tmp_path: Path) -> None:
 def test_without_the_client_it_says_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "httpx2", None)
     monkeypatch.setattr("importlib.util.find_spec", lambda name: None)
-    with pytest.raises(
-        ModuleNotFoundError, match=r'the agent llm needs httpx2.*pip install "catbox-env\[llm\]"'
-    ):
+    with pytest.raises(ModuleNotFoundError, match=r"the agent llm needs httpx2.*pip install -e '\.\[llm\]'"):
         catbox_agents.make("llm:model=a", game_for(3), agent_seed(1))
 
 

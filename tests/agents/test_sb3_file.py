@@ -100,7 +100,7 @@ def test_without_the_extra_the_error_says_what_to_install(
     monkeypatch.delitem(sys.modules, "catbox_agents.sb3")
     said = refused("evaluate", str(saved), "random", "--deals", "10")
     assert "catbox_agents.sb3 needs sb3_contrib, which is not installed" in said
-    assert 'pip install "catbox-env[sb3]"' in said
+    assert "pip install -e '.[sb3]'" in said
 
 
 class OwnPolicy(MlpPolicy):

@@ -129,5 +129,5 @@ def test_a_missing_extra_is_named(
     monkeypatch.setattr(
         importlib.util, "find_spec", lambda name, *more: None if name == missing else find(name, *more)
     )
-    assert f'pip install "catbox-env[{extra}]"' in refused(*command)
+    assert f"pip install -e '.[{extra}]'" in refused(*command)
     assert list(tmp_path.iterdir()) == []

@@ -69,4 +69,4 @@ def test_without_the_tokenizer_the_number_of_tokens_is_an_estimate(monkeypatch: 
     assert (about != exact).all()
     ran = run("prompt", "-p", "3")
     assert "tokens, about" in ran.stderr
-    assert 'pip install "catbox-env[tokens]"' in ran.stderr
+    assert "pip install -e '.[tokens]'" in ran.stderr

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 
 from catbox_env.core import extras
@@ -17,8 +19,15 @@ def test_a_missing_package_is_named_with_the_line_that_installs_it(module: str) 
     assert error.name == "no_such_package_of_anybody"
     assert str(error) == (
         "catbox needs no_such_package_of_anybody, which is not installed. "
-        'Install the extras "sb3" and "train":  pip install "catbox-env[sb3,train]"'
+        """Install the extras "sb3" and "train", in your clone:  pip install -e '.[sb3,train]'"""
     )
+
+
+def test_outside_a_clone_the_installed_package_is_named(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(extras, "FOLDER", tmp_path)
+    assert extras.install_line("gpu") == """Install the extra "gpu":  pip install 'catbox-env[gpu]'"""
 
 
 @pytest.mark.parametrize("module", ["numpy.no_such_module", "catbox_env.no_such_module", None])

@@ -192,10 +192,10 @@ def test_a_process_that_was_forked_after_drawing_draws_too() -> None:
 @pytest.mark.usefixtures("loaded_anew")
 def test_without_the_rasteriser_the_line_that_installs_it_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "pyvips", None)
-    with pytest.raises(ImportError, match=r'pip install "catbox-env\[render\]"'):
+    with pytest.raises(ImportError, match=r"pip install -e '\.\[render\]'"):
         AECGame("petrify_v0", render_mode="rgb_array")
     env = LearnerEnv("petrify_v0", opponents="random", render_mode="rgb_array")
     env.reset(seed=0)
-    with pytest.raises(ImportError, match=r'pip install "catbox-env\[render\]"'):
+    with pytest.raises(ImportError, match=r"pip install -e '\.\[render\]'"):
         env.render()
     assert AECGame("petrify_v0", render_mode="ansi").render_mode == "ansi"

@@ -95,7 +95,7 @@ def test_without_numba_cuda_or_its_driver_the_games_are_played_on_the_cpu(
     monkeypatch.setattr(cuda, "is_available", lambda: False)
     assert "cannot use the driver" in str(why_on_cpu(config, game))
     monkeypatch.setattr(rollout, "find_spec", lambda name: None)
-    assert "pip install 'catbox-env[gpu]'" in str(why_on_cpu(config, game))
+    assert "pip install -e '.[gpu]'" in str(why_on_cpu(config, game))
 
 
 def test_the_memory_of_games_on_a_gpu_is_that_of_all_their_steps(gpu: None) -> None:

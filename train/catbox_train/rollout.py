@@ -29,6 +29,7 @@ from catbox_agents.networks.numpy_network import MAX_HIDDEN_LAYERS
 from catbox_agents.play import ask_agents
 from catbox_agents.specs import is_users_own
 from catbox_env import Game, Vec
+from catbox_env.core.extras import install_line
 from catbox_train.config import Count, Number, Share, TrainConfig, Widths
 
 #: In ``opponents``: earlier policies of the run.
@@ -184,7 +185,7 @@ def why_on_cpu(config: SelfPlayConfig, game: Game) -> str | None:
     if config.workers != 1:
         return f"workers = {config.workers}"
     if find_spec("numba_cuda") is None:
-        return "to play on the GPU: pip install 'catbox-env[gpu]'"
+        return f"numba-cuda is missing. {install_line('gpu')}"
     from numba import cuda
 
     if not cuda.is_available():

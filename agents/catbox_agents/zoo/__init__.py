@@ -27,7 +27,7 @@ INDEX = "index.json"
 FORMAT = "catbox-zoo-1"
 #: The prefix of the specs of the zoo's agents.
 PREFIX = "zoo:"
-_REINSTALL = "install catbox again: pip install --force-reinstall --no-deps catbox-env"
+_REINSTALL = "restore it: in a clone with git restore agents/catbox_agents/zoo, else install catbox again"
 
 
 @dataclass(frozen=True)

@@ -28,7 +28,6 @@ from experiments.results import Folders
 
 ROOT = Path(__file__).resolve().parent.parent
 GAME = "cat_in_the_box_v0"
-PLAYERS = (5, 4, 3, 2)
 MARKED = re.compile(r"(<!-- generated: (\w+) ?([\w ]*) -->\n).*?(<!-- end -->)", re.DOTALL)
 
 
@@ -59,13 +58,6 @@ def parts_table(parts: Iterable[tuple[str, ...]]) -> str:
     return markdown_table([["part", "offset", "shape", "values", "what it holds"], *rows])
 
 
-def properties(_: str) -> str:
-    """The sizes of Cat in the Box for each number of players."""
-    found = [make_game(GAME, num_players=players) for players in PLAYERS]
-    header = ["", *(f"{players} players" for players in PLAYERS)]
-    return markdown_table([header, *size_rows(found, "most decisions in a round")])
-
-
 def games(_: str) -> str:
     """Every game under its default rules."""
     found = [make_game(game_id) for game_id in GAMES]
@@ -75,19 +67,13 @@ def games(_: str) -> str:
         ["", *(f"`{game_id}`" for game_id in GAMES)],
         ["`gymnasium.make`", *(f"`{gymnasium_id(game_id)}`" for game_id in GAMES)],
         ["players (default)", *players],
+        ["actions", *(game.num_actions for game in found)],
+        ["observation, int8", *(f"({game.observation_layout.size},)" for game in found)],
+        ["state, int8", *(f"({game.state_layout.size},)" for game in found)],
+        ["most decisions in a game", *(game.max_game_length for game in found)],
+        ["reward `score`", *(f"{game.min_utility:g} .. {game.max_utility:g}" for game in found)],
     ]
-    return markdown_table([*rows, *size_rows(found, "most decisions in a game")])
-
-
-def size_rows(games: Sequence[Game], most_decisions: str) -> list[list[object]]:
-    """A column for each game."""
-    return [
-        ["actions", *(game.num_actions for game in games)],
-        ["observation, int8", *(f"({game.observation_layout.size},)" for game in games)],
-        ["state, int8", *(f"({game.state_layout.size},)" for game in games)],
-        [most_decisions, *(game.max_game_length for game in games)],
-        ["reward `score`", *(f"{game.min_utility:g} .. {game.max_utility:g}" for game in games)],
-    ]
+    return markdown_table(rows)
 
 
 def figures(names: str) -> str:
@@ -112,7 +98,6 @@ BLOCKS: dict[str, Callable[[str], str]] = {
     "state": state,
     "features": lambda game: parts_table(features_of(game).layout.table()),
     "action_features": lambda game: parts_table(features_of(game).action_layout.table()),
-    "properties": properties,
     "games": games,
     "environment": environment,
     "figures": figures,

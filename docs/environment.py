@@ -42,10 +42,9 @@ zeros. For an illegal action `raw_env()` raises a `ValueError` that names the ru
 ends the game with PettingZoo's illegal reward."""
 
 OFFSETS = """\
-The columns P = ... give the offset of each part with that many players and the other options at their defaults; a part
-without an offset is absent there. Parts are flattened in C order, the last index fastest: with three players, index 100
-is `{element}`. Under other rules, `catbox info --game {game_id} --players 3 ...` prints the offsets, and
-`game.observation_layout` has them in Python."""
+Columns P = 2, 3, ...: the offset of each part with that many players and the other options at their defaults; empty
+where there is no such part. Parts are flattened in C order: with three players, index 100 is `{element}`. For other
+rules, see `catbox info --game {game_id} --players 3 ...` or `game.observation_layout`."""
 
 
 def parts_of(docstring: str) -> dict[str, str]:
@@ -87,10 +86,8 @@ def properties(game: Game, game_id: str) -> str:
         ["PettingZoo", f'`pettingzoo.make("aec", "catbox/{game_id}")`'],
         ["Gymnasium", f'`gymnasium.make("catbox_env:{gymnasium_id(game_id)}")`, one learner among agents'],
         ["many games", f'`catbox_env.make_vec("{game_id}", num_envs=4096, seed=0)`'],
-        ["parallel API", "no: agents act one at a time"],
         ["manual control", f"`catbox play --game {game_id}`"],
-        ["agents", f"{players[0]}-{players[-1]}, by default {game.num_players}"],
-        ["names of agents", f"`player_0` .. `player_{game.num_players - 1}`"],
+        ["agents", f"{players[0]}-{players[-1]}, by default {game.num_players}: `player_0`, `player_1`, ..."],
         ["action space", f"`Discrete({game.num_actions})`"],
         ["observation shape", f"({layout.size},), int8"],
         ["observation values", f"{low} .. {high}"],

@@ -122,7 +122,7 @@ def test_the_page_of_an_environment_says_where_each_part_of_an_observation_begin
             part = layout.get(name)
             assert offset == ("" if part is None or not part.size else str(part.offset)), (name, players)
     layout = make_game(game_id, num_players=3).observation_layout
-    name, place = re.search(r"with three players, index 100\nis `(\w+)\[([\d, ]+)\]`", text).groups()
+    name, place = re.search(r"with three players, index\s+100\s+is\s+`(\w+)\[([\d, ]+)\]`", text).groups()
     numbers = layout.unpack(np.arange(layout.size))[name]
     assert numbers[tuple(map(int, place.split(", ")))] == 100
 

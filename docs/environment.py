@@ -37,12 +37,12 @@ for agent in env.agent_iter():
 env.close()
 ```"""
 MASK = """\
-`observation["action_mask"]` has a 1 for each legal action, at least one; for an agent that is not to move it is all
-zeros. For an illegal action `raw_env()` raises a `ValueError` that names the rule, and the game is unchanged; `env()`
-ends the game with PettingZoo's illegal reward."""
+`observation["action_mask"]` has a 1 for each legal action; for an agent that is not to move it is all zeros. For an
+illegal action `raw_env()` raises a `ValueError` that names the rule; `env()` ends the game with PettingZoo's illegal
+reward."""
 
 OFFSETS = """\
-Columns P = 2, 3, ...: the offset of each part with that many players and the other options at their defaults; empty
+Columns P=2, P=3, ...: the offset of each part with that many players and the other options at their defaults; empty
 where there is no such part. Parts are flattened in C order: with three players, index 100 is `{element}`. For other
 rules, see `catbox info --game {game_id} --players 3 ...` or `game.observation_layout`."""
 
@@ -65,7 +65,7 @@ def with_offsets(text: str, game_id: str) -> str:
     found = re.search(r"(?:^\|.*\n)+", text, re.MULTILINE)
     assert found
     (part, shape, *meaning), _, *rows = (line.strip("| ").split(" | ") for line in found[0].splitlines())
-    table: list[list[object]] = [[part, shape, *(f"P = {n}" for n in layouts), *meaning]]
+    table: list[list[object]] = [[part, shape, *(f"P={n}" for n in layouts), *meaning]]
     for name, shape, *meaning in rows:
         of_name = [layout.get(name.strip("`")) for layout in layouts.values()]
         table.append([name, shape, *(one.offset if one and one.size else "" for one in of_name), *meaning])

@@ -113,7 +113,7 @@ def test_the_page_of_an_environment_says_where_each_part_of_an_observation_begin
     text = (ROOT / "docs" / f"{game_id}.md").read_text(encoding="utf-8")
     header = re.search(r"^\| part \| shape \| (.*) \| meaning \|$", text, re.MULTILINE)
     assert header
-    for column, players in enumerate(re.findall(r"P = (\d)", header[1])):
+    for column, players in enumerate(re.findall(r"P=(\d)", header[1])):
         layout = make_game(game_id, num_players=int(players)).observation_layout
         for name in layout.names:
             row = re.search(rf"^\| `{name}` \| (.*) \|$", text[header.end() :], re.MULTILINE)

@@ -22,6 +22,19 @@ def test_every_page_has_one_place_in_the_navigation() -> None:
     assert sorted(named) == sorted(build_site.pages().values())
 
 
+def test_the_home_page_leads_to_everything_that_one_does_with_catbox() -> None:
+    home = (ROOT / "docs" / "index.md").read_text(encoding="utf-8")
+    hero, cards = home.split('<div class="grid cards" markdown>')
+    assert re.findall(r"\]\((\w+\.md)\)<!-- (?:second )?button -->", hero) == [
+        "playground.md", "getting_started.md", "recipes.md",
+    ]  # fmt: skip
+    found = dict(re.findall(r"^- \*\*([^*]+)\*\*\n\n.*?\n\n(.*?\n)\n", cards, re.MULTILINE | re.DOTALL))
+    assert {name: re.search(r"\((\w+\.md)\)", links)[1] for name, links in found.items()} == {
+        "Play": "playground.md", "Train": "training.md", "Evaluate": "arena.md", "Plug into a toolkit": "toolkits.md",
+        "Games and rules": "games.md", "Results": "leaderboard.md",
+    }  # fmt: skip
+
+
 def test_links_lead_to_pages_of_the_site() -> None:
     known = build_site.pages()
     source = ROOT / "docs" / "training.md"

@@ -18,7 +18,7 @@ from catbox_env.core.checks import brief
 from catbox_env.core.show import game_title
 from docs.generators.figures import Picture, picture_file, shown
 from docs.generators.margin_figures import Bar, HeatMap, Kind, bars
-from docs.generators.tables import machines_in_words, printed
+from docs.generators.tables import machines_in_words, printed, wrapped
 from experiments.leaderboard import DEAL_SET, PREVIOUS_EDITION, ZOO, Part, read_parts
 from experiments.results import Folders
 from experiments.study import dotted
@@ -348,7 +348,7 @@ def _commands(part: Part, played: Collection[Board]) -> list[str]:
     """A block with the command of each arena; a sentence if other agents have played than would today."""
     if any(board.agents != part.agents for board in played):
         return [f"`python -m experiments leaderboard {part.name}` plays it again with the agents of today."]
-    return ["```", *(arena_command(part, board) for board in played), "```"]
+    return ["```", *(wrapped(arena_command(part, board)) for board in played), "```"]
 
 
 def arena_command(part: Part, board: Board) -> str:

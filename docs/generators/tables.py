@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Sequence
 
 from catbox_agents.arena.report import markdown_table
@@ -19,6 +20,20 @@ def grouped_table(rows: Sequence[Sequence[str]]) -> str:
     return markdown_table(
         [["" if row[0] == last[0] else row[0], *row[1:]] for last, row in zip(above, rows, strict=False)]
     )
+
+
+def wrapped(command: str) -> str:
+    """``command`` on lines of at most 90 columns, broken before options."""
+    if len(command) <= 90:
+        return command
+    first, *options = re.split(r" (?=--)", command)
+    lines = [first]
+    for option in options:
+        if len(lines[-1]) + len(option) + 3 > 90:
+            lines[-1] += " \\"
+            lines.append("   ")
+        lines[-1] += f" {option}"
+    return "\n".join(lines)
 
 
 def machines_in_words(machines: Iterable[str]) -> str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from catbox_env.core.game import GameState
 from catbox_env.core.kernels import HIDDEN
+from catbox_env.core.show import counted
 from catbox_env.games.cat_in_the_box.play import trick_winner
 from catbox_env.games.cat_in_the_box.rules import COLORS, Rules
 from catbox_env.games.cat_in_the_box.show import View, card_to_string, largest_group
@@ -12,8 +13,8 @@ from catbox_env.pictures import svg
 from catbox_env.pictures.cat_in_the_box_board import Board, hand_in_words
 from catbox_env.pictures.sheet import LETTERS, PADDING, PANEL, TITLE, Sheet, Theme
 
-#: Heights of the cards of a trick with the tokens below, of a row of the players, and of a row of a hand.
-TRICK, ROW, HAND_ROW = 118, 44, 34
+#: Heights of the cards of a trick with the tokens below, of a row of the players, in a large picture too, of a hand.
+TRICK, ROW, LARGE_ROW, HAND_ROW = 108, 40, 64, 34
 #: The middle of the first card of a trick.
 FIRST_CARD = 38
 #: Columns of the players: X-tokens, tricks won, group, score.
@@ -30,7 +31,8 @@ def draw(sheet: Sheet) -> str:
     completed = [] if view.plays else _last_trick(state)
     plays = view.plays or completed
     Board(view, sheet, plays[-1] if plays else None).put()
-    if state.record.rounds_ended and (view.mover < 0 or view.phase != PLAY):
+    is_last_board = view.mover < 0 and sheet.is_large  # a page tells the result beside it
+    if state.record.rounds_ended and (view.mover < 0 or view.phase != PLAY) and not is_last_board:
         _put_results(view, sheet)
     else:
         _put_trick(view, completed, sheet)
@@ -129,12 +131,12 @@ def _put_results(view: View, sheet: Sheet) -> None:
     drawn, words = sheet.heading(head, "in all, last round" if is_match_over else note), []
     for seat, (x, info) in enumerate(zip(sheet.places(FIRST_CARD), infos, strict=True)):
         score, tricks, bonus = info["score"], info["tricks_won"], info["bonus"]
-        counted = svg.signed(-tricks if seat in by else tricks) + (f" + {bonus}" if bonus else "")
+        addends = svg.signed(-tricks if seat in by else tricks) + (f" + {bonus}" if bonus else "")
         shown = score
         if is_match_over:
-            shown, counted = view.scores[seat], f"{score:+d}"
+            shown, addends = view.scores[seat], f"{score:+d}"
         drawn += svg.centred(x, TITLE + 28, svg.signed(shown), 26, bold=True)
-        drawn += svg.centred(x, TITLE + 58, counted, 13, theme.soft) if counted != svg.signed(shown) else ""
+        drawn += svg.centred(x, TITLE + 58, addends, 13, theme.soft) if addends != svg.signed(shown) else ""
         drawn += sheet.token(seat, x, TITLE + 94, 11)
         total = f"{shown} points in all, in the last round " if is_match_over else ""
         words.append(f"player_{seat} {total}{score} points, {tricks} tricks, bonus {bonus}")
@@ -143,25 +145,35 @@ def _put_results(view: View, sheet: Sheet) -> None:
 
 def _put_players(view: View, sheet: Sheet) -> None:
     """The public information about each seat."""
+    height, back = (LARGE_ROW, 22) if sheet.is_large else (ROW, 13)
     soft, scored = sheet.theme.soft, view.rules.num_rounds > 1 or view.mover < 0
     drawn = svg.text(X_TOKENS, 19, "X-tokens", 12, soft)
     drawn += svg.text(WON, 19, "won/bid" if view.rules.bids else "won", 12, soft)
     drawn += svg.centred(GROUP, 19, "group", 12, soft)
     drawn += svg.centred(SCORE, 19, "score", 12, soft) if scored else ""
     for seat, kept in enumerate(view.x_tokens):
-        top, notes = TITLE + seat * ROW, ["starts"] * (seat == view.start_player)
-        y, size = top + ROW / 2, len(largest_group(sheet.state, seat))
-        row, who = sheet.seat_row(seat, top, ROW, notes)
+        top, notes = TITLE + seat * height, ["starts"] * (seat == view.start_player)
+        y, size = top + height / 2, len(largest_group(sheet.state, seat))
+        row, who = sheet.seat_row(seat, top, height, notes)
+        cards = int(sheet.state.record.hand[seat].sum()) if view.seat not in (None, seat) else 0
         for color in range(view.rules.num_colors):
-            row += _x_token(sheet.theme, X_TOKENS + 20 * color, y - 9, color, held=color in kept)
+            row += _x_token(
+                sheet.theme,
+                X_TOKENS + 20 * color,
+                y - (13 + back / 3 if cards else 9),
+                color,
+                held=color in kept,
+            )
+        row += sheet.backs(cards, X_TOKENS, y + 8 - back / 3, back)
         row += _won_and_bid(view, sheet.theme, seat, y) + svg.centred(GROUP, y, size, 15)
         row += svg.centred(SCORE, y, svg.signed(view.scores[seat]), 15, bold=True) if scored else ""
         words = [who, f"{view.tricks_won[seat]} tricks won"]
         words += [f"bid {view.bids[seat]}"] if view.bids[seat] is not None else []
+        words += [f"{counted(cards, 'card')} in hand"] * bool(cards)
         words += [f"largest group {size}"] + [f"score {view.scores[seat]}"] * scored
         may = " ".join(COLORS[color] for color in kept)
         drawn += svg.figure(row, f"{', '.join(words)}, may declare {may or 'nothing'}")
-    sheet.panel(1, TITLE + ROW * view.rules.num_players + 4, drawn, "players")
+    sheet.panel(1, TITLE + height * view.rules.num_players + 4, drawn, "players")
 
 
 def _x_token(theme: Theme, x: float, y: float, color: int, held: bool) -> str:

@@ -17,8 +17,8 @@ from catbox_env.pictures.sheet import LETTERS, PADDING, PANEL, Sheet
 LEFT, TOP, ROOM, CELL, SPACE = 40, 34, 296, 36, 4
 #: The widest column and the widest card.
 WIDEST, WIDEST_CARD = 64, 44
-#: Heights of the hand, of a card in it, and of the line below it.
-HAND, CARD, FOOT = 80, 46, 50
+#: Height of a card of the hand, in a large picture too; of the room above it, and of the line below.
+CARD, LARGE_CARD, ABOVE, FOOT = 46, 66, 34, 50
 
 
 def hand_in_words(view: View, seat: int) -> str:
@@ -34,6 +34,7 @@ class Board:
         self.rules, self.theme, self.legal = view.rules, sheet.theme, sheet.legal
         self.pitch = min(WIDEST, 2 * ROOM // self.rules.num_ranks / 2)  # in halves of a unit
         self.width = self.pitch - SPACE
+        self.card = LARGE_CARD if sheet.is_large else CARD
         #: The middle of each column.
         self.columns = [LEFT + rank * self.pitch + self.width / 2 for rank in range(self.rules.num_ranks)]
 
@@ -46,10 +47,12 @@ class Board:
         drawn += "".join(self._row(color) for color in range(self.rules.num_colors))
         below_board = self.view.mover if self.view.seat is None else self.view.seat
         if below_board >= 0:
-            drawn += self._hand(below_board, below) + self._foot(below_board, below + HAND)
+            drawn += self._hand(below_board, below) + self._foot(below_board, below + ABOVE + self.card)
         elif self.view.mover >= 0:
-            drawn += self.sheet.waiting(below + HAND)
-        self.sheet.panel(0, below + HAND + FOOT, drawn, "research board")
+            drawn += self.sheet.waiting(below + ABOVE + self.card)
+        if self.view.mover >= 0 or below_board >= 0 or not self.sheet.is_large:  # frames have the same size
+            below += ABOVE + self.card + FOOT
+        self.sheet.panel(0, below, drawn, "research board")
 
     def _outlines(self) -> str:
         """The largest group of the viewer, and at the end those of the winners; in the view of None, all of them."""
@@ -140,7 +143,7 @@ class Board:
         if self.view.phase != DISCARD:
             plays = playable & set(range(rules.first_play, rules.paradox))
             playable = {(action - rules.first_play) % rules.num_ranks for action in plays}
-        drawn = self.sheet.token(seat, 21, top + 50, 12)
+        drawn = self.sheet.token(seat, 21, top + ABOVE - 7 + self.card / 2, 12)
         for rank, count in enumerate(self.view.hands[seat]):
             if count:
                 raised, dimmed = rank in playable, bool(playable - {rank})
@@ -151,22 +154,23 @@ class Board:
         """The cards of one rank, one behind the other, and what choosing them does."""
         theme, rules, middle = self.theme, self.rules, self.columns[rank]
         width = min(self.width, WIDEST_CARD)
-        x, y = middle - width / 2, top + HAND - CARD - (10 if raised else 4)
+        x, y, height = middle - width / 2, top + ABOVE - (10 if raised else 4), self.card
         drawn = ""
         for k in range(count - 1, -1, -1):
-            drawn += svg.box(x, y - 3 * k, width, CARD, theme.face, line=theme.line, weight=1.5)
+            drawn += svg.box(x, y - 3 * k, width, height, theme.face, line=theme.line, weight=1.5)
         fill, up = theme.soft if dimmed and not raised else theme.ink, 6 if count > 1 else 0
-        drawn += svg.centred(middle, y + CARD / 2 - up, rank + 1, 22, fill, bold=True)
-        drawn += svg.centred(middle, y + CARD - 10, f"\u00d7{count}", 12, theme.soft) if count > 1 else ""
+        size = 30 if self.sheet.is_large else 22
+        drawn += svg.centred(middle, y + height / 2 - up, rank + 1, size, fill, bold=True)
+        drawn += svg.centred(middle, y + height - 10, f"\u00d7{count}", 12, theme.soft) if count > 1 else ""
         drawn = svg.keyed(f"hand-{rank}", drawn)
         if self.view.phase != PLAY and (raised or self.view.seat is not None):
-            return drawn + self.sheet.choice(rank, x, y, width, CARD)
+            return drawn + self.sheet.choice(rank, x, y, width, height)
         if self.view.seat is None:
             return drawn
         # An area that lists the cells where the card can be declared, for a page.
         columns = range(rules.first_play + rank, rules.paradox, rules.num_ranks)
         cells = " ".join(str(action) for action in columns if action in self.legal)
-        return drawn + svg.area("leads", cells, x, y, width, CARD, rank=rank)
+        return drawn + svg.area("leads", cells, x, y, width, height, rank=rank)
 
     def _foot(self, seat: int, top: float) -> str:
         """What to do, and the discard of ``seat``."""

@@ -20,7 +20,7 @@ from catbox_env.pictures.svg import number
 #: The tricks: start and spacing of their columns; height of a row, width and height of a card.
 LEFT, SPACING, ROW, WIDTH, HEIGHT = 128, 35, 50, 32, 42
 #: Heights of the scores, of the side pot, and of a row of the hands.
-SCORES, SIDE_POT, HAND_ROW = 92, 44, 44
+SCORES, SIDE_POT, HAND_ROW = 86, 52, 44
 #: Width, height and spacing of cards in the hand.
 HAND_WIDTH, HAND_HEIGHT, HAND_SPACING = 50, 72, 54
 #: Heights of the cards, of the buttons below them, of the face-down cards, and of the line below.
@@ -135,15 +135,20 @@ def _row(view: View, sheet: Sheet, seat: int) -> str:
             words.append("face down" if card == CHOSEN else "folded")
         elif trick == view.trick and view.mover >= 0 and not out:
             drawn += svg.box(x, y, WIDTH, HEIGHT, "none", radius=5, line=theme.soft, dashed=True)
+        elif trick > view.trick and view.mover >= 0 and not out and seat not in view.hands:
+            drawn += svg.box(x + 8, y + 10, 16, 22, theme.back, radius=3)  # a card that is still in a hand
     return svg.figure(drawn, f"{who}: {', '.join(words) or 'no card'}")
 
 
 def _put_hand(view: View, sheet: Sheet) -> None:
     """The hand of the viewer, or of the seat to move: a framed card can be played, a button folds it.
 
-    Who has won, if the viewer has no hand and nobody is to move.
+    Who has won, if the viewer has no hand and nobody is to move. A large picture has the hand below the tricks, and leaves
+    out what says nothing else.
     """
     seat = view.mover if view.seat is None else view.seat
+    if seat < 0 and sheet.is_large:
+        return
     if seat >= 0:
         drawn = _hand(view, sheet, seat)
     elif view.mover >= 0:
@@ -155,7 +160,11 @@ def _put_hand(view: View, sheet: Sheet) -> None:
         drawn += sheet.token(winner, PADDING + 12, y, 11)
         drawn += svg.text(PADDING + 32, y, f"player_{winner}", 15, bold=True)
         drawn += sheet.crown(PANEL - PADDING - 10, y)
-    sheet.panel(1, TITLE + CARDS + FOLDS + ASIDE + FOOT, drawn, "hand")
+    has_aside = view.seat is None or (
+        seat >= 0 and bool(_face_down(view, seat, ""))
+    )  # with all hands open, the size stays
+    height = TITLE + CARDS + FOLDS + FOOT + (ASIDE if has_aside else 0)
+    sheet.panel(0 if sheet.is_large else 1, height, drawn, "hand")
 
 
 def _hand(view: View, sheet: Sheet, seat: int) -> str:
@@ -211,29 +220,35 @@ def _foot(view: View, sheet: Sheet, seat: int, top: float) -> str:
 
 
 def _put_scores(view: View, sheet: Sheet) -> None:
-    """Each seat's score in total and in the last round; the side pot, if there is one."""
-    rules, record = view.rules, sheet.state.record
+    """Each seat's score in total and in the last round, once there is one; the side pot, if there is one.
+
+    With all hands open the scores are always there, so that the size stays.
+    """
+    rules, record, drawn, height = view.rules, sheet.state.record, "", 0
     any_round = rules.num_rounds > 1 and bool(record.rounds_ended)
-    note = "" if not any_round else "in all, this round" if view.mover < 0 else "in all, last round"
-    drawn, words = sheet.heading("Antes won", note), []
-    for seat, (x, score) in enumerate(zip(sheet.places(PADDING + 24), view.scores, strict=True)):
-        drawn += svg.centred(x, TITLE + 16, svg.signed(score), 20, bold=True)
-        if any_round:
-            change = int(record.info[INFO_SCORE, seat])
-            words_of_change = f"+{change}" if change > 0 else svg.signed(change)
-            drawn += svg.centred(x, TITLE + 40, words_of_change, 13, sheet.theme.soft)
-        drawn += sheet.token(seat, x, TITLE + 68, 11)
-        words.append(f"player_{seat} {score}")
-    drawn = svg.figure(drawn, f"antes won: {', '.join(words)}")
-    height = TITLE + SCORES
+    is_last_board = view.mover < 0 and sheet.is_large  # a page tells the result beside it
+    if (any_round or view.mover < 0 or view.seat is None) and not is_last_board:
+        note = "" if not any_round else "in all, this round" if view.mover < 0 else "in all, last round"
+        drawn, words = sheet.heading("Antes won", note), []
+        for seat, (x, score) in enumerate(zip(sheet.places(PADDING + 24), view.scores, strict=True)):
+            drawn += svg.centred(x, TITLE + 16, svg.signed(score), 20, bold=True)
+            if any_round:
+                change = int(record.info[INFO_SCORE, seat])
+                words_of_change = f"+{change}" if change > 0 else svg.signed(change)
+                drawn += svg.centred(x, TITLE + 40, words_of_change, 13, sheet.theme.soft)
+            drawn += sheet.token(seat, x, TITLE + 68, 11)
+            words.append(f"player_{seat} {score}")
+        drawn = svg.figure(drawn, f"antes won: {', '.join(words)}")
+        height = TITLE + SCORES
     if rules.side_pot:
         what, right = f"Side pot {view.pot}, {view.claim}", PANEL - PADDING
-        side_pot = svg.text(PADDING, height + 18, what)
-        side_pot += svg.text(right - 40, height + 18, "upturned", 13, sheet.theme.soft, anchor="end")
-        side_pot += _face(sheet.theme, right - 32, height - 2, 32, 40, view.upturned)
+        side_pot = svg.text(PADDING, height + 26, what)
+        side_pot += svg.text(right - 40, height + 26, "upturned", 13, sheet.theme.soft, anchor="end")
+        side_pot += _face(sheet.theme, right - 32, height + 6, 32, 40, view.upturned)
         drawn += svg.figure(side_pot, f"{what}; upturned {card_to_string(view.upturned)}")
         height += SIDE_POT
-    sheet.panel(None, height, drawn, "scores")
+    if height:
+        sheet.panel(None, height, drawn, "scores")
 
 
 def _put_hands(view: View, sheet: Sheet) -> None:

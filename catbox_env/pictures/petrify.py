@@ -69,14 +69,20 @@ def _put_board(view: View, sheet: Sheet) -> None:
 
 
 def _cell(view: View, sheet: Sheet, x: float, y: float, side: float, cell: int) -> str:
+    theme = sheet.theme
     tile, pawn = view.tile_left(cell), view.pawns.get(cell)
     label = f"{view.rules.cell_name(cell)} {tile or 'closed'}"
-    drawn = _tile(sheet, x, y, side, tile, holds_pawn=pawn is not None)
+    stands_out = cell in sheet.legal
+    drawn = _tile(sheet, x, y, side, tile, holds_pawn=pawn is not None, stands_out=stands_out)
     if pawn is not None:
         label += f", player_{pawn}"
         middle, radius = x + (0.5 if side >= SMALL else 0.42) * side, min(22, 0.3 * side)
-        faded, ringed = view.places[pawn] > 0, pawn == view.mover
-        token = sheet.token(pawn, middle, y + 0.6 * side, radius, faded=faded, ringed=ringed)
+        if pawn == view.mover:
+            glow = svg.disc(middle, y + 0.6 * side, round(min(1.5 * radius, 0.39 * side), 1))
+            drawn += svg.path(glow, theme.turn, line=theme.seats[pawn], weight=2)
+        token = sheet.token(pawn, middle, y + 0.6 * side, radius, ringed=pawn == view.mover)
+        if view.places[pawn] > 0:
+            token += _cracks(theme, middle, y + 0.6 * side, radius)
         drawn += svg.keyed(f"pawn-{pawn}", token)
     return svg.figure(drawn, label)
 
@@ -86,7 +92,8 @@ def _put_players(view: View, sheet: Sheet) -> None:
     drawn = sheet.heading("Players")
     for seat, (cell, place) in enumerate(zip(view.positions, view.places, strict=True)):
         top, out = TITLE + seat * ROW, place > 0
-        row, who = sheet.seat_row(seat, top, ROW, [], faded=out)
+        row, who = sheet.seat_row(seat, top, ROW, [])
+        row += _cracks(sheet.theme, 26, top + ROW / 2, 13) if out else ""
         if place == NONE:
             how = f"on {view.rules.cell_name(cell)}: {steps_of(view.rules, view.tiles[cell])}"
         else:
@@ -114,10 +121,12 @@ def _put_legend(rules: Rules, sheet: Sheet) -> None:
     sheet.panel(1, TITLE + len(rows) * LEGEND_ROW + 6, drawn)
 
 
-def _tile(sheet: Sheet, x: float, y: float, side: float, name: str, holds_pawn: bool = False) -> str:
+def _tile(
+    sheet: Sheet, x: float, y: float, side: float, name: str, *, holds_pawn: bool = False, stands_out: bool = True
+) -> str:  # fmt: skip
     """The tile named ``name`` in a ``Deal``, "" for a closed cell: its symbol, and its colour as a number on a chip.
 
-    ``holds_pawn``: there is room for the pawn.
+    ``holds_pawn``: there is room for the pawn; ``stands_out``: it does not recede, as it can be chosen.
     """
     theme = sheet.theme
     if not name:
@@ -125,9 +134,10 @@ def _tile(sheet: Sheet, x: float, y: float, side: float, name: str, holds_pawn: 
     if name == WALL_NAME:
         return svg.box(x, y, side, side, theme.back, radius=5) + _bricks(theme, x, y, side)
     color = color_of_tile(name)
-    fill = theme.tints[color - 1] if color else theme.face
-    drawn = svg.box(x, y, side, side, fill, radius=5, line=theme.line)
     has_chip = bool(color) and colors_matter(sheet.state.game.rules)
+    pale = theme.tints[color - 1] if has_chip else theme.panel
+    drawn = svg.box(x, y, side, side, theme.face if stands_out else pale, radius=5, line=theme.line)
+    look = theme.ink if stands_out else theme.soft
     if has_chip:
         chip = min(18.0, max(13.0, 0.26 * side))
         left, top = x + side - chip - 2.5, y + 2.5
@@ -138,7 +148,7 @@ def _tile(sheet: Sheet, x: float, y: float, side: float, name: str, holds_pawn: 
     if holds_pawn:  # a small tile has no room for the number: the players' panel shows the steps
         is_shown = side >= SMALL and words != "T"
         return drawn + (
-            svg.text(x + 5, y + 13, words, min(18, 0.26 * side + 2), bold=True) if is_shown else ""
+            svg.text(x + 5, y + 13, words, min(18, 0.26 * side + 2), look, bold=True) if is_shown else ""
         )
     middle = x + (0.38 if has_chip and side < SMALL else 0.5) * side
     if words == "T":
@@ -149,7 +159,14 @@ def _tile(sheet: Sheet, x: float, y: float, side: float, name: str, holds_pawn: 
         turning = _turning(middle, y + 0.5 * side, 0.34 * side)
         drawn += svg.path(turning, "none", line=theme.soft, weight=2)
     down = 0.58 if has_chip else 0.5
-    return drawn + svg.centred(middle, y + down * side, words, min(34, 0.42 * side), bold=True)
+    return drawn + svg.centred(middle, y + down * side, words, min(34, 0.42 * side), look, bold=stands_out)
+
+
+def _cracks(theme: Theme, x: float, y: float, radius: float) -> str:
+    """The cracks of a petrified pawn, from its rim to its middle."""
+    lines = "M-7.5 -7l2.5 1l-.5 1.5M7.5 -6l-2.5 .5l.5 2M-3 10l.8 -2l1.8 -.4"
+    place = f"translate({number(x)} {number(y)}) scale({number(radius / 10)})"
+    return f'<g transform="{place}">{svg.path(lines, "none", line=theme.panel, weight=1.5)}</g>'
 
 
 def _bricks(theme: Theme, x: float, y: float, side: float) -> str:

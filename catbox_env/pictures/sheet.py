@@ -1,7 +1,8 @@
 """What the pictures of all games share: their colours, and the sheet that a game's file draws on.
 
 A picture is laid out in its own units and scaled to the requested width. Panels are `PANEL` units wide, in two columns
-if the picture is wide, in one if it is narrow. Text has a size of at least 12 units.
+if the picture is wide, in one if it is narrow. If it is large, the left column is drawn larger, to be played on: the
+picture fills a window. Text has a size of at least 12 units.
 
 Colour alone conveys nothing: a colour has a letter, a seat has a shape and a number. No element has an id, so that a
 page can contain many pictures.
@@ -21,14 +22,16 @@ from catbox_env.core.show import game_title, last_action, winners_of, won_by
 from catbox_env.pictures import svg
 from catbox_env.pictures.svg import number
 
-#: Widths of a picture, in pixels: the minimum, the maximum, and the smallest with two columns.
-MIN_WIDTH, MAX_WIDTH, WIDE_FROM = 240, 4096, 560
+#: Widths of a picture, in pixels: the minimum, the maximum, the smallest with two columns, the smallest large one.
+MIN_WIDTH, MAX_WIDTH, WIDE_FROM, LARGE_FROM = 240, 4096, 560, 960
+#: How much larger the left column of a large picture is drawn.
+LARGER = 1.5
 #: Width of a panel, and the gaps around it, in units.
 PANEL, GAP = 344, 10
 #: Padding at the sides of a panel, and the height of its title.
 PADDING, TITLE = 12, 34
 #: Height of the head of a narrow and of a wide picture.
-HEADS = (88, 66)
+HEADS = (76, 66)
 #: Letters of the colours red, blue, yellow, green.
 LETTERS = "RBYG"
 #: The number of seats that have their own token.
@@ -109,8 +112,9 @@ class Sheet:
         state, seat: the position, and the seat that sees it; None: everything; PUBLIC: what everybody sees.
         asks: whether a page may ask why an action is illegal.
         legal: the actions that can be chosen: the legal ones for the seat to move and for None, none for another seat.
-        winners: the seats that won the game or share the win; none before its end.
+        winners: the seats that won the game or share the win; none before its end, nor at that of an earlier round.
         theme: the colours.
+        is_large: whether the left column is drawn larger.
 
     Raises ``ValueError`` unless ``size``, the width in pixels, is an integer from 240 to 4096; for an unknown theme.
     """
@@ -118,10 +122,12 @@ class Sheet:
     def __init__(self, state: GameState, seat: int | None, size: int, theme: str) -> None:
         self._size = check_integer("size", size, MIN_WIDTH, MAX_WIDTH, " (the width in pixels)")
         self.theme = THEMES[check_choice("theme", theme, tuple(THEMES))]
+        self.is_large = self._size >= LARGE_FROM
         self.state, self.seat = state, seat
         self.legal = state.legal_actions() if seat in (None, state.current_player) else []
         self.asks = seat not in (None, PUBLIC) and state.current_player >= 0
-        self.winners = winners_of(state)
+        has_rounds = "rounds_left" in (state.record.dtype.names or ())
+        self.winners = [] if has_rounds and state.record.rounds_left else winners_of(state)
         self._columns: tuple[list[tuple[float, str, str]], ...] = ([], [])
 
     # Parts of a panel.
@@ -203,6 +209,15 @@ class Sheet:
         drawn += svg.text(46, y + 11, " · ".join(notes), 12, self.theme.soft) if notes else ""
         return drawn, ", ".join([f"player_{seat}", *notes] + ["to move"] * turn)
 
+    def backs(self, count: int, x: float, y: float, height: float) -> str:
+        """A hand that the viewer does not see: ``count`` card backs, ``height`` units high."""
+        theme, width = self.theme, 0.7 * height
+        step = min(width - 1, (80 - width) / max(count - 1, 1))
+        return "".join(
+            svg.box(x + step * k, y, width, height, theme.back, radius=2, line=theme.panel)
+            for k in range(count)
+        )
+
     def waiting(self, y: float) -> str:
         """Whom the viewer is waiting for."""
         return svg.text(PADDING, y, f"Waiting for player_{self.state.current_player}.", fill=self.theme.soft)
@@ -225,6 +240,7 @@ class Sheet:
         """
         if column is None:
             heights = [sum(height + GAP for height, _, _ in panels) for panels in self._columns]
+            heights[0] *= LARGER if self.is_large else 1
             column = heights.index(min(heights))
         self._columns[column].append((height, content, label))
 
@@ -233,46 +249,56 @@ class Sheet:
 
         Args:
             note: the progress of the game.
-            line: who is to move and what to do; at the end the winners stand there instead.
+            line: who is to move and what to do; at the end of a game the winners stand there instead.
             describe: a sentence without a full stop for the last action: called with its seat, and its id or HIDDEN.
         """
         wide = self._size >= WIDE_FROM
-        columns = self._columns if wide else ([panel for column in self._columns for panel in column],)
-        width = GAP + len(columns) * (PANEL + GAP)
-        bottom = HEADS[wide] + max(sum(height + GAP for height, _, _ in panels) for panels in columns)
-        placed = []
-        for i, panels in enumerate(columns):
+        left, right = self._columns
+        columns = [panels for panels in (left, right) if panels] if wide else [left + right]
+        wide = len(columns) > 1  # a column alone fills the window as it is
+        scales = [LARGER if self.is_large and panels is not columns[-1] else 1 for panels in columns]
+        width = GAP + sum(scale * PANEL + GAP for scale in scales)
+        bottom = HEADS[wide] + max(
+            sum(scale * height + GAP for height, _, _ in panels)
+            for scale, panels in zip(scales, columns, strict=True)
+        )
+        placed, x = [], float(GAP)
+        for scale, panels in zip(scales, columns, strict=True):
             y = float(HEADS[wide])
             for k, (height, content, label) in enumerate(panels):
                 if k == len(panels) - 1:
-                    height = bottom - GAP - y  # the last one extends to the bottom of the other column
+                    height = (
+                        bottom - GAP - y
+                    ) / scale  # the last one extends to the bottom of the other column
                 ground = svg.box(0, 0, PANEL, height, self.theme.panel, radius=10, line=self.theme.line)
-                x = GAP + i * (PANEL + GAP)
-                placed.append(
-                    f'<g transform="translate({x} {number(y)})">{svg.group(ground + content, label)}</g>'
-                )
-                y += height + GAP
+                place = f"translate({number(x)} {number(y)})" + (f" scale({scale})" if scale > 1 else "")
+                placed.append(f'<g transform="{place}">{svg.group(ground + content, label)}</g>')
+                y += scale * height + GAP
+            x += scale * PANEL + GAP
         height = 2 * round(self._size * bottom / width / 2)  # even, as video formats need it
-        line = won_by(self.winners) if self.winners else line
+        if self.state.is_terminal():
+            line = won_by(self.winners) if self.winners else "The round is over"
         taken = last_action(self.state, self.seat)  # as the viewer saw it
         last = "" if taken is None else f"{describe(*taken)}."
         title = game_title(self.state.game.id)
         description = " ".join(words for words in (note + ".", line + ".", last) if words)
         return (
             f'<svg xmlns="http://www.w3.org/2000/svg" width="{self._size}" height="{height}" '
-            f'viewBox="0 0 {width} {number(bottom)}" role="group" aria-label="{escape(title)}" '
+            f'viewBox="0 0 {number(width)} {number(bottom)}" role="group" aria-label="{escape(title)}" '
             f'font-family="{escape(FONTS)}" fill="{self.theme.ink}">'
             f"<title>{escape(title)}</title><desc>{escape(description)}</desc>"
-            f'<rect x="-2" y="-2" width="{width + 4}" height="{number(bottom + 4)}" fill="{self.theme.page}"/>'
+            f'<rect x="-2" y="-2" width="{number(width + 4)}" height="{number(bottom + 4)}" fill="{self.theme.page}"/>'
             f"{self._head(wide, width, title, note, line, last)}{''.join(placed)}</svg>"
         )
 
     def _head(self, wide: bool, width: float, title: str, note: str, line: str, last: str) -> str:
         soft, left, right = self.theme.soft, GAP + 4, width - GAP - 4
-        words = svg.text(left, 20, title, 18, bold=True) + svg.text(right, 20, note, 13, soft, anchor="end")
+        y = 47 if wide else 41
+        words = svg.text(left, y - 27, title, 18, bold=True)
+        words += svg.text(right, y - 27, note, 13, soft, anchor="end")
         has_token = self.state.current_player in range(MAX_SEATS)
-        words += self.token(self.state.current_player, left + 11, 47, 11) if has_token else ""
-        words += svg.text(left + (30 if has_token else 0), 47, line, 15, bold=True)
+        words += self.token(self.state.current_player, left + 11, y, 11) if has_token else ""
+        words += svg.text(left + (30 if has_token else 0), y, line, 15, bold=True)
         return words + (
-            svg.text(right, 47, last, 13, soft, anchor="end") if wide else svg.text(left, 73, last, 13, soft)
+            svg.text(right, 47, last, 13, soft, anchor="end") if wide else svg.text(left, 64, last, 13, soft)
         )

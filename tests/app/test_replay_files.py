@@ -84,7 +84,7 @@ def test_a_page_holds_each_picture_of_every_view_theme_and_layout(
     record = read_record(saved)
     assert len(messages["views"]) == 3
     for seat, view in zip((None, 0, 1), messages["views"], strict=True):
-        assert view["pictures"].keys() == {"light-720", "light-360", "dark-720", "dark-360"}
+        assert view["pictures"].keys() == {"light-1000", "light-360", "dark-1000", "dark-360"}
         for number in range(len(record.actions) + 1):
             state = RecordedGame(record).shown(number)
             for name, pictures in view["pictures"].items():

@@ -38,13 +38,10 @@ def test_the_players_say_tricks_bid_group_and_lost_x_tokens() -> None:
     assert "player_1, you, 0 tricks won, bid 0, largest group 1, may declare red yellow green" in labels(
         state, 1
     )
-    assert "player_2, to move, 1 tricks won, bid 2, largest group 1, may declare red yellow green" in labels(
-        state, 1
-    )
-    assert (
-        "player_0, starts, 0 tricks won, bid 1, largest group 1, may declare red blue yellow green"
-        in labels(state, 1)
-    )
+    told = "player_2, to move, 1 tricks won, bid 2, 3 cards in hand, largest group 1, may declare red yellow green"
+    assert told in labels(state, 1)
+    told = "player_0, starts, 0 tricks won, bid 1, 3 cards in hand, largest group 1, may declare red blue yellow green"
+    assert told in labels(state, 1)
 
 
 def test_own_largest_group_is_outlined_and_only_the_own_one() -> None:

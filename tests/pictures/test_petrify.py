@@ -3,8 +3,9 @@
 import numpy as np
 import pytest
 
-from catbox_env import make_game
+from catbox_env import GameState, make_game
 from catbox_env.games.petrify.show import View
+from catbox_env.pictures.sheet import THEMES
 from tests.petrify.positions import play, start
 from tests.pictures.checks import labels, texts
 
@@ -36,6 +37,30 @@ def test_the_players_say_where_they_stand_how_far_they_walk_and_who_is_petrified
     loser = state.returns().index(-1.0)
     assert f"player_{loser}: petrified, place 2" in labels(state)
     assert f"player_{1 - loser} wins" in texts(state)
+
+
+def test_tiles_that_can_be_chosen_stand_out_and_petrified_pawns_keep_their_colour() -> None:
+    state = start(["1 1 1 1", "1 1 1 1", "1 1 1 1", "1 1 1 1"], [(0, 0), (0, 3), (3, 3)])
+    theme = THEMES["light"]
+    fills = {label: _cell(state, label) for label in ("b1 1.1", "c1 1.1")}
+    assert fills["b1 1.1"].count(theme.face) == 1, "player_0 may go there"
+    assert fills["c1 1.1"].count(theme.face) == 0
+    while not any(place > 0 for place in View(state.game.rules, state.record).places):
+        state.apply_action(state.legal_actions()[0])
+    view = View(state.game.rules, state.record)
+    out = next(seat for seat, place in enumerate(view.places) if place > 0)
+    cell = view.rules.cell_name(view.positions[out])
+    label = next(label for label in labels(state) if label.startswith(f"{cell} "))
+    assert theme.seats[out] in _cell(state, label)
+
+
+def _cell(state: GameState, label: str) -> str:
+    """The elements of the cell with this label."""
+    return (
+        state.game.render_svg(state, state.current_player)
+        .partition(f'aria-label="{label}"')[2]
+        .partition('role="img"')[0]
+    )
 
 
 def test_a_player_on_a_teleport_is_told_where_it_may_come_out() -> None:

@@ -102,7 +102,7 @@ def test_a_batch_draws_its_games() -> None:
         vec.get_state(3)
 
 
-@pytest.mark.parametrize("size", [240, 559, 560, 4096])
+@pytest.mark.parametrize("size", [240, 559, 560, 960, 4096])
 def test_a_picture_has_the_width_that_was_asked_for_and_text_that_can_be_read(size: int) -> None:
     """No letter is smaller than 11 pixels at 360 pixels, nor where two columns have room."""
     for name in ("cat_in_the_box_trick", "cat_te_follow", "petrify_tiles"):
@@ -116,6 +116,16 @@ def test_a_picture_has_the_width_that_was_asked_for_and_text_that_can_be_read(si
         smallest = min(float(text.attrib["font-size"]) for text in root.iter(f"{{{SVG}}}text"))
         if size >= 360:
             assert smallest * size / width >= (9 if 560 <= size < 640 else 11)
+
+
+def test_a_large_picture_has_a_larger_left_column_with_the_hand_in_it() -> None:
+    for name, left in (("cat_in_the_box_trick", ["research board"]), ("cat_te_follow", ["tricks", "hand"])):
+        game_id, options, seed, moves, *_ = PICTURES[name]
+        state = position(game_id, options, seed, moves)
+        for size, larger in ((959, []), (960, left)):
+            root = ElementTree.fromstring(state.game.render_svg(state, None, size))
+            scaled = [part for part in root if "scale(1.5)" in part.get("transform", "")]
+            assert [part[0].get("aria-label") for part in scaled] == larger
 
 
 @pytest.mark.parametrize("name", PICTURES)

@@ -89,8 +89,25 @@ def play_to_the_end(page: Page) -> int:
     return actions
 
 
+def play_to_the_end_of_a_round(page: Page) -> None:
+    """Clicks on the last legal action in the picture until a round, but not the game, is over."""
+    wait_for_turn(page)
+    while page.locator(".table").get_attribute("data-waits") != "next":
+        assert not is_over(page)
+        before = number(page)
+        cards(page).last.click()
+        page.wait_for_function(
+            _SETTLED.replace('"over"', '"over" || waits === "next"'), arg=before, timeout=COMPILING
+        )
+
+
+def open_more(page: Page) -> None:
+    """Shows what else can be done at the end of a game."""
+    page.locator(".round-end summary").click()
+
+
 def expect_end(page: Page, players: int) -> None:
-    """The end of the game is told with a sum for every seat."""
+    """The end of the game is told in a table with a row for every seat."""
     end = page.get_by_role("region", name="End of the round")
     expect(end).to_be_visible()
-    expect(end.locator(".scores > li")).to_have_count(players)
+    expect(end.locator(".result-table tbody tr")).to_have_count(players)

@@ -36,5 +36,5 @@ def test_table(new_page: NewPage, width: int, theme: str, title: str, players: i
     assert play_to_the_end(page) > 1
     expect_end(page, players)
     assert cards(page).count() == 0
-    expect(page.get_by_role("log")).to_contain_text("Normal 1")
+    expect(page.locator(".log-list")).to_contain_text("Luna")
     expect_accessible(page)

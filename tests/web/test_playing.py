@@ -13,6 +13,7 @@ from tests.web.table import (
     expect_end,
     is_over,
     number,
+    open_more,
     open_table,
     play,
     play_to_the_end,
@@ -113,6 +114,7 @@ def test_a_phone(new_page: NewPage, title: str, players: int) -> None:
     page = new_page(360, 740)
     _expect_phone(page)
     open_table(page, title, players)
+    unfold(page)
     for _ in range(3):
         at = number(page)
         buttons(page).last.click()
@@ -127,6 +129,7 @@ def test_a_phone(new_page: NewPage, title: str, players: int) -> None:
 def test_what_is_smaller_than_a_finger_is_tapped_twice(new_page: NewPage) -> None:
     page = new_page(360, 740, touch=True)
     open_table(page, "Cat in the Box", 5)
+    unfold(page)
     while page.locator(".picture [data-leads]").count() == 0:
         at = number(page)
         buttons(page).first.tap()
@@ -249,6 +252,7 @@ def test_the_end_of_a_game_leads_to_its_review(new_page: NewPage) -> None:
         expect(page.locator(".table")).to_have_attribute("data-number", str(number))
     page.get_by_role("button", name="Back to the table").click()
     expect(page.locator(".table.play .status")).to_have_text("The game is over")
+    open_more(page)
     page.get_by_role("button", name="Watch this game").click()
     page.get_by_role("button", name="Forward").click()
     page.get_by_role("button", name="Play on from here").click()

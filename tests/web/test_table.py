@@ -15,9 +15,11 @@ from tests.web.table import (
     cards,
     is_over,
     number,
+    open_more,
     open_table,
     play,
     play_to_the_end,
+    play_to_the_end_of_a_round,
     unfold,
     wait_for_turn,
 )
@@ -55,37 +57,21 @@ def test_a_match_shows_its_rounds_and_the_end_all_hands(new_page: NewPage) -> No
     page.locator(".lobby .rules > summary").click()
     page.get_by_label("Rounds").select_option("2")
     open_table(page, "Cat in the Box", 3)
-    rounds, hands = (
-        page.locator(".rounds tbody tr"),
-        page.locator(".picture [aria-label^='your hand'], .picture [aria-label^='hand of ']"),
-    )
-    expect(page.locator(".rounds")).to_be_hidden()
-    while rounds.count() == 0 and not is_over(page):
-        play(page)
-    expect(rounds).to_have_count(1)
+    hands = page.locator(".picture [aria-label^='your hand'], .picture [aria-label^='hand of ']")
+    play_to_the_end_of_a_round(page)
     expect(hands).to_have_count(1)
+    column = (
+        "rows => rows.map(row => Number(row.cells[row.cells.length - 2].innerText.replace('\u2212', '-')))"
+    )
+    first = page.locator(".result-table tbody tr").evaluate_all(column)
     play_to_the_end(page)
-    expect(rounds).to_have_count(2)
-    columns = [
-        row.locator("td").all_inner_texts() for row in (*rounds.all(), page.locator(".rounds tfoot tr"))
-    ]
-    first, second, total = ([int(one.replace("\u2212", "-")) for one in row] for row in columns)
-    assert [a + b for a, b in zip(first, second, strict=True)] == total
+    rows = [row.locator("td").all_inner_texts() for row in page.locator(".result-table tbody tr").all()]
+    points = [[int(one.replace("\u2212", "-")) for one in row] for row in rows]
+    assert [row[0] for row in points] == first
+    assert all(row[0] + row[1] == row[2] for row in points)
+    assert page.locator(".result-table .winner").count() >= 1
     expect(hands).to_have_count(3)
     expect_accessible(page)
-
-
-def test_on_a_phone_the_rounds_are_above_the_board_until_the_next_action(new_page: NewPage) -> None:
-    page = new_page(width=390, height=844)
-    page.locator(".lobby .rules > summary").click()
-    page.get_by_label("Rounds").select_option("2")
-    open_table(page, "Cat in the Box", 3)
-    while page.locator(".rounds tbody tr").count() == 0:
-        play(page)
-    expect(page.locator(".centre > .rounds")).to_be_visible()
-    play(page)
-    expect(page.locator(".centre > .rounds")).to_have_count(0)
-    expect(page.locator(".side > .rounds")).to_be_visible()
 
 
 def test_the_coach_says_when_there_is_nothing_to_choose(new_page: NewPage) -> None:
@@ -167,6 +153,7 @@ def test_a_saved_game_is_watched_from_every_seat(new_page: NewPage, tmp_path: Pa
     play_to_the_end(page)
     assert is_over(page)
     with page.expect_download() as download:
+        open_more(page)
         page.get_by_role("button", name="Save the game").click()
     file = tmp_path / download.value.suggested_filename
     download.value.save_as(file)
@@ -176,7 +163,7 @@ def test_a_saved_game_is_watched_from_every_seat(new_page: NewPage, tmp_path: Pa
     page.get_by_label("File of games").set_input_files(file)
     table, slider = page.locator(".table.replay"), page.get_by_label("Action", exact=True)
     expect(table).to_have_attribute("data-number", "0")
-    expect(page.locator(".picture [aria-label^='hand of Normal 1']")).to_be_visible()
+    expect(page.locator(".picture [aria-label^='hand of Luna']")).to_be_visible()
     slider.fill(str(played))
     expect(table).to_have_attribute("data-number", str(played))
     slider.press("ArrowLeft")
@@ -187,8 +174,8 @@ def test_a_saved_game_is_watched_from_every_seat(new_page: NewPage, tmp_path: Pa
     expect(page.locator(".log .now")).to_have_count(1)
     expect_accessible(page)
     page.get_by_label("Seen by").select_option("2")
-    expect(page.locator(".picture [aria-label^='hand of Normal 1']")).to_have_count(0)
-    expect(page.locator(".picture [aria-label^='hand of Normal 2']")).to_be_visible()
+    expect(page.locator(".picture [aria-label^='hand of Luna']")).to_have_count(0)
+    expect(page.locator(".picture [aria-label^='hand of Tom']")).to_be_visible()
     page.get_by_role("button", name="Play", exact=True).click()
     expect(table).to_have_attribute("data-number", "3")
     page.get_by_role("button", name="Pause", exact=True).click()
@@ -199,11 +186,12 @@ def test_a_finished_game_is_watched_with_one_click(new_page: NewPage) -> None:
     page = new_page()
     open_table(page, "Petrify", 2)
     play_to_the_end(page)
+    open_more(page)
     page.get_by_role("button", name="Watch this game").click()
     expect(page.locator(".table.replay")).to_be_visible()
     expect(page.get_by_label("Action", exact=True)).to_have_value("0")
     page.reload()
-    expect(page.get_by_role("button", name="Watch this game")).to_be_visible()
+    expect(page.get_by_role("button", name="Rematch")).to_be_visible()
 
 
 def test_who_has_no_name_is_you(new_page: NewPage) -> None:

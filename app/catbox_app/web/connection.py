@@ -42,7 +42,7 @@ LONGEST_FILE = 4 << 20
 #: What a page can ask for; the method of the same name, with an underscore, handles each.
 KINDS = (
     "lobby", "open", "join", "act", "undo", "again", "name", "pace", "coach", "view", "save", "replay", "step",
-    "review", "host", "advise",
+    "review", "host", "advise", "next",
 )  # fmt: skip
 #: The longest name of a person.
 LONGEST_NAME = 20
@@ -167,6 +167,10 @@ class Connection:
         if self._table is not None and self._viewer.seat is not None:
             self._table.rename(self._viewer, name)
         self._viewer.name = name
+
+    def _next(self, message: Message) -> None:
+        table, _ = self._seat()
+        table.go_on()
 
     def _pace(self, message: Message) -> None:
         table, _ = self._seat()

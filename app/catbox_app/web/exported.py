@@ -24,7 +24,7 @@ from catbox_app.web.recording import Recording
 from catbox_env.pictures.sheet import THEMES
 
 #: Widths of pictures that the page requests (static/picture.js).
-SIZES = (720, 360)
+SIZES = (1000, 360)
 #: An element's tag and the text after it.
 _PART = re.compile(r"[^<]*<[^>]*>[^<]*")
 _IMPORT = re.compile(r'^import \{[^}]*\} from "\./(\w+\.js)";\n', re.MULTILINE)

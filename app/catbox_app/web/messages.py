@@ -112,7 +112,9 @@ def position(state: GameState, number: int, seat: int | None, theme: str, size: 
 def events(number: int, told: Iterable[Event], names: Sequence[str]) -> Message:
     """What action ``number``, counted from 1, did."""
     lines = [
-        {"text": with_names(event.text, names), "kind": event.kind, "seat": event.seat} for event in told
+        {"text": with_names(event.text, names), "kind": event.kind, "seat": event.seat}
+        | ({"data": event.data} if event.kind == "score" else {})
+        for event in told
     ]
     return {"type": "events", "number": number, "lines": lines}
 

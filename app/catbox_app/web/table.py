@@ -15,12 +15,16 @@ from catbox_app.web.coach import Job, Viewer
 from catbox_app.web.messages import Failed, Message, Refused, events, failed, joined, position, told_seed
 from catbox_env import Game
 from catbox_env.core.checks import PUBLIC
-from catbox_env.core.show import explain_refusal
+from catbox_env.core.show import explain_refusal, last_position
 
 #: What stands for a person among the specs of the seats.
 PERSON = "person"
 #: The longest pause between two actions of agents, in seconds.
 LONGEST_PAUSE = 10.0
+#: What pages call the agents, by seat (static/cats.js).
+CATS = ("Mochi", "Luna", "Tom", "Nala", "Felix", "Pixel")
+#: How long the last board of a round is shown, in seconds, and so many times the pause between two actions.
+SHOWN, SHOWN_PAUSES = 2.0, 4
 #: How many of the last actions are sent again to a page that comes back.
 TOLD_AGAIN = 200
 #: The most pages that watch a table.
@@ -145,7 +149,7 @@ class Table:
         """Whether a seat other than ``own`` is called ``name``."""
         others = {seat["seat"]: seat["name"] for seat in self.people()["seats"] if seat["seat"] != own}
         taken = [name.removeprefix("=") for name in others.values()]
-        taken += [f"{name.partition(':')[0]} {seat}" for seat, name in others.items()]  # as pages call agents
+        taken += [CATS[seat % len(CATS)] for seat in others if self.keys[seat] is None]
         return name != "" and name.casefold() in map(str.casefold, taken)
 
     def leave(self, viewer: Viewer) -> None:
@@ -238,6 +242,11 @@ class Table:
         self._paused_until += seconds - self.pace
         self.pace = seconds
 
+    def go_on(self) -> None:
+        """The person alone with agents has seen the last board of a round."""
+        if self.is_for_one and self._round_ended:
+            self._paused_until = min(self._paused_until, self._clock() + self.pace)
+
     def record(self) -> Message:
         """The game as a file of records. Raises `Refused` before its end, because the file holds everybody's cards."""
         if not self.match.is_over:
@@ -297,15 +306,32 @@ class Table:
         else:
             message["waits_for"] = "agent"
         message["can_undo"] = self.is_for_one and seat in match.movers
+        message["ended"] = self._last_board(viewer, seen_by) if self._round_ended else None
         viewer.send(message)
         is_advised = self.allows_coach and to_move == seat
         viewer.coach.ask(match.state if is_advised else None, len(match.actions))
+
+    @property
+    def _round_ended(self) -> bool:
+        """Whether the last action ended a round, and another has begun."""
+        return self.match.state.round_ended and not self.match.is_over
+
+    @property
+    def _seconds_shown(self) -> float:
+        return SHOWN + SHOWN_PAUSES * self.pace
+
+    def _last_board(self, viewer: Viewer, seat: int | None) -> Message:
+        """The end of the round that has just ended, and how many seconds to show it."""
+        match = self.match
+        board = last_position(match.states[-2], match.actions[-1], match.state)
+        svg = self.game.render_svg(board, seat, viewer.size, viewer.theme)
+        return {"svg": svg, "seconds": self._seconds_shown}
 
     def _changed(self) -> None:
         self.changes += 1
         self.trouble = None
         self.used = self._clock()
-        self._paused_until = self.used + self.pace
+        self._paused_until = self.used + (self._seconds_shown if self._round_ended else self.pace)
 
     def _rearranged(self) -> None:
         """Tell everybody who plays now, and what the host has decided."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import sys
 from typing import Any
 
@@ -9,8 +10,11 @@ import pytest
 
 import catbox_env
 from catbox_agents import Agent
+from catbox_app.web import STATIC
+from catbox_app.web.table import CATS
 from catbox_app.web.tables import MAX_OF_A_PAGE, Tables
-from tests.app.web.page import Clock, Page
+from catbox_env.core.show import last_position
+from tests.app.web.page import TINY, Clock, Page
 
 
 class Broken(Agent):
@@ -83,6 +87,33 @@ def test_agents_wait_their_pace_and_for_somebody_to_sit_there() -> None:
     assert tables.seconds_to_wait() == 0.5
     page.connection.close()
     assert tables.seconds_to_wait() is None
+
+
+def test_the_last_board_of_a_round_is_shown_while_agents_wait() -> None:
+    clock = Clock()
+    tables = Tables(clock=clock)
+    page = Page(tables)
+    page.sit("person", "random", seed=2, pace=3, rules={**TINY, "rounds": 2})
+    (table,) = tables
+    while not table.match.state.round_ended:
+        assert page.position["ended"] is None
+        clock.now += 3
+        page.play(1)
+    assert page.position["waits_for"] == "agent"
+    board = last_position(table.match.states[-2], table.match.actions[-1], table.match.state)
+    svg = table.game.render_svg(board, 0)
+    assert page.position["ended"] == {"svg": svg, "seconds": 14}
+    assert "The round is over." in svg, "nobody has won the game"
+    scores = [line["data"]["score"] for line in page.last("events")["lines"] if line["kind"] == "score"]
+    assert scores == page.position["rounds"][0]
+    assert tables.seconds_to_wait() == 14
+    page.send("next")
+    assert tables.seconds_to_wait() == 3
+    clock.now += 3
+    tables.run_due()
+    assert page.position["ended"] is None
+    page.send("next")  # of no effect now
+    assert not page.all("failed")
 
 
 def test_taking_back_leads_to_the_last_own_decision_and_the_same_agents_move_follows(page: Page) -> None:
@@ -259,6 +290,10 @@ def test_people_say_what_they_are_called_and_keep_it_when_they_come_back(page: P
     assert bob == {"seat": 0, "name": "=Bob", "present": False, "stand_in": False}
     for name in ("x" * 21, 5, None):
         assert other.send("name", name=name)[0]["type"] == "failed"
+    (answer,) = other.send("name", name="tom")
+    assert answer["text"] == "Somebody at this table is called tom already: choose another name.", "the agent"
+    cats = (STATIC / "cats.js").read_text(encoding="utf-8")
+    assert json.dumps(CATS).strip("[]") in cats
     other.send("name", name="")
     assert other.last("people")["seats"][1]["name"] == "person"
     other.send("name", name="\n")

@@ -1,10 +1,10 @@
 // The legal actions as buttons, with the coach's value of each.
 
-import {element, wide} from "./dom.js";
+import {element} from "./dom.js";
 
 /**
- * The list; calls `act(action)` with the chosen action. It is one Tab stop; arrow keys move inside. On a wide page it is
- * folded until the user, or `unfold()`, opens it. If `act` is null, nothing can be chosen: the list of a recorded game.
+ * The list; calls `act(action)` with the chosen action. It is one Tab stop; arrow keys move inside. It is folded until the
+ * user, or `unfold()`, opens it. If `act` is null, nothing can be chosen: the list of a recorded game.
  * `show(legal, taken)` marks `taken`, if given.
  */
 export function createActions(act) {
@@ -13,14 +13,8 @@ export function createActions(act) {
   let chosen = false; // whether it was opened or folded on purpose
   const summary = element("summary", {onclick: () => (chosen = true)}, "All legal actions");
   const fold = element("details", {class: "fold"}, summary, list);
-  wide.addEventListener("change", foldIfWide);
-  foldIfWide();
 
   return {node: act === null ? list : fold, show, showValues, focus, unfold};
-
-  function foldIfWide() {
-    if (!chosen) fold.open = !wide.matches;
-  }
 
   function unfold() {
     fold.open = chosen = true;

@@ -1,8 +1,9 @@
 // The front end: lobby, table and replay, driven by the messages of docs/protocol.md.
 // It knows no game's rules: pictures, events and legal actions all come from the table.
 
-import {element, pushButton, shape} from "./dom.js";
 import {createAdviser} from "./advise.js";
+import {logo} from "./cats.js";
+import {element, pushButton} from "./dom.js";
 import {createLobby} from "./lobby.js";
 import {keepInThisTab, keepSetting, ofThisTab, preferredTheme, setting} from "./settings.js";
 import {sizeFor} from "./picture.js";
@@ -48,7 +49,7 @@ export function start(root, transport, {links = false, lobby = true} = {}) {
     element(
       "header",
       {class: "bar"},
-      element("span", {class: "brand"}, mark(), "catbox"),
+      element("span", {class: "brand"}, logo(), "catbox"),
       title,
       element("span", {class: "tools"}, themeButton, leaveButton),
     ),
@@ -106,6 +107,7 @@ export function start(root, transport, {links = false, lobby = true} = {}) {
   // Opens a table where this page takes `seat`.
   function open(message, seat) {
     opening = {message, seat};
+    hideBanner();
     send(message);
   }
 
@@ -160,7 +162,7 @@ export function start(root, transport, {links = false, lobby = true} = {}) {
       replay = null;
       if (advises) showLobby();
       advises = false;
-      showBanner(message.text);
+      showBanner(lobbyScreen?.pointOut(message.text) ?? message.text);
     }
   }
 
@@ -191,6 +193,7 @@ export function start(root, transport, {links = false, lobby = true} = {}) {
       const send = joined.mode === "advise" ? {send: adviser.send} : {};
       table = createTable(Object.assign(Object.create(frame), send), joined.mode);
       main.replaceChildren(table.node);
+      scrollTo(0, 0); // the lobby may have been scrolled
       if (document.activeElement === document.body) main.focus({preventScroll: true});
     }
     title.textContent = joined.title;
@@ -264,7 +267,6 @@ export function start(root, transport, {links = false, lobby = true} = {}) {
     banner.replaceChildren(element("p", {}, text), ...buttons);
     if (buttons.length === 0) banner.append(pushButton("Close", hideBanner, {class: "quiet"}));
     banner.hidden = false;
-    if (table === null) scrollTo(0, 0); // the form may be longer than the screen
   }
 
   function hideBanner() {
@@ -304,12 +306,4 @@ function turned(seats, seat) {
   if (people !== 1) return seats;
   const shift = seat - seats.indexOf("person") + seats.length;
   return seats.map((_, i) => seats[(i - shift + 2 * seats.length) % seats.length]);
-}
-
-// The logo: a cat in a box.
-function mark() {
-  const drawing = shape("svg", {viewBox: "0 0 32 32", "aria-hidden": "true"});
-  const d = "M8 14V4l6 5h4l6-5v10h1a3 3 0 0 1 3 3v9a3 3 0 0 1-3 3H7a3 3 0 0 1-3-3v-9a3 3 0 0 1 3-3z";
-  drawing.append(shape("path", {d, fill: "currentColor"}));
-  return drawing;
 }

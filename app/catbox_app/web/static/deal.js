@@ -3,6 +3,7 @@
 import {copyText, element, labelled, panel, pushButton} from "./dom.js";
 import {paceChoice} from "./lobby.js";
 import {keepSetting, setting} from "./settings.js";
+import {playSound} from "./sounds.js";
 
 const AGAIN = [
   ["new", "New deal"],
@@ -29,6 +30,13 @@ export function createDeal(send, playing, watch) {
     type: "checkbox", checked: setting("motion", "on") === "on",
     onchange: () => keepSetting("motion", motion.checked ? "on" : "off"),
   });
+  const sound = element("input", {
+    type: "checkbox", checked: setting("sound", "off") === "on",
+    onchange: () => {
+      keepSetting("sound", sound.checked ? "on" : "off");
+      playSound("card");
+    },
+  });
   const rules = element("pre", {class: "rules-text"});
   const rulesPart = element("details", {}, element("summary", {}, "Rules in short"), rules);
   const commandPart = element(
@@ -44,6 +52,7 @@ export function createDeal(send, playing, watch) {
     again,
     pacePart,
     labelled("Pictures move", motion),
+    labelled("Sounds", sound),
     commandPart,
     rulesPart,
   );
@@ -104,7 +113,11 @@ export function createDeal(send, playing, watch) {
 
   function buttonsAtTheEnd() {
     const watchIt = (how) => () => (watched = send({type: "save"}) ? how : "");
-    return [...buttonsAgain(), pushButton("Review", watchIt("review")), pushButton("Watch this game", watchIt("watch")), pushButton("Save the game", () => send({type: "save"}))];
+    const [rematch, ...others] = buttonsAgain();
+    rematch.textContent = "Rematch";
+    others.push(pushButton("Watch this game", watchIt("watch")), pushButton("Save the game", () => send({type: "save"})));
+    const more = element("details", {}, element("summary", {}, "More"), element("div", {class: "row"}, ...others));
+    return [rematch, pushButton("Review", watchIt("review")), more];
   }
 
   // The file of the game: watched if that was asked for, else saved.

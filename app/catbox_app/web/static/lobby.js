@@ -1,5 +1,6 @@
 // The lobby: choose a game and who sits at the table, and open it; or open a file to watch.
 
+import {catFace, logo} from "./cats.js";
 import {element, labelled, newId, panel, pushButton, seatToken, selection} from "./dom.js";
 import {calledAt} from "./names.js";
 import {createRules} from "./rules.js";
@@ -32,7 +33,7 @@ export function paceChoice(onchange = () => {}) {
 export function createLobby(frame) {
   const node = element("form", {class: "lobby", onsubmit: open});
   const pace = paceChoice();
-  const seed = element("input", {type: "text", inputmode: "numeric", pattern: "[0-9]{1,18}", autocomplete: "off"});
+  const seed = element("input", {type: "text", inputmode: "numeric", pattern: "[0-9]{1,18}", title: "A whole number of up to 18 digits", autocomplete: "off"});
   const file = element("input", {type: "file", accept: ".jsonl,.json,.txt", onchange: watch});
   const tooLarge = element("p", {role: "alert", hidden: true}, "This file is larger than 4 MB: show it with  catbox replay FILE --web");
   const games = element("div", {class: "games"});
@@ -66,7 +67,7 @@ export function createLobby(frame) {
 
   node.append(
     yours,
-    element("h1", {}, "Open a table"),
+    element("h1", {}, logo(), "Open a table"),
     chooser("Game", games),
     element(
       "div",
@@ -103,7 +104,7 @@ export function createLobby(frame) {
     ),
   );
 
-  return {node, show};
+  return {node, show, pointOut: rules.pointOut};
 
   function show(message) {
     lobby = message;
@@ -197,7 +198,8 @@ export function createLobby(frame) {
     seats.replaceChildren(
       ...occupants.map((spec, seat) => {
         const field = selection(occupantOptions(), spec, (value) => seatTaken(seat, value));
-        return element("li", {}, seatToken(seat), labelled(`Seat ${seat}`, field));
+        const face = spec === YOU || spec === PERSON ? logo() : catFace(seat);
+        return element("li", {}, seatToken(seat), face, labelled(`Seat ${seat}`, field));
       }),
     );
     const opponents = occupants.filter((spec) => spec !== YOU);

@@ -1,6 +1,7 @@
 // What happened: the events of all actions, as this seat sees them.
 
-import {element, panel, pushButton, seatToken, withMinus} from "./dom.js";
+import {logo} from "./cats.js";
+import {element, newId, pushButton, seatToken, wide, withMinus} from "./dom.js";
 
 const STRONG = new Set([
   "trick_won", "paradox", "round_end", "game_end", "round_begin", "eliminated", "petrified", "x_token_lost", "claim",
@@ -10,7 +11,8 @@ const OF_THE_END = new Set(["paradox", "paradox_card", "round_end", "score", "ha
 /** The log; `names`: see names.js; `go(number)`, if given, makes each action a button that goes to the position after it. */
 export function createLog(names, go = null) {
   const list = element("div", {class: "log-list", role: "log", "aria-label": "What happened", tabindex: 0});
-  const node = panel("What happened", "log", list);
+  const heading = element("h2", {id: newId("heading")}, "What happened");
+  const node = element("details", {class: "panel log", open: wide.matches}, element("summary", {}, heading), list);
 
   return {node, add, clear, markUntil, latest, told};
 
@@ -72,11 +74,10 @@ function eventLine({text, kind, seat}, names) {
 export function createSummary(names) {
   const title = element("h2", {});
   const outcome = element("p", {class: "result"});
-  const scores = element("ul", {class: "scores"});
+  const scores = element("div", {class: "scores"});
   const more = element("ul", {class: "more"});
   const buttons = element("div", {class: "row"});
-  const close = pushButton("Close", hide, {class: "quiet close"});
-  const node = element("section", {class: "panel round-end", hidden: true, tabindex: -1}, close, title, outcome, scores, more, buttons);
+  const node = element("section", {class: "panel round-end", hidden: true, tabindex: -1}, logo(), title, outcome, scores, buttons, more);
   node.setAttribute("aria-label", "End of the round");
 
   return {node, show, hide};
@@ -89,20 +90,19 @@ export function createSummary(names) {
     return eventLine(line, names);
   }
 
-  // `place`: how this seat finished, at the end of a game.
-  function show(lines, over, place, ...children) {
+  // `place`: how this seat finished, at the end of a game; `table`: the points (rounds.js).
+  function show(lines, over, place, table, ...children) {
     const told = lines.filter((line) => OF_THE_END.has(line.kind));
     const result = told.find((line) => line.kind === "game_end");
     const shown = result ?? told.find((line) => line.kind === "round_end") ?? told[0];
     const words = shown === undefined ? "The game is over" : sentence(names.within(shown.text));
     title.textContent = place === "" ? words : place;
     outcome.textContent = place === "" ? "" : `${words}.`;
-    scores.replaceChildren(...told.filter((line) => line.kind === "score").map(inWords));
+    scores.replaceChildren(table);
     // When the game is over, the picture has the hands.
     const left = told.filter((line) => line !== shown && line.kind !== "score" && !(over && line.kind === "hand"));
     more.replaceChildren(...left.map(inWords));
     buttons.replaceChildren(...children);
-    close.hidden = over;
     node.hidden = false;
   }
 }

@@ -1,4 +1,7 @@
-// The names of the players: people choose theirs; agents are named by their kind and the number of their seat.
+// The names of the players: people choose theirs; agents are cats, one for each seat, beside the kind of the agent.
+
+import {catFace, catName} from "./cats.js";
+import {shape} from "./dom.js";
 
 // Letters of a name that fit into a sentence of a picture.
 const ROOM = 12;
@@ -7,6 +10,9 @@ const WIDER = 1.05;
 const SMALLEST = 0.7;
 // So far above the middle of its row is a name with a note below it.
 const NAME_ABOVE = 8;
+// Where the names of the rows of a picture begin, and the size of a face there.
+const NAME_AT = "46";
+const FACE = 22;
 const KINDS = ["zoo", "search", "ismcts", "pimc", "heuristic"];
 // The verbs whose second person is not the third without its "s".
 const SECOND_PERSON = {does: "do", has: "have", is: "are", passes: "pass"};
@@ -14,20 +20,27 @@ const SUITS = {S: "\u2660", H: "\u2665", D: "\u2666", C: "\u2663"};
 
 /**
  * The names of a table: `set(names, own)` takes those of a message and the seat of this page, if it has one; `of(seat)` is
- * one, `within(text)` inserts them into a text, `inPicture(svg)` into a picture, where a line such as "player_0 bids" is
- * "You bid" for the own seat.
+ * one, `face(seat)` and `kind(seat)` the face and the kind of an agent (null of a person), `within(text)` inserts the
+ * names into a text, `inPicture(svg)` names and faces into a picture, where a line such as "player_0 bids" is "You bid"
+ * for the own seat.
  */
 export function createNames() {
   let shown = [];
+  let kinds = [];
   let own = null; // the seat of this page
   let unnamed = false; // whether its player has no name, and is "you"
 
-  return {set, of, within, inPicture};
+  return {set, of, face, kind: (seat) => kinds[seat] ?? null, within, inPicture};
 
   function set(names, seat = null) {
     own = seat;
     unnamed = own !== null && ["you", "person"].includes(names[own]);
     shown = names.map((name, at) => (unnamed && at === own ? "You" : calledAt(name, at)));
+    kinds = names.map(kindOf);
+  }
+
+  function face(seat) {
+    return (kinds[seat] ?? null) === null ? null : catFace(seat);
   }
 
   function of(seat) {
@@ -60,8 +73,8 @@ export function createNames() {
       .replace(new RegExp(`(h)and of ${seat}`, "i"), (_, h) => `${h === "H" ? "Your" : "your"} hand`)
       .replace(new RegExp(`(?:the )?paradox of ${seat}`), "your paradox")
       .replace(
-        new RegExp(`(^|\\. )${seat} (\\w+)(.*)$`),
-        (_, before, verb, rest) => `${before}You ${secondPerson(verb)}${alsoSecond(rest)}`,
+        new RegExp(`(^|[.,] )${seat} (\\w+)(.*)$`),
+        (_, before, verb, rest) => `${before}${before === ", " ? "you" : "You"} ${secondPerson(verb)}${alsoSecond(rest)}`,
       );
   }
 
@@ -82,6 +95,20 @@ export function createNames() {
     for (const node of svg.querySelectorAll("[aria-label*='player_']")) {
       node.setAttribute("aria-label", within(node.getAttribute("aria-label")));
     }
+    for (const token of svg.querySelectorAll("[data-key^=seat-]")) addFace(token);
+  }
+
+  // The face comes between the token of a row and its name.
+  function addFace(token) {
+    const cat = face(Number(token.dataset.key.slice("seat-".length)));
+    if (cat === null) return;
+    const words = [...token.parentNode.querySelectorAll(":scope > text")].filter((one) => one.getAttribute("x") === NAME_AT);
+    const y = token.firstElementChild.getAttribute("transform").match(/ ([\d.]+)\)/)[1];
+    const place = `translate(${Number(NAME_AT) + FACE / 2 - 3} ${y}) scale(${FACE / 26}) translate(-16 -15)`;
+    const drawn = shape("g", {class: "cat", transform: place, "aria-hidden": "true"});
+    drawn.append(...cat.childNodes);
+    for (const one of words) one.setAttribute("x", Number(NAME_AT) + FACE + 1);
+    token.after(drawn);
   }
 }
 
@@ -109,9 +136,14 @@ function first(text, count) {
 /** The name to show for `name` at `seat`: the spec of an agent, "you" or "person", or "=" and a person's name. */
 export function calledAt(name, seat) {
   if (name === "you" || name === "person") return `Player ${seat}`;
-  if (name.startsWith("=")) return name.slice(1);
+  return name.startsWith("=") ? name.slice(1) : catName(seat);
+}
+
+/** The kind of an agent, such as "Normal", by its spec; null for a person. */
+export function kindOf(name) {
+  if (name === "you" || name === "person" || name.startsWith("=")) return null;
   const [kind, rest] = name.split(":", 2);
   const word = rest === undefined || KINDS.includes(kind) ? kind : rest;
   const last = word.split("/").filter((part) => part !== "").pop() ?? word;
-  return `${last[0].toUpperCase()}${last.slice(1)} ${seat}`;
+  return `${last[0].toUpperCase()}${last.slice(1)}`;
 }

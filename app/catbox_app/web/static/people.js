@@ -62,7 +62,8 @@ export function createPeople(send, names) {
   // `replaceable`: whether an agent may be sent to the seat of somebody who is not here.
   function row({seat, present, stand_in: replaced, host}, replaceable = false) {
     const away = present === false;
-    const parts = [seatToken(seat), element("span", {class: "name"}, names.of(seat))];
+    const kind = names.kind(seat) === null ? null : element("small", {}, names.kind(seat));
+    const parts = [seatToken(seat), names.face(seat), element("span", {class: "name"}, names.of(seat)), kind];
     const badge = (words, kind = "") => parts.push(element("span", {class: `badge ${kind}`}, words));
     if (seat === own && names.of(seat) !== "You") badge("you");
     if (host) badge("host");

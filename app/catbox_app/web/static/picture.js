@@ -12,18 +12,18 @@ const still = matchMedia("(prefers-reduced-motion: reduce)");
 const DRAGGED = 8;
 const ARROWS = {ArrowLeft: [-1, 0], ArrowRight: [1, 0], ArrowUp: [0, -1], ArrowDown: [0, 1]};
 
-/** The width in pixels of the pictures to request: below 560, everything is in one column. */
+/** The width in pixels of the pictures to request: in one column, or in two with a larger left one. */
 export function sizeFor(width) {
-  return width < 560 ? 360 : 720;
+  return width < 780 ? 360 : 1000;
 }
 
 /**
  * The picture; calls `act(action)` with a chosen action, even an illegal one: the table says why it is. `say(text)`
- * shows a hint, such as what a card of the hand cannot do; `names`: see names.js. `show(svg, watched, offered)` draws a position;
- * if `watched`, nothing can be chosen in it, as in a recorded game; `offered`: actions that can be, even if another seat
- * takes them.
+ * shows a hint, such as what a card of the hand cannot do; `names`: see names.js; `missed()`: a click hit nothing.
+ * `show(svg, watched, offered)` draws a position; if `watched`, nothing can be chosen in it, as in a recorded game;
+ * `offered`: actions that can be, even if another seat takes them.
  */
-export function createPicture(act, say, names) {
+export function createPicture(act, say, names, missed) {
   const node = element("div", {class: "picture", tabindex: -1, onclick: clicked, onkeydown: pressed, onpointerdown: grabbed});
   let closed = false; // whether nothing can be chosen
 
@@ -37,6 +37,7 @@ export function createPicture(act, say, names) {
     const action = focused?.dataset.action;
     const picture = document.importNode(drawn, true);
     const before = node.firstElementChild;
+    for (const movement of node.getAnimations({subtree: true})) movement.finish(); // places are those at rest
     const places = before === null ? null : placesIn(before);
     for (const {action, text} of offered) {
       const area = picture.querySelector(`[data-forbidden="${action}"]`);
@@ -59,7 +60,7 @@ export function createPicture(act, say, names) {
     node.classList.remove("choosing");
     node.replaceChildren(picture);
     names.inPicture(picture);
-    if (places !== null && moves()) move(before, places, picture);
+    if (places !== null && picturesMove()) move(before, places, picture);
     if (focused !== null) (choiceOf(action) ?? choices()[0] ?? node).focus({preventScroll: true});
   }
 
@@ -105,6 +106,7 @@ export function createPicture(act, say, names) {
     }
     const card = event.target.closest("[data-leads]");
     if (card !== null) pick(card);
+    else if (choice === null) missed();
   }
 
   // A card of the hand comes first: its cells light up. Picked again, it goes to the only one, or is put back.
@@ -209,19 +211,18 @@ function middle(choice) {
 }
 
 /** Whether pictures move: not if the system or the user says so. */
-export function moves() {
+export function picturesMove() {
   return !still.matches && setting("motion", "on") === "on";
 }
 
-// Where everything with a key stands in a picture, in its units: key -> [x, y], a middle.
+// Where everything with a key stands in a picture, in pixels: key -> [x, y], a middle.
 function placesIn(picture) {
   const found = new Map();
   const frame = picture.getBoundingClientRect();
   if (frame.width === 0) return found;
-  const unit = picture.viewBox.baseVal.width / frame.width;
   for (const one of picture.querySelectorAll("[data-key]")) {
     const [x, y] = middle(one);
-    found.set(one.dataset.key, [unit * (x - frame.x), unit * (y - frame.y)]);
+    found.set(one.dataset.key, [x - frame.x, y - frame.y]);
   }
   return found;
 }
@@ -230,13 +231,13 @@ function placesIn(picture) {
 // was, and what is gone goes to its end.
 function move(before, places, picture) {
   const now = placesIn(picture);
-  const shift = ([x, y], [toX, toY]) => `translate(${x - toX}px, ${y - toY}px)`;
+  const shift = ([x, y], [toX, toY], unit) => `translate(${(x - toX) / unit}px, ${(y - toY) / unit}px)`;
   for (const one of picture.querySelectorAll("[data-key]")) {
     const {key, from} = one.dataset;
     const start = places.get(key) ?? places.get(from);
     const end = now.get(key);
     if (start === undefined || Math.hypot(start[0] - end[0], start[1] - end[1]) < 1) continue;
-    one.animate([{transform: shift(start, end)}, {transform: "none"}], MOVING);
+    one.animate([{transform: shift(start, end, one.getScreenCTM().a)}, {transform: "none"}], MOVING);
   }
   for (const one of before.querySelectorAll("[data-to]")) {
     const [start, end] = [places.get(one.dataset.key), now.get(one.dataset.to)];
@@ -249,6 +250,6 @@ function move(before, places, picture) {
     inner.append(...ghost.childNodes);
     ghost.append(inner);
     picture.append(ghost);
-    inner.animate([{transform: "none"}, {transform: shift(end, start), opacity: 0.2}], MOVING).finished.finally(() => ghost.remove());
+    inner.animate([{transform: "none"}, {transform: shift(end, start, inner.getScreenCTM().a), opacity: 0.2}], MOVING).finished.finally(() => ghost.remove());
   }
 }

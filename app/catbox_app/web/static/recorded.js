@@ -4,7 +4,7 @@
 /** A transport; `packed`: the messages as gzip-compressed JSON in base64. */
 export function recordedTransport(packed) {
   let game = null;
-  let look = {theme: "light", size: 720};
+  let look = {theme: "light", size: 1000};
   let shown = {number: 0, seat: null};
   const transport = {
     onmessage: () => {},

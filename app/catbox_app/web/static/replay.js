@@ -2,7 +2,7 @@
 
 import {createActions} from "./actions.js";
 import {element, labelled, pushButton, selection, wide} from "./dom.js";
-import {calledAt} from "./names.js";
+import {calledAt, kindOf} from "./names.js";
 
 const SECONDS = 1;
 
@@ -52,7 +52,7 @@ export function createReplay(frame) {
     seat = joined.view;
     playOn.hidden = frame.returns !== "play";
     back.hidden = frame.returns === "";
-    const options = [["", "all hands open"], ...(frame.called ?? joined.names).map((name, i) => [String(i), calledAt(name, i)])];
+    const options = [["", "all hands open"], ...(frame.called ?? joined.names).map((name, i) => [String(i), withKind(calledAt(name, i), kindOf(name))])];
     const field = selection(options, seat === null ? "" : String(seat), (value) => {
       seat = value === "" ? null : Number(value);
       ask();
@@ -115,4 +115,8 @@ export function createReplay(frame) {
     slider.value = at;
     place.textContent = `${at} of ${length}`;
   }
+}
+
+function withKind(name, kind) {
+  return kind === null ? name : `${name} (${kind})`;
 }

@@ -8,12 +8,15 @@ const LABELS = {
   bonus_max_tricks: "Most tricks for the bonus", revealed_cards: "Cards shown at the start", start_player: "Starts first",
 };
 
-/** The options of a game: `show(rules)` offers them, `chosen()` returns those that differ from the defaults. */
+/**
+ * The options of a game: `show(rules)` offers them, `chosen()` returns those that differ from the defaults. `pointOut(text)`
+ * leads to the option that an error is about, and returns the error with its label.
+ */
 export function createRules() {
   const node = element("div", {class: "rules-list"});
   let fields = [];
 
-  return {node, show, chosen};
+  return {node, show, chosen, pointOut};
 
   function show(rules) {
     const first = (rule) => (rule.name === "rounds" ? 0 : 1); // what most people look for
@@ -26,6 +29,19 @@ export function createRules() {
     const values = fields.map(({rule, field}) => [rule.name, valueOf(rule, field), rule.default]);
     return Object.fromEntries(values.filter(([, value, usual]) => value !== usual).map(([name, value]) => [name, value]));
   }
+
+  function pointOut(text) {
+    const found = fields.find(({rule}) => text.startsWith(`${rule.name}=`));
+    if (found === undefined) return text;
+    found.field.closest("details").open = true;
+    found.field.focus();
+    return `${labelOf(found.rule)} ${text.slice(found.rule.name.length + 1)}. Change it, then press Play again.`;
+  }
+}
+
+function labelOf(rule) {
+  const name = LABELS[rule.name] ?? rule.name.replaceAll("_", " ");
+  return `${name[0].toUpperCase()}${name.slice(1)}`;
 }
 
 function fieldOf(rule) {
@@ -55,8 +71,7 @@ function valueOf(rule, field) {
 }
 
 function row(rule, field) {
-  const name = LABELS[rule.name] ?? rule.name.replaceAll("_", " ");
-  const words = element("label", {for: field.id}, `${name[0].toUpperCase()}${name.slice(1)}`);
+  const words = element("label", {for: field.id}, labelOf(rule));
   const help = rule.help ? element("small", {id: newId("help")}, rule.help) : null;
   if (help !== null) field.setAttribute("aria-describedby", help.id);
   return element("div", {class: field.type === "checkbox" ? "rule tick" : "rule"}, field, words, help);

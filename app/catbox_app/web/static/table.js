@@ -7,41 +7,46 @@ import {element, pushButton, wide} from "./dom.js";
 import {createLog, createSummary, endsRound} from "./log.js";
 import {createNames} from "./names.js";
 import {createPeople} from "./people.js";
-import {createPicture, sizeFor} from "./picture.js";
+import {createPicture, picturesMove, sizeFor} from "./picture.js";
 import {createReplay} from "./replay.js";
 import {createReview} from "./review.js";
-import {createRounds} from "./rounds.js";
+import {resultTable} from "./rounds.js";
+import {playSound} from "./sounds.js";
 
 // How long a notice stays, in milliseconds.
 const NOTICE_MS = 6_000;
+// What a position waits for while nothing can be chosen.
+const IDLE = ["person", "agent", "over"];
+// How a paradox shakes the table.
+const SHAKE = [0, -9, 8, -6, 5, -3, 0].map((x) => ({transform: `translateX(${x}px) rotate(${x / 12}deg)`}));
 
 /** The screen of a table (`mode` "play"), of a recorded game ("replay") or of one on a real table ("advise"). `receive(message)` takes its messages. */
 export function createTable(frame, mode) {
   const advises = mode === "advise";
   const replay = mode === "replay" ? createReplay(frame) : null;
   const names = createNames();
-  const picture = createPicture(act, tell, names);
+  const picture = createPicture(act, tell, names, missed);
   const actions = createActions(act);
   const log = createLog(names, replay === null ? null : replay.go);
   const summary = createSummary(names);
-  const rounds = createRounds(names);
   const coach = createCoach(frame.send, showValues, actions.unfold, replay === null, advises);
   const review = replay === null ? null : createReview((seat) => frame.send({type: "review", seat}), replay.go, names, replay.viewed);
   const people = createPeople(frame.send, names);
   const deal = createDeal(frame.send, mode === "play", (text, reviews) => watchOwn(text, reviews));
   const status = element("h2", {class: "status", tabindex: -1});
-  // At a table the log announces what happens; in a replay it holds the whole game, and this line announces each action.
-  const said = element("p", {class: "said", ...(replay === null ? {"aria-hidden": "true"} : {role: "status"})});
+  // At a table the log announces what happens, unless it is folded; in a replay it holds the whole game: then this line
+  // announces each action.
+  const said = element("p", {class: "said", ...(replay === null && wide.matches ? {"aria-hidden": "true"} : {role: "status"})});
   const guide = element("ul", {class: "guide", role: "status", hidden: true}); // of a first game
   const turn = element("p", {class: "spoken", role: "status"}); // what a screen reader says on your turn
   const notice = element("p", {class: "notice", role: "alert", hidden: true, onclick: quiet});
   let fading = 0; // the timer of the notice
   const undo = pushButton("Undo", () => frame.send({type: "undo"}), {class: "undo", hidden: true});
-  const stage = element("section", {class: "stage", "aria-label": "Table"}, picture.node);
+  const stage = element("section", {class: "stage", "aria-label": "Table", onclick: () => goOn()}, picture.node);
   const moves = element("section", {class: "moves", "aria-label": "Your move"}, status, undo, advises ? frame.adviser.enter : null, actions.node, turn);
   const below = replay === null ? [guide, said, coach.told, notice, moves] : [replay.controls, said, coach.told, notice, replay.below];
   const centre = element("div", {class: "centre"}, stage, ...below);
-  const side = element("div", {class: "side"}, summary.node, rounds.node, people.node, review?.node ?? "", log.node, coach.node);
+  const side = element("div", {class: "side"}, summary.node, people.node, review?.node ?? "", log.node, coach.node);
   const node = element(
     "div",
     {class: `table ${mode}`},
@@ -56,6 +61,10 @@ export function createTable(frame, mode) {
   let explained = false; // whether the guide has been read: what it says next replaces it
   let roundEnd = null; // {number, lines} of the last end of a round
   let position = null;
+  let next = null; // the position after the end of a round, while that is shown
+  let seen = -1; // actions played at the last end of a round that was left
+  let going = 0; // the timer that leaves it
+  let advised = null; // what the coach said meanwhile
   let shown = [new Map(), []]; // what the coach says of the position
 
   new ResizeObserver(resized).observe(stage);
@@ -78,6 +87,8 @@ export function createTable(frame, mode) {
     number = -1;
     roundEnd = null;
     position = null;
+    leaveEnd();
+    seen = -1;
     busy = false;
     log.clear();
     summary.hide();
@@ -114,7 +125,7 @@ export function createTable(frame, mode) {
     call(message.seats.map((seat) => seat.name));
     people.show(message);
     if (joined.coach !== message.coach) coach.offer(frame, (joined = {...joined, coach: message.coach}));
-    if (position === null) return;
+    if (position === null || next !== null) return;
     picture.show(position.svg, replay !== null);
     if (replay === null) showMoves();
     showValues(...shown);
@@ -124,7 +135,14 @@ export function createTable(frame, mode) {
     log.add(message);
     if (message.guide?.length > 0) explain(message.guide);
     if (endsRound(message.lines)) roundEnd = message;
+    if (position !== null && replay === null) sound(message.lines.map((line) => line.kind));
     if (replay === null) said.textContent = log.latest();
+  }
+
+  function sound(kinds) {
+    const name = kinds.includes("paradox") ? "paradox" : kinds.includes("score") ? "end" : kinds.includes("trick_won") ? "trick" : "card";
+    playSound(name);
+    if (name === "paradox" && picturesMove()) stage.animate(SHAKE, 500);
   }
 
   // The guide keeps what it has said since one's last action.
@@ -135,8 +153,19 @@ export function createTable(frame, mode) {
   }
 
   function takePosition(message) {
-    const before = number < 0 ? message.number - 1 : number;
     busy = false;
+    if (next !== null) {
+      if (!message.ended || message.number === next.number) {
+        if (message.ended) picture.show(message.ended.svg, true); // in another theme or size
+        return (next = message);
+      }
+      leaveEnd();
+    }
+    if (message.ended && message.number > seen) showRoundEnd(message);
+    else show(message);
+  }
+
+  function show(message) {
     number = message.number;
     position = message;
     node.dataset.number = number;
@@ -150,14 +179,14 @@ export function createTable(frame, mode) {
     } else {
       said.textContent = message.waits_for === "over" ? "" : log.latest();
       showMoves();
-      rounds.show(message.rounds, message.waits_for === "over");
       if (advises) frame.adviser.take(message);
-      else showEnd(before);
+      else if (message.waits_for === "over") showEnd(deal.buttonsAtTheEnd());
     }
     if (notice.dataset.number !== String(number)) quiet();
   }
 
   function takeAdvice(message) {
+    if (next !== null) return (advised = message);
     if (message.number !== number) return;
     const values = message.values.map((one) => ({...one, text: names.within(one.text)}));
     if (replay !== null) replay.weigh(values, position.taken);
@@ -167,7 +196,7 @@ export function createTable(frame, mode) {
   function showMoves() {
     const {legal, waits_for: waits, to_move: seat} = position;
     const name = seat < 0 ? "" : names.of(seat);
-    status.textContent = {
+    const words = {
       you: "Your move",
       person: `Waiting for ${name}`,
       agent: `${name} is thinking`,
@@ -175,6 +204,7 @@ export function createTable(frame, mode) {
       deal: "The round is over",
       over: "The game is over",
     }[waits];
+    status.replaceChildren(...[waits === "agent" ? names.face(seat) : null, words].filter((part) => part !== null));
     frame.entitle(`${waits === "you" ? "\u25cf " : ""}${status.textContent} - ${joined.title}`);
     turn.textContent = waits === "you" ? `Your move: ${legal.length} legal actions` : "";
     const lost = actions.show(legal.map((one) => ({...one, text: names.within(one.text)})));
@@ -186,24 +216,63 @@ export function createTable(frame, mode) {
     if (lost) status.focus({preventScroll: true});
   }
 
-  // Shows the end of a round that came with this position, after the first `before` actions.
-  function showEnd(before) {
-    const over = position.waits_for === "over";
-    const here = roundEnd !== null && roundEnd.number > before;
-    if (!here && !over) return;
-    (wide.matches ? side : centre).prepend(summary.node, rounds.node); // in one column, the result comes first
-    const place = over && joined.seat !== null ? placeOf(joined.seat, position.places) : "";
-    summary.show(roundEnd === null ? [] : roundEnd.lines, over, place, ...(over ? deal.buttonsAtTheEnd() : []));
-    if (over && number > before) summary.node.scrollIntoView({block: "nearest"});
+  // The last board of a round stays until a click, or for some seconds.
+  function showRoundEnd(message) {
+    next = position = message;
+    number = message.number;
+    node.dataset.number = number;
+    node.dataset.waits = "next";
+    coach.clear();
+    actions.show([]);
+    picture.show(message.ended.svg, true);
+    status.textContent = "The round is over";
+    said.textContent = log.latest();
+    const button = pushButton("Next round", goOn);
+    const playing = [document.body, status].includes(document.activeElement) || centre.contains(document.activeElement);
+    showEnd([button]);
+    if (playing) button.focus({preventScroll: true});
+    going = setTimeout(goOn, 1000 * message.ended.seconds);
+  }
+
+  function goOn() {
+    if (next === null) return;
+    const message = next;
+    const focused = summary.node.contains(document.activeElement);
+    seen = message.number;
+    leaveEnd();
+    if (joined.seat !== null) frame.send({type: "next"});
+    show(message);
+    if (advised !== null) takeAdvice(advised);
+    if (focused) (picture.choices()[0] ?? status).focus({preventScroll: true});
+  }
+
+  function leaveEnd() {
+    clearTimeout(going);
+    next = null;
+    summary.hide();
+  }
+
+  // Shows the result of a round, or of the game.
+  function showEnd(buttons) {
+    const {places, rounds, waits_for: waits} = position;
+    const over = waits === "over";
+    if (wide.matches) side.prepend(summary.node);
+    else stage.after(summary.node); // a sheet over the lower part of the page
+    const lines = roundEnd === null ? [] : roundEnd.lines;
+    summary.show(lines, over, over && joined.seat !== null ? placeOf(joined.seat, places) : "", resultTable(lines, rounds, over ? places : null, names), ...buttons);
   }
 
   function act(action) {
     if (busy || replay !== null || position === null) return;
+    if (IDLE.includes(position.waits_for)) return missed();
     busy = frame.send({type: "act", action, number});
     explained = true;
-    summary.hide();
-    side.prepend(rounds.node); // in one column, the board comes first again
     quiet();
+  }
+
+  // A click while nothing can be chosen.
+  function missed() {
+    if (next === null && replay === null && position !== null && IDLE.includes(position.waits_for)) tell(`${status.textContent}.`);
   }
 
   // A notice of the table about the last request; the next position removes it.

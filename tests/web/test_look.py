@@ -1,0 +1,262 @@
+"""How the table looks and sounds: it fills the window, the end of a round stays, agents are cats."""
+
+from __future__ import annotations
+
+import pytest
+from playwright.sync_api import Locator, Page, expect
+
+from tests.web.conftest import NewPage
+from tests.web.table import (
+    cards,
+    is_over,
+    number,
+    open_table,
+    play,
+    play_to_the_end_of_a_round,
+    unfold,
+    wait_for_turn,
+)
+from tests.web.test_accessibility import expect_accessible
+
+#: For each game, the least share of the window's height that its picture fills, and the panels that a move needs.
+GAMES = {
+    "Cat in the Box": (0.65, ["research board", "your hand", "trick, ", "players"]),
+    "Cat Te": (0.8, ["tricks", "You hold "]),
+    "Petrify": (0.65, ["board", "players"]),
+}
+
+
+def bottom(part: Locator) -> float:
+    box = part.bounding_box()
+    assert box is not None
+    return box["y"] + box["height"]
+
+
+@pytest.mark.parametrize(("width", "height"), [(1440, 900), (1920, 1080)])
+@pytest.mark.parametrize("title", GAMES)
+def test_the_picture_fills_the_window(new_page: NewPage, title: str, width: int, height: int) -> None:
+    page = new_page(width, height)
+    open_table(page, title, 4)
+    play(page)
+    least, parts = GAMES[title]
+    picture = page.locator(".picture > svg")
+    filled = "svg => svg.getScreenCTM().d * svg.viewBox.baseVal.height"
+    assert picture.evaluate(filled) >= least * height
+    assert page.evaluate("scrollY") == 0
+    for part in ("status", "undo"):
+        assert bottom(page.locator(f".{part}")) <= height
+    hand = page.locator(f".picture [aria-label^='{parts[1]}']")
+    assert bottom(hand) <= height
+
+
+@pytest.mark.parametrize("title", GAMES)
+def test_a_phone_shows_what_a_move_needs_without_scrolling(new_page: NewPage, title: str) -> None:
+    page = new_page(390, 844)
+    open_table(page, title, 4)
+    play(page)
+    assert page.evaluate("scrollY") == 0
+    for part in GAMES[title][1]:
+        assert bottom(page.locator(f".picture [aria-label^='{part}']").first) <= 844, part
+    assert page.locator(".log").get_attribute("open") is None
+    page.locator(".log > summary").click()
+    expect(page.get_by_role("log")).to_be_visible()
+
+
+def open_match(page: Page, rounds: str = "2", pace: str = "0") -> None:
+    page.locator(".lobby .rules > summary").click()
+    page.get_by_label("Rounds").select_option(rounds)
+    open_table(page, "Cat in the Box", 3, pace=pace)
+
+
+@pytest.mark.parametrize("width", [1280, 390])
+def test_the_last_board_of_a_round_stays_until_a_click(new_page: NewPage, width: int) -> None:
+    page = new_page(width, 844)
+    open_match(page)
+    page.evaluate(
+        """() => {
+          const real = window.setTimeout;
+          window.setTimeout = (call, ms, ...rest) => (ms === 2000 ? 0 : real(call, ms, ...rest));
+        }"""
+    )  # so that nothing goes on by itself
+    play_to_the_end_of_a_round(page)
+    at = number(page)
+    expect(page.locator(".status")).to_have_text("The round is over")
+    expect(page.locator(".picture")).to_contain_text("The round is over")
+    assert cards(page).count() == 0
+    end = page.get_by_role("region", name="End of the round")
+    expect(end).to_be_in_viewport()
+    expect(end.locator("thead th").last).to_have_text("Total")
+    expect_accessible(page)
+    page.get_by_role("button", name="Next round").click()
+    expect(end).to_be_hidden()
+    expect(page.locator(".picture")).not_to_contain_text("The round is over")
+    wait_for_turn(page)
+    assert int(number(page)) >= int(at)
+    play(page)
+
+
+def test_the_next_round_begins_by_itself_and_after_a_reload_too(new_page: NewPage) -> None:
+    page = new_page()
+    open_match(page)
+    play_to_the_end_of_a_round(page)
+    page.reload()
+    expect(page.locator(".table")).to_have_attribute("data-waits", "next")
+    expect(page.locator(".table")).not_to_have_attribute("data-waits", "next")
+    wait_for_turn(page)
+    expect(page.locator(".round-end")).to_be_hidden()
+
+
+def test_agents_are_cats_with_a_face_and_a_level(new_page: NewPage) -> None:
+    page = new_page()
+    open_table(page, "Cat in the Box", 3, "easy")
+    people = page.locator(".people-list li")
+    assert [text.split() for text in people.all_inner_texts()] == [
+        ["0", "You"],
+        ["1", "Luna", "Easy"],
+        ["2", "Tom", "Easy"],
+    ]
+    assert people.locator(".cat").count() == page.locator(".picture .cat").count() == 2
+    faces = page.locator(".picture .cat").evaluate_all("faces => faces.map(face => face.innerHTML)")
+    assert faces[0] != faces[1]
+    page.reload()
+    wait_for_turn(page)
+    assert page.locator(".picture .cat").evaluate_all("faces => faces.map(face => face.innerHTML)") == faces
+    page.get_by_label("Your name").fill("Ada")
+    page.keyboard.press("Tab")
+    expect(people.first).to_contain_text("Ada")
+    assert page.locator(".picture .cat").count() == 2
+
+
+def test_there_is_no_sound_until_it_is_switched_on(new_page: NewPage) -> None:
+    page = new_page()
+    page.evaluate(
+        """() => {
+          window.tones = 0;
+          const start = OscillatorNode.prototype.start;
+          OscillatorNode.prototype.start = function (...given) {
+            window.tones += 1;
+            return start.apply(this, given);
+          };
+        }"""
+    )
+    open_table(page, "Petrify", 2)
+    play(page)
+    assert page.evaluate("window.tones") == 0
+    page.get_by_label("Sounds").check()
+    assert page.evaluate("window.tones") == 1
+    if not is_over(page):
+        play(page)
+        assert page.evaluate("window.tones") > 1
+    page.get_by_label("Sounds").uncheck()
+    page.reload()
+    expect(page.get_by_label("Sounds")).not_to_be_checked()
+
+
+@pytest.mark.parametrize("moves", [True, False])
+def test_a_paradox_shakes_the_table_where_pictures_move(new_page: NewPage, moves: bool) -> None:
+    page = new_page()
+    if not moves:
+        page.emulate_media(reduced_motion="reduce")
+    open_table(page, "Cat in the Box", 3)  # seed 7: the first legal actions lead to a paradox
+    page.evaluate(
+        """() => {
+          window.shaken = 0;
+          const animate = Element.prototype.animate;
+          Element.prototype.animate = function (...given) {
+            window.shaken += this.matches(".stage");
+            return animate.apply(this, given);
+          };
+        }"""
+    )
+    while not is_over(page):
+        play(page)
+    expect(page.locator(".log-list")).to_contain_text("paradox")
+    assert page.evaluate("window.shaken") == int(moves)
+
+
+def test_a_click_while_another_is_to_move_is_answered_above_the_table(new_page: NewPage) -> None:
+    page = new_page()
+    open_table(page, "Cat in the Box", 3, pace="3.5")
+    cards(page).first.click()
+    expect(page.locator(".table")).to_have_attribute("data-waits", "agent")
+    notice = page.locator(".notice")
+    for part in ("[data-forbidden]", "[aria-label='players']"):
+        page.locator(f".picture {part}").first.click(force=True)
+        expect(notice).to_contain_text("is thinking.")
+        players = page.locator(".picture [aria-label='players']").bounding_box()
+        assert players is not None
+        assert bottom(notice) < players["y"]
+        notice.click()
+        expect(notice).to_be_hidden()
+
+
+def test_what_is_tapped_and_what_is_best_look_different(new_page: NewPage) -> None:
+    page = new_page(390, 844, touch=True)
+    open_table(page, "Cat in the Box", 5)
+    unfold(page)
+    while page.locator(".picture [data-leads]").count() == 0:
+        play(page)
+    page.get_by_label("Show on my turn").select_option("heuristic")
+    ring = page.locator(".picture .coach-bar .ring")
+    expect(ring).to_have_count(1)
+    cell = page.locator(".picture [data-action]").first
+    cell.tap()
+    expect(page.locator(".picture .tapped")).to_have_count(1)
+    look = "one => { const {stroke, strokeDasharray} = getComputedStyle(one); return [stroke, strokeDasharray]; }"
+    best, tapped = ring.evaluate(look), page.locator(".picture .tapped > rect").first.evaluate(look)
+    assert best[0] != tapped[0]
+    assert best[1] != tapped[1]
+
+
+def test_an_option_out_of_range_is_answered_with_what_to_do(new_page: NewPage) -> None:
+    page = new_page()
+    page.locator(".lobby .rules > summary").click()
+    rank = page.get_by_label("Highest rank")
+    rank.fill("99")
+    page.get_by_role("button", name="Play", exact=True).click()
+    banner = page.locator(".banner")
+    expect(banner).to_contain_text(
+        "Highest rank 99: expected an integer from 1 to 9. Change it, then press Play again."
+    )
+    expect(banner).to_be_in_viewport()
+    expect(rank).to_be_focused()
+    rank.fill("6")
+    page.get_by_role("button", name="Play", exact=True).click()
+    wait_for_turn(page)
+    expect(banner).to_be_hidden()
+
+
+def test_a_trick_goes_to_its_winner(new_page: NewPage) -> None:
+    page = new_page(1440, 900)
+    open_table(page, "Cat in the Box", 3, seed=1)
+    expect(page.locator(".picture [aria-label^='trick, you lead:']")).to_have_count(1)
+    page.evaluate(
+        """() => {
+          window.ends = [];
+          const animate = Element.prototype.animate;
+          Element.prototype.animate = function (frames, ...given) {
+            if (frames[1]?.opacity === 0.2) {
+              const [x, y] = frames[1].transform.match(/-?[\\d.]+/g).map(Number);
+              const {a, e, f} = this.getScreenCTM();
+              const box = this.getBBox();
+              const middle = [box.x + box.width / 2 + x, box.y + box.height / 2 + y];
+              window.ends.push([a * middle[0] + e, a * middle[1] + f]);
+            }
+            return animate.call(this, frames, ...given);
+          };
+        }"""
+    )
+    note = page.locator(".picture [aria-label^='last trick, you won' i]")
+    while note.count() == 0:
+        at = number(page)
+        cards(page).last.click()
+        wait_for_turn(page, at)
+    page.evaluate("window.ends = []")
+    row = page.locator(".picture [data-key='seat-0']").bounding_box()
+    assert row is not None
+    play(page)
+    ends = page.evaluate("window.ends")[:3]
+    assert len(ends) == 3
+    for x, y in ends:
+        assert row["x"] - 2 <= x <= row["x"] + row["width"] + 2
+        assert row["y"] - 2 <= y <= row["y"] + row["height"] + 2

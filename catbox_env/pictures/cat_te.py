@@ -143,8 +143,8 @@ def _row(view: View, sheet: Sheet, seat: int) -> str:
 def _put_hand(view: View, sheet: Sheet) -> None:
     """The hand of the viewer, or of the seat to move: a framed card can be played, a button folds it.
 
-    Who has won, if the viewer has no hand and nobody is to move. A large picture has the hand below the tricks, and leaves
-    out what says nothing else.
+    Who has won, if the viewer has no hand and nobody is to move. A large picture has the hand below the tricks, and
+    nothing instead of it.
     """
     seat = view.mover if view.seat is None else view.seat
     if seat < 0 and sheet.is_large:
@@ -160,9 +160,8 @@ def _put_hand(view: View, sheet: Sheet) -> None:
         drawn += sheet.token(winner, PADDING + 12, y, 11)
         drawn += svg.text(PADDING + 32, y, f"player_{winner}", 15, bold=True)
         drawn += sheet.crown(PANEL - PADDING - 10, y)
-    has_aside = view.seat is None or (
-        seat >= 0 and bool(_face_down(view, seat, ""))
-    )  # with all hands open, the size stays
+    # With all hands open, the size stays.
+    has_aside = view.seat is None or (seat >= 0 and bool(_face_down(view, seat, "")))
     height = TITLE + CARDS + FOLDS + FOOT + (ASIDE if has_aside else 0)
     sheet.panel(0 if sheet.is_large else 1, height, drawn, "hand")
 

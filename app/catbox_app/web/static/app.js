@@ -190,8 +190,8 @@ export function start(root, transport, {links = false, lobby = true} = {}) {
       frame.invitations = remembered.seats.filter((seat) => links && seat.key && seat.key !== seatKey);
     }
     if (table === null || table.mode !== joined.mode) {
-      const send = joined.mode === "advise" ? {send: adviser.send} : {};
-      table = createTable(Object.assign(Object.create(frame), send), joined.mode);
+      const own = joined.mode === "advise" ? Object.assign(Object.create(frame), {send: adviser.send}) : frame;
+      table = createTable(own, joined.mode);
       main.replaceChildren(table.node);
       scrollTo(0, 0); // the lobby may have been scrolled
       if (document.activeElement === document.body) main.focus({preventScroll: true});

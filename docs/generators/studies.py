@@ -135,6 +135,7 @@ def _section(
     millions = dict.fromkeys(f"{round(run.decisions / 1e6, 1):g}" for run in found if run.diverged is None)
     size = f", {len(study.seeds)} seeds of {' / '.join(millions)} million decisions" if millions else ""
     parts = [f"## {study.title}", f"`{name}`{size}: {study.question}"]
+    fields = read_fields(name, folders)
     if study.conclusion.strip():
         parts.append(study.conclusion.strip())
     if not found:
@@ -142,7 +143,7 @@ def _section(
         parts.append(f"Its {runs} runs have not been made yet.")
     elif study.table:
         parts.append(_table(study, by_rules, speeds))
-        if fields := read_fields(name, folders):
+        if fields:
             parts.append(grouped_table(fields_table(fields)))
         parts.append(shown(f"experiments-{name}", f"Learning curves: {study.title}"))
     return "\n\n".join(parts) + "\n"

@@ -12,7 +12,7 @@ import catbox_env
 
 @pytest.mark.skipif(torch.cuda.is_available(), reason="there is a GPU here")
 def test_a_machine_without_a_gpu_says_what_is_missing() -> None:
-    with pytest.raises(ValueError, match=r"catbox-env\[gpu\]|finds 0 NVIDIA GPUs here"):
+    with pytest.raises(ValueError, match=r"the extra \"gpu\"|finds 0 NVIDIA GPUs here"):
         catbox_env.make_vec("petrify_v0", 4, device="cuda")
 
 

@@ -187,7 +187,7 @@ def test_a_network_of_another_size_than_the_game_is_refused(saved: Path, game: G
         network = MLP(torch.ones(inputs), (4,), outputs).initialise(torch.Generator(), 1.0)
         save_checkpoint(saved, network, game)
         with pytest.raises(
-            ValueError, match=rf"has {inputs} inputs and {outputs} outputs.*another checkpoint"
+            ValueError, match=rf"of {inputs} inputs and {outputs} outputs.*another checkpoint"
         ):
             load_checkpoint(saved, game)
 

@@ -65,6 +65,9 @@ def test_places_are_told_as_they_fall_and_points_follow_from_them(rules: Rules) 
             assert events[0].kind == ("teleport_exit" if before.record.teleporting else "move")
             for event in of_kind(events, "petrified"):
                 petrified.append(event.seat)  # type: ignore[arg-type]
+                place = {2: "2nd", 3: "3rd", 4: "4th"}[event.data["place"]]
+                of_all = f"{place} of {rules.num_players}"
+                assert event.text == f"player_{event.seat} cannot move and turns to stone: {of_all}"
                 assert event.data["place"] == rules.num_players - len(petrified) + 1
             for event in of_kind(events, "rotation"):
                 for moved in event.data["moved"]:

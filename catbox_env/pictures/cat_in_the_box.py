@@ -13,8 +13,10 @@ from catbox_env.pictures import svg
 from catbox_env.pictures.cat_in_the_box_board import Board, hand_in_words
 from catbox_env.pictures.sheet import LETTERS, PADDING, PANEL, TITLE, Sheet, Theme
 
-#: Heights of the cards of a trick with the tokens below, of a row of the players, in a large picture too, of a hand.
-TRICK, ROW, LARGE_ROW, HAND_ROW = 108, 40, 64, 34
+#: Heights of the cards of a trick with the tokens below, of a row of the players, of a hand.
+TRICK, ROW, HAND_ROW = 108, 40, 34
+#: In a large picture: the height of all rows of the players, and the most for one.
+LARGE_ROWS, LARGEST_ROW = 322, 100
 #: The middle of the first card of a trick.
 FIRST_CARD = 38
 #: Columns of the players: X-tokens, tricks won, group, score.
@@ -135,21 +137,30 @@ def _put_results(view: View, sheet: Sheet) -> None:
         shown = score
         if is_match_over:
             shown, addends = view.scores[seat], f"{score:+d}"
-        drawn += svg.centred(x, TITLE + 28, svg.signed(shown), 26, bold=True)
-        drawn += svg.centred(x, TITLE + 58, addends, 13, theme.soft) if addends != svg.signed(shown) else ""
+        drawn += svg.centred(x, TITLE + 20, svg.signed(shown), 26, bold=True)
+        drawn += svg.centred(x, TITLE + 46, addends, 13, theme.soft) if addends != svg.signed(shown) else ""
+        bid = f"bid {info['bid']}" if view.rules.bids else ""
+        drawn += svg.centred(x, TITLE + 66, bid, 13, theme.soft) if bid else ""
         drawn += sheet.token(seat, x, TITLE + 94, 11)
         total = f"{shown} points in all, in the last round " if is_match_over else ""
-        words.append(f"player_{seat} {total}{score} points, {tricks} tricks, bonus {bonus}")
+        words.append(
+            f"player_{seat} {total}{score} points, {tricks} tricks, {bid}{', ' * bool(bid)}bonus {bonus}"
+        )
     sheet.panel(1, TITLE + TRICK, svg.figure(drawn, f"{head.lower()}, {note}: {'; '.join(words)}"))
 
 
 def _put_players(view: View, sheet: Sheet) -> None:
     """The public information about each seat."""
-    height, back = (LARGE_ROW, 22) if sheet.is_large else (ROW, 13)
+    height, back = ROW, 13
+    if sheet.is_large:
+        height, back = min(LARGEST_ROW, LARGE_ROWS // view.rules.num_players), 22
     soft, scored = sheet.theme.soft, view.rules.num_rounds > 1 or view.mover < 0
-    drawn = svg.text(X_TOKENS, 19, "X-tokens", 12, soft)
+    may = "The colours that a player may still declare. Not following a led colour costs its token."
+    bonus = "The most tokens of a player that touch, side by side or one above the other: the bonus for "
+    bonus += "hitting the bid." if view.rules.bids else "winning few tricks."
+    drawn = svg.explained(svg.text(X_TOKENS, 19, "X-tokens", 12, soft), may)
     drawn += svg.text(WON, 19, "won/bid" if view.rules.bids else "won", 12, soft)
-    drawn += svg.centred(GROUP, 19, "group", 12, soft)
+    drawn += svg.explained(svg.centred(GROUP, 19, "group", 12, soft), bonus)
     drawn += svg.centred(SCORE, 19, "score", 12, soft) if scored else ""
     for seat, kept in enumerate(view.x_tokens):
         top, notes = TITLE + seat * height, ["starts"] * (seat == view.start_player)
@@ -189,6 +200,8 @@ def _won_and_bid(view: View, theme: Theme, seat: int, y: float) -> str:
     """Tricks won against the bid, in words and as discs: full ones are won, hollow ones still to be won."""
     won, bid = view.tricks_won[seat], view.bids[seat]
     words = won if bid is None else f"{won} of {bid}"
+    if view.rules.bids and bid is None:
+        words = "\u2013"
     total = max(won, bid or 0)
     drawn = svg.text(WON, y - 8 if total else y, words, 15, bold=bid == won)
     spacing = min(9.0, 54 / max(total, 1))

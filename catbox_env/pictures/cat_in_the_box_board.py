@@ -158,10 +158,10 @@ class Board:
         drawn = ""
         for k in range(count - 1, -1, -1):
             drawn += svg.box(x, y - 3 * k, width, height, theme.face, line=theme.line, weight=1.5)
-        fill, up = theme.soft if dimmed and not raised else theme.ink, 6 if count > 1 else 0
+        fill, up = theme.soft if dimmed and not raised else theme.ink, 9 if count > 1 else 0
         size = 30 if self.sheet.is_large else 22
         drawn += svg.centred(middle, y + height / 2 - up, rank + 1, size, fill, bold=True)
-        drawn += svg.centred(middle, y + height - 10, f"\u00d7{count}", 12, theme.soft) if count > 1 else ""
+        drawn += svg.centred(middle, y + height - 18, f"\u00d7{count}", 12, theme.soft) if count > 1 else ""
         drawn = svg.keyed(f"hand-{rank}", drawn)
         if self.view.phase != PLAY and (raised or self.view.seat is not None):
             return drawn + self.sheet.choice(rank, x, y, width, height)

@@ -17,14 +17,16 @@ from catbox_env.pictures import svg
 from catbox_env.pictures.sheet import PADDING, PANEL, TITLE, Sheet, Theme
 from catbox_env.pictures.svg import number
 
-#: The tricks: start and spacing of their columns; height of a row, width and height of a card.
-LEFT, SPACING, ROW, WIDTH, HEIGHT = 128, 35, 50, 32, 42
+#: The tricks: start and spacing of their columns, width of a card; height of a row and of a card.
+LEFT, SPACING, WIDTH, ROW, HEIGHT = 128, 35, 32, 50, 42
+#: In a large picture: the height that the rows fill, that of a row at least and at most, and of a card.
+LARGE_ROWS, LEAST_ROW, LARGEST_ROW, LARGE_HEIGHT = 248, 62, 80, 54
 #: Heights of the scores, of the side pot, and of a row of the hands.
 SCORES, SIDE_POT, HAND_ROW = 86, 52, 44
-#: Width, height and spacing of cards in the hand.
-HAND_WIDTH, HAND_HEIGHT, HAND_SPACING = 50, 72, 54
-#: Heights of the cards, of the buttons below them, of the face-down cards, and of the line below.
-CARDS, FOLDS, FOOT, ASIDE = 82, 36, 40, 44
+#: Width and spacing of cards in the hand, and their height, in a large picture too.
+HAND_WIDTH, HAND_SPACING, HAND_HEIGHT, LARGE_HAND_HEIGHT = 50, 54, 72, 104
+#: Heights of the room around the cards, of the buttons below them, of the lines below, and of the face-down cards.
+AROUND, FOLDS, FOOT, ASIDE = 10, 36, 46, 44
 #: The suits around the origin, 10 units high: clubs, diamonds, hearts, spades.
 SUIT_SHAPES = (
     svg.disc(0, -2.5, 2.5) + svg.disc(-2.7, 1.2, 2.5) + svg.disc(2.7, 1.2, 2.5) + "M-.6 0L-1.6 5H1.6L.6 0z",
@@ -37,6 +39,7 @@ SUIT_SHAPES = (
 def draw(sheet: Sheet) -> str:
     """The picture as the viewer of ``sheet`` sees it."""
     view = View.of(sheet.state.game, sheet.state.record, sheet.seat)
+    sheet.larger = 1  # the tricks and the hand, side by side, are equally wide
     _put_tricks(view, sheet)
     _put_hand(view, sheet)
     _put_scores(view, sheet)
@@ -52,7 +55,10 @@ def _note(view: View) -> str:
         parts.append(f"round {view.round} of {view.rules.num_rounds}")
     if view.mover >= 0:
         last = view.trick + 1 == NUM_TRICKS
-        parts.append(f"trick {view.trick + 1} of {NUM_TRICKS}, {'which' if last else 'the last one'} pays")
+        hint = (
+            ", which pays" if last else "" if parts else ", the last one pays"
+        )  # no room for it beside other notes
+        parts.append(f"trick {view.trick + 1} of {NUM_TRICKS}{hint}")
     return " · ".join(parts)
 
 
@@ -97,57 +103,73 @@ def _face(
     return drawn + f'<path transform="{place}" d="{SUIT_SHAPES[suit]}" fill="{fill}"/>'
 
 
+def _back(theme: Theme, x: float, y: float) -> str:
+    """The back of a small card: a frame and a diamond."""
+    drawn = svg.box(x, y, 16, 22, theme.back, radius=3)
+    drawn += svg.box(x + 2, y + 2, 12, 18, "none", radius=1, line=theme.panel)
+    return drawn + svg.path(f"M{number(x + 8)} {number(y + 7)}l3 4l-3 4l-3 -4z", theme.panel)
+
+
 def _put_tricks(view: View, sheet: Sheet) -> None:
     """A row for each seat, a column for each trick; the best card of each trick has a crown."""
-    theme, players = sheet.theme, view.rules.num_players
+    theme, players, (row, _) = sheet.theme, view.rules.num_players, _heights(view, sheet)
     drawn, under_way = "", view.trick if view.mover >= 0 else NONE
     if under_way != NONE:
-        drawn += svg.box(LEFT + view.trick * SPACING, 6, SPACING, players * ROW + 28, theme.turn, radius=8)
+        drawn += svg.box(LEFT + view.trick * SPACING, 6, SPACING, players * row + 28, theme.turn, radius=8)
     drawn += sheet.heading("Tricks")
     for trick in range(NUM_TRICKS):
         now = trick == under_way
         fill = theme.ink if now else theme.soft
         drawn += svg.centred(LEFT + (trick + 0.5) * SPACING, 19, trick + 1, 14, fill, bold=now)
     drawn += "".join(_row(view, sheet, seat) for seat in range(players))
-    sheet.panel(0, TITLE + players * ROW + 6, drawn, "tricks")
+    sheet.panel(0, TITLE + players * row + 6, drawn, "tricks")
+
+
+def _heights(view: View, sheet: Sheet) -> tuple[int, int]:
+    """The heights of a row of the tricks and of a card in it."""
+    if not sheet.is_large:
+        return ROW, HEIGHT
+    return max(LEAST_ROW, min(LARGEST_ROW, LARGE_ROWS // view.rules.num_players)), LARGE_HEIGHT
 
 
 def _row(view: View, sheet: Sheet, seat: int) -> str:
-    theme, top, out = sheet.theme, TITLE + seat * ROW, not view.in_round[seat]
+    theme, (row, height), out = sheet.theme, _heights(view, sheet), not view.in_round[seat]
+    top = TITLE + seat * row
+    y = top + (row - height) / 2
     notes = ["dealer"] * (seat == view.dealer) + ["out"] * out
-    drawn, who = sheet.seat_row(seat, top, ROW, notes, width=LEFT - 10, faded=out)
+    drawn, who = sheet.seat_row(seat, top, row, notes, width=LEFT - 10, faded=out)
     words = []
     for trick, card in enumerate(view.table[seat]):
-        x, y, wins = LEFT + trick * SPACING + 2, top + 4, view.wins.get(trick) == seat
+        x, wins = LEFT + trick * SPACING + 2, view.wins.get(trick) == seat
         if card >= 0:
-            face = _face(theme, x, y, WIDTH, HEIGHT, card, line=theme.ink if wins else "")
+            face = _face(theme, x, y, WIDTH, height, card, line=theme.ink if wins else "")
             face += sheet.crown(x + WIDTH - 3, y + 2, 7.5) if wins else ""
             origin = f"hand-{card}" if seat == sheet.seat else f"seat-{seat}"
             drawn += svg.keyed(f"card-{card}", face, came_from=origin)
             words.append(f"{card_to_string(card)}{' wins' if wins else ''}")
         elif card != EMPTY:
-            drawn += svg.box(x, y, WIDTH, HEIGHT, theme.back, radius=5)
+            drawn += svg.box(x, y, WIDTH, height, theme.back, radius=5)
             if card == CHOSEN:
-                drawn += svg.centred(x + WIDTH / 2, y + HEIGHT / 2, "?", 20, bold=True)
+                drawn += svg.centred(x + WIDTH / 2, y + height / 2, "?", 20, bold=True)
             else:
-                lines = "".join(f"M{x + 5:g} {y + 10 + 8 * k:g}l{WIDTH - 10} -4" for k in range(4))
+                first = y + height / 2 - 11
+                lines = "".join(f"M{x + 5:g} {first + 8 * k:g}l{WIDTH - 10} -4" for k in range(4))
                 drawn += svg.path(lines, "none", line=theme.panel, weight=1.5)
             words.append("face down" if card == CHOSEN else "folded")
         elif trick == view.trick and view.mover >= 0 and not out:
-            drawn += svg.box(x, y, WIDTH, HEIGHT, "none", radius=5, line=theme.soft, dashed=True)
+            drawn += svg.box(x, y, WIDTH, height, "none", radius=5, line=theme.soft, dashed=True)
         elif trick > view.trick and view.mover >= 0 and not out and seat not in view.hands:
-            drawn += svg.box(x + 8, y + 10, 16, 22, theme.back, radius=3)  # a card that is still in a hand
+            drawn += _back(theme, x + 8, y + height / 2 - 11)  # a card that is still in a hand
     return svg.figure(drawn, f"{who}: {', '.join(words) or 'no card'}")
 
 
 def _put_hand(view: View, sheet: Sheet) -> None:
     """The hand of the viewer, or of the seat to move: a framed card can be played, a button folds it.
 
-    Who has won, if the viewer has no hand and nobody is to move. A large picture has the hand below the tricks, and
-    nothing instead of it.
+    Who has won, if the viewer has no hand and nobody is to move; a large picture with all hands has nothing there.
     """
     seat = view.mover if view.seat is None else view.seat
-    if seat < 0 and sheet.is_large:
+    if seat < 0 and view.seat is None and sheet.is_large:
         return
     if seat >= 0:
         drawn = _hand(view, sheet, seat)
@@ -160,30 +182,31 @@ def _put_hand(view: View, sheet: Sheet) -> None:
         drawn += sheet.token(winner, PADDING + 12, y, 11)
         drawn += svg.text(PADDING + 32, y, f"player_{winner}", 15, bold=True)
         drawn += sheet.crown(PANEL - PADDING - 10, y)
-    # With all hands open, the size stays.
-    has_aside = view.seat is None or (seat >= 0 and bool(_face_down(view, seat, "")))
-    height = TITLE + CARDS + FOLDS + FOOT + (ASIDE if has_aside else 0)
-    sheet.panel(0 if sheet.is_large else 1, height, drawn, "hand")
+    # With all hands open, and where there is room, the size stays.
+    has_aside = sheet.is_large or view.seat is None or (seat >= 0 and bool(_face_down(view, seat, "")))
+    height = TITLE + _card_height(sheet) + AROUND + FOLDS + FOOT + (ASIDE if has_aside else 0)
+    sheet.panel(1, height, drawn, "hand")
+
+
+def _card_height(sheet: Sheet) -> int:
+    return LARGE_HAND_HEIGHT if sheet.is_large else HAND_HEIGHT
 
 
 def _hand(view: View, sheet: Sheet, seat: int) -> str:
-    early = view.mover >= 0 and view.trick < NUM_EARLY_TRICKS
-    has_won = seat in (view.wins[trick] for trick in range(view.trick))
-    at_risk = view.rules.eliminates and early and not has_won
-    note = f"win one of tricks 1\u2013{NUM_EARLY_TRICKS}" if at_risk else ""
-    drawn = sheet.heading(f"Hand of player_{seat}", note)
+    height, has_folds = _card_height(sheet), any(FOLD <= action < CLAIM for action in sheet.legal)
+    below = TITLE + height + AROUND
+    drawn = sheet.heading(f"Hand of player_{seat}")
     for k, card in enumerate(view.hands[seat]):
         x, playable = PADDING + k * HAND_SPACING, card in sheet.legal
         y = TITLE + (4 if playable else 10)
         shaded = bool(sheet.legal) and not playable
-        drawn += svg.keyed(
-            f"hand-{card}", _face(sheet.theme, x, y, HAND_WIDTH, HAND_HEIGHT, card, shaded=shaded)
-        )
-        drawn += sheet.choice(card, x, y, HAND_WIDTH, HAND_HEIGHT, radius=5)
+        face = _face(sheet.theme, x, y, HAND_WIDTH, height, card, shaded=shaded)
+        drawn += svg.keyed(f"hand-{card}", face)
+        drawn += sheet.choice(card, x, y, HAND_WIDTH, height, radius=5)
         if FOLD + card in sheet.legal:
-            drawn += sheet.button(FOLD + card, x, TITLE + CARDS + 2, HAND_WIDTH, "fold", small=True)
-    drawn += _foot(view, sheet, seat, TITLE + CARDS + FOLDS - 6)
-    x, y = PADDING, TITLE + CARDS + FOLDS + FOOT
+            drawn += sheet.button(FOLD + card, x, below + 2, HAND_WIDTH, "fold", small=True)
+    drawn += _foot(view, sheet, seat, below + (FOLDS if has_folds else 0) - 6)
+    x, y = PADDING, below + FOLDS + FOOT
     for what, cards in _face_down(view, seat, "chosen"):
         drawn += svg.text(x, y + 18, what, 13, sheet.theme.soft)
         for k, card in enumerate(cards):
@@ -199,8 +222,8 @@ def _face_down(view: View, seat: int, chosen: str) -> list[tuple[str, list[int]]
 
 
 def _foot(view: View, sheet: Sheet, seat: int, top: float) -> str:
-    """What can be done."""
-    drawn, x = "", PADDING
+    """What can be done, and below it what is at risk."""
+    drawn, x, line = "", PADDING, top + 18
     for action, words, what in ((CLAIM, "Claim", "the side pot"), (SHOW, "Show", "and win")):
         if action in sheet.legal:
             drawn += sheet.button(action, x, top + 2, 72, words)
@@ -208,13 +231,18 @@ def _foot(view: View, sheet: Sheet, seat: int, top: float) -> str:
             x += 172
     if drawn or view.mover < 0:
         return drawn
+    has_won = seat in (view.wins[trick] for trick in range(view.trick))
+    if view.rules.eliminates and view.trick < NUM_EARLY_TRICKS and not has_won:
+        out = f"Win a trick by trick {NUM_EARLY_TRICKS} or you are out."
+        drawn = svg.text(PADDING, top + 37, out, 13, sheet.theme.soft)
     if view.mover != seat:
-        return sheet.waiting(top + 22)
+        return sheet.waiting(line) + drawn
     folds = any(FOLD <= action < CLAIM for action in sheet.legal)
     if folds and view.led >= 0 and not _can_follow(view, seat):
-        return svg.prompt(PADDING, top + 22, f"No {SUITS[view.led]}: your card cannot win.")
-    return svg.prompt(
-        PADDING, top + 22, "Play a framed card or fold one." if folds else "Play a framed card."
+        return svg.prompt(PADDING, line, f"No {SUITS[view.led]}: your card cannot win.") + drawn
+    return (
+        svg.prompt(PADDING, line, "Play a framed card or fold one." if folds else "Play a framed card.")
+        + drawn
     )
 
 

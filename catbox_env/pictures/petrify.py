@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from catbox_env.games.petrify.rules import COLUMN_LETTERS, NUM_SYMBOLS, WALL_NAME, WILDCARD_NAME, Rules
-from catbox_env.games.petrify.show import View, color_of_tile, colors_matter, steps_of
+from catbox_env.games.petrify.show import View, color_of_tile, colors_matter, ordinal, steps_of
 from catbox_env.games.petrify.state import NONE
 from catbox_env.pictures import svg
 from catbox_env.pictures.sheet import GAP, PADDING, PANEL, TITLE, Sheet, Theme
@@ -48,43 +48,58 @@ def _put_board(view: View, sheet: Sheet) -> None:
     heads = svg.letters([LEFT + x for x in middles], 14, COLUMN_LETTERS[:size], 14, theme.soft)
     heads += "".join(svg.centred(13, TOP + y, row + 1, 14, theme.soft) for row, y in enumerate(middles))
     walks = {} if view.mover < 0 or view.teleporting else view.walks()
-    cells, choices = "", ""  # the walk of a choice lies on the cells that it crosses
+    # A walk crosses the grounds of the cells, and lies below what is on them.
+    grounds, choices, tops, pawns = "", "", "", ""
     for cell in range(size * size):
         row, column = divmod(cell, size)
         x, y = LEFT + column * pitch, TOP + row * pitch
-        cells += _cell(view, sheet, x, y, side, cell)
-        if cell in sheet.legal:
+        tile, pawn, stands_out = view.tile_left(cell), view.pawns.get(cell), cell in sheet.legal
+        label = f"{view.rules.cell_name(cell)} {tile or 'closed'}"
+        label += "" if pawn is None else f", player_{pawn}"
+        grounds += svg.figure(_ground(sheet, x, y, side, tile, stands_out=stands_out), label)
+        tops += _symbols(sheet, x, y, side, tile, holds_pawn=pawn is not None, stands_out=stands_out)
+        pawns += "" if pawn is None else _pawn(view, sheet, x, y, side, pawn)
+        if stands_out:
             choices += sheet.choice(cell, x, y, side, side, radius=5)
             if cell in walks:  # hidden until a page shows it
                 way = [(LEFT + middles[c % size], TOP + middles[c // size]) for c in walks[cell]]
-                choices += (
-                    f'<polyline data-walk="" points="{" ".join(f"{x:g},{y:g}" for x, y in way)}" fill="none" '
-                    f'stroke="{theme.ink}" stroke-width="4" stroke-opacity="0.5" stroke-dasharray="1 8" '
-                    'stroke-linecap="round" visibility="hidden" pointer-events="none"/>'
-                )
+                choices += _walk(theme.seats[view.mover], way, side)
         elif sheet.asks:
-            cells += sheet.choice(cell, x, y, side, side)
-    drawn = f'<g aria-hidden="true">{heads}</g>{cells}{choices}'
+            choices += sheet.choice(cell, x, y, side, side, radius=5)
+    drawn = f'<g aria-hidden="true">{heads}</g>{grounds}{choices}'
+    drawn += f'<g aria-hidden="true" pointer-events="none">{tops}{pawns}</g>'
     sheet.panel(0, TOP + ROOM + GAP, drawn, "board")
 
 
-def _cell(view: View, sheet: Sheet, x: float, y: float, side: float, cell: int) -> str:
-    theme = sheet.theme
-    tile, pawn = view.tile_left(cell), view.pawns.get(cell)
-    label = f"{view.rules.cell_name(cell)} {tile or 'closed'}"
-    stands_out = cell in sheet.legal
-    drawn = _tile(sheet, x, y, side, tile, holds_pawn=pawn is not None, stands_out=stands_out)
-    if pawn is not None:
-        label += f", player_{pawn}"
-        middle, radius = x + (0.5 if side >= SMALL else 0.42) * side, min(22, 0.3 * side)
-        if pawn == view.mover:
-            glow = svg.disc(middle, y + 0.6 * side, round(min(1.5 * radius, 0.39 * side), 1))
-            drawn += svg.path(glow, theme.turn, line=theme.seats[pawn], weight=2)
-        token = sheet.token(pawn, middle, y + 0.6 * side, radius, ringed=pawn == view.mover)
-        if view.places[pawn] > 0:
-            token += _cracks(theme, middle, y + 0.6 * side, radius)
-        drawn += svg.keyed(f"pawn-{pawn}", token)
-    return svg.figure(drawn, label)
+def _pawn(view: View, sheet: Sheet, x: float, y: float, side: float, seat: int) -> str:
+    theme, moves = sheet.theme, seat == view.mover
+    middle, low, radius = x + (0.5 if side >= SMALL else 0.42) * side, y + 0.6 * side, min(22, 0.3 * side)
+    glow = ""
+    if moves:
+        disc = svg.disc(middle, low, round(min(1.5 * radius, 0.36 * side), 1))
+        glow = svg.path(disc, theme.turn, line=theme.seats[seat], weight=2)
+    pawn = sheet.pawn(seat, middle, low, radius, ringed=moves, faded=view.places[seat] > 0)
+    return glow + svg.keyed(f"pawn-{seat}", pawn)
+
+
+def _walk(color: str, way: list[tuple[float, float]], side: float) -> str:
+    """An arrow along the middles ``way``, from the rim of the pawn to just before the middle of the last cell."""
+    (x, y), (x1, y1) = way[:2]
+    (x2, y2), (x3, y3) = way[-2:]
+    part = 0.5 * side / (abs(x1 - x) + abs(y1 - y))
+    start = (x + part * (x1 - x), y + part * (y1 - y))
+    right, down = (x3 > x2) - (x3 < x2), (y3 > y2) - (y3 < y2)
+    tip, head = 0.3 * side, 0.12 * side
+    end = (x3 - tip * right, y3 - tip * down)
+    line = "L".join(f"{number(px)} {number(py)}" for px, py in [start, *way[1:-1], end])
+    wings = [(-right - down, right - down), (-right + down, -right - down)]
+    (ax, ay), (bx, by) = [(end[0] + head * wx, end[1] + head * wy) for wx, wy in wings]
+    arrow = f"M{number(ax)} {number(ay)}L{number(end[0])} {number(end[1])}L{number(bx)} {number(by)}"
+    return (
+        f'<path data-walk="" d="M{line}{arrow}" fill="none" stroke="{color}" stroke-width="3.5" '
+        'stroke-opacity="0.5" stroke-linecap="round" stroke-linejoin="round" visibility="hidden" '
+        'pointer-events="none"/>'
+    )
 
 
 def _put_players(view: View, sheet: Sheet) -> None:
@@ -92,12 +107,11 @@ def _put_players(view: View, sheet: Sheet) -> None:
     drawn = sheet.heading("Players")
     for seat, (cell, place) in enumerate(zip(view.positions, view.places, strict=True)):
         top, out = TITLE + seat * ROW, place > 0
-        row, who = sheet.seat_row(seat, top, ROW, [])
-        row += _cracks(sheet.theme, 26, top + ROW / 2, 13) if out else ""
+        row, who = sheet.seat_row(seat, top, ROW, [], faded=out)
         if place == NONE:
             how = f"on {view.rules.cell_name(cell)}: {steps_of(view.rules, view.tiles[cell])}"
         else:
-            how = f"petrified, place {place + 1}" if out else "wins"
+            how = f"petrified, {ordinal(place)}" if out else "wins"
         fill = sheet.theme.soft if out else ""
         row += svg.text(PANEL - PADDING - 6, top + ROW / 2, how, 14, fill, anchor="end", bold=place == 0)
         drawn += svg.figure(row, f"{who}: {how}")
@@ -116,27 +130,39 @@ def _put_legend(rules: Rules, sheet: Sheet) -> None:
     drawn = sheet.heading("Tiles", note)
     for k, (tile, words) in enumerate(rows):
         y = TITLE + k * LEGEND_ROW
-        drawn += _tile(sheet, PADDING, y, 32, tile)
+        drawn += _ground(sheet, PADDING, y, 32, tile) + _symbols(sheet, PADDING, y, 32, tile)
         drawn += svg.text(56, y + 16, words, fill=sheet.theme.soft)
-    sheet.panel(1, TITLE + len(rows) * LEGEND_ROW + 6, drawn)
+    sheet.panel(1, TITLE + len(rows) * LEGEND_ROW + 6, drawn, is_fitting=True)
 
 
-def _tile(
-    sheet: Sheet, x: float, y: float, side: float, name: str, *, holds_pawn: bool = False, stands_out: bool = True
-) -> str:  # fmt: skip
-    """The tile named ``name`` in a ``Deal``, "" for a closed cell: its symbol, and its colour as a number on a chip.
+def _has_chip(sheet: Sheet, name: str) -> bool:
+    return bool(color_of_tile(name)) and colors_matter(sheet.state.game.rules)
 
-    ``holds_pawn``: there is room for the pawn; ``stands_out``: it does not recede, as it can be chosen.
+
+def _ground(sheet: Sheet, x: float, y: float, side: float, name: str, *, stands_out: bool = True) -> str:
+    """The ground of the tile named ``name`` in a ``Deal``, "" for a closed cell.
+
+    ``stands_out``: it does not recede, as it can be chosen.
     """
     theme = sheet.theme
     if not name:
         return svg.box(x, y, side, side, theme.page, radius=5, line=theme.line, dashed=True)
     if name == WALL_NAME:
         return svg.box(x, y, side, side, theme.back, radius=5) + _bricks(theme, x, y, side)
-    color = color_of_tile(name)
-    has_chip = bool(color) and colors_matter(sheet.state.game.rules)
-    pale = theme.tints[color - 1] if has_chip else theme.panel
-    drawn = svg.box(x, y, side, side, theme.face if stands_out else pale, radius=5, line=theme.line)
+    pale = theme.tints[color_of_tile(name) - 1] if _has_chip(sheet, name) else theme.panel
+    return svg.box(x, y, side, side, theme.face if stands_out else pale, radius=5, line=theme.line)
+
+
+def _symbols(
+    sheet: Sheet, x: float, y: float, side: float, name: str, *, holds_pawn: bool = False, stands_out: bool = True
+) -> str:  # fmt: skip
+    """What is on that tile: its symbol, and its colour as a number on a chip.
+
+    ``holds_pawn``: there is room for the pawn.
+    """
+    if name in ("", WALL_NAME):
+        return ""
+    theme, color, has_chip, drawn = sheet.theme, color_of_tile(name), _has_chip(sheet, name), ""
     look = theme.ink if stands_out else theme.soft
     if has_chip:
         chip = min(18.0, max(13.0, 0.26 * side))
@@ -160,13 +186,6 @@ def _tile(
         drawn += svg.path(turning, "none", line=theme.soft, weight=2)
     down = 0.58 if has_chip else 0.5
     return drawn + svg.centred(middle, y + down * side, words, min(34, 0.42 * side), look, bold=stands_out)
-
-
-def _cracks(theme: Theme, x: float, y: float, radius: float) -> str:
-    """The cracks of a petrified pawn, from its rim to its middle."""
-    lines = "M-7.5 -7l2.5 1l-.5 1.5M7.5 -6l-2.5 .5l.5 2M-3 10l.8 -2l1.8 -.4"
-    place = f"translate({number(x)} {number(y)}) scale({number(radius / 10)})"
-    return f'<g transform="{place}">{svg.path(lines, "none", line=theme.panel, weight=1.5)}</g>'
 
 
 def _bricks(theme: Theme, x: float, y: float, side: float) -> str:

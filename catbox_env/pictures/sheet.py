@@ -4,8 +4,8 @@ A picture is laid out in its own units and scaled to the requested width. Panels
 if the picture is wide, in one if it is narrow. If it is large, the left column is drawn larger, to be played on: the
 picture fills a window. Text has a size of at least 12 units.
 
-Colour alone conveys nothing: a colour has a letter, a seat has a shape and a number. No element has an id, so that a
-page can contain many pictures.
+Colour alone conveys nothing: a colour has a letter, a seat has a shape and a number, and on a board full of numbers a
+cat's head instead. No element has an id, so that a page can contain many pictures.
 """
 
 from __future__ import annotations
@@ -15,6 +15,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cache
 from html import escape
+from typing import NamedTuple
 
 from catbox_env.core.checks import PUBLIC, check_choice, check_integer
 from catbox_env.core.game import GameState
@@ -36,6 +37,9 @@ HEADS = (76, 66)
 LETTERS = "RBYG"
 #: The number of seats that have their own token.
 MAX_SEATS = 6
+#: A cat's head around (16, 15), as the page draws the cats, and its eyes.
+HEAD = "M6 13V4l6 4.5h8L26 4v9c1.4 7-4 13-10 13S4.6 20 6 13z"
+EYES = "M11.5 14.5a2 2.4 0 1 0 .01 0zM20.5 14.5a2 2.4 0 1 0 .01 0z"
 #: A viewer uses the first of these that is installed.
 FONTS = "Inter, system-ui, -apple-system, 'Segoe UI', Roboto, 'Helvetica Neue', Arial, sans-serif"
 
@@ -87,6 +91,13 @@ THEMES = {
 }  # fmt: skip
 
 
+class _Panel(NamedTuple):
+    height: float
+    content: str
+    label: str
+    is_fitting: bool
+
+
 @cache
 def _shape(seat: int, radius: float) -> str:
     """The outline of a seat's tokens, around the origin: disc, square, hexagon, diamond, triangle, octagon."""
@@ -128,7 +139,9 @@ class Sheet:
         self.asks = seat not in (None, PUBLIC) and state.current_player >= 0
         has_rounds = "rounds_left" in (state.record.dtype.names or ())
         self.winners = [] if has_rounds and state.record.rounds_left else winners_of(state)
-        self._columns: tuple[list[tuple[float, str, str]], ...] = ([], [])
+        #: How much larger than the right column the left one is drawn.
+        self.larger = LARGER if self.is_large else 1
+        self._columns: tuple[list[_Panel], ...] = ([], [])
 
     # Parts of a panel.
 
@@ -155,7 +168,7 @@ class Sheet:
         ``note``: what a screen reader says besides the action's name.
         """
         if action not in self.legal:
-            return svg.area("forbidden", action, x, y, width, height)
+            return svg.area("forbidden", action, x, y, width, height, radius)
         frame = svg.box(x, y, width, height, "none", radius=radius, line=self.theme.ink, weight=2.5)
         return self._action(action, frame, note)
 
@@ -183,13 +196,37 @@ class Sheet:
         self, seat: int, x: float, y: float, radius: float, *, ringed: bool = False, faded: bool = False
     ) -> str:
         """A seat's token: its shape, colour, number. ``ringed``: the latest one; ``faded``: of a seat that is out."""
-        theme = self.theme
-        fill, on = (theme.back, theme.ink) if faded else (theme.seats[seat], theme.on_seats)
+        _, on = self._fill(seat, faded)
         size = max(12.0, round(1.15 * radius, 1))
-        ring = f' stroke="{theme.ink}" stroke-width="2.5"' if ringed else ""
+        return self._shaped(seat, x, y, radius, svg.centred(0, 0, seat, size, on, bold=True), ringed, faded)
+
+    def pawn(
+        self, seat: int, x: float, y: float, radius: float, *, ringed: bool = False, faded: bool = False
+    ) -> str:
+        """A seat's token with the head of a cat instead of the number; a page puts the face of its player there."""
+        fill, on = self._fill(seat, faded)
+        stone = ' filter="grayscale(1)"' if faded else ""  # of the face that a page puts there
+        head = (
+            f'<g data-face="{seat}" transform="scale({number(radius / 16)}) translate(-16 -15)"{stone}>'
+            f"{svg.path(HEAD, on)}{svg.path(EYES, fill)}</g>"
+        )
+        return self._shaped(seat, x, y, radius, head, ringed, faded)
+
+    def _fill(self, seat: int, faded: bool) -> tuple[str, str]:
+        """The colours of a token, and of what is on it."""
+        theme = self.theme
+        return (theme.back, theme.ink) if faded else (theme.seats[seat], theme.on_seats)
+
+    def _shaped(
+        self, seat: int, x: float, y: float, radius: float, content: str, ringed: bool, faded: bool
+    ) -> str:
+        """``content`` on the shape of a seat; that of a seat that is out keeps its colour as a rim."""
+        theme, (fill, _) = self.theme, self._fill(seat, faded)
+        rim = theme.ink if ringed else theme.seats[seat] if faded else ""
+        ring = f' stroke="{rim}" stroke-width="2.5"' if rim else ""
         return (
             f'<g transform="translate({number(x)} {number(y)})"><path d="{_shape(seat, radius)}" fill="{fill}"{ring}/>'
-            f"{svg.centred(0, 0, seat, size, on, bold=True)}</g>"
+            f"{content}</g>"
         )
 
     def seat_row(
@@ -233,16 +270,19 @@ class Sheet:
 
     # Panels, and the whole picture.
 
-    def panel(self, column: int | None, height: float, content: str, label: str = "") -> None:
+    def panel(
+        self, column: int | None, height: float, content: str, label: str = "", *, is_fitting: bool = False
+    ) -> None:
         """Add a panel at the bottom of ``column``, 0 or 1, or of the shorter one for None.
 
-        ``content`` has its origin in the panel's corner.
+        ``content`` has its origin in the panel's corner. The last panel of a column extends to the bottom of the
+        other column, unless it ``is_fitting``.
         """
         if column is None:
-            heights = [sum(height + GAP for height, _, _ in panels) for panels in self._columns]
-            heights[0] *= LARGER if self.is_large else 1
+            heights = [sum(panel.height + GAP for panel in panels) for panels in self._columns]
+            heights[0] *= self.larger
             column = heights.index(min(heights))
-        self._columns[column].append((height, content, label))
+        self._columns[column].append(_Panel(height, content, label, is_fitting))
 
     def picture(self, note: str, line: str, describe: Callable[[int, int], str]) -> str:
         """The whole picture.
@@ -256,23 +296,21 @@ class Sheet:
         left, right = self._columns
         columns = [panels for panels in (left, right) if panels] if wide else [left + right]
         wide = len(columns) > 1  # a column alone fills the window as it is
-        scales = [LARGER if self.is_large and panels is not columns[-1] else 1 for panels in columns]
+        scales = [self.larger if panels is not columns[-1] else 1 for panels in columns]
         width = GAP + sum(scale * PANEL + GAP for scale in scales)
         bottom = HEADS[wide] + max(
-            sum(scale * height + GAP for height, _, _ in panels)
+            sum(scale * panel.height + GAP for panel in panels)
             for scale, panels in zip(scales, columns, strict=True)
         )
         placed, x = [], float(GAP)
         for scale, panels in zip(scales, columns, strict=True):
             y = float(HEADS[wide])
-            for k, (height, content, label) in enumerate(panels):
-                if k == len(panels) - 1:
-                    height = (
-                        bottom - GAP - y
-                    ) / scale  # the last one extends to the bottom of the other column
+            for panel in panels:
+                extends = panel is panels[-1] and not panel.is_fitting
+                height = (bottom - GAP - y) / scale if extends else panel.height
                 ground = svg.box(0, 0, PANEL, height, self.theme.panel, radius=10, line=self.theme.line)
                 place = f"translate({number(x)} {number(y)})" + (f" scale({scale})" if scale > 1 else "")
-                placed.append(f'<g transform="{place}">{svg.group(ground + content, label)}</g>')
+                placed.append(f'<g transform="{place}">{svg.group(ground + panel.content, panel.label)}</g>')
                 y += scale * height + GAP
             x += scale * PANEL + GAP
         height = 2 * round(self._size * bottom / width / 2)  # even, as video formats need it

@@ -107,12 +107,17 @@ def figure(content: str, label: str) -> str:
     return group(content, label, "img")
 
 
+def explained(content: str, words: str) -> str:
+    """Elements about which a page tells ``words`` when they are pointed at."""
+    return f"<g><title>{escape(words)}</title>{content}</g>"
+
+
 def area(
-    name: str, value: object, x: float, y: float, width: float, height: float, **more: object
+    name: str, value: object, x: float, y: float, width: float, height: float, radius: float = 6, **more: object
 ) -> str:  # fmt: skip
     """An invisible area that a page can click, with the attribute ``data-NAME``, and others for ``more``."""
     others = "".join(f' data-{key}="{data}"' for key, data in more.items())
     return (
         f'<rect data-{name}="{value}"{others} x="{number(x)}" y="{number(y)}" width="{number(width)}" '
-        f'height="{number(height)}" fill="none" pointer-events="all"/>'
+        f'height="{number(height)}" rx="{radius:g}" fill="none" pointer-events="all"/>'
     )

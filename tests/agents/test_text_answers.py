@@ -91,7 +91,7 @@ def start() -> GameState:
         ('{"action": ""}', UNKNOWN, "unknown action ''"),
         ('{"action": "discard 2 or 3"}', UNKNOWN, "unknown action"),
         ('{"action": "discrad 2"}', UNKNOWN, "did you mean 'discard 2'"),
-        ('{"action": "discard 1"}', ILLEGAL, "discard 1: there is no 1 in the hand."),
+        ('{"action": "discard 1"}', ILLEGAL, "discard 1: player_0 has no 1."),
         ("play red 2", ILLEGAL, "play red 2: this is the time to discard, not to play."),
         ('{"action": "discard 2"} then {"action": "paradox"}', ILLEGAL, "paradox: this is the time to discard"),
     ],

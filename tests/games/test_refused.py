@@ -211,14 +211,14 @@ PAWNS = {"places": [(0, 0), (3, 3)]}
 #: What is dealt, options, moves, an action that is illegal then, and what is said.
 ILLEGAL: list[tuple[Any, list[Any], dict[str, Any], list[Any], Any, str]] = [
     (citb, EVERY_RANK, {}, [], "blue 2", "this is the time to discard, not to play"),
-    (citb, EVERY_RANK, NO_BIDS, DISCARDS, "blue 1", "there is no 1 in the hand"),
+    (citb, EVERY_RANK, NO_BIDS, DISCARDS, "blue 1", "player_0 has no 1"),
     (citb, EVERY_RANK, NO_BIDS, DISCARDS, "red 6", "red cannot be led before trump is broken"),
     (citb, EVERY_RANK, NO_BIDS, DISCARDS, "paradox", "a paradox is the last resort"),
     (citb, EVERY_RANK, NO_BIDS, [*DISCARDS, "yellow 6"], "yellow 6", "is taken on .* by a token of seat 0"),
     (citb, EVERY_RANK, NO_BIDS, [*DISCARDS, "yellow 6, green 5, yellow 5, yellow 4"], "yellow 3", "given up"),
-    (cat_te, FLUSHES, {}, [], "2C", "there is no 2C in the hand"),
+    (cat_te, FLUSHES, {}, [], "2C", "player_0 has no 2C"),
     (cat_te, FLUSHES, {}, [], "fold AS", "the leader of a trick plays face up"),
-    (cat_te, FLUSHES, {}, ["AS"], "AS", "there is no AS in the hand"),
+    (cat_te, FLUSHES, {}, ["AS"], "AS", "player_1 has no AS"),
     (cat_te, FLUSHES, {"offsuit_faceup": False}, ["AS"], "AH", r"without spades .*\(offsuit_faceup=False"),
     (cat_te, PLAIN, {}, ["AS"], "AH", "has to follow suit while the hand holds spades; play spades or"),
     (cat_te, LATE, {}, ["AS, 2S", "KS, 3S", "QS, 4S", "2C, KC", "AD"], "fold 4C", "so none can be folded"),

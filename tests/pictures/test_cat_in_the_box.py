@@ -1,11 +1,14 @@
 """What a picture of Cat in the Box tells: by its labels, which say what is drawn."""
 
+from xml.etree import ElementTree
+
 import numpy as np
 
-from catbox_env import GameState
+from catbox_env import GameState, make_game
+from catbox_env.games.cat_in_the_box.state import PLAY
 from catbox_env.pictures.sheet import THEMES
 from tests.cat_in_the_box.positions import play, start
-from tests.pictures.checks import labels
+from tests.pictures.checks import SVG, labels, texts
 
 HANDS = [[1, 2, 3, 4, 5], [1, 2, 3, 4, 5], [1, 2, 3, 4, 5]]
 TRICK = ("discard 5", "discard 5", "discard 5", "bid 1", "bid 0", "bid 2", "blue 3", "green 2", "red 1")
@@ -70,7 +73,32 @@ def test_the_result_is_the_sum_of_tricks_and_bonus_and_names_the_paradox() -> No
     infos = [state.info(seat) for seat in range(3)]
     assert len(found) == 1
     for seat, info in enumerate(infos):
-        points = f"player_{seat} {info['score']} points, {info['tricks_won']} tricks, bonus {info['bonus']}"
+        tricks = f"{info['tricks_won']} tricks, bid {info['bid']}, bonus {info['bonus']}"
+        points = f"player_{seat} {info['score']} points, {tricks}"
         assert points in found[0]
     culprit = [f"paradox of player_{seat}" for seat, info in enumerate(infos) if info["paradox"]]
     assert (culprit or ["no paradox"])[0] in found[0]
+
+
+def test_before_a_bid_nothing_stands_in_its_place() -> None:
+    state = make_game("cat_in_the_box_v0", num_players=3).new_initial_state(seed=0)
+    assert texts(state, 0).count("\u2013") == 3
+    while state.record.phase != PLAY:
+        state.apply_action(state.legal_actions()[0])
+    assert "\u2013" not in texts(state, 0)
+
+
+def test_x_tokens_and_groups_are_explained_to_whoever_points_at_them() -> None:
+    state = make_game("cat_in_the_box_v0", num_players=3).new_initial_state(seed=0)
+    titles = [
+        one.text for one in ElementTree.fromstring(state.game.render_svg(state)).iter(f"{{{SVG}}}title")
+    ]
+    assert [title.split()[0] for title in titles[1:] if title] == ["The", "The"]
+
+
+def test_the_area_of_a_card_is_as_round_as_the_card() -> None:
+    state = make_game("cat_in_the_box_v0", num_players=3).new_initial_state(seed=0)
+    while state.record.phase != PLAY:
+        state.apply_action(state.legal_actions()[0])
+    areas = ElementTree.fromstring(state.game.render_svg(state, state.current_player)).iter(f"{{{SVG}}}rect")
+    assert {area.get("rx") for area in areas if "data-leads" in area.attrib} == {"6"}

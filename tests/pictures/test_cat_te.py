@@ -1,6 +1,12 @@
 """What a picture of Cat Te tells: by its labels, which say what is drawn."""
 
+from xml.etree import ElementTree
+
+import numpy as np
+
+from catbox_env import GameState, make_game
 from catbox_env.core.checks import PUBLIC
+from catbox_env.pictures.sheet import PANEL
 from tests.cat_te.positions import play, start
 from tests.pictures.checks import labels, texts
 
@@ -58,10 +64,34 @@ def test_whoever_has_no_card_of_the_led_suit_is_told_so_and_nobody_else_is() -> 
 
 
 def test_the_hand_says_that_a_trick_is_needed_until_one_is_won() -> None:
-    needed = "win one of tricks 1\u20134"
+    needed = "Win a trick by trick 4 or you are out."
     state = play(start(HANDS), "KS, QS, fold JC")
     assert needed not in texts(state, 0)
     assert needed in texts(state, 1)
+
+
+def test_a_large_picture_has_the_tricks_beside_the_hand_and_at_the_end_beside_all_hands() -> None:
+    state = play(start(HANDS), "KS, QS")
+    assert _columns(state, 2) == {"tricks": 0, "hand": 1}
+    rng = np.random.default_rng(0)
+    while not state.is_terminal():
+        state.apply_action(int(rng.choice(state.legal_actions())))
+    assert _columns(state, None) == {"tricks": 0, "hands": 1}
+
+
+def _columns(state: GameState, seat: int | None) -> dict[str, int]:
+    """The column of each panel of a large picture; both are equally wide."""
+    root = ElementTree.fromstring(state.game.render_svg(state, seat, 1000))
+    panels = {label: part for part in root if (label := part[0].get("aria-label") if len(part) else None)}
+    places = {label: str(panel.get("transform")) for label, panel in panels.items()}
+    assert not any("scale" in place for place in places.values())
+    return {label: int(float(place[10:].split()[0]) > PANEL) for label, place in places.items()}
+
+
+def test_the_progress_of_a_match_leaves_room_for_the_title() -> None:
+    one, match = (make_game("cat_te_v0", rounds=rounds).new_initial_state(seed=0) for rounds in (1, 2))
+    assert "trick 1 of 6, the last one pays" in texts(one)
+    assert "round 1 of 2 \u00b7 trick 1 of 6" in texts(match)
 
 
 def test_a_card_that_is_chosen_blind_is_shown_to_its_owner_alone() -> None:

@@ -1,11 +1,14 @@
 """What a picture of Petrify tells: by its labels, which say what is drawn."""
 
+from xml.etree import ElementTree
+
 import numpy as np
 import pytest
 
 from catbox_env import GameState, make_game
 from catbox_env.games.petrify.show import View
-from catbox_env.pictures.sheet import THEMES
+from catbox_env.pictures.petrify import LEGEND_ROW
+from catbox_env.pictures.sheet import THEMES, TITLE
 from tests.petrify.positions import play, start
 from tests.pictures.checks import labels, texts
 
@@ -35,7 +38,7 @@ def test_the_players_say_where_they_stand_how_far_they_walk_and_who_is_petrified
     while not state.is_terminal():
         state.apply_action(state.legal_actions()[0])
     loser = state.returns().index(-1.0)
-    assert f"player_{loser}: petrified, place 2" in labels(state)
+    assert f"player_{loser}: petrified, 2nd" in labels(state)
     assert f"player_{1 - loser} wins" in texts(state)
 
 
@@ -49,9 +52,25 @@ def test_tiles_that_can_be_chosen_stand_out_and_petrified_pawns_keep_their_colou
         state.apply_action(state.legal_actions()[0])
     view = View(state.game.rules, state.record)
     out = next(seat for seat, place in enumerate(view.places) if place > 0)
-    cell = view.rules.cell_name(view.positions[out])
-    label = next(label for label in labels(state) if label.startswith(f"{cell} "))
-    assert theme.seats[out] in _cell(state, label)
+    assert f'fill="{theme.back}" stroke="{theme.seats[out]}"' in _pawn(state, out)
+    assert theme.back not in _pawn(state, (out + 1) % 3)
+
+
+def test_a_pawn_has_no_number_that_could_be_taken_for_that_of_a_tile() -> None:
+    state = start(["1 1 1", "1 1 1", "1 1 1"], [(0, 0), (2, 2)])
+    assert all("<text" not in _pawn(state, seat) for seat in range(2))
+
+
+def test_the_panel_of_the_tiles_is_as_high_as_what_it_holds() -> None:
+    state = start(["1 1 1", "1 1 1", "1 1 1"], [(0, 0), (2, 2)])
+    legend = ElementTree.fromstring(state.game.render_svg(state, 0, 1000))[-1]
+    height = float(legend[0][0].attrib["height"])  # within its border
+    assert height == TITLE + 2 * LEGEND_ROW + 6 - 1
+
+
+def _pawn(state: GameState, seat: int) -> str:
+    """The elements of a pawn."""
+    return state.game.render_svg(state).partition(f'data-key="pawn-{seat}"')[2].partition("</g></g></g>")[0]
 
 
 def _cell(state: GameState, label: str) -> str:

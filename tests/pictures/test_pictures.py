@@ -118,8 +118,8 @@ def test_a_picture_has_the_width_that_was_asked_for_and_text_that_can_be_read(si
             assert smallest * size / width >= (9 if 560 <= size < 640 else 11)
 
 
-def test_a_large_picture_has_a_larger_left_column_with_the_hand_in_it() -> None:
-    for name, left in (("cat_in_the_box_trick", ["research board"]), ("cat_te_follow", ["tricks", "hand"])):
+def test_a_large_picture_has_a_larger_left_column_or_two_equal_ones() -> None:
+    for name, left in (("cat_in_the_box_trick", ["research board"]), ("cat_te_follow", [])):
         game_id, options, seed, moves, *_ = PICTURES[name]
         state = position(game_id, options, seed, moves)
         for size, larger in ((959, []), (960, left)):

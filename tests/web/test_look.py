@@ -21,7 +21,7 @@ from tests.web.test_accessibility import expect_accessible
 #: For each game, the least share of the window's height that its picture fills, and the panels that a move needs.
 GAMES = {
     "Cat in the Box": (0.65, ["research board", "your hand", "trick, ", "players"]),
-    "Cat Te": (0.8, ["tricks", "You hold "]),
+    "Cat Te": (0.55, ["tricks", "You hold "]),
     "Petrify": (0.65, ["board", "players"]),
 }
 
@@ -127,6 +127,15 @@ def test_agents_are_cats_with_a_face_and_a_level(new_page: NewPage) -> None:
     assert page.locator(".picture .cat").count() == 2
 
 
+def test_pawns_show_the_faces_of_the_agents_and_a_person_is_a_plain_cat(new_page: NewPage) -> None:
+    page = new_page()
+    open_table(page, "Petrify", 3, "easy")
+    heads = page.locator(".picture [data-face]")
+    assert heads.count() == 3
+    shapes = {head.get_attribute("data-face"): head.locator("path").count() for head in heads.all()}
+    assert shapes == {"0": 2, "1": 5, "2": 5}
+
+
 def test_there_is_no_sound_until_it_is_switched_on(new_page: NewPage) -> None:
     page = new_page()
     page.evaluate(
@@ -199,6 +208,8 @@ def test_what_is_tapped_and_what_is_best_look_different(new_page: NewPage) -> No
     page.get_by_label("Show on my turn").select_option("heuristic")
     ring = page.locator(".picture .coach-bar .ring")
     expect(ring).to_have_count(1)
+    expect(page.locator(".picture .coach-bar .tick")).to_have_count(1)
+    expect(page.locator(".picture .coach-bar .ground")).to_have_count(cards(page).count() - 1)
     cell = page.locator(".picture [data-action]").first
     cell.tap()
     expect(page.locator(".picture .tapped")).to_have_count(1)

@@ -167,5 +167,7 @@ def place_in_words(seat: int, places: Sequence[int]) -> str:
     place, shared = places[seat], places.count(places[seat]) > 1
     if place == 1:
         return "You share the win." if shared else "You win."
+    if all(other in (1, place) for other in places):
+        return "You lose."
     ordinal = {2: "2nd", 3: "3rd"}.get(place, f"{place}th")
     return f"You share {ordinal} place." if shared else f"You finish {ordinal}."

@@ -113,7 +113,7 @@ def why_illegal(game: Game, record: np.record, action: int) -> str:
     if kind != record.phase:
         return f"this is the time to {PHASES[record.phase]}, not to {PHASES[kind]}"
     if kind == DISCARD:
-        return f"there is no {action + 1} in the hand"
+        return f"player_{seat} has no {action + 1}"
     if action == rules.paradox:
         return "a paradox is the last resort, and there is a legal declaration"
     color, rank = divmod(action - first_play, ranks)
@@ -122,7 +122,7 @@ def why_illegal(game: Game, record: np.record, action: int) -> str:
         whose = f"a token of seat {owner}" if owner >= 0 else "a neutral token"
         return f"{card_to_string(color, rank)} is taken on the research board by {whose}"
     if not record.hand[seat, rank]:
-        return f"there is no {rank + 1} in the hand"
+        return f"player_{seat} has no {rank + 1}"
     if not record.x_tokens[seat, color]:
         return f"the X-token of {COLORS[color]} has been given up"
     assert color == RED, "every other declaration is legal"
@@ -334,8 +334,9 @@ def _round_end(view: View, number: int, after: GameState) -> list[Event]:
     infos = [after.info(seat) for seat in players]
     which = f"round {number} of {rules.num_rounds}" if rules.num_rounds > 1 else "the round"
     paradox = [seat for seat in players if infos[seat]["paradox"]]
-    why = f"by the paradox of player_{paradox[0]}" if paradox else "as everybody has one card left"
-    found = [Event("round_end", None, f"{which} ends {why}", {"round": number})]
+    by_paradox = f"the paradox of player_{paradox[0]} ends {which}" if paradox else ""
+    text = by_paradox or f"{which} ends as everybody has one card left"
+    found = [Event("round_end", None, text, {"round": number})]
     totals = [int(after.record.scores[seat]) for seat in players]
     for seat in players:
         words, data = _sum(rules, infos[seat])

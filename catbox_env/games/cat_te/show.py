@@ -85,7 +85,7 @@ def why_illegal(game: Game, record: np.record, action: int) -> str:
         return f"that takes {card_to_string(wanted)}, next above the upturned {upturned}"
     card = action % NUM_CARDS
     if not hand >> card & 1:
-        return f"there is no {card_to_string(card)} in the hand"
+        return f"player_{seat} has no {card_to_string(card)}"
     if action >= FOLD:
         if seat == record.leader:
             return "the leader of a trick plays face up and cannot fold"

@@ -114,6 +114,11 @@ def steps_of(rules: Rules, tile: str) -> str:
     return {0: "no steps", 1: "1 step"}.get(most, f"{most} steps")
 
 
+def ordinal(place: int) -> str:
+    """A place, counted from 0, in words: ``"1st"``."""
+    return {0: "1st", 1: "2nd", 2: "3rd"}.get(place, f"{place + 1}th")
+
+
 def energy(rules: Rules, tile: str) -> str:
     """The same in a sentence: ``"exactly 3 steps"``, ``"1 to 4 steps"``, ``"no steps"``."""
     fewest, most = rules.steps(tile)
@@ -233,13 +238,13 @@ def _seats(view: View) -> list[list[Piece]]:
         tile = tile_in_words(view.rules, view.tiles[cell])
         text = f"{'>' if turn else ' '} player_{seat}  on {view.rules.cell_name(cell)} ({tile})"
         if place != NONE:
-            text += ", winner" if place == 0 else f", petrified, {_ordinal(view.rules, place)}"
+            text += ", winner" if place == 0 else f", petrified, {_of_all(view.rules, place)}"
         rows.append([(text, "bold" if turn else "dim" if place > 0 else "")])
     return rows
 
 
-def _ordinal(rules: Rules, place: int) -> str:
-    return f"place {place + 1} of {rules.num_players}"
+def _of_all(rules: Rules, place: int) -> str:
+    return f"{ordinal(place)} of {rules.num_players}"
 
 
 # What an action did.
@@ -255,7 +260,7 @@ def events(before: GameState, action: int, after: GameState, seat: int | None) -
     changes = enumerate(zip(was.places, now.places, strict=True))
     out = [(place, seat) for seat, (earlier, place) in changes if earlier == NONE and place > 0]
     for place, loser in sorted(out, reverse=True):
-        text = f"player_{loser} has no legal end cell and is petrified: {_ordinal(rules, place)}"
+        text = f"player_{loser} cannot move and turns to stone: {_of_all(rules, place)}"
         found.append(Event("petrified", loser, text, {"place": place + 1}))
     return found + (_game_end(now, after.game) if after.is_terminal() else [])
 
@@ -264,12 +269,15 @@ def _move(was: View, action: int, now: View) -> list[Event]:
     mover, tile = was.mover, was.tiles[action]
     start, end = was.rules.cell_name(was.positions[mover]), was.rules.cell_name(action)
     data = {"from": start, "to": end, "tile": tile}
-    onto = tile_in_words(was.rules, tile)
+    special = {"*": "a wildcard", "0": "a zero", "T": "a teleport"}
+    onto = special.get(tile[0], f"a {tile_in_words(was.rules, tile)}")
     if was.teleporting:
-        text = f"player_{mover} comes out of the teleport on {start} at {end} ({onto})"
+        text = f"player_{mover} comes out of the teleport on {start} at {end}, {onto}"
         return [Event("teleport_exit", mover, text, data)]
-    steps = energy(was.rules, was.tile_under(mover))
-    text = f"player_{mover} walks {steps} from {start} to {end} ({onto}); {start} is closed"
+    own = was.tile_under(mover)
+    fewest, most = was.rules.steps(own)
+    steps = f" {steps_of(was.rules, own)}" if fewest == most else ""
+    text = f"player_{mover} walks{steps} from {start} to {end}, {onto}. {start} closes"
     found = [Event("move", mover, text, data)]
     if tile[0] == "T":
         color = color_of_tile(tile)
@@ -296,7 +304,7 @@ def _game_end(now: View, game: Game) -> list[Event]:
     found = []
     for place, seat in sorted((place, seat) for seat, place in enumerate(now.places)):
         paid = points(game.params[0], place)
-        text = f"player_{seat}: {_ordinal(now.rules, place)} = {f'{paid:+.3g}' if paid else '0'}"
+        text = f"player_{seat}: {_of_all(now.rules, place)} = {f'{paid:+.3g}' if paid else '0'}"
         found.append(Event("score", seat, text, {"place": place + 1, "score": paid}))
     winner = now.places.index(0)
     text = f"player_{winner} is the last who can move, and wins"

@@ -20,7 +20,7 @@ export function createCoach(send, show, asked, playing, begins) {
   let titles = new Map(); // of the agents, by spec
   const choice = element("div", {});
   const told = element("p", {class: "advice", role: "status"}); // stands beside the picture
-  const key = element("p", {class: "hint", hidden: true}, "A full bar is the best action, an empty one the worst.");
+  const key = element("p", {class: "hint", hidden: true}, "The tick marks the best action; the shorter a bar, the worse.");
   const node = panel("Coach", "coach", choice, key);
   let offered = false; // whether there is something to choose
   let wanted = begins ? POINTS : ""; // "": nothing; POINTS; else the spec of an agent

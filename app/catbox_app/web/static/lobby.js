@@ -18,6 +18,8 @@ const YOU = "you";
 const PERSON = "person";
 // The deal of a guided game.
 const GUIDED = 3;
+// The height of the heading of a panel, which a thumbnail leaves out.
+const HEADING = 26;
 // The largest file of games that the table takes, in bytes.
 const LARGEST_FILE = 4 << 20;
 
@@ -137,7 +139,7 @@ export function createLobby(frame) {
       drawn.replaceChildren(panel);
       drawn.setAttribute("viewBox", around(panel));
     }
-    drawn.setAttribute("preserveAspectRatio", "xMidYMid meet");
+    drawn.setAttribute("preserveAspectRatio", "xMinYMin slice");
     picture.append(document.importNode(drawn, true));
     return choice("game", one.id, "game", () => chooseGame(one), [
       picture,
@@ -156,7 +158,7 @@ export function createLobby(frame) {
   function around(panel) {
     const [x, y] = panel.getAttribute("transform").match(/[\d.]+/g);
     const ground = panel.querySelector("rect");
-    return `${x - 4} ${y - 4} ${Number(ground.getAttribute("width")) + 8} ${Number(ground.getAttribute("height")) + 8}`;
+    return `${Number(x) + 2} ${Number(y) + HEADING} ${ground.getAttribute("width") - 4} ${ground.getAttribute("height") - HEADING}`;
   }
 
   function chooseGame(one) {

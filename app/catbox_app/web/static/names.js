@@ -73,8 +73,8 @@ export function createNames() {
       .replace(new RegExp(`(h)and of ${seat}`, "i"), (_, h) => `${h === "H" ? "Your" : "your"} hand`)
       .replace(new RegExp(`(?:the )?paradox of ${seat}`), "your paradox")
       .replace(
-        new RegExp(`(^|[.,] )${seat} (\\w+)(.*)$`),
-        (_, before, verb, rest) => `${before}${before === ", " ? "you" : "You"} ${secondPerson(verb)}${alsoSecond(rest)}`,
+        new RegExp(`(^|[.,:] )${seat} (\\w+)(.*)$`),
+        (_, before, verb, rest) => `${before}${/[,:]/.test(before) ? "you" : "You"} ${secondPerson(verb)}${alsoSecond(rest)}`,
       );
   }
 
@@ -96,6 +96,10 @@ export function createNames() {
       node.setAttribute("aria-label", within(node.getAttribute("aria-label")));
     }
     for (const token of svg.querySelectorAll("[data-key^=seat-]")) addFace(token);
+    for (const head of svg.querySelectorAll("[data-face]")) {
+      const cat = face(Number(head.dataset.face));
+      if (cat !== null) head.replaceChildren(...cat.childNodes);
+    }
   }
 
   // The face comes between the token of a row and its name.
@@ -115,7 +119,7 @@ export function createNames() {
 // What follows the first verb of a line about "you".
 function alsoSecond(rest) {
   return rest
-    .replace(/\b(and|or) (claims|folds|has|is|loses|wins)\b/g, (_, word, verb) => `${word} ${secondPerson(verb)}`)
+    .replace(/\b(and|or) (claims|folds|has|is|loses|turns|wins)\b/g, (_, word, verb) => `${word} ${secondPerson(verb)}`)
     .replace(" its X-token", " your X-token");
 }
 

@@ -72,25 +72,24 @@ export function createPicture(act, say, names, missed) {
     return choices().find((choice) => choice.dataset.action === action);
   }
 
-  // Draws bars on the choices. `values`: as for the buttons (actions.js); `best`: the actions to highlight.
+  // Draws a bar on each choice. `values`: as for the buttons (actions.js); `best`: the actions with a ring and a tick instead.
   function showValues(values, best) {
     for (const bar of node.querySelectorAll(".coach-bar")) bar.remove();
     for (const choice of choices()) {
       const action = Number(choice.dataset.action);
       if (!values.has(action)) continue;
       const box = choice.getBBox();
-      const height = Math.min(6, box.height / 6);
-      const width = box.width - 6;
-      const inside = box.y + box.height - height - 2.5;
-      const words = [...choice.closest("g[transform]").querySelectorAll("text")].map((one) => one.getBBox());
-      const over = words.some((one) => one.x < box.x + box.width && one.x + one.width > box.x && one.y < inside + height && one.y + 0.8 * one.height > inside);
-      const place = [box.x + 3, over ? box.y + box.height + 1.5 : inside];
-      const bar = shape("g", {class: best.includes(action) ? "coach-bar best" : "coach-bar", "aria-hidden": "true"});
-      bar.append(
-        rectangle("ground", place[0], place[1], width, height),
-        rectangle("share", place[0], place[1], Math.max(1.5, width * values.get(action).share), height),
-      );
-      if (best.includes(action)) bar.prepend(rectangle("ring", box.x, box.y, box.width, box.height));
+      const bar = shape("g", {class: "coach-bar", "aria-hidden": "true"});
+      if (best.includes(action)) {
+        const tick = shape("g", {class: "tick", transform: `translate(${box.x + 3} ${box.y + 3})`});
+        tick.append(shape("circle", {r: 6.5}), shape("path", {d: "M-3 .2l2.2 2.3L3.2-2.4"}));
+        bar.append(rectangle("ring", box.x - 2, box.y - 2, box.width + 4, box.height + 4), tick);
+      } else {
+        const height = Math.min(5, box.height / 7);
+        const place = [box.x + 4.5, box.y + box.height - height - 4.5]; // 2 inside the frame
+        const share = Math.max(1.5, (box.width - 9) * values.get(action).share);
+        bar.append(rectangle("ground", ...place, box.width - 9, height), rectangle("share", ...place, share, height));
+      }
       choice.append(bar);
     }
   }

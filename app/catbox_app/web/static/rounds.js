@@ -4,7 +4,7 @@ import {element, seatToken, withMinus} from "./dom.js";
 
 // What the events of the kind "score" tell, as columns.
 const COLUMNS = [
-  ["place", "Place"], ["tricks", "Tricks"], ["bonus", "Bonus"], ["paradox", "Paradox"], ["score", "Points"], ["total", "Total"],
+  ["place", "Place"], ["tricks", "Tricks"], ["bid", "Bid"], ["bonus", "Bonus"], ["paradox", "Paradox"], ["score", "Points"], ["total", "Total"],
 ];
 
 /**

@@ -316,6 +316,7 @@ export function createTable(frame, mode) {
 function placeOf(seat, places) {
   const shared = places.filter((place) => place === places[seat]).length > 1;
   if (places[seat] === 1) return shared ? "You share the win" : "You win";
+  if (places.every((place) => [1, places[seat]].includes(place))) return "You lose";
   const place = ["2nd", "3rd"][places[seat] - 2] ?? `${places[seat]}th`;
   return shared ? `You share ${place} place` : `You finish ${place}`;
 }

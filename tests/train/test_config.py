@@ -12,6 +12,7 @@ import numpy as np
 import pytest
 import yaml
 
+from catbox_app.options import PRESETS
 from catbox_env import GAMES, make_game
 from catbox_train.algorithm import algorithm_class
 from catbox_train.config import TrainConfig, default_preset, load_config, preset_names

@@ -225,7 +225,10 @@ def _draw_matrix(result: ArenaResult) -> Figure:
     agents = sorted(result.agents, key=mean_of, reverse=True)
     names = [name if len(name) <= _MAX_NAME else f"...{name[3 - _MAX_NAME :]}" for name in agents]
     margins = [[None if one == other else result.margin(one, other) for other in agents] for one in agents]
-    about = [f"{title(result)}.", "One agent (row) among copies of another: points a game more than theirs."]
+    about = [
+        f"{title(result)}.",
+        "One agent (row) among copies of another: points a game more than theirs. Grey: not certain.",
+    ]
     return heat_map(f"{names[0]} earns most", names, names, margins, about=about)
 
 

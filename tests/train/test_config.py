@@ -46,7 +46,9 @@ def test_later_sources_win(tmp_path: Path) -> None:
 def test_every_preset_is_for_every_game_and_number_of_players_on_a_computer_with_four_gib(
     preset: str, game_id: str
 ) -> None:
-    assert preset_names() == ["quick", "standard", "strong", "gpu"] == list(PRESETS), "as the command's help has it"
+    assert preset_names() == ["quick", "standard", "strong", "gpu"] == list(PRESETS), (
+        "as the command's help has it"
+    )
     assert default_preset(game_id) == "quick"
     for num_players in range(2, 6):
         try:

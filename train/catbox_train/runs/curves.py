@@ -15,14 +15,14 @@ from catbox_agents.plots import LINES, SOFT, style
 
 SPEED = "speed/decisions_per_second"
 #: Inches of a panel in each picture.
-LARGE, SMALL = (6.4, 4.4), (5.0, 3.2)
+LARGE, SMALL = (4.4, 3.4), (4.0, 2.7)
 PANELS_IN_A_ROW = 3
 #: The width of the panel of the speed, which says more of the machine than of the run, as a share of another panel's.
-SPEED_WIDTH = 0.45
+SPEED_WIDTH = 0.6
 #: Inches between the names of two lines, in a large panel.
 NAME_HEIGHT = 0.21
 #: Characters of a title that fit a panel.
-LONGEST_TITLE = 48
+LONGEST_TITLE = 40
 #: Fewer points than this are marked, because the line between them says little. More are smoothed over this share.
 FEW_POINTS, SMOOTHED = 30, 0.03
 #: Rounding makes means of a game's equal values differ by less.
@@ -99,7 +99,7 @@ def _draw(
             shown = words if len(words) <= LONGEST_TITLE else f"{words[:LONGEST_TITLE]}..."
             axes.set_title(shown, loc="left", fontsize=11)
         picture = io.BytesIO()
-        figure.savefig(picture, dpi=100, format="png")
+        figure.savefig(picture, dpi=140, format="png")
     write_atomically(path, picture.getvalue())
 
 
@@ -138,7 +138,7 @@ def _name_lines(axes: Axes, ends: dict[str, float]) -> None:
     for name, place in zip(order, places, strict=True):
         colour = LINES[list(ends).index(name) % len(LINES)]
         words = f"among {_label(name)}" if _is_margin(name) else _label(name)
-        axes.text(1.02, place, words, transform=axes.get_yaxis_transform(), color=colour, va="center")
+        axes.text(1.04, place, words, transform=axes.get_yaxis_transform(), color=colour, va="center")
 
 
 def _curve(axes: Axes, rows: list[dict[str, float]], name: str, colour: str) -> float:

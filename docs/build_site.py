@@ -26,6 +26,8 @@ SOURCES = ROOT / "build" / "docs"
 SITE = ROOT / "site"
 #: Folders of docs/ that are copied as they are.
 ASSETS = ("images", "pictures", "screenshots", "site")
+#: Files of the browser table that the pages use too.
+OF_THE_TABLE = ("figtree.woff2", "font.css", "icon.svg")
 #: Texts at the top of the repository that are pages of the site; what the README says, the home page says there.
 TOP = {"CHANGELOG.md": "changelog.md", "CONTRIBUTING.md": "contributing.md", "SECURITY.md": "security.md"}
 
@@ -169,6 +171,8 @@ def assemble() -> None:
         target.write_text(text, encoding="utf-8")
     for folder in ASSETS:
         shutil.copytree(ROOT / "docs" / folder, SOURCES / folder)
+    for name in OF_THE_TABLE:
+        shutil.copyfile(playground.FRONT_END / name, SOURCES / "site" / name)
 
 
 def faults() -> list[str]:

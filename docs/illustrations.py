@@ -6,6 +6,7 @@ Those of the rules, and the animations, are of the games in docs/games/, which `
 from __future__ import annotations
 
 import copy
+import re
 from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
@@ -25,6 +26,8 @@ GAME_PLAYED = (
 )
 #: The others are played at random.
 MOVES_AT_RANDOM = {"cat_te_v0": (9, 3), "petrify_v0": (3, 3)}
+#: The players in the animations: the cats of the browser table (app/catbox_app/web/static/cats.js).
+CATS = ("Mochi", "Luna", "Tom", "Nala", "Felix", "Pixel")
 #: How long an animation shows a position, the first and the last one, in seconds.
 SECONDS, FIRST, LAST = 1.2, 2.0, 6.0
 
@@ -64,6 +67,11 @@ RECORDED = {
 }
 
 
+def with_cats(picture: str) -> str:
+    """``picture`` with the names of cats for those of the players."""
+    return re.sub(r"player_(\d)", lambda found: CATS[int(found[1])], picture)
+
+
 def images() -> Iterator[tuple[str, str]]:
     """The files of docs/images: name and content."""
     for theme in ("light", "dark"):
@@ -75,6 +83,6 @@ def images() -> Iterator[tuple[str, str]]:
             yield f"{picture}-{theme}.svg", game.render_svg(states[number], seat, theme=theme) + "\n"
         for name, seat, first in (("cat_in_the_box", 2, 20), ("cat_te", None, 0), ("petrify", None, 0)):
             game, states = recorded(name)
-            pictures = [game.render_svg(state, seat, theme=theme) for state in states]
+            pictures = [with_cats(game.render_svg(state, seat, theme=theme)) for state in states]
             seconds = [FIRST, *[SECONDS] * (len(pictures) - 2), LAST]
             yield f"{name}-game-{theme}.svg", animated(pictures, seconds, first=first) + "\n"

@@ -10,7 +10,8 @@ import pytest
 import pyvips
 
 import catbox_env
-from docs import build_site, illustrations
+from catbox_agents.plots import INK, LINE, PAGE, SOFT
+from docs import build_site, illustrations, playground
 from docs.animation import SHORT, animated
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -55,6 +56,24 @@ def test_links_lead_to_pages_of_the_site() -> None:
 def test_a_link_to_what_is_not_on_the_site_is_refused(target: str) -> None:
     with pytest.raises(ValueError, match=rf"docs/api\.md: {target} is no page or picture of the site"):
         build_site.moved(f"[a]({target})", ROOT / "docs" / "api.md", "api.md", build_site.pages())
+
+
+def test_the_site_has_the_colours_the_font_and_the_logo_of_the_browser_table() -> None:
+    table = playground.FRONT_END
+    style, site = (table / "style.css").read_text(), (ROOT / "docs" / "site" / "site.css").read_text()
+    for theme in (style.partition("{")[2], style.partition('[data-theme="dark"] {')[2]):
+        colours = dict(re.findall(r"--(\w+): (#\w+)", theme.partition("}")[0]))
+        for name in ("page", "panel", "line", "ink", "soft", "shade", "accent"):
+            assert f"--{name}: {colours[name]};" in site
+    light = dict(re.findall(r"--(\w+): (#\w+)", style.partition("}")[0]))
+    assert [light[name] for name in ("page", "ink", "soft", "line")] == [PAGE, INK, SOFT, LINE], "plots too"
+    assert set(build_site.OF_THE_TABLE) <= {path.name for path in table.iterdir()}
+    named = (ROOT / "mkdocs.yml").read_text()
+    assert "logo: site/icon.svg" in named
+    assert "- site/font.css" in named
+    cat = re.search(r'const d = "([^"]+)"', (table / "cats.js").read_text())
+    assert cat
+    assert cat[1] in (table / "icon.svg").read_text(), "the cat of the table's own logo"
 
 
 def test_a_picture_follows_the_theme_of_the_site() -> None:

@@ -35,7 +35,7 @@ AGENTS = (
     "checkpoint's path, llm:model=NAME, package.module:Class"
 )
 #: The presets of training, its algorithms and trackers. They stand here too, because training takes seconds to import.
-PRESETS = ("quick", "standard", "strong")
+PRESETS = ("quick", "standard", "strong", "gpu")
 ALGORITHMS = ("ppo", "dmc", "exit")
 TRACKERS = ("mlflow", "trackio", "wandb")
 

@@ -8,7 +8,8 @@ from collections.abc import Mapping, Sequence
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from docs.generators.figures import BLUE, GREEN, GREY, PURPLE, VERMILION, Picture
+from catbox_agents.plots import BLUE, GREEN, GREY, PURPLE, VERMILION
+from docs.generators.figures import Picture
 from experiments.results import RunResult, mean_of
 
 #: Of the lines; for readers without the colours their styles differ too.

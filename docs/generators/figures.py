@@ -7,24 +7,27 @@ import io
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import matplotlib
 from matplotlib.figure import Figure
 
+from catbox_agents.plots import INK, PAGE
 from experiments.results import Folders
 
-#: Of Okabe and Ito (2008), whose colours colour-blind readers can distinguish.
-BLUE, SKY, GREEN, VERMILION, PURPLE = "#0072B2", "#56B4E9", "#009E73", "#D55E00", "#CC79A7"
-#: What stands back, on a light and on a dark page.
-GREY = "#C8C8C8"
-#: Colour on a light page -> on a dark one. Text in black has no colour in the file.
-_DARK = {"#ffffff": "#0b0c0f", "#000000": "#c9ccd3", "#b0b0b0": "#8a8f99"}
+#: Colour on a light page -> on a dark one, as the browser table has them. Text in black has no colour in the file.
+_DARK = {PAGE: "#12151b", "#000000": "#f2f4f7", "#b0b0b0": "#7c8696"}
 _RULES = [
     f'[style*="{kind}: {light}"]{{{kind}:{dark}!important}}'
     for light, dark in _DARK.items()
     for kind in ("fill", "stroke")
 ]
-_DARK_STYLE = f"@media (prefers-color-scheme: dark){{text{{fill:{_DARK['#000000']}}}{''.join(_RULES)}}}"
+_STYLE = (
+    f"text{{fill:{INK}}}"
+    f"@media (prefers-color-scheme: dark){{text{{fill:{_DARK['#000000']}}}{''.join(_RULES)}}}"
+)
+#: matplotlib lays text out in this font, the widest; a viewer shows it in the first of these that it has.
+_LAID_OUT, _SHOWN = "'DejaVu Sans'", "Figtree, Inter, system-ui, 'Segoe UI', Roboto, 'DejaVu Sans'"
 
 
 @dataclass(frozen=True)
@@ -44,9 +47,16 @@ class Picture:
         """The file: the same for the same data and version of matplotlib."""
         file = io.BytesIO()
         metadata = {"Date": None, "Title": self.title, "Description": self.checksum}
-        with matplotlib.rc_context({"svg.hashsalt": self.title, "svg.fonttype": "none"}):
+        settings: dict[Any, Any] = {
+            "svg.hashsalt": self.title,
+            "svg.fonttype": "none",
+            "figure.facecolor": PAGE,
+            "axes.facecolor": "none",
+        }
+        with matplotlib.rc_context(settings):
             self.draw().savefig(file, format="svg", metadata=metadata)
-        return file.getvalue().replace(b"</style>", f"{_DARK_STYLE}</style>".encode(), 1)
+        drawn = file.getvalue().decode().replace(_LAID_OUT, _SHOWN)
+        return drawn.replace("</style>", f"{_STYLE}</style>", 1).encode()
 
 
 def picture_file(name: str, folders: Folders) -> Path:

@@ -41,7 +41,9 @@ INTRODUCTION = """\
 # Leaderboard
 
 How much more an agent scores than the heuristics around it, in points a round: its
-[margin](arena.md#what-is-measured), with the 95 % interval.
+[margin](arena.md#what-is-measured), with the 95 % interval. [Cat Te](cat_te.md) has two variants here: Laos, where only
+those who win one of the first four tricks play on, and Khmer, where everyone plays all six. "4x4" and "full" are boards
+of [Petrify](petrify.md) for two players.
 """
 READING = """\
 Dark blue: the best, or not certainly worse than the best on the deals that both played. Light blue: certainly better
@@ -50,8 +52,7 @@ heuristics may lose to others."""
 DEALS = f"""\
 The deals are those of the set `{DEAL_SET}`, which no agent was trained on or chosen by. The commands on these pages
 play the same deals with the same random numbers: they give the very numbers shown, except for searches of 20 ms, which
-depend on the machine and agree within the intervals. Searches have played fewer deals. Laos and Khmer are the
-[variants of Cat Te](cat_te.md); "4x4" and "full" are boards of [Petrify](petrify.md) for two players.
+depend on the machine and agree within the intervals. Searches have played fewer deals.
 """
 PAGE = """\
 One agent (row) among copies of another (column): its margin with the 95 % interval, as in
@@ -59,8 +60,6 @@ One agent (row) among copies of another (column): its margin with the 95 % inter
 of the Elo scale with mean 0 at each table, so those of two tables cannot be compared.
 """
 COMMANDS = """\
-## Play it again
-
 `experiments/leaderboard.yaml` says who plays whom, in parts. A table that has its result in
 `experiments/results/leaderboard` is not played again until you delete that file.
 
@@ -69,8 +68,7 @@ make leaderboard                                     # all, and these pages
 python -m experiments leaderboard fast               # one part
 python -m experiments leaderboard all/petrify-4x4    # one table
 python -m docs.generators                            # these pages
-```
-"""
+```"""
 
 
 class Board:
@@ -200,7 +198,7 @@ def leaderboard_pages(folders: Folders) -> dict[Path, str | Picture]:
     games: dict[str, list[list[Board]]] = {}
     for arenas in _arenas_by_table(parts):
         games.setdefault(arenas[0].content["game"], []).append(arenas)
-    words, links = [INTRODUCTION], []
+    words, links, again = [INTRODUCTION], [], []
     found: dict[Path, str | Picture] = {}
     if games:
         picture, alternative = _overview(games)
@@ -221,18 +219,18 @@ def leaderboard_pages(folders: Folders) -> dict[Path, str | Picture]:
             "",
             _specs(parts),
             "",
-            f"{DEALS}\nPlayed on: {machines}.",
-            "",
+            DEALS,
         ]
+        again += [f"Played on: {machines}.", ""]
     if missing := [
         f"{part.name}/{rules}" for part, played in every for rules in part.rules if rules not in played
     ]:
-        words += [f"Not played yet: `python -m experiments leaderboard {' '.join(missing)}`.", ""]
+        again += [f"Not played yet: `python -m experiments leaderboard {' '.join(missing)}`.", ""]
     for part, played in every:
         if part.page == "zoo" and _is_wide(part):
             maps = _heat_maps_of_the_zoo(part, played)
             found |= {picture_file(name, folders): drawn.picture() for name, drawn in maps.items()}
-    return {folders.docs / "leaderboard.md": "\n".join([*words, COMMANDS]), **found}
+    return {folders.docs / "leaderboard.md": "\n".join([*words, *_folded([*again, COMMANDS])]), **found}
 
 
 def _arenas_by_table(parts: Sequence[tuple[Part, Mapping[str, Board]]]) -> list[list[Board]]:
@@ -318,7 +316,7 @@ def _page_of(
                 lines.append(
                     shown(name, f"{board.table}: {title_of(board.agents[0])} among heuristics {margin}")
                 )
-            lines += ["", *_commands(part, own.values()), ""]
+            lines += ["", *_folded(_commands(part, own.values()))]
     return "\n".join(lines), pictures
 
 
@@ -342,6 +340,11 @@ def _times(played: Sequence[Board]) -> str:
         ends = dict.fromkeys(milliseconds(time) for time in (times[0], times[-1]))
         words.append(f"{title_of(agent)} {' to '.join(ends)}")
     return f" Milliseconds a move: {'; '.join(words)}."
+
+
+def _folded(lines: Sequence[str]) -> list[str]:
+    """How to reproduce what is above, which a page shows where a reader opens it."""
+    return ["<details markdown>", "<summary>Reproduce</summary>", "", *lines, "", "</details>", ""]
 
 
 def _commands(part: Part, played: Collection[Board]) -> list[str]:

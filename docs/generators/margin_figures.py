@@ -2,27 +2,21 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
 from matplotlib.axes import Axes
-from matplotlib.colors import to_hex, to_rgb
 from matplotlib.figure import Figure
-from matplotlib.patches import Rectangle
 
 from catbox_agents.arena.results import Estimate
-from docs.generators.figures import BLUE, GREY, SKY, VERMILION, Picture
+from catbox_agents.plots import BLUE, GREY, PIXELS, SKY, VERMILION, heat_map
+from docs.generators.figures import Picture
 
 #: Of a bar: whether the agent is certainly better than the heuristic (and the best of all, or not certainly worse than
 #: the best), worse, or neither.
 Kind = Literal["best", "better", "unclear", "worse"]
 _COLOURS: Mapping[Kind, str] = {"best": BLUE, "better": SKY, "unclear": GREY, "worse": VERMILION}
-#: Text on a coloured cell, on light and on dark pages.
-_INK = "#111111"
-#: Pixels of a page in an inch of a picture.
-_PIXELS = 96
 
 
 @dataclass(frozen=True)
@@ -48,7 +42,7 @@ def _draw_bars(by_game: Mapping[str, Sequence[Bar]]) -> Figure:
     """Each panel is as high as its rows."""
     rows = {game: _row_of_each(found) for game, found in by_game.items()}
     heights = [_ROW * (of_game[-1] + 1) + _AROUND for of_game in rows.values()]
-    figure = Figure(figsize=(_WIDTH / _PIXELS, sum(heights) / _PIXELS))
+    figure = Figure(figsize=(_WIDTH / PIXELS, sum(heights) / PIXELS))
     below = sum(heights)
     for (game, found), height in zip(by_game.items(), heights, strict=True):
         below -= height
@@ -119,53 +113,4 @@ class HeatMap:
         return Picture(self.title, repr(self), self._draw)
 
     def _draw(self) -> Figure:
-        cell, high, head = 66, 40, 62
-        label = max(112, 6.3 * max(map(len, self.rows)) + 10)
-        columns = [*self.columns, *([self.last[0]] if self.last else [])]
-        width, height = label + cell * len(columns) + 6, head + high * len(self.rows) + 6
-        figure = Figure(figsize=(width / _PIXELS, height / _PIXELS))
-        axes = figure.add_axes((0, 0, 1, 1))
-        axes.set_xlim(-label, width - label)
-        axes.set_ylim(height - head, -head)
-        axes.set_axis_off()
-        axes.text(6 - label, 14 - head, self.title, weight="bold", fontsize=10.5, va="center")
-        for place, name in enumerate(columns):
-            axes.text(cell * (place + 0.5), -5, _on_two_lines(name), ha="center", va="bottom", fontsize=8.5)
-        strongest = max((abs(one.mean) for row in self.margins for one in row if one), default=1.0) or 1.0
-        for line, (name, row) in enumerate(zip(self.rows, self.margins, strict=True)):
-            middle = high * (line + 0.5)
-            axes.text(-6, middle, name, ha="right", va="center", fontsize=8.5)
-            for place, margin in enumerate(row):
-                if margin is not None:
-                    corner = (cell * place + 1, high * line + 1)
-                    axes.add_patch(Rectangle(corner, cell - 2, high - 2, color=_tint(margin, strongest)))
-                    self._number(axes, cell * (place + 0.5), middle, str(margin), _INK)
-            if self.last:
-                self._number(axes, cell * (len(row) + 0.5), middle, self.last[1][line], "black")
-        return figure
-
-    @staticmethod
-    def _number(axes: Axes, x: float, y: float, words: str, colour: str) -> None:
-        """A number above its interval."""
-        number, _, reach = words.replace("-", "\u2212").partition(" ")
-        axes.text(x, y - 7, number, ha="center", va="center", fontsize=10, color=colour)
-        axes.text(x, y + 9, reach, ha="center", va="center", fontsize=7.5, color=colour)
-
-
-def _tint(margin: Estimate, strongest: float) -> str:
-    """The colour of a cell: paler for smaller margins, grey if the interval contains 0."""
-    if margin.low <= 0 <= margin.high:
-        return to_hex(to_rgb("#DDDDDD"))
-    share = 0.15 + 0.5 * math.sqrt(min(1.0, abs(margin.mean) / strongest))
-    colour = to_rgb(BLUE if margin.mean > 0 else VERMILION)
-    red, green, blue = (1 - share * (1 - part) for part in colour)
-    return to_hex((red, green, blue))
-
-
-def _on_two_lines(name: str) -> str:
-    """``name`` broken at the space nearest to its middle: the heads of columns are narrow."""
-    spaces = [place for place, sign in enumerate(name) if sign == " "]
-    if not spaces:
-        return name
-    place = min(spaces, key=lambda place: abs(place - len(name) / 2))
-    return f"{name[:place]}\n{name[place + 1 :]}"
+        return heat_map(self.title, self.rows, self.columns, self.margins, self.last)

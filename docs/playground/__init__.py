@@ -43,6 +43,7 @@ FROM_A_FILE = """  <script>
   </script>
 """
 TABLE = f"""
+<link rel="stylesheet" href="{FOLDER}/font.css">
 <link rel="stylesheet" href="{FOLDER}/style.css">
 <noscript><p>The table needs JavaScript, which is switched off in this browser.</p></noscript>
 <div id="catbox"></div>

@@ -28,6 +28,11 @@ function show(title, ...content) {
   );
 }
 
+// The board fills the window, below the text of the page: it is scrolled into view when a game begins.
+function showBoard() {
+  if (root.querySelector(".picture")) root.scrollIntoView();
+}
+
 async function begin() {
   const bar = element("progress", {max: 1, "aria-label": "Loaded", style: "width: 100%; margin-top: 20px"});
   const told = element("p", {role: "status"}, "Downloading Python: about 17 MB on the first visit.");
@@ -39,6 +44,7 @@ async function begin() {
     });
     start(root, transport);
     if (inSite) {
+      new MutationObserver(showBoard).observe(root.querySelector("main"), {childList: true});
       followSite();
       new MutationObserver(followSite).observe(document.body, {attributeFilter: ["data-md-color-scheme"]});
     }

@@ -9,20 +9,20 @@ import pytest
 from matplotlib.colors import to_hex, to_rgb
 
 from catbox_agents.arena.results import Estimate
-from docs.generators.figures import BLUE, GREY, SKY, VERMILION
-from docs.generators.margin_figures import Bar, HeatMap, _tint, bars
+from catbox_agents.plots import BLUE, GREY, SKY, VERMILION, tint
+from docs.generators.margin_figures import Bar, HeatMap, bars
 
 SURE, UNSURE, LOSS = Estimate(1.0, 0.5, 1.5), Estimate(0.2, -0.3, 0.7), Estimate(-1.0, -1.5, -0.5)
 
 
 def test_a_cell_is_blue_orange_or_grey_and_paler_for_less() -> None:
-    red, green, blue = to_rgb(_tint(SURE, 1.0))
+    red, green, blue = to_rgb(tint(SURE, 1.0))
     assert blue > green > red
-    red, green, blue = to_rgb(_tint(LOSS, 1.0))
+    red, green, blue = to_rgb(tint(LOSS, 1.0))
     assert red > green > blue
-    red, green, blue = to_rgb(_tint(UNSURE, 1.0))
+    red, green, blue = to_rgb(tint(UNSURE, 1.0))
     assert red == green == blue, "its interval contains 0"
-    assert sum(to_rgb(_tint(SURE, 9.0))) > sum(to_rgb(_tint(SURE, 1.0)))
+    assert sum(to_rgb(tint(SURE, 9.0))) > sum(to_rgb(tint(SURE, 1.0)))
 
 
 def test_a_heat_map_has_a_cell_for_each_margin_with_its_interval() -> None:
@@ -39,7 +39,7 @@ def test_a_heat_map_has_a_cell_for_each_margin_with_its_interval() -> None:
         "one", "+1.00", "± 0.50", "+9", "± 1",
         "other", "\u22121.00", "± 0.50", "\u22129", "± 1",
     ]  # fmt: skip
-    assert svg.count(f"fill: {_tint(SURE, 1.0)}") == svg.count(f"fill: {_tint(LOSS, 1.0)}") == 1
+    assert svg.count(f"fill: {tint(SURE, 1.0)}") == svg.count(f"fill: {tint(LOSS, 1.0)}") == 1
 
 
 @pytest.mark.parametrize("margin", [SURE, Estimate(0.0, 0.0, 0.0)])
@@ -75,9 +75,9 @@ def test_a_picture_follows_the_theme_of_the_page() -> None:
     ElementTree.fromstring(svg)
     rules = re.search(r"@media \(prefers-color-scheme: dark\)\{(.*)\}</style>", svg)
     assert rules
-    assert "text{fill:#c9ccd3}" in rules[1]
-    assert '[style*="fill: #ffffff"]{fill:#0b0c0f!important}' in rules[1]
-    assert svg.count("fill: #ffffff") == 1 + rules[1].count("fill: #ffffff"), "the background"
+    assert "text{fill:#f2f4f7}" in rules[1]
+    assert '[style*="fill: #ece7dc"]{fill:#12151b!important}' in rules[1]
+    assert svg.count("fill: #ece7dc") == 1 + rules[1].count("fill: #ece7dc"), "the background"
     inks = [re.search(r"fill: (#\w+)", style) for style in re.findall('<text style="([^"]*)"', svg)]
     assert [ink and ink[1] for ink in inks].count("#111111") == 2, "on a coloured cell it stays dark"
     assert len([ink for ink in inks if ink is None]) == len(inks) - 2, "any other text changes its colour"

@@ -122,7 +122,7 @@ def test_the_zoo_is_trained_played_and_described(
     svg = plain((drawn / "leaderboard-all-petrify-small.svg").read_text())
     for name in ("trained agent", "heuristic", "pimc:samples=1", "rating", f"{margin:+.2f}"):
         assert f">{name}</text>" in svg
-    (line,) = re.findall("^catbox (arena .*)$", details, re.MULTILINE)
+    (line,) = re.findall("^catbox (arena .*)$", details.replace("\\\n", ""), re.MULTILINE)
     _check_that_the_command_gives_it_again(line, result, workplace.root / "again")
     assert result["deal_set"] == "test"
     card = zoo.zoo_agents()[0].card.read_text()

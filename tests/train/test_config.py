@@ -12,6 +12,7 @@ import numpy as np
 import pytest
 import yaml
 
+from catbox_app.options import PRESETS
 from catbox_env import GAMES, make_game
 from catbox_train.algorithm import algorithm_class
 from catbox_train.config import TrainConfig, default_preset, load_config, preset_names
@@ -45,7 +46,9 @@ def test_later_sources_win(tmp_path: Path) -> None:
 def test_every_preset_is_for_every_game_and_number_of_players_on_a_computer_with_four_gib(
     preset: str, game_id: str
 ) -> None:
-    assert preset_names() == ["quick", "standard", "strong", "gpu"]
+    assert preset_names() == ["quick", "standard", "strong", "gpu"] == list(PRESETS), (
+        "as the command's help has it"
+    )
     assert default_preset(game_id) == "quick"
     for num_players in range(2, 6):
         try:

@@ -30,7 +30,7 @@ def test_the_rows_are_those_of_the_metrics(tmp_path: Path) -> None:
     train(small(**CONFIG), tmp_path / "run", quiet(), on_update=rows.append)
     assert rows == read_metrics(tmp_path / "run")
     assert len(rows) == 5
-    assert ["evaluation/random/margin" in row for row in rows] == [False, True, False, True, True]
+    assert ["evaluation/random/margin" in row for row in rows] == [True, True, False, True, True]
 
 
 def test_a_run_that_is_stopped_is_saved_and_goes_on(brief_run: Path, tmp_path: Path) -> None:
@@ -57,7 +57,7 @@ def test_each_row_is_told_once_and_whole_when_a_signal_stops_the_run(update: int
     resume(run, quiet(), on_update=rows.append)
     assert [row["update"] for row in rows] == [1, 2, 3, 4, 5]
     assert rows == read_metrics(run)
-    assert ["evaluation/random/margin" in row for row in rows] == [False, True, False, True, True]
+    assert ["evaluation/random/margin" in row for row in rows] == [True, True, False, True, True]
 
 
 def test_stopping_at_the_last_update_changes_nothing(brief_run: Path, tmp_path: Path) -> None:

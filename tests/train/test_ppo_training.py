@@ -10,12 +10,13 @@ from types import SimpleNamespace
 from typing import Any
 
 import pytest
+from matplotlib.figure import Figure
 
 import catbox_agents
 from catbox_agents import Result
 from catbox_env.core.game import Game
 from catbox_train.config import MAX_SEED, TrainConfig, load_config
-from catbox_train.runs import loop, report
+from catbox_train.runs import curves, loop, report
 from catbox_train.runs.curves import draw_learning_curves, panels_of
 from catbox_train.runs.loop import resume, train
 from catbox_train.runs.metrics import read_metrics
@@ -48,7 +49,9 @@ def test_a_run_leaves_metrics_results_picture_and_an_agent(
     assert rows[-1]["learning/ent_coef"] == pytest.approx(0.002 + (0.06 - 0.002) / 8)
     for name in ("game/score", "game/paradox", "game/bid_hit", "game/bonus", "learning/explained_variance"):
         assert all(name in row for row in rows)
-    assert ["evaluation/heuristic/margin" in row for row in rows] == [False, False, False, True] * 2
+    assert ["evaluation/heuristic/margin" in row for row in rows] == [
+        update in (1, 4, 8) for update in range(1, 9)
+    ]
     results = json.loads((run / "results.json").read_text())
     assert [[s["name"] for s in match["standings"]] for match in results["matches"]] == [
         ["policy", "random"],
@@ -122,15 +125,15 @@ def test_impossible_runs_are_refused_before_anything_is_written(
 
 def test_the_picture_shows_what_the_algorithm_measures_and_leaves_out_what_never_changes() -> None:
     rows = [
-        {"decisions": n, "game/place": 0.5, "game/rounds": n, "game/tricks_won": n / 10}
+        {"decisions": n, "game/place": n / 6, "game/rounds": n, "game/tricks_won": n / 10, "game/win": 0.5}
         | {"learning/surprise": 1e-9 * n, "learning/rate": 0.1, "speed/decisions_per_second": 1000.0}
         for n in (1, 2, 3)
     ]
     rows[2]["learning/beats_past"] = 0.6  # once
     rows[1] |= {"evaluation/random/margin": 1.0, "evaluation/random/margin_ci95": 0.1}
-    assert panels_of(rows, ("place", "missing")) == (
+    assert panels_of(rows, ("place", "missing", "win")) == (
         [
-            ("Strength: margin of one policy among ...", ("evaluation/random/margin",)),
+            ("Strength: margin of one policy", ("evaluation/random/margin",)),
             ("Self-play: share of rounds", ("game/place",)),
             ("Speed: decisions a second", ("speed/decisions_per_second",)),
         ],
@@ -141,6 +144,28 @@ def test_the_picture_shows_what_the_algorithm_measures_and_leaves_out_what_never
         ],
     )
     assert panels_of([]) == ([], [])
+
+
+def test_lines_have_their_names_at_their_ends_and_shares_are_percentages(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    drawn: list[Figure] = []
+    monkeypatch.setattr(curves, "Figure", lambda **settings: drawn.append(Figure(**settings)) or drawn[-1])
+    rows = [
+        {"decisions": n * 10**6, "game/bid_hit": 0.1 * n, "game/paradox": 0.101 * n}
+        | {"evaluation/random/margin": n, "evaluation/random/margin_ci95": 0.1}
+        for n in (1, 2, 3)
+    ]
+    draw_learning_curves(
+        rows, tmp_path / "learning.png", tmp_path / "details.png", "a run", ("bid_hit", "paradox")
+    )
+    strength, shares = drawn[0].axes
+    assert [text.get_text() for text in strength.texts] == ["among random"]
+    names = {text.get_text(): text.get_position()[1] for text in shares.texts}
+    assert names["bid hit"] == pytest.approx(0.3, abs=0.02)
+    assert names["paradox"] > names["bid hit"] + 0.01, "so that both can be read"
+    assert shares.yaxis.get_major_formatter()(0.2, 0) == "20 %"
+    assert shares.get_xlim() == (0, 3)
 
 
 def test_a_metric_may_have_any_name(tmp_path: Path) -> None:

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 from playwright.sync_api import Browser, Page, Route, expect
 
-from docs.playground import build
+from docs.playground import TABLE, build
 from tests.web.conftest import ARTEFACTS
 from tests.web.table import expect_end, mark_picture, open_table, play_to_the_end, wait_for_new_picture
 
@@ -125,6 +125,24 @@ def test_agents_that_search_are_left_out_and_the_page_says_so(new_playground: Op
     assert {"heuristic", "easy", "normal", "random", "best"} <= set(offered)
     assert not [spec for spec in offered if spec.startswith(("hard", "search", "ismcts", "pimc"))]
     expect(page.locator("form.lobby")).to_contain_text("catbox is not compiled here")
+
+
+def test_on_the_site_it_has_the_tables_font_and_scrolls_to_the_board(
+    new_playground: Open, address: str
+) -> None:
+    page = new_playground()
+    body = (
+        f'<body data-md-color-scheme="default"><article><p style="height: 800px"></p>{TABLE}</article></body>'
+    )
+    html = f'<!doctype html><html><head><base href="../"></head>{body}</html>'
+    page.route(f"{address}page.html", lambda route: route.fulfill(body=html, content_type="text/html"))
+    page.goto(f"{address}page.html")
+    page.wait_for_selector("form.lobby", timeout=LOADING)
+    assert page.evaluate("document.fonts.load('16px Figtree').then((found) => found.length)") == 1
+    open_table(page, "Petrify", 2)
+    page.wait_for_selector(".picture svg")
+    page.wait_for_function("Math.abs(document.getElementById('catbox').getBoundingClientRect().top) < 2")
+    assert page.evaluate("scrollY") >= 800
 
 
 def test_when_python_breaks_down_the_same_deal_can_be_opened_again(

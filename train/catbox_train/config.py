@@ -148,7 +148,9 @@ class TrainConfig(BaseModel):
 
     # Checkpoints and evaluations during training. None of these changes what is learned.
     checkpoint_every: Count = Field(20, description="updates between checkpoints")
-    evaluate_every: Count = Field(50, description="updates between evaluations")
+    evaluate_every: Count = Field(
+        50, description="updates between evaluations, besides one after the first update"
+    )
     evaluate_deals: Count = Field(
         200, ge=MIN_DEALS, description="deals per evaluation during training, each played from every seat"
     )

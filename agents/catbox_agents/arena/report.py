@@ -9,9 +9,8 @@ from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
 from io import BytesIO
 from pathlib import Path
-from typing import BinaryIO
+from typing import TYPE_CHECKING
 
-import numpy as np
 from rich.console import Console
 from rich.table import Table
 from rich.text import Text
@@ -20,6 +19,10 @@ import catbox_env
 from catbox_agents.arena.arena_result import ArenaResult
 from catbox_agents.arena.results import a_round, terminal_table
 from catbox_agents.files import write_atomically
+from catbox_agents.plots import PIXELS, heat_map, style
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
 
 #: The longest name that the picture shows in full.
 _MAX_NAME = 28
@@ -42,8 +45,8 @@ def write_report(result: ArenaResult, folder: Path) -> None:
     import matplotlib  # slow to import, and in the extra "arena" alone
 
     picture = BytesIO()
-    with matplotlib.rc_context({"text.parse_math": False}):  # a $ in a name is literal
-        _draw_matrix(result, picture)
+    with matplotlib.rc_context(style()):
+        _draw_matrix(result).savefig(picture, format="png", dpi=2 * PIXELS)
     write_atomically(folder / PICTURE_FILE, picture.getvalue())
 
 
@@ -213,52 +216,20 @@ def _tables_of_width(width: int, rows: list[list[str]], keys: int) -> list[Table
     return tables
 
 
-def _draw_matrix(result: ArenaResult, file: BinaryIO) -> None:
-    """Write a PNG: one agent (row) among copies of another (column), red below 0 and blue above, the best first.
-
-    What cannot be told from 0 is grey.
-    """
-    from matplotlib.backends.backend_agg import FigureCanvasAgg
-    from matplotlib.figure import Figure
-
-    n = len(result.agents)
+def _draw_matrix(result: ArenaResult) -> Figure:
+    """One agent (row) among copies of another (column), the best first."""
 
     def mean_of(one: str) -> float:
-        return float(np.mean([result.margin(one, other).mean for other in result.agents]))
+        return sum(result.margin(one, other).mean for other in result.agents)
 
     agents = sorted(result.agents, key=mean_of, reverse=True)
     names = [name if len(name) <= _MAX_NAME else f"...{name[3 - _MAX_NAME :]}" for name in agents]
-    means = np.array([[result.margin(one, other).mean for other in agents] for one in agents])
-    largest = max(float(np.abs(means).max()), 1e-9)
-    size = 1.1 * n
-    figure = Figure(figsize=(size + 3.6, size + 2.6), layout="constrained")
-    FigureCanvasAgg(figure)
-    axes = figure.subplots()
-    image = axes.imshow(means, cmap="RdBu", vmin=-largest, vmax=largest)
-    for i, one in enumerate(agents):
-        for j, other in enumerate(agents):
-            if i == j:
-                axes.text(j, i, "0", ha="center", va="center", color="grey", fontsize=9)
-                continue
-            estimate = result.margin(one, other)
-            certain = not estimate.low <= 0 <= estimate.high
-            dark = abs(means[i, j]) > 0.65 * largest
-            color = ("white" if dark else "black") if certain else "grey"
-            text = f"{estimate.mean:+.2f}\n± {estimate.half_width:.2f}"
-            weight = "bold" if certain else "normal"
-            axes.text(j, i, text, ha="center", va="center", color=color, fontsize=9, fontweight=weight)
-    axes.set_xticks(range(n), names, rotation=30, ha="right", rotation_mode="anchor")
-    axes.set_yticks(range(n), names)
-    axes.set_xlabel("among copies of")
-    axes.set_ylabel("one agent")
-    partial = ", partial" if result.deals < result.deals_planned else ""
-    axes.set_title(
-        f"{names[0]} earns most, on average over all fields\n{result.game}, {result.options['num_players']} players, "
-        f"{result.deals:,} deals{partial}; margins a game, 95 % intervals; grey: 0 is within",
-        fontsize=10,
-    )
-    figure.colorbar(image, ax=axes, shrink=0.8)
-    figure.savefig(file, format="png", dpi=130)
+    margins = [[None if one == other else result.margin(one, other) for other in agents] for one in agents]
+    about = [
+        f"{title(result)}.",
+        "One agent (row) among copies of another: points a game more than theirs. Grey: not certain.",
+    ]
+    return heat_map(f"{names[0]} earns most", names, names, margins, about=about)
 
 
 def markdown_table(rows: Sequence[Sequence[object]]) -> str:

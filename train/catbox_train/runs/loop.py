@@ -365,10 +365,13 @@ class Loop:
             raise TrainingInterrupted(self.run, done.decisions, self.options, requested)
 
     def is_due(self, row: Mapping[str, float]) -> bool:
-        """Whether the policy is to be evaluated after the update of ``row``, and has not been yet."""
+        """Whether the policy is to be evaluated after the update of ``row``, and has not been yet.
+
+        The first evaluation shows where learning starts.
+        """
         if any(name.startswith("evaluation/") for name in row) or not self.config.eval_opponents:
             return False
-        return self.done.update % self.config.evaluate_every == 0 or self.is_over
+        return self.done.update == 1 or self.done.update % self.config.evaluate_every == 0 or self.is_over
 
     def evaluate(
         self, row: Mapping[str, float], log: MetricsLog, say: Callable[[str], None]

@@ -1,0 +1,134 @@
+"""What plots of arenas, of training and on the pages share: colours, the font, and heat maps of margins.
+
+matplotlib is imported where something is drawn: it is slow to import, and in the extra ``arena``.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+from catbox_agents.arena.results import Estimate
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+#: Colours of the browser table (`app/catbox_app/web/static/style.css`): the page, text, and less prominent text.
+PAGE, INK, SOFT, LINE = "#ece7dc", "#1d2230", "#555b69", "#d5cebf"
+#: Of the lines of a plot: the accent, and seats.
+LINES = ("#4a3fb8", "#964300", "#006a73", "#ab1a6c", "#565c00", "#4d586b")
+#: Of Okabe and Ito (2008), whose colours colour-blind readers can distinguish: for what is above, below and near 0.
+BLUE, SKY, GREEN, VERMILION, PURPLE = "#0072B2", "#56B4E9", "#009E73", "#D55E00", "#CC79A7"
+#: What stands back, on a light and on a dark page.
+GREY = "#C8C8C8"
+#: The cells of a heat map whose interval contains 0, and text on all cells.
+_UNCLEAR, _ON_CELL = "#DDDDDD", "#111111"
+#: That of the browser table, and what looks most like it.
+FONTS = ("Figtree", "Inter", "DejaVu Sans")
+#: Pixels of a page in an inch of a plot.
+PIXELS = 96
+#: Pixels: a cell of a heat map, and what the names of the columns take where they are written slantwise.
+_CELL, _HIGH, _SLANTED = 66, 40, 3.4
+#: Characters of a line that fit above a cell.
+_FIT = 11
+
+
+def style() -> dict[Any, Any]:
+    """The settings of matplotlib for a plot in the colours of the browser table, in its font if it is installed."""
+    from matplotlib.font_manager import fontManager
+
+    installed = set(fontManager.get_font_names())
+    return {
+        "font.family": [name for name in FONTS if name in installed],
+        "figure.facecolor": PAGE,
+        "axes.facecolor": "none",
+        "axes.edgecolor": SOFT,
+        "axes.labelcolor": SOFT,
+        "grid.color": LINE,
+        "text.color": INK,
+        "text.parse_math": False,  # a $ in a name is literal
+        "xtick.color": SOFT,
+        "ytick.color": SOFT,
+    }
+
+
+def heat_map(
+    title: str,
+    rows: Sequence[str],
+    columns: Sequence[str],
+    margins: Sequence[Sequence[Estimate | None]],
+    last: tuple[str, Sequence[str]] | None = None,
+    about: Sequence[str] = (),
+) -> Figure:
+    """Margins of one agent (row) among copies of another (column), with their intervals; None where there is none.
+
+    Blue: certainly above 0. Orange: certainly below. Grey: neither.
+
+    Args:
+        last: a column of words with its heading.
+        about: lines below the title.
+    """
+    from matplotlib.figure import Figure
+    from matplotlib.patches import Rectangle
+
+    heads = [_on_two_lines(name) for name in [*columns, *([last[0]] if last else [])]]
+    longest = max(len(line) for head in heads for line in head.split("\n"))
+    slanted = longest > _FIT
+    if slanted:
+        heads = [head.replace("\n", " ") for head in heads]
+    above = 28 + 16 * len(about)
+    head = above + (34 if not slanted else 12 + _SLANTED * max(map(len, heads)))
+    label = max(112, 6.3 * max(map(len, rows)) + 10)
+    width = label + _CELL * len(heads) + (6 if not slanted else 6 * max(map(len, heads)) - _CELL / 2)
+    width = max([width, *(6.8 * len(line) for line in about)])
+    height = head + _HIGH * len(rows) + 6
+    figure = Figure(figsize=(width / PIXELS, height / PIXELS))
+    axes = figure.add_axes((0, 0, 1, 1))
+    axes.set_xlim(-label, width - label)
+    axes.set_ylim(height - head, -head)
+    axes.set_axis_off()
+    axes.text(6 - label, 14 - head, title, weight="bold", fontsize=10.5, va="center")
+    for place, line in enumerate(about):
+        axes.text(6 - label, 32 + 16 * place - head, line, fontsize=8.5, va="center", color=SOFT)
+    for place, name in enumerate(heads):
+        where: dict[str, Any] = {"ha": "left", "rotation": 30, "rotation_mode": "anchor"} if slanted else {}
+        axes.text(_CELL * (place + 0.5), -5, name, va="bottom", fontsize=8.5, **({"ha": "center"} | where))
+    strongest = max((abs(one.mean) for row in margins for one in row if one), default=1.0) or 1.0
+    for line_number, (name, row) in enumerate(zip(rows, margins, strict=True)):
+        middle = _HIGH * (line_number + 0.5)
+        axes.text(-6, middle, name, ha="right", va="center", fontsize=8.5)
+        for place, margin in enumerate(row):
+            if margin is not None:
+                corner = (_CELL * place + 1, _HIGH * line_number + 1)
+                axes.add_patch(Rectangle(corner, _CELL - 2, _HIGH - 2, color=tint(margin, strongest)))
+                _number(axes, _CELL * (place + 0.5), middle, str(margin), _ON_CELL)
+        if last:
+            _number(axes, _CELL * (len(row) + 0.5), middle, last[1][line_number])
+    return figure
+
+
+def tint(margin: Estimate, strongest: float) -> str:
+    """The colour of a cell: paler for smaller margins, grey if the interval contains 0."""
+    if margin.low <= 0 <= margin.high:
+        return _UNCLEAR.lower()
+    share = 0.15 + 0.5 * math.sqrt(min(1.0, abs(margin.mean) / strongest))
+    full = bytes.fromhex((BLUE if margin.mean > 0 else VERMILION)[1:])
+    return "#" + bytes(round(255 - share * (255 - part)) for part in full).hex()
+
+
+def _number(axes: Axes, x: float, y: float, words: str, colour: str | None = None) -> None:
+    """A number above its interval."""
+    number, _, reach = words.replace("-", "\u2212").partition(" ")
+    axes.text(x, y - 7, number, ha="center", va="center", fontsize=10, color=colour)
+    axes.text(x, y + 9, reach, ha="center", va="center", fontsize=7.5, color=colour)
+
+
+def _on_two_lines(name: str) -> str:
+    """``name`` broken at the space nearest to its middle: the heads of columns are narrow."""
+    spaces = [place for place, sign in enumerate(name) if sign == " "]
+    if not spaces:
+        return name
+    place = min(spaces, key=lambda place: abs(place - len(name) / 2))
+    return f"{name[:place]}\n{name[place + 1 :]}"

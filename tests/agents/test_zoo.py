@@ -144,7 +144,7 @@ MOVES = {
     "cat_in_the_box-3p": "4978494c046b3ed6",
     "cat_in_the_box-4p": "451e13a7c753662b",
     "cat_in_the_box-5p": "338eb1c9c6aa354b",
-    "cat_in_the_box-2p-0revealed": "",
+    "cat_in_the_box-2p-0revealed": "cc921136d38808a9",
     "cat_in_the_box-3p-7ranks": "3e6aa05b36b1a970",
     "cat_te-2p-laos": "ac92d31ef4758e30",
     "cat_te-3p-laos": "bc9d2a79fa8709a7",

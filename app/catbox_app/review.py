@@ -5,8 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Collection
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import asdict, dataclass
-from typing import Any
+from dataclasses import dataclass
 
 import catbox_env
 from catbox_agents import GameRecord
@@ -44,10 +43,6 @@ class Reviewed:
     def is_mistake(self) -> bool:
         """Whether the cost is more than its error."""
         return self.cost > self.interval
-
-    def as_dict(self) -> dict[str, Any]:
-        """The attributes, JSON-able."""
-        return asdict(self)
 
 
 class Review:

@@ -7,7 +7,7 @@ import re
 from playwright.sync_api import Locator, Page, expect
 
 from tests.web.conftest import NewPage
-from tests.web.table import cards, is_over, number, wait_for_turn
+from tests.web.table import cards, is_over, name_oneself, number, wait_for_turn
 from tests.web.test_accessibility import expect_accessible
 from tests.web.test_people import HAND, open_for_two
 
@@ -95,8 +95,7 @@ def test_whoever_watches_sees_no_hand_and_chooses_nothing_until_the_game_is_over
 def test_a_table_is_found_again_from_the_lobby_of_this_browser_alone(new_page: NewPage) -> None:
     host = new_page()
     link = open_for_two(host)
-    host.get_by_label("Your name").fill("Ada")
-    host.keyboard.press("Tab")
+    name_oneself(host, "Ada")
     wait_for_turn(host)
     other = host.context.new_page()
     other.goto(link.partition("#")[0])

@@ -6,6 +6,7 @@ import functools
 import json
 import secrets
 from collections.abc import Callable
+from dataclasses import asdict
 from pathlib import Path
 from typing import Annotated
 from urllib.parse import urlencode
@@ -225,7 +226,7 @@ def _reviewed_seats(record: GameRecord, said: str | None, seat: int | None) -> l
 def _show_review(record: GameRecord, decisions: list[Reviewed], as_json: bool, console: Console) -> None:
     """Print what the ``decisions`` were worth."""
     if as_json:
-        typer.echo(json.dumps([decision.as_dict() for decision in decisions], indent=1))
+        typer.echo(json.dumps([asdict(decision) for decision in decisions], indent=1))
         return
     name, several = record.game.action_to_string, len({decision.seat for decision in decisions}) > 1
     widest = max((abs(decision.lead) for decision in decisions), default=0.0) or 1.0

@@ -1,6 +1,6 @@
 // Advice in a game on a real table: the record that this browser keeps of it.
 
-import {element, newId, pushButton} from "./dom.js";
+import {capital, element, newId, pushButton} from "./dom.js";
 import {keepSetting, setting} from "./settings.js";
 
 const ADVISED = "advised";
@@ -53,7 +53,7 @@ export function createAdviser(send) {
     keepSetting(ADVISED, record);
     enter.hidden = waits === "over";
     unseen.hidden = legal.every(({action}) => action >= 0);
-    label.textContent = question === "" ? "Type a move or click one" : `${question[0].toUpperCase()}${question.slice(1)}`;
+    label.textContent = question === "" ? "Type a move or click one" : capital(question);
     if (question !== "") field.focus();
   }
 }

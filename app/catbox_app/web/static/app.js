@@ -5,7 +5,7 @@ import {createAdviser} from "./advise.js";
 import {logo} from "./cats.js";
 import {element, pushButton} from "./dom.js";
 import {createLobby} from "./lobby.js";
-import {keepInThisTab, keepSetting, ofThisTab, preferredTheme, setting} from "./settings.js";
+import {keepSetting, preferredTheme, setting} from "./settings.js";
 import {sizeFor} from "./picture.js";
 import {createTable} from "./table.js";
 
@@ -65,7 +65,7 @@ export function start(root, transport, {links = false, lobby = true} = {}) {
   let advises = false; // whether a game on a real table is shown, or asked for
   let lost = false;
   // Why this page has no seat, by the code of the message `failed`, and what to do about it.
-  const withoutSeat = {no_seat: offerNew, taken: offerToTakeOver, taken_over: offerToTakeOver};
+  const withoutSeat = {no_seat: (text) => showBanner(text, pushButton("Open a new table", leave)), taken: offerToTakeOver, taken_over: offerToTakeOver};
 
   transport.onstate = (state) => (state === "open" ? connected() : disconnected());
   transport.onmessage = receive;
@@ -149,7 +149,7 @@ export function start(root, transport, {links = false, lobby = true} = {}) {
       else if (seatKey === null && replay === null && !advises) showLobby();
     } else if (message.type === "opened") {
       const {key} = message.seats[opening];
-      keepInThisTab(`table.${key}`, [...message.seats, {seat: null, key: message.watch_key}]);
+      keepSetting(`table.${key}`, [...message.seats, {seat: null, key: message.watch_key}], "sessionStorage");
       go(key);
     } else if (message.type === "joined") {
       if (seatKey !== null || replay !== null || !lobby || message.mode === "advise") showTable(message);
@@ -183,7 +183,7 @@ export function start(root, transport, {links = false, lobby = true} = {}) {
       keepSetting("tables", [seatKey, ...others].slice(0, 10)); // the latest ones
     }
     if (links && joined.mode === "play") {
-      const seats = ofThisTab(`table.${seatKey}`) ?? []; // of a table that this page has opened
+      const seats = setting(`table.${seatKey}`, [], "sessionStorage"); // of a table that this page has opened
       frame.invitations = seats.filter((seat) => seat.key && seat.key !== seatKey);
     }
     if (table === null || table.mode !== joined.mode) {
@@ -236,11 +236,6 @@ export function start(root, transport, {links = false, lobby = true} = {}) {
   function offerToTakeOver(text) {
     const takeOver = () => send({type: "join", seat_key: seatKey, take_over: true});
     showBanner(text, pushButton("Take the seat over", takeOver), pushButton("Open a new table", leave));
-  }
-
-  // The server no longer knows this seat, as after a restart.
-  function offerNew(text) {
-    showBanner(text, pushButton("Open a new table", leave));
   }
 
   function send(message) {

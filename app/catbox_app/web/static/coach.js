@@ -63,7 +63,7 @@ export function createCoach(send, show, asked, playing, begins) {
     const points = values.length > 0 && values[0].unit === "points";
     const [least, most] = [points ? Math.min(...numbers) : 0, Math.max(...numbers)];
     const first = values.find((one) => one.action === best);
-    const same = first === undefined ? [] : values.filter((one) => isSame(one, first));
+    const same = first === undefined ? [] : values.filter((one) => one === first || one.alike);
     const close = values.length > 1 && same.length === values.length; // nothing to choose between
     const shown = new Map();
     for (const one of values) {
@@ -85,10 +85,6 @@ export function createCoach(send, show, asked, playing, begins) {
     told.classList.toggle("on", advises);
     told.textContent = advises ? words : "";
   }
-}
-
-function isSame(one, first) {
-  return one === first || one.alike;
 }
 
 // The best actions in words: `same`, which are as good as one another.

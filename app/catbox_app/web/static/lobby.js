@@ -1,19 +1,13 @@
 // The lobby: choose a game and who sits at the table, and open it; or open a file to watch.
 
 import {catFace, logo} from "./cats.js";
-import {element, labelled, newId, panel, pushButton, seatToken, selection} from "./dom.js";
+import {capital, element, labelled, newId, pushButton, seatToken, selection} from "./dom.js";
 import {calledAt} from "./names.js";
 import {createRules} from "./rules.js";
 import {fittingAgents, keepSetting, setting} from "./settings.js";
 
 // The paces to choose from: seconds between the actions of agents, and names.
-const PACES = [
-  ["0", "instant"],
-  ["0.4", "fast"],
-  ["0.9", "medium"],
-  ["1.8", "slow"],
-  ["3.5", "very slow"],
-];
+const PACES = [["0", "Instant"], ["0.4", "Fast"], ["0.9", "Medium"], ["1.8", "Slow"], ["3.5", "Very slow"]];
 const YOU = "you";
 const PERSON = "person";
 // The deal of a guided game.
@@ -52,11 +46,14 @@ export function createLobby(frame) {
     "details",
     {class: "panel"},
     element("summary", {}, "Advise me: a game on a real table"),
-    element("div", {class: "watch"},
+    element(
+      "div",
+      {class: "watch"},
       element("p", {}, "Enter what everybody does, and see what each of your actions is worth. The game, the rules and your seat are those above; seat 0 starts, unless the rules name another."),
       dealField,
       wrong,
-      pushButton("Advise me", advise)),
+      pushButton("Advise me", advise),
+    ),
   );
   const openButton = element("button", {type: "submit", class: "primary"}, "Play");
   const note = element("p", {class: "hint"});
@@ -86,7 +83,7 @@ export function createLobby(frame) {
           element(
             "div",
             {class: "field-row"},
-            labelled("Seed", seed, "The same number deals the same cards."),
+            labelled("Seed", seed, "The same number makes the same deal."),
             labelled("Pace of the agents", pace),
           ),
           rules.node,
@@ -96,12 +93,11 @@ export function createLobby(frame) {
     ),
     openButton,
     advice,
-    panel(
-      "Open a saved game",
-      "watch",
-      element("p", {}, "A file saved at a table, or by the commands play, watch and arena."),
-      labelled("File of games", file),
-      tooLarge,
+    element(
+      "details",
+      {class: "panel"},
+      element("summary", {}, "Open a saved game"),
+      element("div", {class: "watch"}, labelled("File of games", file, "Saved at a table, or by the commands play, watch and arena."), tooLarge),
     ),
   );
 
@@ -290,10 +286,6 @@ export function createLobby(frame) {
     tooLarge.hidden = chosen.size <= LARGEST_FILE;
     if (tooLarge.hidden) frame.watch({text: await chosen.text(), game_number: 1});
   }
-}
-
-function capital(word) {
-  return word[0].toUpperCase() + word.slice(1);
 }
 
 // A radio button that looks like a card or a chip.

@@ -1,7 +1,7 @@
 // What happened: the events of all actions, as this seat sees them.
 
 import {logo} from "./cats.js";
-import {element, newId, pushButton, seatToken, wide, withMinus} from "./dom.js";
+import {capital, element, newId, pushButton, seatToken, wide, withMinus} from "./dom.js";
 
 const STRONG = new Set([
   "trick_won", "paradox", "round_end", "game_end", "round_begin", "eliminated", "petrified", "x_token_lost", "claim",
@@ -75,7 +75,7 @@ function eventLine({text, kind, seat}, names) {
     "li",
     {class: `event${strong}`, "data-kind": kind},
     seat === null ? null : seatToken(seat),
-    element("span", {class: "told"}, `${sentence(names.within(withMinus(text)))}.`),
+    element("span", {class: "told"}, `${capital(names.within(withMinus(text)))}.`),
   );
 }
 
@@ -85,8 +85,7 @@ export function createSummary(names) {
   const outcome = element("p", {class: "result"});
   const scores = element("div", {class: "scores"});
   const buttons = element("div", {class: "row"});
-  const node = element("section", {class: "panel round-end", hidden: true, tabindex: -1});
-  node.setAttribute("aria-label", "End of the round");
+  const node = element("section", {class: "panel round-end", hidden: true, tabindex: -1, "aria-label": "End of the round"});
 
   return {node, show, hide};
 
@@ -99,7 +98,7 @@ export function createSummary(names) {
   function show(lines, place, winner, table, ...children) {
     const kind = OF_THE_END.find((one) => lines.some((line) => line.kind === one));
     const shown = lines.find((line) => line.kind === kind);
-    const words = shown === undefined ? "The game is over" : sentence(names.within(shown.text));
+    const words = shown === undefined ? "The game is over" : capital(names.within(shown.text));
     title.textContent = place === "" ? words : place;
     outcome.textContent = place === "" ? "" : `${words}.`;
     scores.replaceChildren(table);
@@ -107,11 +106,6 @@ export function createSummary(names) {
     node.replaceChildren((winner === null ? null : names.face(winner)) ?? logo(), title, outcome, scores, buttons);
     node.hidden = false;
   }
-}
-
-// Capitalises the first letter.
-function sentence(words) {
-  return `${words[0].toUpperCase()}${words.slice(1)}`;
 }
 
 /** Whether `lines` report the end of a round. */

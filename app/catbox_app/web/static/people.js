@@ -50,10 +50,6 @@ export function createPeople(send, names) {
     ].join(" ");
     coach.checked = allowed;
     coachPart.hidden = !hosts;
-    for (const link of links.children) {
-      const there = seats.some(({seat, present}) => String(seat) === link.dataset.seat && present);
-      link.classList.toggle("taken", there);
-    }
   }
 
   function edit() {

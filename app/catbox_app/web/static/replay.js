@@ -14,7 +14,7 @@ const ICONS = {
 export function createReplay(frame, names) {
   const slider = element("input", {type: "range", min: 0, max: 0, value: 0, oninput: () => go(Number(slider.value))});
   const place = element("output", {class: "place"});
-  const playButton = iconButton("Play", playOrPause);
+  const playButton = iconButton("Play", playOrPause, "primary");
   const view = element("div", {class: "field-row"});
   // The legal actions at a decision: the same list as at a table, but read-only.
   const weighed = createActions(null);
@@ -121,8 +121,8 @@ export function createReplay(frame, names) {
   }
 }
 
-function iconButton(name, onclick) {
-  const button = pushButton("", onclick, {class: "icon"});
+function iconButton(name, onclick, className = null) {
+  const button = pushButton("", onclick, {class: className});
   setIcon(button, name);
   return button;
 }

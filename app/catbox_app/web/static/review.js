@@ -110,7 +110,7 @@ export function createReview(begin, go, names, viewed) {
 
   // One row; what was better stays hidden until it is asked for.
   function mistake({number, seat, taken, told: words, better, cost}) {
-    const row = `Action ${number + 1} \u00b7 ${names.within(taken.replace(/^play /, ""))} \u00b7 \u2212${cost.toFixed(1)}`;
+    const row = `Action ${number + 1} \u00b7 ${names.within(taken.replace(/^(play|move to) /, ""))} \u00b7 \u2212${cost.toFixed(1)}`;
     const open = pushButton(row, () => go(number), {class: "quiet", title: `${names.within(words)} cost ${cost.toFixed(1)}`});
     const show = pushButton("Show what was better", () => show.replaceWith(element("small", {}, `Better: ${names.within(better)}`)), {class: "quiet"});
     return element("li", {}, seatToken(seat), open, show);

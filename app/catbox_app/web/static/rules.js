@@ -1,6 +1,6 @@
 // The rules of a game that can be chosen in the lobby.
 
-import {element, newId} from "./dom.js";
+import {capital, element, newId} from "./dom.js";
 
 // What players call the options; others are called by their names.
 const LABELS = {
@@ -50,11 +50,7 @@ export function createRules() {
 }
 
 function labelOf(rule) {
-  return LABELS[rule.name] ?? inWords(rule.name);
-}
-
-function inWords(name) {
-  return `${name[0].toUpperCase()}${name.slice(1).replaceAll("_", " ")}`;
+  return LABELS[rule.name] ?? capital(rule.name.replaceAll("_", " "));
 }
 
 function fieldOf(rule) {
@@ -63,7 +59,7 @@ function fieldOf(rule) {
   }
   if (rule.choices) {
     const options = rule.choices.map((value) =>
-      element("option", {value: JSON.stringify(value), selected: value === rule.default}, inWords(String(value))),
+      element("option", {value: JSON.stringify(value), selected: value === rule.default}, capital(String(value)).replaceAll("_", " ")),
     );
     return element("select", {id: newId("rule")}, ...options);
   }

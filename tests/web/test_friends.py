@@ -88,7 +88,7 @@ def test_whoever_watches_sees_no_hand_and_chooses_nothing_until_the_game_is_over
             expect(page.locator(".table")).not_to_have_attribute("data-number", at)
     expect(watcher.get_by_role("region", name="End of the round")).to_be_visible()
     expect(watcher.get_by_role("button", name=re.compile("New deal"))).to_have_count(0)
-    watcher.get_by_role("button", name="Watch this game").click()
+    watcher.get_by_role("button", name="Review").click()
     expect(watcher.locator(".table.replay")).to_be_visible()
 
 

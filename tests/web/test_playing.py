@@ -272,7 +272,7 @@ def test_the_end_of_a_game_leads_to_its_review(new_page: NewPage) -> None:
     expect(page.locator(".advice")).to_have_text("No advice for you in this view: choose All hands.")
     page.get_by_role("button", name="Back to the table").click()
     expect(page.locator(".table.play .status")).to_have_text("The game is over")
-    page.get_by_role("button", name="Watch this game").click()
+    page.get_by_role("button", name="Review").click()
     page.get_by_role("button", name="Forward").click()
     page.get_by_role("button", name="Play on from here").click()
     expect(page.locator(".table.play .status")).not_to_have_text("The game is over")

@@ -5,11 +5,7 @@ import {paceChoice} from "./lobby.js";
 import {keepSetting, setting} from "./settings.js";
 import {playSound} from "./sounds.js";
 
-const AGAIN = [
-  ["new", "New deal", null],
-  ["same", "Same deal", "The same cards, or the same board, once more"],
-  ["next_seat", "Same deal, next seat", "The same cards, or the same board, once more: you play those of the next player"],
-];
+const AGAIN = [["new", "New deal", null], ["same", "Same deal", "The same cards, or the same board, once more"]];
 // How long a button asks whether it is meant, in milliseconds.
 const ASKING_MS = 5_000;
 
@@ -37,7 +33,7 @@ export function createDeal(send, playing, watch) {
   const save = pushButton("Save the game", () => send({type: "save"}));
   let alone = true;
   let under = false; // whether a game is under way
-  let watched = ""; // whether the next file is to be watched ("watch", "review"), not kept
+  let reviews = false; // whether the next file is to be reviewed, not kept
 
   return {node, seated, ended: showSeed, show, take, buttonsAtTheEnd};
 
@@ -80,17 +76,15 @@ export function createDeal(send, playing, watch) {
   }
 
   function buttonsAtTheEnd(seat) {
-    const watchIt = (how) => () => (watched = send({type: "save"}) ? how : "");
     const rematch = pushButton("Rematch", () => send({type: "again", deal: "new"}), {class: "primary"});
-    return [...(seat === null ? [] : [rematch]), pushButton("Review", watchIt("review")), pushButton("Watch this game", watchIt("watch"))];
+    return [...(seat === null ? [] : [rematch]), pushButton("Review", () => (reviews = send({type: "save"})))];
   }
 
-  // The file of the game: watched if that was asked for, else saved.
+  // The file of the game: reviewed if that was asked for, else saved.
   function take({name, text}) {
-    if (watched !== "") {
-      const reviews = watched === "review";
-      watched = "";
-      return watch(text, reviews);
+    if (reviews) {
+      reviews = false;
+      return watch(text);
     }
     const address = URL.createObjectURL(new Blob([text], {type: "application/jsonl"}));
     const link = element("a", {href: address, download: name});

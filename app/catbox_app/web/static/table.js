@@ -52,7 +52,6 @@ export function createTable(frame, mode) {
   let called = []; // the names, as the messages have them
   let number = -1; // actions played, as far as the page has seen
   let busy = false; // an action is on its way
-  let explained = false; // whether the guide has been read: what it says next replaces it
   let roundEnd = null; // {number, lines} of the last end of a round
   let position = null;
   let next = null; // the position after the end of a round, while that is shown
@@ -92,20 +91,20 @@ export function createTable(frame, mode) {
     coach.offer(frame, message);
     coach.ask();
     guide.hidden = !message.guide;
-    explained = true;
+    guide.replaceChildren();
     explain(message.guide ? [message.guide] : []);
     if (advises) actions.unfold();
     if (replay === null) return;
     replay.opened(message);
     review.clear();
     review.node.hidden = !frame.estimates && !message.reviewed;
-    if (frame.reviews || message.reviewed) review.review();
+    if (!review.node.hidden && (frame.reviews || message.reviewed)) review.review();
     frame.reviews = false;
   }
 
-  // Shows the game that was played here; `reviews`: with a review of the own seat.
-  function watchOwn(text, reviews) {
-    frame.reviews = reviews;
+  // Shows the game that was played here, with a review of the own seat.
+  function watchOwn(text) {
+    frame.reviews = true;
     frame.returns = joined.can_undo ? "play" : "back";
     frame.watch({text, game_number: 1, number: 0, seat: joined.seat}, called);
   }
@@ -127,7 +126,7 @@ export function createTable(frame, mode) {
 
   function takeEvents(message) {
     log.add(message);
-    if (message.guide?.length > 0) explain(message.guide);
+    explain(message.guide ?? []);
     if (endsRound(message.lines)) roundEnd = message;
     if (position !== null && replay === null) sound(message.lines.map((line) => line.kind));
     if (replay === null) said.textContent = log.latest();
@@ -141,8 +140,6 @@ export function createTable(frame, mode) {
 
   // The guide keeps what it has said since one's last action.
   function explain(lines) {
-    if (explained && lines.length > 0) guide.replaceChildren();
-    explained = false;
     guide.append(...lines.map((line) => element("li", {}, line)));
   }
 
@@ -275,7 +272,7 @@ export function createTable(frame, mode) {
     if (busy || replay !== null || position === null) return;
     if (IDLE.includes(position.waits_for)) return missed();
     busy = frame.send({type: "act", action, number});
-    explained = true;
+    guide.replaceChildren();
     quiet();
   }
 

@@ -24,23 +24,17 @@ export function start(root, transport, {links = false, lobby = true} = {}) {
   const main = element("main", {class: "content", tabindex: -1});
   const adviser = createAdviser(send);
   const frame = {
-    advise: adviser.begin,
     adviser,
     links,
     agents: [],
     address: null, // at which other machines reach the server
     estimates: false, // whether the table estimates points
-    send,
-    open,
-    watch,
-    watched,
-    back,
-    view,
-    entitle,
-    go,
+    send, open, watch, watched, back, view, entitle, go,
     size: null, // of the pictures, in pixels; null: not requested yet
     theme: preferredTheme(),
     invitations: [],
+    called: null, // the names of the players of a recorded game that was played in this page
+    own: null, // and the seat of this page
     reviews: false, // whether the next recorded game is reviewed at once
     returns: "", // whether one can go "back" to its table, or also "play" on there
   };

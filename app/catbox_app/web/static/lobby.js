@@ -259,7 +259,7 @@ export function createLobby(frame) {
   function advise() {
     advising = true;
     wrong.textContent = "";
-    frame.advise({type: "advise", game: game.id, players: count, rules: rules.chosen(), seat: occupants.indexOf(YOU), deal: deal.value});
+    frame.adviser.begin({type: "advise", game: game.id, players: count, rules: rules.chosen(), seat: occupants.indexOf(YOU), deal: deal.value});
   }
 
   function open(event) {

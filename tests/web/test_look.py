@@ -113,7 +113,7 @@ def test_agents_are_cats_with_a_face_and_a_level(new_page: NewPage) -> None:
     open_table(page, "Cat in the Box", 3, "easy")
     people = page.locator(".people-list li")
     assert [text.split() for text in people.all_inner_texts()] == [
-        ["0", "You"],
+        ["0", "You", "✎"],
         ["1", "Luna", "Easy"],
         ["2", "Tom", "Easy"],
     ]

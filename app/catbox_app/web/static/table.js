@@ -52,6 +52,7 @@ export function createTable(frame, mode) {
   let called = []; // the names, as the messages have them
   let number = -1; // actions played, as far as the page has seen
   let busy = false; // an action is on its way
+  let explained = false; // whether the guide has been read: what it says next replaces it
   let roundEnd = null; // {number, lines} of the last end of a round
   let position = null;
   let next = null; // the position after the end of a round, while that is shown
@@ -91,7 +92,7 @@ export function createTable(frame, mode) {
     coach.offer(frame, message);
     coach.ask();
     guide.hidden = !message.guide;
-    guide.replaceChildren();
+    explained = true;
     explain(message.guide ? [message.guide] : []);
     if (advises) actions.unfold();
     if (replay === null) return;
@@ -140,6 +141,8 @@ export function createTable(frame, mode) {
 
   // The guide keeps what it has said since one's last action.
   function explain(lines) {
+    if (explained && lines.length > 0) guide.replaceChildren();
+    explained &&= lines.length === 0;
     guide.append(...lines.map((line) => element("li", {}, line)));
   }
 
@@ -181,7 +184,7 @@ export function createTable(frame, mode) {
   function adviceTo({waits_for: waits, to_move: seat}) {
     if (waits === "you") return "Weighing the actions.";
     if (replay === null || seat < 0 || [null, seat].includes(replay.viewed())) return "";
-    return `No advice for ${names.of(seat)} in this view: choose All hands.`;
+    return `No advice for ${seat === frame.own ? "you" : names.of(seat)} in this view: choose All hands.`;
   }
 
   function takeAdvice(message) {
@@ -272,7 +275,7 @@ export function createTable(frame, mode) {
     if (busy || replay !== null || position === null) return;
     if (IDLE.includes(position.waits_for)) return missed();
     busy = frame.send({type: "act", action, number});
-    guide.replaceChildren();
+    explained = true;
     quiet();
   }
 

@@ -38,9 +38,9 @@ def seat_choice(page: Page, seat: int) -> Locator:
 
 def name_oneself(page: Page, name: str) -> None:
     page.get_by_role("button", name="Change your name").click()
-    page.get_by_label("Your name").fill(name)
+    page.get_by_label("Your name", exact=True).fill(name)
     page.keyboard.press("Tab")
-    expect(page.get_by_label("Your name")).to_be_hidden()
+    expect(page.get_by_label("Your name", exact=True)).to_be_hidden()
 
 
 def open_more(page: Page) -> None:

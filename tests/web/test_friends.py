@@ -73,7 +73,8 @@ def test_whoever_watches_sees_no_hand_and_chooses_nothing_until_the_game_is_over
     pages = [host, friend]
     expect(host.locator(".people")).to_contain_text("1 watching.")
     expect(watcher.locator(".people")).to_contain_text("You are watching")
-    expect(watcher.locator(".picture")).to_contain_text("Hands are hidden")
+    expect(watcher.locator(".picture svg")).to_be_visible()
+    expect(watcher.locator(HAND)).to_have_count(0)
     assert "player_0 holds" not in watcher.content()
     for hidden in ("Your name", "Show on my turn", "Pace of the agents"):
         expect(watcher.get_by_label(hidden)).to_be_hidden()
@@ -99,7 +100,7 @@ def test_a_table_is_found_again_from_the_lobby_of_this_browser_alone(new_page: N
     wait_for_turn(host)
     other = host.context.new_page()
     other.goto(link.partition("#")[0])
-    back = other.get_by_role("button", name="Back to your table: Cat in the Box (Ada, Player 1, Normal 2)")
+    back = other.get_by_role("button", name="Back to your table: Cat in the Box (Ada, Player 1, Tom)")
     expect(back).to_be_visible()
     expect_accessible(other)
     host.close()

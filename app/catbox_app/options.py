@@ -63,10 +63,7 @@ def agents_argument(text: str) -> Any:
 
 def choice_option(name: str, words: Collection[str], text: str, default: str | None = None) -> Any:
     """An option whose value is one of ``words``; ``text`` is its help, ``default`` what that shows."""
-    autocompletion = complete_words(words)
-    if default is None:
-        return typer.Option(name, help=text, autocompletion=autocompletion)
-    return typer.Option(name, help=text, autocompletion=autocompletion, show_default=default)
+    return typer.Option(name, help=text, autocompletion=complete_words(words), show_default=default or True)
 
 
 RayAddress = Annotated[

@@ -5,8 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Collection
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import asdict, dataclass
-from typing import Any
+from dataclasses import dataclass
 
 import catbox_env
 from catbox_agents import GameRecord
@@ -15,6 +14,8 @@ from catbox_env import GameState
 
 #: The most decisions that are named as costly.
 COSTLIEST = 3
+#: Verbs of actions whose gerund is not the verb and "ing".
+GERUNDS = {"bid": "bidding", "move": "moving", "paradox": "a paradox"}
 
 
 @dataclass(frozen=True)
@@ -42,10 +43,6 @@ class Reviewed:
     def is_mistake(self) -> bool:
         """Whether the cost is more than its error."""
         return self.cost > self.interval
-
-    def as_dict(self) -> dict[str, Any]:
-        """The attributes, JSON-able."""
-        return asdict(self)
 
 
 class Review:
@@ -89,6 +86,21 @@ def review(
             found.append(decision)
             progress(len(found), len(reviewing.numbers))
     return found
+
+
+def in_words(action: str) -> str:
+    """An action as the subject of a sentence: "Playing green 5" for "play green 5"."""
+    verb, space, rest = action.partition(" ")
+    words = GERUNDS.get(verb, f"{verb}ing") + space + rest
+    return words[0].upper() + words[1:]
+
+
+def summary(decisions: Collection[Reviewed]) -> str:
+    """How many decisions were mistakes, and what they cost."""
+    costs = [decision.cost for decision in decisions if decision.is_mistake]
+    if not costs:
+        return "No decision was a clear mistake."
+    return f"{len(costs)} of {len(decisions)} decisions were clear mistakes: {sum(costs):.1f} points in all."
 
 
 def costliest(decisions: Collection[Reviewed]) -> list[Reviewed]:

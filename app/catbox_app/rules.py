@@ -22,6 +22,12 @@ ABOUT = {
     "cat_te_v0": "Six tricks, no trump: follow suit or fold, because only the last trick pays.",
     "petrify_v0": "Walk over tiles that close behind you; if you cannot move, you turn to stone.",
 }
+#: How to type what one sees of a deal (`catbox_app.real_table.seen_deal`), by game.
+DEALS = {
+    "cat_in_the_box_v0": "Your cards, such as 1 3 3 4; in a second line those turned up.",
+    "cat_te_v0": "Your cards, such as 4H KS; in a second line one that is turned up.",
+    "petrify_v0": "The rows of the board, such as 2.3@0 W *, where player 0 stands on the first tile.",
+}
 #: The default reward: agents are compared by it.
 REWARD = "margin"
 #: The largest number of players to try.

@@ -22,13 +22,30 @@ def open_table(
     page.get_by_role("radio", name=title).check(force=True)
     page.get_by_role("radio", name=str(players), exact=True).check(force=True)
     for seat in range(1, players):
-        page.get_by_label(f"Seat {seat}", exact=True).select_option(opponent)
+        seat_choice(page, seat).select_option(opponent)
     if page.locator(".lobby .rules[open]").count() == 0:
         page.locator(".lobby .rules > summary").click()
     page.get_by_label("Seed").fill("" if seed is None else str(seed))
     page.get_by_label("Pace of the agents").select_option(pace)
     page.get_by_role("button", name="Play", exact=True).click()
     wait_for_turn(page)
+
+
+def seat_choice(page: Page, seat: int) -> Locator:
+    """Who sits at ``seat``, to be chosen in the lobby."""
+    return page.locator(".seats select").nth(seat)
+
+
+def name_oneself(page: Page, name: str) -> None:
+    page.get_by_role("button", name="Change your name").click()
+    page.get_by_label("Your name", exact=True).fill(name)
+    page.keyboard.press("Tab")
+    expect(page.get_by_label("Your name", exact=True)).to_be_hidden()
+
+
+def open_more(page: Page) -> None:
+    """Shows the seed, the pace and what else there is about the deal."""
+    page.get_by_text("More", exact=True).click()
 
 
 def wait_for_turn(page: Page, before: str = "-") -> str:
@@ -71,7 +88,7 @@ def cards(page: Page) -> Locator:
 
 def buttons(page: Page) -> Locator:
     """The legal actions as buttons."""
-    return page.get_by_role("toolbar", name="Legal actions").get_by_role("button")
+    return page.get_by_role("group", name="Legal actions").get_by_role("button")
 
 
 def unfold(page: Page) -> None:
@@ -99,11 +116,6 @@ def play_to_the_end_of_a_round(page: Page) -> None:
         page.wait_for_function(
             _SETTLED.replace('"over"', '"over" || waits === "next"'), arg=before, timeout=COMPILING
         )
-
-
-def open_more(page: Page) -> None:
-    """Shows what else can be done at the end of a game."""
-    page.locator(".round-end summary").click()
 
 
 def expect_end(page: Page, players: int) -> None:

@@ -8,7 +8,7 @@ from playwright.sync_api import Page, expect
 from catbox_env import make_game
 from tests.app.real_game import told
 from tests.web.conftest import NewPage
-from tests.web.table import buttons, cards, number
+from tests.web.table import buttons, cards, number, seat_choice
 from tests.web.test_accessibility import expect_accessible
 
 
@@ -16,10 +16,15 @@ def begin(page: Page, title: str, players: int, deal: str, seat: int = 0) -> Non
     page.get_by_role("radio", name=title).check(force=True)
     page.get_by_role("radio", name=str(players), exact=True).check(force=True)
     if seat:
-        page.get_by_label(f"Seat {seat}", exact=True).select_option("you")
+        seat_choice(page, seat).select_option("you")
+    send_deal(page, deal)
+    wait_for(page, 0)
+
+
+def send_deal(page: Page, deal: str) -> None:
+    page.get_by_text("Advise me: a game on a real table").click()
     page.get_by_label("What you see of the deal").fill(deal)
     page.get_by_role("button", name="Advise me").click()
-    wait_for(page, 0)
 
 
 def wait_for(page: Page, at: int) -> None:
@@ -35,9 +40,12 @@ def enter(page: Page, line: str) -> None:
 
 def choose(page: Page, line: str) -> None:
     """Click what ``line`` says in the picture, or else in the list."""
-    before, action = int(number(page)), line[1:] or "-1"
-    drawn = page.locator(f'.picture [data-action="{action}"]')
-    (drawn if drawn.count() else page.locator(f'.choices [data-choice="{action}"]')).click()
+    before = int(number(page))
+    drawn = page.locator(f'.picture [data-action="{line[1:]}"]')
+    if line == "":
+        page.get_by_role("button", name="I don't see it").click()
+    else:
+        (drawn if drawn.count() else page.locator(f'.choices [data-choice="{line[1:]}"]')).click()
     wait_for(page, before + 1)
 
 
@@ -67,7 +75,7 @@ def test_a_game_is_entered_by_clicks_taken_back_and_reloaded(
     waits = page.locator(".table.advise")
     while waits.get_attribute("data-waits") != "you":
         choose(page, lines[int(number(page))])
-    expect(page.locator(".advice")).to_contain_text("On average you end the round")
+    expect(page.locator(".advice")).to_contain_text("On average you end up")
     expect(page.locator(".choice .value")).to_have_count(buttons(page).count())
     expect_accessible(page)
     assert page.evaluate("document.documentElement.scrollWidth") <= width
@@ -92,15 +100,19 @@ def test_what_no_game_allows_is_answered_with_the_rule_and_nothing_is_lost(new_p
     wait_for(page, 8)
     expect(notice).to_be_hidden()
     page.go_back()
-    page.get_by_role("button", name="Advise me").wait_for()
+    page.get_by_text("Advise me: a game on a real table").wait_for()
 
 
 def test_a_deal_that_is_none_is_answered_in_the_lobby(new_page: NewPage) -> None:
     page = new_page()
-    page.get_by_label("What you see of the deal").fill("1 2 3")
-    page.get_by_role("button", name="Advise me").click()
-    expect(page.get_by_role("alert").filter(has_text="hands of")).to_be_visible()
+    send_deal(page, "1 2 3")
+    wrong = page.locator("details .wrong")
+    expect(wrong).to_contain_text("hands of")
+    expect(page.locator(".banner")).to_be_hidden()
     expect(page.get_by_label("What you see of the deal")).to_have_value("1 2 3")
+    page.get_by_label("What you see of the deal").fill("hello")
+    page.get_by_role("button", name="Advise me").click()
+    expect(wrong).to_have_text("'hello' is not a card: expected numbers from 1 to 6, such as 1 3 3 4.")
 
 
 def test_the_next_round_of_a_match_is_asked_for(new_page: NewPage) -> None:

@@ -7,7 +7,7 @@ import re
 from playwright.sync_api import Locator, Page, expect
 
 from tests.web.conftest import NewPage
-from tests.web.table import cards, is_over, number, wait_for_turn
+from tests.web.table import cards, is_over, name_oneself, number, wait_for_turn
 from tests.web.test_accessibility import expect_accessible
 from tests.web.test_people import HAND, open_for_two
 
@@ -73,7 +73,8 @@ def test_whoever_watches_sees_no_hand_and_chooses_nothing_until_the_game_is_over
     pages = [host, friend]
     expect(host.locator(".people")).to_contain_text("1 watching.")
     expect(watcher.locator(".people")).to_contain_text("You are watching")
-    expect(watcher.locator(".picture")).to_contain_text("Hands are hidden")
+    expect(watcher.locator(".picture svg")).to_be_visible()
+    expect(watcher.locator(HAND)).to_have_count(0)
     assert "player_0 holds" not in watcher.content()
     for hidden in ("Your name", "Show on my turn", "Pace of the agents"):
         expect(watcher.get_by_label(hidden)).to_be_hidden()
@@ -88,19 +89,18 @@ def test_whoever_watches_sees_no_hand_and_chooses_nothing_until_the_game_is_over
             expect(page.locator(".table")).not_to_have_attribute("data-number", at)
     expect(watcher.get_by_role("region", name="End of the round")).to_be_visible()
     expect(watcher.get_by_role("button", name=re.compile("New deal"))).to_have_count(0)
-    watcher.get_by_role("button", name="Watch this game").click()
+    watcher.get_by_role("button", name="Review").click()
     expect(watcher.locator(".table.replay")).to_be_visible()
 
 
 def test_a_table_is_found_again_from_the_lobby_of_this_browser_alone(new_page: NewPage) -> None:
     host = new_page()
     link = open_for_two(host)
-    host.get_by_label("Your name").fill("Ada")
-    host.keyboard.press("Tab")
+    name_oneself(host, "Ada")
     wait_for_turn(host)
     other = host.context.new_page()
     other.goto(link.partition("#")[0])
-    back = other.get_by_role("button", name="Back to your table: Cat in the Box (Ada, Player 1, Normal 2)")
+    back = other.get_by_role("button", name="Back to your table: Cat in the Box (Ada, Player 1, Tom)")
     expect(back).to_be_visible()
     expect_accessible(other)
     host.close()

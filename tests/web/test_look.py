@@ -9,7 +9,9 @@ from tests.web.conftest import NewPage
 from tests.web.table import (
     cards,
     is_over,
+    name_oneself,
     number,
+    open_more,
     open_table,
     play,
     play_to_the_end_of_a_round,
@@ -111,7 +113,7 @@ def test_agents_are_cats_with_a_face_and_a_level(new_page: NewPage) -> None:
     open_table(page, "Cat in the Box", 3, "easy")
     people = page.locator(".people-list li")
     assert [text.split() for text in people.all_inner_texts()] == [
-        ["0", "You"],
+        ["0", "You", "✎"],
         ["1", "Luna", "Easy"],
         ["2", "Tom", "Easy"],
     ]
@@ -121,8 +123,7 @@ def test_agents_are_cats_with_a_face_and_a_level(new_page: NewPage) -> None:
     page.reload()
     wait_for_turn(page)
     assert page.locator(".picture .cat").evaluate_all("faces => faces.map(face => face.innerHTML)") == faces
-    page.get_by_label("Your name").fill("Ada")
-    page.keyboard.press("Tab")
+    name_oneself(page, "Ada")
     expect(people.first).to_contain_text("Ada")
     assert page.locator(".picture .cat").count() == 2
 
@@ -151,6 +152,7 @@ def test_there_is_no_sound_until_it_is_switched_on(new_page: NewPage) -> None:
     open_table(page, "Petrify", 2)
     play(page)
     assert page.evaluate("window.tones") == 0
+    open_more(page)
     page.get_by_label("Sounds").check()
     assert page.evaluate("window.tones") == 1
     if not is_over(page):
@@ -158,6 +160,7 @@ def test_there_is_no_sound_until_it_is_switched_on(new_page: NewPage) -> None:
         assert page.evaluate("window.tones") > 1
     page.get_by_label("Sounds").uncheck()
     page.reload()
+    open_more(page)
     expect(page.get_by_label("Sounds")).not_to_be_checked()
 
 
@@ -200,7 +203,7 @@ def test_a_click_while_another_is_to_move_is_answered_above_the_table(new_page: 
 
 
 def test_what_is_tapped_and_what_is_best_look_different(new_page: NewPage) -> None:
-    page = new_page(390, 844, touch=True)
+    page = new_page(320, 844, touch=True)
     open_table(page, "Cat in the Box", 5)
     unfold(page)
     while page.locator(".picture [data-leads]").count() == 0:

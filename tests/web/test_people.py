@@ -5,7 +5,7 @@ from __future__ import annotations
 from playwright.sync_api import Page, expect
 
 from tests.web.conftest import NewPage
-from tests.web.table import cards, is_over, number, wait_for_turn
+from tests.web.table import cards, is_over, name_oneself, number, open_more, seat_choice, wait_for_turn
 from tests.web.test_accessibility import expect_accessible
 
 HAND = ".picture [aria-label^='your hand'], .picture [aria-label^='hand of ']"
@@ -15,7 +15,7 @@ def open_for_two(page: Page, title: str = "Cat in the Box", players: int = 3) ->
     """A table with another person, the other seats an agent's; the secret link to the seat of player_1."""
     page.get_by_role("radio", name=title).check(force=True)
     page.get_by_role("radio", name=str(players), exact=True).check(force=True)
-    page.get_by_label("Seat 1", exact=True).select_option(label="Another person, by link")
+    seat_choice(page, 1).select_option(label="Another person, by link")
     page.locator(".lobby .rules > summary").click()
     expect(page.get_by_label("Seed")).to_be_disabled()
     page.get_by_label("Pace of the agents").select_option("0")
@@ -38,8 +38,7 @@ def test_two_people_see_their_own_cards_alone(new_page: NewPage) -> None:
     assert str(hands[1]) not in first.content()
 
     wait_for_turn(first)
-    second.get_by_label("Your name").fill("<b>Ada</b> Lovelace, countess")
-    second.keyboard.press("Tab")
+    name_oneself(second, "<b>Ada</b> Lovelace, countess")
     for page in (first, second):  # the first twenty letters, as they are
         expect(page.locator(".people-list li").nth(1)).to_contain_text("<b>Ada</b> Lovelace,")
         expect(page.locator(".picture")).to_contain_text("<b>Ada</")
@@ -67,6 +66,8 @@ def test_the_seed_is_shown_when_the_game_is_over(new_page: NewPage) -> None:
         for page in pages:
             expect(page.locator(".table")).not_to_have_attribute("data-number", at)
         mover = next((i for i, page in enumerate(pages) if cards(page).count() > 0), mover)
+    for page in pages:
+        open_more(page)
     seeds = [page.locator(".seed code") for page in pages]
     for seed in seeds:
         expect(seed).to_be_visible()

@@ -13,7 +13,14 @@ from playwright.sync_api import Browser, Page, Route, expect
 
 from docs.playground import TABLE, build
 from tests.web.conftest import ARTEFACTS
-from tests.web.table import expect_end, mark_picture, open_table, play_to_the_end, wait_for_new_picture
+from tests.web.table import (
+    expect_end,
+    mark_picture,
+    open_table,
+    play_to_the_end,
+    seat_choice,
+    wait_for_new_picture,
+)
 
 #: Milliseconds that loading Python may take on a machine that is busy.
 LOADING = 180_000
@@ -119,7 +126,7 @@ def test_a_game_is_played_with_the_network_off(
 def test_agents_that_search_are_left_out_and_the_page_says_so(new_playground: Open, address: str) -> None:
     page = new_playground()
     page.goto(address)
-    seat = page.get_by_label("Seat 1", exact=True)
+    seat = seat_choice(page, 1)
     expect(seat).to_be_visible(timeout=LOADING)
     offered = seat.locator("option").evaluate_all("all => all.map((one) => one.value)")
     assert {"heuristic", "easy", "normal", "random", "best"} <= set(offered)

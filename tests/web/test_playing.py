@@ -20,6 +20,7 @@ from tests.web.table import (
     unfold,
     wait_for_turn,
 )
+from tests.web.test_people import open_for_two
 
 GAMES = [("Cat in the Box", 3), ("Cat Te", 3), ("Petrify", 2)]
 
@@ -92,23 +93,6 @@ def test_a_round_by_keyboard_alone(new_page: NewPage, title: str, players: int) 
     expect(page.locator(".table")).not_to_have_attribute("data-waits", "over")
 
 
-def test_the_list_of_actions_is_one_stop_of_the_tab_key(new_page: NewPage) -> None:
-    page = new_page()
-    open_table(page, "Cat in the Box", 3)
-    unfold(page)
-    _tab_to(page, "[data-choice]")
-    page.keyboard.press("End")
-    last = buttons(page).last
-    expect(last).to_be_focused()
-    page.keyboard.press("Home")
-    page.keyboard.press("ArrowLeft")
-    expect(last).to_be_focused()
-    before = number(page)
-    page.keyboard.press("Enter")
-    wait_for_turn(page, before)
-    expect(buttons(page).first).to_be_focused()
-
-
 @pytest.mark.parametrize(("title", "players"), GAMES)
 def test_a_phone(new_page: NewPage, title: str, players: int) -> None:
     page = new_page(360, 740)
@@ -126,22 +110,50 @@ def test_a_phone(new_page: NewPage, title: str, players: int) -> None:
     _expect_phone(page)
 
 
-def test_what_is_smaller_than_a_finger_is_tapped_twice(new_page: NewPage) -> None:
+def test_what_is_smaller_than_a_finger_is_tapped_twice_where_it_cannot_be_undone(new_page: NewPage) -> None:
     page = new_page(360, 740, touch=True)
-    open_table(page, "Cat in the Box", 5)
-    unfold(page)
-    while page.locator(".picture [data-leads]").count() == 0:
-        at = number(page)
-        buttons(page).first.tap()
-        wait_for_turn(page, at)
-    at, cell = number(page), cards(page).first
-    label = cell.get_attribute("aria-label")
-    cell.tap()
-    expect(page.locator(".notice")).to_have_text(f"Tap again to {label}.")
-    expect(page.locator(".picture .led")).to_have_count(1)
+    open_for_two(page, players=5)
+    wait_for_turn(page)
+    at, card = number(page), cards(page).first
+    label = card.get_attribute("aria-label")
+    card.tap()
+    notice = page.locator(".notice")
+    expect(notice).to_have_text(f"Tap again to {label}.")
+    expect(notice).not_to_have_class("notice warning")
     assert number(page) == at
-    cell.tap()
-    wait_for_turn(page, at)
+    card.tap()
+    expect(page.locator(".table")).not_to_have_attribute("data-number", at)
+
+
+def test_one_tap_is_enough_where_it_can_be_undone(new_page: NewPage) -> None:
+    page = new_page(390, 844, touch=True)
+    open_table(page, "Cat in the Box", 3)
+    for _ in range(3):  # a card aside, a bid, a cell
+        at = number(page)
+        cards(page).first.tap()
+        wait_for_turn(page, at)
+
+
+def test_the_log_shows_the_end_of_the_game(new_page: NewPage) -> None:
+    page = new_page(1440, 900)
+    open_table(page, "Petrify", 2, seed=5)
+    play_to_the_end(page)
+    expect(page.locator(".round-end")).to_be_visible()
+    expect(page.locator(".log-list .event").last).to_be_in_viewport()
+
+
+def test_the_advice_of_the_coach_moves_nothing(new_page: NewPage) -> None:
+    page = new_page(390, 844)
+    open_table(page, "Cat in the Box", 3)
+    open_more(page)
+    page.get_by_label("Pace of the agents").select_option("3.5")
+    page.get_by_label("Show on my turn").select_option("normal")
+    advice, place = page.locator(".advice"), "one => one.getBoundingClientRect().y + scrollY"
+    expect(advice).to_contain_text("would choose")
+    before = [page.locator(part).evaluate(place) for part in (".picture", ".status")]
+    cards(page).first.click()
+    expect(advice).to_be_empty()
+    assert [page.locator(part).evaluate(place) for part in (".picture", ".status")] == before
 
 
 def _expect_phone(page: Page) -> None:
@@ -180,11 +192,12 @@ def test_what_moves_is_moved_unless_the_system_or_the_switch_says_no(new_page: N
     open_table(page, "Petrify", 2)
     play(page)
     assert "pawn-0" in page.evaluate("window.movements")
-    page.get_by_label("Pictures move").uncheck()
+    open_more(page)
+    page.get_by_label("Animations").uncheck()
     page.evaluate("window.movements = []")
     play(page)
     assert page.evaluate("window.movements") == []
-    page.get_by_label("Pictures move").check()
+    page.get_by_label("Animations").check()
     page.emulate_media(reduced_motion="reduce")
     if not is_over(page):
         play(page)
@@ -240,20 +253,26 @@ def test_the_end_of_a_game_leads_to_its_review(new_page: NewPage) -> None:
     play_to_the_end(page)
     page.get_by_role("button", name="Review", exact=True).click()
     panel = page.locator(".review")
-    expect(panel.locator("p")).to_contain_text("cost more than", timeout=120_000)
+    expect(panel.locator("p")).to_contain_text("clear mistake", timeout=120_000)
     expect(panel.locator("svg")).to_be_visible()
-    expect(page.get_by_label("Seen by")).to_have_value("0")
-    if panel.locator("li").count() > 0:
-        panel.get_by_role("button", name="Show what was better").first.click()
-        expect(panel).to_contain_text("Better: ")
-        first = panel.locator("li button").first
-        number = int(str(first.text_content()).split()[-1]) - 1
-        first.click()
-        expect(page.locator(".table")).to_have_attribute("data-number", str(number))
+    expect(page.get_by_label("View", exact=True)).to_have_value("0")
+    table, worst = page.locator(".table"), panel.locator("li button").first
+    at = str(int(str(worst.text_content()).split()[1]) - 1)
+    expect(table).to_have_attribute("data-number", at)  # the worst mistake is shown at once
+    panel.get_by_role("button", name="Show what was better").first.click()
+    expect(panel).to_contain_text("Better: ")
+    panel.locator("svg").click(position={"x": 280, "y": 20})  # the last decision
+    expect(table).not_to_have_attribute("data-number", at)
+    worst.click()
+    expect(table).to_have_attribute("data-number", at)
+    for words in ("Player 0", "People may use the coach"):
+        assert words not in page.locator("body").inner_text()
+    page.get_by_label("View", exact=True).select_option("1")
+    page.get_by_label("Show at each decision").select_option("normal")
+    expect(page.locator(".advice")).to_have_text("No advice for you in this view: choose All hands.")
     page.get_by_role("button", name="Back to the table").click()
     expect(page.locator(".table.play .status")).to_have_text("The game is over")
-    open_more(page)
-    page.get_by_role("button", name="Watch this game").click()
+    page.get_by_role("button", name="Review").click()
     page.get_by_role("button", name="Forward").click()
     page.get_by_role("button", name="Play on from here").click()
     expect(page.locator(".table.play .status")).not_to_have_text("The game is over")
@@ -261,7 +280,7 @@ def test_the_end_of_a_game_leads_to_its_review(new_page: NewPage) -> None:
 
 def test_a_first_game_is_explained(new_page: NewPage) -> None:
     page = new_page()
-    page.get_by_role("button", name="My first game: explain what happens").click()
+    page.get_by_role("button", name="New here? Learn in one game").click()
     wait_for_turn(page)
     guide = page.locator(".guide li")
     expect(guide).to_have_text([LINES["cat_in_the_box_v0"]["begin"]])

@@ -41,7 +41,7 @@ def test_a_page_is_stepped_through_by_keys_and_seen_from_any_seat(
         expect(table).to_have_attribute("data-number", str(number))
     expect(said).to_contain_text("Tom puts a")
     open_picture = page.locator(".picture svg").inner_html()
-    page.get_by_label("Seen by").select_option("0")
+    page.get_by_label("View", exact=True).select_option("0")
     expect(said).to_have_text("Tom puts a card aside.")
     expect(page.locator(".picture [data-prompt]")).to_be_hidden()
     assert page.locator(".picture svg").inner_html() != open_picture
@@ -66,15 +66,15 @@ def test_a_review_is_part_of_a_page_and_hides_what_was_better(new_page: NewPage,
     assert run("replay", game, "--review", "--seat", "1", "--html", str(out)).exit_code == 0
     page = new_page(url=out.as_uri())
     review = page.get_by_role("region", name="Review")
-    expect(review.get_by_role("status")).to_contain_text("decisions cost more than their error")
+    expect(review.get_by_role("status")).to_contain_text("were clear mistakes")
     expect(review.get_by_role("img", name="Expected lead")).to_be_visible()
     expect(review.locator(".mistakes li")).to_have_count(3)
     expect(review).not_to_contain_text("Better:")
     review.get_by_role("button", name="Show what was better").first.click()
     expect(review).to_contain_text("Better:")
-    review.get_by_role("button", name="Go to action").first.click()
+    review.get_by_role("button", name=re.compile("^Action")).first.click()
     expect(page.locator(".table.replay")).not_to_have_attribute("data-number", "0")
-    page.get_by_label("Seen by").select_option("0")
+    page.get_by_label("View", exact=True).select_option("0")
     expect(review.locator(".mistakes li")).to_have_count(3)
     expect_accessible(page)
 

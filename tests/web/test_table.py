@@ -15,11 +15,11 @@ from tests.web.table import (
     cards,
     is_over,
     number,
-    open_more,
     open_table,
     play,
     play_to_the_end,
     play_to_the_end_of_a_round,
+    seat_choice,
     unfold,
     wait_for_turn,
 )
@@ -124,10 +124,6 @@ def test_other_deals(new_page: NewPage) -> None:
     expect(page.locator(".table")).to_have_attribute("data-number", "0")
     assert hand.get_attribute("aria-label") == dealt
     expect(seed).to_have_text("11")
-    page.get_by_role("button", name="Same deal, next seat").click()
-    expect(page.locator(".people-list li").nth(1)).to_contain_text("You")
-    wait_for_turn(page)
-    expect(seed).to_have_text("11")
     page.get_by_role("button", name="New deal").click()
     expect(seed).not_to_have_text("11")
     wait_for_turn(page)
@@ -153,7 +149,6 @@ def test_a_saved_game_is_watched_from_every_seat(new_page: NewPage, tmp_path: Pa
     play_to_the_end(page)
     assert is_over(page)
     with page.expect_download() as download:
-        open_more(page)
         page.get_by_role("button", name="Save the game").click()
     file = tmp_path / download.value.suggested_filename
     download.value.save_as(file)
@@ -173,7 +168,7 @@ def test_a_saved_game_is_watched_from_every_seat(new_page: NewPage, tmp_path: Pa
     expect(table).to_have_attribute("data-number", "1")
     expect(page.locator(".log .now")).to_have_count(1)
     expect_accessible(page)
-    page.get_by_label("Seen by").select_option("2")
+    page.get_by_label("View", exact=True).select_option("2")
     expect(page.locator(".picture [aria-label^='hand of Luna']")).to_have_count(0)
     expect(page.locator(".picture [aria-label^='hand of Tom']")).to_be_visible()
     page.get_by_role("button", name="Play", exact=True).click()
@@ -186,10 +181,8 @@ def test_a_finished_game_is_watched_with_one_click(new_page: NewPage) -> None:
     page = new_page()
     open_table(page, "Petrify", 2)
     play_to_the_end(page)
-    open_more(page)
-    page.get_by_role("button", name="Watch this game").click()
+    page.get_by_role("button", name="Review").click()
     expect(page.locator(".table.replay")).to_be_visible()
-    expect(page.get_by_label("Action", exact=True)).to_have_value("0")
     page.reload()
     expect(page.get_by_role("button", name="Rematch")).to_be_visible()
 
@@ -228,7 +221,7 @@ def test_what_has_the_focus_in_the_lobby_is_not_behind_the_button(new_page: NewP
             assert not covered, page.evaluate("document.activeElement.outerHTML")
 
 
-def test_the_level_of_all_opponents_is_marked_and_giving_ones_seat_away_says_where_one_sits_now(
+def test_the_level_of_all_opponents_is_marked_and_who_gives_a_seat_away_gets_the_next(
     new_page: NewPage,
 ) -> None:
     page = new_page()
@@ -236,11 +229,10 @@ def test_the_level_of_all_opponents_is_marked_and_giving_ones_seat_away_says_whe
     expect(pressed).to_have_text(["Normal"])
     page.get_by_role("button", name="Easy").click()
     expect(pressed).to_have_text(["Easy"])
-    page.get_by_label("Seat 0", exact=True).select_option("normal")
-    expect(page.get_by_label("Seat 1", exact=True)).to_have_value("you")
-    expect(page.locator(".lobby")).to_contain_text("You sit in seat 1 now")
-    page.get_by_role("radio", name="2", exact=True).check(force=True)
-    expect(page.locator(".lobby")).not_to_contain_text("You sit in seat")
+    expect(page.locator(".seats label")).to_have_text(["You", "Luna", "Tom"])
+    seat_choice(page, 0).select_option("normal")
+    expect(seat_choice(page, 1)).to_have_value("you")
+    expect(page.locator(".seats label")).to_have_text(["Mochi", "You", "Tom"])
 
 
 def test_a_trained_agent_that_the_host_offers_is_an_opponent_and_a_coach(

@@ -6,6 +6,7 @@ import functools
 import json
 import secrets
 from collections.abc import Callable
+from dataclasses import asdict
 from pathlib import Path
 from typing import Annotated
 from urllib.parse import urlencode
@@ -22,7 +23,7 @@ from catbox_app.commands.web import NEEDED
 from catbox_app.estimates import WORLDS
 from catbox_app.options import complete_words
 from catbox_app.output import check_writable, games_progress, require
-from catbox_app.review import Reviewed, costliest
+from catbox_app.review import Reviewed, costliest, in_words, summary
 from catbox_app.review import review as reviewed
 from catbox_app.terminal import Display, has_keys, read_key, single_keys
 from catbox_app.web.recording import RecordedGame
@@ -225,7 +226,7 @@ def _reviewed_seats(record: GameRecord, said: str | None, seat: int | None) -> l
 def _show_review(record: GameRecord, decisions: list[Reviewed], as_json: bool, console: Console) -> None:
     """Print what the ``decisions`` were worth."""
     if as_json:
-        typer.echo(json.dumps([decision.as_dict() for decision in decisions], indent=1))
+        typer.echo(json.dumps([asdict(decision) for decision in decisions], indent=1))
         return
     name, several = record.game.action_to_string, len({decision.seat for decision in decisions}) > 1
     widest = max((abs(decision.lead) for decision in decisions), default=0.0) or 1.0
@@ -246,16 +247,15 @@ def _show_review(record: GameRecord, decisions: list[Reviewed], as_json: bool, c
         "more the best action would lead, where that is more than its error (95 %)."
     )
     console.print(Text(told, style="dim"))
+    console.print(Text(summary(decisions)))
     for decision in costliest(decisions):
         who = f"player_{decision.seat}: " if several else ""
         console.print(
             Text(
-                f"Move {decision.number + 1}: {who}{name(decision.action)} cost {decision.cost:.2f} ± "
+                f"Move {decision.number + 1}: {who}{in_words(name(decision.action))} cost {decision.cost:.2f} ± "
                 f"{decision.interval:.2f}; {name(decision.best)} was better."
             )
         )
-    if not costliest(decisions):
-        console.print(Text("No decision cost more than its error."))
 
 
 def _show_in_browser(

@@ -46,7 +46,6 @@ def watch(
         bool, typer.Option("--reasons", help="Show the reasons for each move, for agents that give them.")
     ] = False,
     save: SaveGame = None,
-    replay: Annotated[str | None, typer.Option("--replay", hidden=True)] = None,
     seed: Seed = None,
 ) -> None:
     """Watch agents play, move by move, with every hand open.
@@ -61,8 +60,6 @@ def watch(
 
     catbox watch easy hard --players 2 --save game.jsonl
     """
-    if replay is not None:
-        raise ValueError(f"--replay: a saved game is shown by  catbox replay {replay}")
     chosen = choose_game(agents or [BEST], game)
     check_writable(save, replaces=False)
     match = Match(chosen, fill(agents or [best_agent(chosen)], chosen.num_players), seed)

@@ -15,7 +15,7 @@ from catbox_env.core.kernels import HIDDEN
 LONGEST_DEAL, LONGEST_LINE = 2000, 100
 #: Seconds that all lines together may take: rare actions need many sampled worlds.
 LONGEST_WAIT = 30.0
-UNSEEN = {"action": HIDDEN, "text": "something that you do not see"}
+UNSEEN = {"action": HIDDEN, "text": "I don't see it"}
 
 
 class Advised:

@@ -155,7 +155,7 @@ class Connection:
 
     def _again(self, message: Message) -> None:
         table, seat = self._seat()
-        deal = choice_of(message, "deal", ("new", "same", "next_seat", "from"))
+        deal = choice_of(message, "deal", ("new", "same", "from"))
         number = integer_of(message, "number", 0, len(table.match.actions)) if deal == "from" else 0
         table.again(seat, deal, number)
 

@@ -1,14 +1,13 @@
 """The choices for a new table, the game that a page has chosen, and the agents that it may name.
 
-Those are the bundled agents, within bounds, and those that the server was started with. A page must not be able to load
-a file, import a module or name a server, which a spec can do: a path, ``package.module:Class``, ``llm:...``.
+Those are the bundled agents, and those that the server was started with. A page must not be able to load a file, import
+a module or name a server, which a spec can do: a path, ``package.module:Class``, ``llm:...``.
 """
 
 from __future__ import annotations
 
 import functools
 import json
-import math
 from collections.abc import Sequence
 from typing import Any
 
@@ -17,10 +16,9 @@ import numpy as np
 import catbox_env
 from catbox_agents import known_agents
 from catbox_agents.option_text import read_options
-from catbox_agents.settings import CONFIGURED, read_settings, specs_within
-from catbox_agents.specs import LEVELS, asks_server, is_configured
+from catbox_agents.specs import LEVELS, is_configured
 from catbox_agents.zoo import zoo_agents
-from catbox_app.rules import ABOUT, REWARD, RuleField, player_counts, rule_fields
+from catbox_app.rules import ABOUT, DEALS, REWARD, RuleField, player_counts, rule_fields
 from catbox_app.web.messages import MAX_ACTIONS, Message, text_of
 from catbox_env import Game
 from catbox_env.core import compilation
@@ -43,15 +41,6 @@ _TITLES = {
     },
 }
 
-#: Bounds of the settings of a search, so that no decision takes more than about 2 s. Few parallel simulations are slow.
-BOUNDS = {
-    "worlds": (1, 512),
-    "budget": (0, 2.0),
-    "proposals": (1, 16),
-    "simulations": (1, 4000),
-    "parallel": (8, 64),
-    "samples": (1, 512),
-}
 #: Tells people who open a table why some agents are missing if catbox is not compiled.
 NOT_COMPILED = (
     "catbox is not compiled here. Agents that search, the level hard and estimated points play hundreds of games per "
@@ -95,7 +84,7 @@ def game_of(message: Message) -> Game:
 
 
 def _is_search(spec: str) -> bool:
-    """Whether an agent searches: too slow without compilation, and within another search."""
+    """Whether an agent searches: too slow without compilation."""
     return is_configured(LEVELS.get(spec, spec))
 
 
@@ -103,26 +92,12 @@ def check_opponent(spec: str, also: Sequence[str] = ()) -> None:
     """Raise ``ValueError`` unless a page may name ``spec``. ``also``: specs that the host allows."""
     if _is_search(spec) and not compilation.HAS_NUMBA:
         raise ValueError(f"agent {brief(spec)}: {NOT_COMPILED}")
-    if spec in also or spec in known_agents():
-        return
-    if not is_configured(spec) or spec != spec.strip() or asks_server(spec):
-        known = [*also, *known_agents()]
-        configured = ", ".join(name for name, kind in CONFIGURED.items() if not kind.asks_server)
+    known = [*also, *dict.fromkeys([*known_agents(), *_TITLES["search"]])]
+    if spec not in known:
         raise ValueError(
-            f"agent {brief(spec)}{closest(spec, known)}; expected one of {', '.join(known)}, or settings of "
-            f"{configured}. Others, such as a checkpoint, must be given when the server is "
-            "started: catbox web --agent SPEC"
+            f"agent {brief(spec)}{closest(spec, known)}; expected one of {', '.join(known)}. Others, such as a "
+            "checkpoint, must be given when the server is started: catbox web --agent SPEC"
         )
-    for name, value in read_settings(spec).items():
-        low, high = BOUNDS.get(name, (-math.inf, math.inf))
-        if not isinstance(value, str) and not low <= value <= high:
-            raise ValueError(
-                f"agent {brief(spec)}: {name} must be {low:g} to {high:g} at a table in the browser"
-            )
-    for within in specs_within(spec).values():
-        if _is_search(within):
-            raise ValueError(f"agent {brief(spec)}: a table in the browser allows no search within a search")
-        check_opponent(within, also)
 
 
 @functools.cache
@@ -140,6 +115,7 @@ def _game(game_id: str, theme: str) -> dict[str, Any]:
             "name": rule.name,
             "type": rule.kind,
             "default": list(rule.default) if isinstance(rule.default, tuple) else rule.default,
+            "usual": [one.options[rule.name] for one in by_players],
             "choices": _choices(rule),
             "help": rule.help,
         }
@@ -150,6 +126,7 @@ def _game(game_id: str, theme: str) -> dict[str, Any]:
         "id": game_id,
         "title": game_title(game_id),
         "about": ABOUT.get(game_id, ""),
+        "deal": DEALS.get(game_id, ""),
         "rules_texts": ["\n\n".join(one.describe_rules()) for one in by_players],
         "players": [one.num_players for one in by_players],
         "rules": rules,

@@ -8,7 +8,7 @@ from typing import Any
 
 from catbox_agents.files import parse_json
 from catbox_agents.match import with_names
-from catbox_app.review import Reviewed
+from catbox_app.review import Reviewed, in_words
 from catbox_env import Event, Game, GameState
 from catbox_env.core.checks import brief, check_choice, check_integer, check_number
 from catbox_env.core.show import game_title
@@ -147,6 +147,7 @@ def reviewed(game: Game, decision: Reviewed, done: int, total: int) -> Message:
         "number": decision.number,
         "seat": decision.seat,
         "taken": game.action_to_string(decision.action),
+        "told": in_words(game.action_to_string(decision.action)),
         "better": game.action_to_string(decision.best) if decision.is_mistake else None,
         "lead": decision.lead,
         "cost": decision.cost,

@@ -240,42 +240,18 @@ async def _send(page: WebSocket, waiting: Waiting) -> None:
 class Protocol(H11Protocol):
     """HTTP with a time limit for incomplete requests, which uvicorn lacks."""
 
-    _timer: asyncio.TimerHandle | None = None
-    _is_upgraded = False
-
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
         """Start the clock for the first request."""
         super().connection_made(transport)
-        self._wait()
+        self.loop.call_later(REQUEST_SECONDS, self._check, self.cycle)
 
-    def data_received(self, data: bytes) -> None:
-        """Stop the clock once a request is complete; start it with the next one."""
-        super().data_received(data)
-        if self._is_upgraded:
-            return
-        if self.cycle is not None and not self.cycle.response_complete:
-            self._cancel()
-        elif self._timer is None:
-            self._wait()
-
-    def handle_websocket_upgrade(self, event: Any) -> None:
-        """From now on the connection belongs to another protocol."""
-        super().handle_websocket_upgrade(event)
-        self._is_upgraded = True
-        self._cancel()
-
-    def connection_lost(self, exc: Exception | None) -> None:
-        """Forget the connection."""
-        super().connection_lost(exc)
-        self._cancel()
-
-    def _wait(self) -> None:
-        self._timer = self.loop.call_later(REQUEST_SECONDS, self.transport.close)
-
-    def _cancel(self) -> None:
-        if self._timer is not None:
-            self._timer.cancel()
-            self._timer = None
+    def _check(self, last: Any) -> None:
+        """Close the connection if no request has been complete since ``last``, the last answer."""
+        waits = self.cycle is None or self.cycle.response_complete
+        if self.cycle is last and waits and self in self.connections:  # it is neither closed nor a WebSocket
+            self.transport.close()
+        elif self in self.connections:
+            self.loop.call_later(REQUEST_SECONDS, self._check, self.cycle)
 
 
 def listen(host: str, port: int) -> socket.socket:

@@ -211,8 +211,8 @@ class Table:
         self._begin_again()
 
     def again(self, seat: int, deal: str, number: int = 0) -> None:
-        """Start again: ``deal`` is ``"new"``, ``"same"``, ``"next_seat"``, the same deal from the next seat, or
-        ``"from"``: the game as it is after ``number`` of its actions.
+        """Start again: ``deal`` is ``"new"``, ``"same"``, or ``"from"``: the game as it is after ``number`` of its
+        actions.
 
         Raises `Refused` if other people would lose their game or have seen the deal.
         """
@@ -221,20 +221,13 @@ class Table:
                 raise Refused("Several people play this game: a new one can begin when it is over.")
             if deal != "new":
                 raise Refused("Everybody has seen this deal; with several people only a new one can follow.")
-        turns = deal == "next_seat"
-        specs = [self.specs[-1], *self.specs[:-1]] if turns else self.specs
         # Before anything changes, because an agent may no longer be available.
-        match = new_match(self.game, specs, None if deal == "new" else self.match.seed)
+        match = new_match(self.game, self.specs, None if deal == "new" else self.match.seed)
         if deal == "from":
             match.play_on(self.match.actions[:number], self.match.policies[:number])
         for place in self.match.stand_ins:
             match.stand_in(place, self._stand_in)
         self.match = match
-        if turns:
-            self.specs, self.keys = specs, [self.keys[-1], *self.keys[:-1]]
-            self.viewers = {(seat + 1) % self.game.num_players: page for seat, page in self.viewers.items()}
-            for place, viewer in self.viewers.items():
-                viewer.seat = place
         self._begin_again()
 
     def set_pace(self, seconds: float) -> None:

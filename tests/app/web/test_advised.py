@@ -87,7 +87,7 @@ def test_an_impossible_line_is_refused_with_the_rule_and_nothing_is_lost() -> No
 def test_what_the_seat_does_not_see_can_be_entered_and_only_that() -> None:
     page = Page(Tables())
     answer = advise(page, lines=["discard 1"])
-    assert answer[-1]["legal"] == [{"action": -1, "text": "something that you do not see"}]
+    assert answer[-1]["legal"] == [{"action": -1, "text": "I don't see it"}]
     assert advise(page, lines=[*BEGINNING, ""])[-1]["type"] == "refused"
 
 

@@ -110,7 +110,7 @@ def test_an_agent_of_the_host_is_taken_up_again_where_the_host_still_has_it(tmp_
     assert "--agent" in problem
 
 
-def test_what_has_changed_is_written_wherever_the_seats_move_and_what_is_closed_is_removed(
+def test_what_has_changed_is_written_and_what_is_closed_is_removed(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     clock = Clock()
@@ -118,7 +118,7 @@ def test_what_has_changed_is_written_wherever_the_seats_move_and_what_is_closed_
     page.sit("person", "easy", "normal", seed=3)
     (path,) = kept.changes(page.tables)
     assert kept.changes(page.tables) == {}
-    page.send("again", deal="next_seat")
+    page.send("again", deal="same")
     assert kept.changes(page.tables).keys() == {path}
     page.connection.close()
     clock.now += 61

@@ -63,18 +63,14 @@ def test_a_message_that_is_rubbish_is_answered(text: str, said: str) -> None:
         ({"rules": {"bids": 10**400}}, "bids"),
         ({"rules": {"bids": "{[1]: 2}"}}, "bids"),
         ({"rules": {"bids": "[1,1]" * 1000}}, "at most 2000 characters"),
-        ({"seats": ["person", "search:worlds={[1]}"]}, "worlds"),
+        ({"seats": ["person", "search:worlds={[1]}"]}, "--agent"),
         ({"seats": ["person", "zoo:cat_in_the_box-5p"]}, "zoo:cat_in_the_box-5p"),
         ({"seats": ["person", "zoo:../../secret"]}, "expected one of"),
         ({"seats": ["person", "runs/quick"]}, "--agent"),
         ({"seats": ["person", "os:system"]}, "--agent"),
         ({"seats": ["person", "search:policy=os:system"]}, "--agent"),
-        ({"seats": ["person", "search:worlds=513"]}, "worlds must be 1 to 512"),
-        ({"seats": ["person", "search:deep,budget=2.1s"]}, "budget must be 0 to 2 "),
-        ({"seats": ["person", "pimc:samples=8,policy=search:fast"]}, "no search within a search"),
-        ({"seats": ["person", "ismcts:simulations=4000,parallel=1"]}, "parallel must be 8 to 64"),
-        ({"seats": ["person", "search:policy=hard"]}, "no search within a search"),
-        ({"seats": ["person", "ismcts:policy= hard"]}, "hard"),
+        ({"seats": ["person", "search:worlds=64"]}, "--agent"),
+        ({"seats": ["person", " hard"]}, "hard"),
     ],
 )
 def test_a_table_that_cannot_be_opened_is_refused_with_the_reason(change: dict[str, Any], said: str) -> None:
@@ -90,7 +86,7 @@ def test_a_table_that_cannot_be_opened_is_refused_with_the_reason(change: dict[s
 
 
 def test_a_page_names_agents_that_come_with_catbox_and_those_of_the_host_alone() -> None:
-    for spec in ("easy", "best", "zoo:petrify-full", "search:worlds=64,policy=zoo:petrify-full", "mine.zip"):
+    for spec in ("easy", "best", "zoo:petrify-full", "search:fast", "mine.zip"):
         check_opponent(spec, ["mine.zip"])
     for spec in (" best", "mine.zip ", "", "zoo:", "search:policy=other.zip", "random_agent:RandomAgent"):
         with pytest.raises(ValueError, match="agent"):

@@ -148,25 +148,16 @@ def test_what_an_agent_thought_before_an_action_was_taken_back_is_dropped(page: 
     assert len(page.tables.due()) == 1
 
 
-def test_new_and_same_deal_and_the_same_from_the_next_seat(page: Page) -> None:
-    key = page.sit("person", "random", "normal", seed=8)
+def test_new_and_same_deal(page: Page) -> None:
+    page.sit("person", "random", "normal", seed=8)
     first = page.position["svg"]
     page.act()
     page.send("again", deal="same")
     assert page.position["svg"] == first
-    page.send("again", deal="next_seat")
-    joined = page.last("joined")
-    assert (joined["seat"], joined["seed"]) == (1, 8)
-    assert joined["names"] == ["normal", "you", "random"]
-    assert "--seat 1" in joined["command"]
-    page.play(3)
-    page.connection.close()
-    again = Page(page.tables)
-    again.send("join", seat_key=key)
-    assert again.last("joined")["seat"] == 1
-    again.send("again", deal="new")
-    assert again.last("joined")["seed"] != 8
-    assert again.position["number"] == 0
+    assert page.last("joined")["seed"] == 8
+    page.send("again", deal="new")
+    assert page.last("joined")["seed"] != 8
+    assert page.position["number"] == 0
 
 
 def test_an_agent_that_raises_is_told_and_the_table_goes_on(page: Page) -> None:
@@ -213,7 +204,7 @@ def test_with_several_people_nothing_is_taken_back_and_a_new_deal_waits_for_the_
     for kind, values in (
         ("undo", {}),
         ("again", {"deal": "new"}),
-        ("again", {"deal": "next_seat"}),
+        ("again", {"deal": "same"}),
         ("save", {}),
     ):
         (answer,) = page.send(kind, **values)
@@ -238,8 +229,7 @@ def test_the_seed_which_tells_all_cards_is_chosen_by_nobody_of_several_and_told_
         pages[page.position["to_move"]].act()
     assert page.last("ended")["seed"] == str(table.match.seed)  # JavaScript would round the number
     assert table.match.seed >= 1 << 100  # too many to try: a short one can be found from one's own cards
-    for deal in ("same", "next_seat"):
-        assert page.send("again", deal=deal)[0]["type"] == "refused"
+    assert page.send("again", deal="same")[0]["type"] == "refused"
     assert page.send("again", deal="new")[0]["type"] == "joined"
 
 
@@ -248,7 +238,7 @@ def test_an_agent_that_cannot_be_made_again_changes_nothing(monkeypatch: pytest.
     key = page.sit("person", BROKEN, "normal", seed=0)
     position = page.position
     monkeypatch.delattr(sys.modules[__name__], "Broken")
-    (answer,) = page.send("again", deal="next_seat")
+    (answer,) = page.send("again", deal="same")
     assert answer["type"] == "failed"
     page.send("view", theme="light", size=720)
     assert page.position == position

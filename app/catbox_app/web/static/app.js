@@ -5,7 +5,7 @@ import {createAdviser} from "./advise.js";
 import {logo} from "./cats.js";
 import {element, pushButton} from "./dom.js";
 import {createLobby} from "./lobby.js";
-import {keepInThisTab, keepSetting, ofThisTab, preferredTheme, setting} from "./settings.js";
+import {keepSetting, preferredTheme, setting} from "./settings.js";
 import {sizeFor} from "./picture.js";
 import {createTable} from "./table.js";
 
@@ -17,30 +17,24 @@ import {createTable} from "./table.js";
  * `lobby`: false if there is nothing to choose (a page that shows one replay): the transport sends `joined` by itself.
  */
 export function start(root, transport, {links = false, lobby = true} = {}) {
-  const title = element("h1", {class: "where", hidden: true});
+  const title = element("h1", {class: "spoken", hidden: true}); // the picture shows it
   const themeButton = pushButton("", switchTheme, {class: "quiet"});
   const leaveButton = pushButton("New table", leave, {class: "quiet", hidden: true});
   const banner = element("div", {class: "banner", role: "alert", hidden: true});
   const main = element("main", {class: "content", tabindex: -1});
   const adviser = createAdviser(send);
   const frame = {
-    advise: adviser.begin,
     adviser,
     links,
     agents: [],
     address: null, // at which other machines reach the server
     estimates: false, // whether the table estimates points
-    send,
-    open,
-    watch,
-    watched,
-    back,
-    view,
-    entitle,
-    go,
+    send, open, watch, watched, back, view, entitle, go,
     size: null, // of the pictures, in pixels; null: not requested yet
     theme: preferredTheme(),
     invitations: [],
+    called: null, // the names of the players of a recorded game that was played in this page
+    own: null, // and the seat of this page
     reviews: false, // whether the next recorded game is reviewed at once
     returns: "", // whether one can go "back" to its table, or also "play" on there
   };
@@ -60,12 +54,12 @@ export function start(root, transport, {links = false, lobby = true} = {}) {
   let lobbyScreen = null;
   let table = null;
   let seatKey = null;
-  let opening = null; // {message, seat} of the table being opened
+  let opening = 0; // the seat of this page at the table that it opens
   let replay = null; // the message `replay` being watched
   let advises = false; // whether a game on a real table is shown, or asked for
   let lost = false;
   // Why this page has no seat, by the code of the message `failed`, and what to do about it.
-  const withoutSeat = {no_seat: offerAgain, taken: offerToTakeOver, taken_over: offerToTakeOver};
+  const withoutSeat = {no_seat: (text) => showBanner(text, pushButton("Open a new table", leave)), taken: offerToTakeOver, taken_over: offerToTakeOver};
 
   transport.onstate = (state) => (state === "open" ? connected() : disconnected());
   transport.onmessage = receive;
@@ -106,7 +100,7 @@ export function start(root, transport, {links = false, lobby = true} = {}) {
 
   // Opens a table where this page takes `seat`.
   function open(message, seat) {
-    opening = {message, seat};
+    opening = seat;
     hideBanner();
     send(message);
   }
@@ -117,10 +111,10 @@ export function start(root, transport, {links = false, lobby = true} = {}) {
     send({type: "view", theme: frame.theme, size});
   }
 
-  // Shows a recorded game; `message` holds what differs from the current one.
-  // `called`: the names of the players, for a game that was played in this page; a file has those of its agents.
+  // Shows a recorded game; `message` holds what differs from the current one. For a game that was played in this page,
+  // `called` are the names of the players, and `seat` is that of this page; a file has the names of its agents.
   function watch(message, called = null) {
-    if (message.text !== undefined) frame.called = called;
+    if (message.text !== undefined) [frame.called, frame.own] = [called, called === null ? null : message.seat];
     if (message.text !== undefined && called === null) frame.returns = "";
     replay = {...replay, type: "replay", ...message};
     send(replay);
@@ -148,8 +142,8 @@ export function start(root, transport, {links = false, lobby = true} = {}) {
       if (table !== null) table.receive(message);
       else if (seatKey === null && replay === null && !advises) showLobby();
     } else if (message.type === "opened") {
-      const {key} = message.seats[opening.seat];
-      keepInThisTab(`table.${key}`, {open: opening.message, seats: [...message.seats, {seat: null, key: message.watch_key}]});
+      const {key} = message.seats[opening];
+      keepSetting(`table.${key}`, [...message.seats, {seat: null, key: message.watch_key}], "sessionStorage");
       go(key);
     } else if (message.type === "joined") {
       if (seatKey !== null || replay !== null || !lobby || message.mode === "advise") showTable(message);
@@ -162,7 +156,8 @@ export function start(root, transport, {links = false, lobby = true} = {}) {
       replay = null;
       if (advises) showLobby();
       advises = false;
-      showBanner(lobbyScreen?.pointOut(message.text) ?? message.text);
+      const text = lobbyScreen === null ? message.text : lobbyScreen.pointOut(message.text);
+      if (text !== "") showBanner(text);
     }
   }
 
@@ -176,18 +171,14 @@ export function start(root, transport, {links = false, lobby = true} = {}) {
     hideBanner();
     advises = joined.mode === "advise";
     if (advises && links && location.hash !== "#advise") history.pushState(null, "", "#advise");
-    const remembered = seatKey === null ? null : ofThisTab(`table.${seatKey}`);
     frame.invitations = [];
     if (joined.mode === "play" && joined.seat !== null) {
       const others = setting("tables", []).filter((key) => key !== seatKey);
       keepSetting("tables", [seatKey, ...others].slice(0, 10)); // the latest ones
     }
-    if (remembered !== null && joined.mode === "play") {
-      const several = remembered.open.seats.filter((spec) => spec === "person").length > 1;
-      remembered.seat = joined.seat;
-      remembered.open = {...remembered.open, seed: several ? null : joined.seed, seats: turned(remembered.open.seats, joined.seat)};
-      keepInThisTab(`table.${seatKey}`, remembered);
-      frame.invitations = remembered.seats.filter((seat) => links && seat.key && seat.key !== seatKey);
+    if (links && joined.mode === "play") {
+      const seats = setting(`table.${seatKey}`, [], "sessionStorage"); // of a table that this page has opened
+      frame.invitations = seats.filter((seat) => seat.key && seat.key !== seatKey);
     }
     if (table === null || table.mode !== joined.mode) {
       const own = joined.mode === "advise" ? Object.assign(Object.create(frame), {send: adviser.send}) : frame;
@@ -241,22 +232,6 @@ export function start(root, transport, {links = false, lobby = true} = {}) {
     showBanner(text, pushButton("Take the seat over", takeOver), pushButton("Open a new table", leave));
   }
 
-  // The server no longer knows this seat, as after a restart: offers the same deal again.
-  function offerAgain(text) {
-    const remembered = ofThisTab(`table.${seatKey}`);
-    const buttons = [];
-    if (remembered !== null) {
-      buttons.push(
-        pushButton(remembered.open.seed === null ? "Open such a table again" : "Open the same deal again", () => {
-          hideBanner();
-          open(remembered.open, remembered.seat);
-        }),
-      );
-    }
-    buttons.push(pushButton("Open a new table", leave));
-    showBanner(text, ...buttons);
-  }
-
   function send(message) {
     const sent = transport.send(message);
     if (!sent && !lost) showBanner("There is no connection to the table. Reconnecting.");
@@ -298,12 +273,4 @@ function replayOf(address) {
     if (address.get(name) !== null) message[key] = Number(address.get(name));
   }
   return message;
-}
-
-// The specs of `seats` moved round the table until the person sits at `seat`; unchanged where there are several people.
-function turned(seats, seat) {
-  const people = seats.filter((spec) => spec === "person").length;
-  if (people !== 1) return seats;
-  const shift = seat - seats.indexOf("person") + seats.length;
-  return seats.map((_, i) => seats[(i - shift + 2 * seats.length) % seats.length]);
 }

@@ -8,8 +8,6 @@ const POINTS = "points";
 // Intervals below this are not shown; so many actions that are alike are named.
 const SAME = 0.005;
 const MOST_NAMED = 4;
-// The agents to offer first.
-const FIRST = ["best", "hard", "normal"];
 
 /**
  * The panel; `send` asks the table, `show(values, best)` draws the bars; `values`: a map from actions to {share, words}.
@@ -35,12 +33,9 @@ export function createCoach(send, show, asked, playing, begins) {
     if (!offered) return;
     titles = new Map(agents.map((one) => [one.spec, one.title]));
     // Of the bundled trained agents "best" is the one for these rules, and random moves are no advice.
-    const advisers = fitting.filter((one) => one.group !== "trained" && one.spec !== "random");
-    const chosen = (those) => advisers.filter((one) => FIRST.includes(one.spec) === those).map((one) => [one.spec, one.title]);
+    const advisers = fitting.filter((one) => one.group !== "trained" && one.spec !== "random").map((one) => [one.spec, one.title]);
     const points = estimates ? [[POINTS, "Expected lead, in points"]] : [];
-    const others = chosen(false);
-    const options = [["", "Off"], ...points, ["What an agent would play", chosen(true)]];
-    if (others.length > 0) options.push(["Other agents", others]);
+    const options = [["", "Off"], ...points, ["What an agent would play", advisers]];
     choice.replaceChildren(labelled(playing ? "Show on my turn" : "Show at each decision", selection(options, wanted, choose)));
   }
 
@@ -48,7 +43,6 @@ export function createCoach(send, show, asked, playing, begins) {
     wanted = value;
     key.hidden = true;
     clear();
-    told.textContent = "";
     if (wanted === "") return send({type: "coach", shows: null});
     asked();
     ask();
@@ -61,15 +55,15 @@ export function createCoach(send, show, asked, playing, begins) {
   }
 
   // In a replay, the recorded probabilities of the agent come without asking.
-  // `mover`: the name of the seat to move, "" for one's own.
-  function receive({values, best, agent, recorded = false}, mover = "") {
+  // `ends`: "you end", or the same of the seat to move; `others`: the name of the other seat, or "the others".
+  function receive({values, best, agent, recorded = false}, ends, others) {
     if (wanted === "" && !recorded) return;
     node.hidden = false;
     const numbers = values.map((one) => one.value);
     const points = values.length > 0 && values[0].unit === "points";
     const [least, most] = [points ? Math.min(...numbers) : 0, Math.max(...numbers)];
     const first = values.find((one) => one.action === best);
-    const same = first === undefined ? [] : values.filter((one) => isSame(one, first));
+    const same = first === undefined ? [] : values.filter((one) => one === first || one.alike);
     const close = values.length > 1 && same.length === values.length; // nothing to choose between
     const shown = new Map();
     for (const one of values) {
@@ -78,22 +72,19 @@ export function createCoach(send, show, asked, playing, begins) {
     }
     show(shown, close ? [] : same.map((one) => one.action));
     key.hidden = !points || close;
-    const who = mover === "" ? "you end" : `${mover} ends`;
     if (first === undefined) told.textContent = "";
-    else if (points) told.textContent = `${bestOf(values, same)} On average ${who} the round ${ahead(first)} the others.`;
+    else if (points) told.textContent = `${bestOf(values, same)} On average ${ends} up ${ahead(first)} ${others}.`;
     else told.textContent = `${titles.get(agent) ?? agent} ${recorded ? "preferred" : "would choose"}: ${first.text} (${inWords(first)}).`;
   }
 
-  // A new position has come; `expected`: whether advice follows.
-  function clear(expected = false) {
+  // A new position has come; `words`: what to say until advice follows, or why none does.
+  function clear(words = "") {
     show(new Map(), []);
     node.hidden = !offered;
-    told.textContent = expected && offered && wanted !== "" ? "Weighing the actions." : "";
+    const advises = offered && wanted !== "";
+    told.classList.toggle("on", advises);
+    told.textContent = advises ? words : "";
   }
-}
-
-function isSame(one, first) {
-  return one === first || one.alike;
 }
 
 // The best actions in words: `same`, which are as good as one another.
@@ -106,7 +97,7 @@ function bestOf(values, same) {
 
 function ahead({value, interval}) {
   const within = interval < 0.05 ? "" : `\u00a0\u00b1\u00a0${interval.toFixed(1)}`;
-  const size = `${Math.abs(value).toFixed(1)}${within}`;
+  const size = `${Math.abs(value).toFixed(1)}${within} points`;
   if (Math.abs(value) < 0.05) return `level${within} with`;
   return `${size} ${value < 0 ? "behind" : "ahead of"}`;
 }

@@ -1,73 +1,45 @@
-// The deal at the table: its seed, the same or another deal, the pace, saving the game, the rules.
+// The deal at the table: the same or another one, saving the game, and more: its seed, the pace, the rules.
 
 import {copyText, element, labelled, panel, pushButton} from "./dom.js";
 import {paceChoice} from "./lobby.js";
 import {keepSetting, setting} from "./settings.js";
 import {playSound} from "./sounds.js";
 
-const AGAIN = [
-  ["new", "New deal"],
-  ["same", "Same deal"],
-  ["next_seat", "Same deal, next seat"],
-];
-
+const AGAIN = [["new", "New deal", null], ["same", "Same deal", "The same cards, or the same board, once more"]];
 // How long a button asks whether it is meant, in milliseconds.
 const ASKING_MS = 5_000;
-const TITLES = {next_seat: "The same cards, from the next player's seat"};
 
 /** The panel. `playing`: whether a game is played, not watched. `watch(text)` shows the game of a saved file. */
 export function createDeal(send, playing, watch) {
   const seed = element("code", {});
-  const seedPart = element("p", {class: "seed"}, "Seed ", seed);
+  const seedPart = element("p", {class: "seed", title: "This number deals the same cards, or the same board, again"}, "Seed ", seed);
   const command = element("code", {class: "command"});
   const again = element("div", {class: "row"});
   const copy = pushButton("Copy", () => copyText(command.textContent, copy, command), {
     class: "quiet", "aria-label": "Copy the command",
   });
-  const pace = paceChoice((seconds) => send({type: "pace", seconds}));
-  const pacePart = labelled("Pace of the agents", pace);
-  const motion = element("input", {
-    type: "checkbox", checked: setting("motion", "on") === "on",
-    onchange: () => keepSetting("motion", motion.checked ? "on" : "off"),
-  });
-  const sound = element("input", {
-    type: "checkbox", checked: setting("sound", "off") === "on",
-    onchange: () => {
-      keepSetting("sound", sound.checked ? "on" : "off");
-      playSound("card");
-    },
-  });
+  const pacePart = labelled("Pace of the agents", paceChoice((seconds) => send({type: "pace", seconds})));
   const rules = element("pre", {class: "rules-text"});
-  const rulesPart = element("details", {}, element("summary", {}, "Rules in short"), rules);
-  const commandPart = element(
-    "div",
-    {class: "in-terminal"},
-    element("p", {}, "The same deal in a terminal"),
-    element("div", {class: "line"}, command, copy),
-  );
-  const node = panel(
-    playing ? "This deal" : "This game",
-    "deal",
-    seedPart,
-    again,
-    pacePart,
-    labelled("Pictures move", motion),
-    labelled("Sounds", sound),
+  const commandPart = element("p", {class: "in-terminal"}, "In a terminal: ", command, " ", copy);
+  const more = element(
+    "details",
+    {},
+    element("summary", {}, "More"),
+    element("div", {class: "row"}, seedPart, pacePart, onOff("motion", "on", "Animations"), onOff("sound", "off", "Sounds", () => playSound("card"))),
     commandPart,
-    rulesPart,
+    rules,
   );
+  const node = panel(playing ? "This deal" : "This game", "deal", again, more);
   const save = pushButton("Save the game", () => send({type: "save"}));
   let alone = true;
-  let seatless = false; // whether the table is only watched
   let under = false; // whether a game is under way
-  let watched = ""; // whether the next file is to be watched ("watch", "review"), not kept
+  let reviews = false; // whether the next file is to be reviewed, not kept
 
   return {node, seated, ended: showSeed, show, take, buttonsAtTheEnd};
 
   // A saved game holds the cards of all seats: it is available at the end.
   function show(over, begun) {
     under = begun && !over;
-    again.hidden = !playing || over; // then the buttons are beside the result
     for (const button of again.children) button.disabled = !over && (!alone || button === save);
     save.title = over ? "" : "Available when the game is over: the file holds the cards of all seats";
   }
@@ -77,12 +49,12 @@ export function createDeal(send, playing, watch) {
     command.textContent = joined.command ?? "";
     commandPart.hidden = !joined.command;
     rules.textContent = joined.rules_text;
-    rulesPart.hidden = !joined.rules_text;
     alone = joined.can_undo;
-    seatless = joined.seat === null;
+    const seatless = joined.seat === null;
     pacePart.hidden = !playing || seatless;
-    again.hidden = !playing;
-    again.replaceChildren(...(playing ? [...buttonsAgain(), save] : []));
+    // Several people have all seen the deal: only a new one can follow.
+    const kinds = AGAIN.filter(([kind]) => !seatless && (alone || kind === "new"));
+    again.replaceChildren(...(playing ? [...kinds.map(buttonAgain), save] : []));
   }
 
   // Several people learn the seed when the game is over.
@@ -91,45 +63,44 @@ export function createDeal(send, playing, watch) {
     seedPart.hidden = told.seed === null;
   }
 
-  // Several people have all seen the deal: only a new one can follow.
-  function buttonsAgain() {
-    return AGAIN.filter(([kind]) => !seatless && (alone || kind === "new")).map(([kind, words]) => {
-      const begin = () => send({type: "again", deal: kind});
-      const button = pushButton(words, () => (under ? ask(button, words, begin) : begin()), {title: TITLES[kind] ?? null});
-      return button;
-    });
-  }
-
   // A game under way is lost only by a second press.
-  function ask(button, words, begin) {
-    if (button.dataset.asked === "") return begin();
-    button.dataset.asked = "";
-    button.textContent = `${words}: leave this game?`;
-    setTimeout(() => {
-      delete button.dataset.asked;
-      button.textContent = words;
-    }, ASKING_MS);
+  function buttonAgain([deal, words, title]) {
+    const button = pushButton(words, begin, {title});
+    return button;
+
+    function begin() {
+      if (!under || button.textContent !== words) return send({type: "again", deal});
+      button.textContent = `${words}: leave this game?`;
+      setTimeout(() => (button.textContent = words), ASKING_MS);
+    }
   }
 
-  function buttonsAtTheEnd() {
-    const watchIt = (how) => () => (watched = send({type: "save"}) ? how : "");
-    const [rematch, ...others] = buttonsAgain();
-    rematch.textContent = "Rematch";
-    others.push(pushButton("Watch this game", watchIt("watch")), pushButton("Save the game", () => send({type: "save"})));
-    const more = element("details", {}, element("summary", {}, "More"), element("div", {class: "row"}, ...others));
-    return [rematch, pushButton("Review", watchIt("review")), more];
+  function buttonsAtTheEnd(seat) {
+    const rematch = pushButton("Rematch", () => send({type: "again", deal: "new"}), {class: "primary"});
+    return [...(seat === null ? [] : [rematch]), pushButton("Review", () => (reviews = send({type: "save"})))];
   }
 
-  // The file of the game: watched if that was asked for, else saved.
+  // The file of the game: reviewed if that was asked for, else saved.
   function take({name, text}) {
-    if (watched !== "") {
-      const reviews = watched === "review";
-      watched = "";
-      return watch(text, reviews);
+    if (reviews) {
+      reviews = false;
+      return watch(text);
     }
     const address = URL.createObjectURL(new Blob([text], {type: "application/jsonl"}));
     const link = element("a", {href: address, download: name});
     link.click();
     setTimeout(() => URL.revokeObjectURL(address), 60000);
   }
+}
+
+// A setting that is on or off.
+function onOff(name, usual, words, onchange = () => {}) {
+  const field = element("input", {
+    type: "checkbox", checked: setting(name, usual) === "on",
+    onchange: () => {
+      keepSetting(name, field.checked ? "on" : "off");
+      onchange();
+    },
+  });
+  return labelled(words, field);
 }

@@ -70,6 +70,11 @@ export function seatToken(seat) {
   return element("span", {class: "token", "data-seat": seat % 6, "aria-hidden": "true"}, String(seat));
 }
 
+/** `text` with a capital first letter. */
+export function capital(text) {
+  return `${text[0].toUpperCase()}${text.slice(1)}`;
+}
+
 /** `text` with a proper minus sign before its negative numbers. */
 export function withMinus(text) {
   return text.replace(/(?<=^|[\s(=])-(?=\d)/g, "\u2212");

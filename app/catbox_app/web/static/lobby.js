@@ -1,19 +1,13 @@
 // The lobby: choose a game and who sits at the table, and open it; or open a file to watch.
 
 import {catFace, logo} from "./cats.js";
-import {element, labelled, newId, panel, pushButton, seatToken, selection} from "./dom.js";
+import {capital, element, labelled, newId, pushButton, seatToken, selection} from "./dom.js";
 import {calledAt} from "./names.js";
 import {createRules} from "./rules.js";
 import {fittingAgents, keepSetting, setting} from "./settings.js";
 
 // The paces to choose from: seconds between the actions of agents, and names.
-const PACES = [
-  ["0", "instant"],
-  ["0.4", "fast"],
-  ["0.9", "medium"],
-  ["1.8", "slow"],
-  ["3.5", "very slow"],
-];
+const PACES = [["0", "Instant"], ["0.4", "Fast"], ["0.9", "Medium"], ["1.8", "Slow"], ["3.5", "Very slow"]];
 const YOU = "you";
 const PERSON = "person";
 // The deal of a guided game.
@@ -35,7 +29,7 @@ export function paceChoice(onchange = () => {}) {
 export function createLobby(frame) {
   const node = element("form", {class: "lobby", onsubmit: open});
   const pace = paceChoice();
-  const seed = element("input", {type: "text", inputmode: "numeric", pattern: "[0-9]{1,18}", title: "A whole number of up to 18 digits", autocomplete: "off"});
+  const seed = element("input", {type: "text", inputmode: "numeric", pattern: "[0-9]{1,18}", placeholder: "a new deal", autocomplete: "off"});
   const file = element("input", {type: "file", accept: ".jsonl,.json,.txt", onchange: watch});
   const tooLarge = element("p", {role: "alert", hidden: true}, "This file is larger than 4 MB: show it with  catbox replay FILE --web");
   const games = element("div", {class: "games"});
@@ -45,31 +39,34 @@ export function createLobby(frame) {
   const rules = createRules();
   const rulesTitle = element("summary", {});
   const rulesText = element("pre", {class: "rules-text"});
-  const deal = element("textarea", {rows: 3, spellcheck: "false"});
-  const advice = panel(
-    "Advise me: a game on a real table",
-    "watch",
-    element("p", {}, "Enter what everybody does, and see what each of your actions is worth. The game, the rules and your seat are those above; seat 0 starts, unless the rules name another."),
-    labelled("What you see of the deal", deal, "Your cards, such as 1 3 3 4 or 4H KS, and below them any that are turned up; or the rows of a board, such as 2.3@0 W *, where player 0 stands on the first tile."),
-    pushButton("Advise me", () => frame.advise({type: "advise", game: game.id, players: count, rules: rules.chosen(), seat: occupants.indexOf(YOU), deal: deal.value})),
+  const deal = element("textarea", {rows: 2, spellcheck: "false"});
+  const dealField = labelled("What you see of the deal", deal, " ");
+  const wrong = element("p", {class: "wrong", role: "alert"}); // about the deal
+  const advice = element(
+    "details",
+    {class: "panel"},
+    element("summary", {}, "Advise me: a game on a real table"),
+    element(
+      "div",
+      {class: "watch"},
+      element("p", {}, "Enter what everybody does, and see what each of your actions is worth. The game, the rules and your seat are those above; seat 0 starts, unless the rules name another."),
+      dealField,
+      wrong,
+      pushButton("Advise me", advise),
+    ),
   );
   const openButton = element("button", {type: "submit", class: "primary"}, "Play");
-  const note = element("p", {class: "hint", hidden: true});
-  const moved = element("p", {class: "hint", role: "status"}); // where you sit, if that was not your choice
-  const several = element(
-    "p",
-    {class: "hint", hidden: true},
-    "Each other person gets a secret link to a seat. Nobody can choose the seed then, because it reveals all cards.",
-  );
+  const note = element("p", {class: "hint"});
   const yours = element("div", {class: "yours"}); // back to your tables
   let lobby = null;
+  let advising = false; // whether a deal was sent
   let game = null;
   let count = 0;
   let occupants = [];
 
   node.append(
     yours,
-    element("h1", {}, logo(), "Open a table"),
+    element("div", {class: "lobby-head"}, element("h1", {}, logo(), "Open a table"), pushButton("New here? Learn in one game", guided)),
     chooser("Game", games),
     element(
       "div",
@@ -86,32 +83,36 @@ export function createLobby(frame) {
           element(
             "div",
             {class: "field-row"},
-            labelled("Seed", seed, "Empty: a new deal."),
+            labelled("Seed", seed, "The same number makes the same deal."),
             labelled("Pace of the agents", pace),
           ),
           rules.node,
         ),
       ),
-      element("fieldset", {}, element("legend", {}, "Who sits where"), levels, seats, moved, several, note),
+      element("fieldset", {}, element("legend", {}, "Who sits where"), levels, seats, note),
     ),
     openButton,
-    pushButton("My first game: explain what happens", guided, {class: "first-game"}),
     advice,
-    panel(
-      "Open a saved game",
-      "watch",
-      element("p", {}, "A file saved at a table, or by the commands play, watch and arena."),
-      labelled("File of games", file),
-      tooLarge,
+    element(
+      "details",
+      {class: "panel"},
+      element("summary", {}, "Open a saved game"),
+      element("div", {class: "watch"}, labelled("File of games", file, "Saved at a table, or by the commands play, watch and arena."), tooLarge),
     ),
   );
 
-  return {node, show, pointOut: rules.pointOut};
+  return {node, show, pointOut};
+
+  // Leads to what an error is about; returns what is left to say, "" if it stands there.
+  function pointOut(text) {
+    const told = rules.pointOut(text);
+    if (!advising || told !== text) return told;
+    wrong.textContent = text.replace(/^Not possible: (deal: )?/, "");
+    return "";
+  }
 
   function show(message) {
     lobby = message;
-    note.textContent = message.note ?? "";
-    note.hidden = !message.note;
     advice.hidden = !message.estimates;
     const wanted = game === null ? setting("game", null) : game.id;
     yours.replaceChildren(
@@ -166,6 +167,7 @@ export function createLobby(frame) {
     game = one;
     check(games, one.id);
     if (another) rules.show(one.rules);
+    dealField.querySelector("small").textContent = one.deal;
     rulesTitle.textContent = `How to play ${one.title}`;
     players.replaceChildren(
       ...one.players.map((n) => choice("players", n, "chip", () => choosePlayers(n), [String(n)])),
@@ -176,8 +178,8 @@ export function createLobby(frame) {
 
   function choosePlayers(n) {
     count = n;
-    moved.textContent = "";
     check(players, n);
+    rules.adapt(game.players.indexOf(n));
     rulesText.textContent = game.rules_texts[game.players.indexOf(n)];
     const offered = agents().map((agent) => agent.spec);
     const usual = offered.includes("normal") ? "normal" : offered[0];
@@ -201,7 +203,8 @@ export function createLobby(frame) {
       ...occupants.map((spec, seat) => {
         const field = selection(occupantOptions(), spec, (value) => seatTaken(seat, value));
         const face = spec === YOU || spec === PERSON ? logo() : catFace(seat);
-        return element("li", {}, seatToken(seat), face, labelled(`Seat ${seat}`, field));
+        const name = spec === YOU ? "You" : calledAt(spec, seat);
+        return element("li", {}, seatToken(seat), face, labelled(name, field));
       }),
     );
     const opponents = occupants.filter((spec) => spec !== YOU);
@@ -210,7 +213,8 @@ export function createLobby(frame) {
     }
     const invited = occupants.includes(PERSON);
     openButton.textContent = invited ? "Open and invite" : "Play";
-    several.hidden = !invited;
+    const alone = lobby.note ?? "";
+    note.textContent = invited ? "Each guest gets a secret link to a seat. Nobody can choose the seed then: it reveals all cards." : alone;
     seed.disabled = invited;
     if (invited) seed.value = "";
   }
@@ -221,7 +225,6 @@ export function createLobby(frame) {
     if (value === YOU) [occupants[yours], occupants[seat]] = [occupants[seat], YOU];
     else if (seat === yours) [occupants[seat], occupants[(seat + 1) % count]] = [value, YOU];
     else occupants[seat] = value;
-    moved.textContent = seat === yours ? `You sit in seat ${occupants.indexOf(YOU)} now: one seat is always yours.` : "";
     showSeats();
     seats.querySelectorAll("select")[seat].focus();
   }
@@ -253,8 +256,15 @@ export function createLobby(frame) {
     frame.open({type: "open", game: game.id, players, rules: {}, seats, seed: GUIDED, pace: 1.6, guide: true}, 0);
   }
 
+  function advise() {
+    advising = true;
+    wrong.textContent = "";
+    frame.adviser.begin({type: "advise", game: game.id, players: count, rules: rules.chosen(), seat: occupants.indexOf(YOU), deal: deal.value});
+  }
+
   function open(event) {
     event.preventDefault();
+    advising = false;
     keepSetting("game", game.id);
     keepSetting(`players.${game.id}`, count);
     const message = {
@@ -276,10 +286,6 @@ export function createLobby(frame) {
     tooLarge.hidden = chosen.size <= LARGEST_FILE;
     if (tooLarge.hidden) frame.watch({text: await chosen.text(), game_number: 1});
   }
-}
-
-function capital(word) {
-  return word[0].toUpperCase() + word.slice(1);
 }
 
 // A radio button that looks like a card or a chip.

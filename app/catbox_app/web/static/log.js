@@ -1,24 +1,26 @@
 // What happened: the events of all actions, as this seat sees them.
 
 import {logo} from "./cats.js";
-import {element, newId, pushButton, seatToken, wide, withMinus} from "./dom.js";
+import {capital, element, newId, pushButton, seatToken, wide, withMinus} from "./dom.js";
 
 const STRONG = new Set([
   "trick_won", "paradox", "round_end", "game_end", "round_begin", "eliminated", "petrified", "x_token_lost", "claim",
 ]);
-const OF_THE_END = new Set(["paradox", "paradox_card", "round_end", "score", "hand", "side_pot", "game_end"]);
+const OF_THE_END = ["game_end", "round_end", "paradox", "score"]; // the first of them says why it ended
 
 /** The log; `names`: see names.js; `go(number)`, if given, makes each action a button that goes to the position after it. */
 export function createLog(names, go = null) {
   const list = element("div", {class: "log-list", role: "log", "aria-label": "What happened", tabindex: 0});
   const heading = element("h2", {id: newId("heading")}, "What happened");
   const node = element("details", {class: "panel log", open: wide.matches}, element("summary", {}, heading), list);
+  let follows = true; // whether the end is in view, and stays there
+  list.addEventListener("scroll", () => (follows = list.scrollHeight - list.scrollTop - list.clientHeight < 60));
+  new ResizeObserver(go === null ? follow : showNow).observe(list);
 
   return {node, add, clear, markUntil, latest, told};
 
   function add({number, lines}) {
     if (lines.length === 0) return;
-    const follows = list.scrollHeight - list.scrollTop - list.clientHeight < 60;
     list.querySelector(`[data-number="${number}"]`)?.remove();
     const inside = element("ul", {}, ...lines.map((line) => eventLine(line, names)));
     const entry = element("div", {class: "entry", "data-number": number}, inside);
@@ -27,6 +29,10 @@ export function createLog(names, go = null) {
       entry.prepend(pushButton(String(number), () => go(number), {class: "go quiet", "aria-label": label}));
     }
     list.append(entry);
+    follow();
+  }
+
+  function follow() {
     if (follows) list.scrollTop = list.scrollHeight;
   }
 
@@ -36,12 +42,15 @@ export function createLog(names, go = null) {
       entry.classList.toggle("future", Number(entry.dataset.number) > number);
       entry.classList.toggle("now", Number(entry.dataset.number) === number);
     }
-    const now = list.querySelector(".now");
-    if (now !== null) list.scrollTop = now.offsetTop - list.clientHeight / 2;
-    else if (number === 0) list.scrollTop = 0;
+    showNow();
+  }
+
+  function showNow() {
+    list.scrollTop = (list.querySelector(".now")?.offsetTop ?? 0) - list.clientHeight / 2;
   }
 
   function clear() {
+    follows = true;
     list.replaceChildren();
   }
 
@@ -66,19 +75,17 @@ function eventLine({text, kind, seat}, names) {
     "li",
     {class: `event${strong}`, "data-kind": kind},
     seat === null ? null : seatToken(seat),
-    element("span", {class: "told"}, `${sentence(names.within(withMinus(text)))}.`),
+    element("span", {class: "told"}, `${capital(names.within(withMinus(text)))}.`),
   );
 }
 
-/** The end of a round: why it ended, each seat's points as a sum, hidden cards revealed. */
+/** The end of a round: why it ended, and each seat's points; the log tells the rest. */
 export function createSummary(names) {
   const title = element("h2", {});
   const outcome = element("p", {class: "result"});
   const scores = element("div", {class: "scores"});
-  const more = element("ul", {class: "more"});
   const buttons = element("div", {class: "row"});
-  const node = element("section", {class: "panel round-end", hidden: true, tabindex: -1}, logo(), title, outcome, scores, buttons, more);
-  node.setAttribute("aria-label", "End of the round");
+  const node = element("section", {class: "panel round-end", hidden: true, tabindex: -1, "aria-label": "End of the round"});
 
   return {node, show, hide};
 
@@ -86,30 +93,19 @@ export function createSummary(names) {
     node.hidden = true;
   }
 
-  function inWords(line) {
-    return eventLine(line, names);
-  }
-
-  // `place`: how this seat finished, at the end of a game; `table`: the points (rounds.js).
-  function show(lines, over, place, table, ...children) {
-    const told = lines.filter((line) => OF_THE_END.has(line.kind));
-    const result = told.find((line) => line.kind === "game_end");
-    const shown = result ?? told.find((line) => line.kind === "round_end") ?? told[0];
-    const words = shown === undefined ? "The game is over" : sentence(names.within(shown.text));
+  // `place`: how this seat finished, at the end of a game; `winner`: the seat that won alone, else null; `table`: the
+  // points (rounds.js).
+  function show(lines, place, winner, table, ...children) {
+    const kind = OF_THE_END.find((one) => lines.some((line) => line.kind === one));
+    const shown = lines.find((line) => line.kind === kind);
+    const words = shown === undefined ? "The game is over" : capital(names.within(shown.text));
     title.textContent = place === "" ? words : place;
     outcome.textContent = place === "" ? "" : `${words}.`;
     scores.replaceChildren(table);
-    // When the game is over, the picture has the hands.
-    const left = told.filter((line) => line !== shown && line.kind !== "score" && !(over && line.kind === "hand"));
-    more.replaceChildren(...left.map(inWords));
     buttons.replaceChildren(...children);
+    node.replaceChildren((winner === null ? null : names.face(winner)) ?? logo(), title, outcome, scores, buttons);
     node.hidden = false;
   }
-}
-
-// Capitalises the first letter.
-function sentence(words) {
-  return `${words[0].toUpperCase()}${words.slice(1)}`;
 }
 
 /** Whether `lines` report the end of a round. */

@@ -15,6 +15,7 @@ export function createPeople(send, names) {
   const invite = element("div", {class: "invite"}, secret, alone, links);
   const field = element("input", {type: "text", maxlength: 20, autocomplete: "nickname", value: setting("name", ""), onchange: call});
   const yourName = labelled("Your name", field);
+  const rename = pushButton("\u270e", edit, {class: "quiet", title: "Change your name", "aria-label": "Change your name"});
   const notes = element("p", {class: "hint", role: "status"});
   const coach = element("input", {type: "checkbox", onchange: () => send({type: "host", coach: coach.checked})});
   const coachPart = labelled("People may use the coach", coach);
@@ -31,7 +32,8 @@ export function createPeople(send, names) {
     alone.hidden = address !== null || !LOCAL.includes(location.hostname);
     several = !joined.can_undo;
     own = joined.mode === "play" ? joined.seat : null;
-    yourName.hidden = own === null;
+    yourName.hidden = true;
+    coachPart.hidden = true; // the message `people` says who decides
     if (own !== null && field.value !== "") send({type: "name", name: field.value});
     list.replaceChildren(...joined.names.map((_, seat) => row({seat})));
     secret.hidden = invitations.every(({seat}) => seat === null);
@@ -48,13 +50,15 @@ export function createPeople(send, names) {
     ].join(" ");
     coach.checked = allowed;
     coachPart.hidden = !hosts;
-    for (const link of links.children) {
-      const there = seats.some(({seat, present}) => String(seat) === link.dataset.seat && present);
-      link.classList.toggle("taken", there);
-    }
+  }
+
+  function edit() {
+    yourName.hidden = !yourName.hidden;
+    if (!yourName.hidden) field.focus();
   }
 
   function call() {
+    yourName.hidden = true;
     keepSetting("name", field.value.trim());
     send({type: "name", name: field.value});
   }
@@ -66,6 +70,7 @@ export function createPeople(send, names) {
     const parts = [seatToken(seat), names.face(seat), element("span", {class: "name"}, names.of(seat)), kind];
     const badge = (words, kind = "") => parts.push(element("span", {class: `badge ${kind}`}, words));
     if (seat === own && names.of(seat) !== "You") badge("you");
+    if (seat === own) parts.push(rename);
     if (host) badge("host");
     if (away) badge(replaced ? "not here, an agent plays" : "not here", "away");
     if (away && replaceable && !replaced) parts.push(pushButton("Let an agent play", () => send({type: "host", stand_in: seat})));

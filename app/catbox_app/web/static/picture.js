@@ -3,8 +3,9 @@
 import {element, shape} from "./dom.js";
 import {setting} from "./settings.js";
 
-// The smallest size of a touch target, in pixels.
+// The smallest size of a touch target, in pixels; and where a slip can be undone.
 const FINGER = 44;
+const UNDOABLE = 30;
 // How long something takes to move from one picture to the next, in milliseconds.
 const MOVING = {duration: 260, easing: "ease-out"};
 const still = matchMedia("(prefers-reduced-motion: reduce)");
@@ -19,11 +20,12 @@ export function sizeFor(width) {
 
 /**
  * The picture; calls `act(action)` with a chosen action, even an illegal one: the table says why it is. `say(text)`
- * shows a hint, such as what a card of the hand cannot do; `names`: see names.js; `missed()`: a click hit nothing.
+ * shows a hint, such as what a card of the hand cannot do; `names`: see names.js; `missed()`: a click hit nothing;
+ * `undoable()`: whether an action can be taken back.
  * `show(svg, watched, offered)` draws a position; if `watched`, nothing can be chosen in it, as in a recorded game;
  * `offered`: actions that can be, even if another seat takes them.
  */
-export function createPicture(act, say, names, missed) {
+export function createPicture(act, say, names, missed, undoable) {
   const node = element("div", {class: "picture", tabindex: -1, onclick: clicked, onkeydown: pressed, onpointerdown: grabbed});
   let closed = false; // whether nothing can be chosen
 
@@ -149,7 +151,7 @@ export function createPicture(act, say, names, missed) {
   function needsSecondTap(choice, event) {
     if (event.pointerType !== "touch" || choice.dataset.action === undefined) return false;
     const {width, height} = choice.getBoundingClientRect();
-    return Math.min(width, height) < FINGER && !choice.classList.contains("tapped");
+    return Math.min(width, height) < (undoable() ? UNDOABLE : FINGER) && !choice.classList.contains("tapped");
   }
 
   // Highlights the cells to which a card of the hand can go, and dims the others.

@@ -1,16 +1,20 @@
 // The controls of a recorded game: a slider over its actions, single steps, automatic play, and any seat's view.
 
 import {createActions} from "./actions.js";
-import {element, labelled, pushButton, selection, wide} from "./dom.js";
-import {calledAt, kindOf} from "./names.js";
+import {element, labelled, pushButton, selection, shape, wide} from "./dom.js";
 
 const SECONDS = 1;
+// The pictures on the buttons.
+const ICONS = {
+  First: "M4 4h2v12H4zM16 4v12l-9-6z", Back: "M14 4v12l-9-6z", Play: "M6 3l11 7-11 7z", Pause: "M5 4h4v12H5zM11 4h4v12h-4z",
+  Forward: "M6 4l9 6-9 6z", Last: "M4 4l9 6-9 6zM14 4h2v12h-2z",
+};
 
-/** The controls of a recorded game, and what is shown `below` them; `frame`: see app.js. */
-export function createReplay(frame) {
+/** The controls of a recorded game, and what is shown `below` them; `frame`: see app.js, `names`: see names.js. */
+export function createReplay(frame, names) {
   const slider = element("input", {type: "range", min: 0, max: 0, value: 0, oninput: () => go(Number(slider.value))});
   const place = element("output", {class: "place"});
-  const playButton = pushButton("Play", playOrPause, {class: "primary"});
+  const playButton = iconButton("Play", playOrPause, "primary");
   const view = element("div", {class: "field-row"});
   // The legal actions at a decision: the same list as at a table, but read-only.
   const weighed = createActions(null);
@@ -19,11 +23,11 @@ export function createReplay(frame) {
   const steps = element(
     "div",
     {class: "row"},
-    pushButton("First", () => go(0)),
-    pushButton("Back", () => go(at - 1)),
+    iconButton("First", () => go(0)),
+    iconButton("Back", () => go(at - 1)),
     playButton,
-    pushButton("Forward", () => go(at + 1)),
-    pushButton("Last", () => go(length)),
+    iconButton("Forward", () => go(at + 1)),
+    iconButton("Last", () => go(length)),
     playOn,
     back,
   );
@@ -52,7 +56,7 @@ export function createReplay(frame) {
     seat = joined.view;
     playOn.hidden = frame.returns !== "play";
     back.hidden = frame.returns === "";
-    const options = [["", "all hands open"], ...(frame.called ?? joined.names).map((name, i) => [String(i), withKind(calledAt(name, i), kindOf(name))])];
+    const options = [["", "All hands"], ...joined.names.map((_, i) => [String(i), withKind(names.of(i), names.kind(i))])];
     const field = selection(options, seat === null ? "" : String(seat), (value) => {
       seat = value === "" ? null : Number(value);
       ask();
@@ -61,7 +65,7 @@ export function createReplay(frame) {
     const chosen = selection(numbers, String(joined.game_number), (value) => frame.watch({game_number: Number(value), number: 0}));
     if (wide.matches) steps.append(view);
     else below.prepend(view);
-    view.replaceChildren(labelled("Seen by", field), numbers.length > 1 ? labelled("Game", chosen) : "");
+    view.replaceChildren(labelled("View", field), numbers.length > 1 ? labelled("Game", chosen) : "");
     show();
   }
 
@@ -97,7 +101,7 @@ export function createReplay(frame) {
 
   function playOrPause() {
     if (timer !== 0) return pause();
-    playButton.textContent = "Pause";
+    setIcon(playButton, "Pause");
     timer = setTimeout(() => go(at === length ? 0 : at + 1), 50);
   }
 
@@ -107,7 +111,7 @@ export function createReplay(frame) {
   }
 
   function stop() {
-    playButton.textContent = "Play";
+    setIcon(playButton, "Play");
     return 0;
   }
 
@@ -115,6 +119,20 @@ export function createReplay(frame) {
     slider.value = at;
     place.textContent = `${at} of ${length}`;
   }
+}
+
+function iconButton(name, onclick, className = null) {
+  const button = pushButton("", onclick, {class: className});
+  setIcon(button, name);
+  return button;
+}
+
+function setIcon(button, name) {
+  const icon = shape("svg", {viewBox: "0 0 20 20", width: 20, height: 20, "aria-hidden": "true"});
+  icon.append(shape("path", {d: ICONS[name], fill: "currentColor"}));
+  button.replaceChildren(icon);
+  button.title = name;
+  button.setAttribute("aria-label", name);
 }
 
 function withKind(name, kind) {

@@ -9,57 +9,82 @@ const COSTLIEST = 3;
 
 /**
  * The panel. `begin(seat)` asks for the review of a seat, null for all; `go(number)` shows the position after so many
- * actions; `names`: see names.js; `viewed()`: the seat whose view is shown. `receive(reviewed)` takes one decision; `clear(seat)`: another game or view is shown.
+ * actions; `names`: see names.js; `viewed()`: the seat whose view is shown. `receive(reviewed)` takes one decision;
+ * `clear()`: another game or view is shown; `mark(number)`: the position after so many actions is shown.
  */
 export function createReview(begin, go, names, viewed) {
   const told = element("p", {role: "status"});
   const graph = shape("svg", {viewBox: `0 0 ${WIDTH} ${HEIGHT}`, role: "img"});
+  const cursor = shape("line", {y1: 0, y2: HEIGHT, class: "cursor"});
   const list = element("ul", {class: "mistakes"});
-  const start = pushButton("Review", () => review(viewed()));
-  const node = panel("Review", "review", told, graph, list, element("div", {class: "row"}, start));
+  const start = pushButton("Review", review);
+  const node = panel("Review", "review", told, graph, list, start);
   let decisions = [];
+  let at = 0; // actions played in the position that is shown
 
-  return {node, review, receive, clear};
+  graph.addEventListener("click", clicked);
+  return {node, review, receive, clear, mark};
 
-  function clear(seat) {
+  function clear() {
     decisions = [];
-    told.textContent = `What each decision of ${seat === null ? "all players" : names.of(seat)} was worth, and which cost most.`;
-    graph.replaceChildren();
+    told.textContent = "What each decision was worth, and which were mistakes.";
     graph.setAttribute("hidden", "");
     list.replaceChildren();
     start.hidden = false;
   }
 
-  function review(seat) {
-    clear(seat);
+  function review() {
+    clear();
     start.hidden = true;
     told.textContent = "Weighing every decision.";
-    begin(seat);
+    begin(viewed());
   }
 
   function receive(message) {
     if (start.hidden === false) return; // of a game that is no longer shown
     decisions.push(message);
-    told.textContent = message.done < message.total ? `${message.done} of ${message.total} decisions.` : inAll();
     draw();
-    if (message.done === message.total) name();
+    told.textContent = `${message.done} of ${message.total} decisions.`;
+    if (message.done === message.total) finish();
   }
 
-  function inAll() {
-    const cost = mistakes().reduce((sum, one) => sum + one.cost, 0);
-    if (cost === 0) return "No decision cost more than its error.";
-    return `${mistakes().length} of ${decisions.length} decisions cost more than their error, ${cost.toFixed(1)} points together.`;
+  // Names the worst mistakes, and leads to the worst of them.
+  function finish() {
+    const found = mistakes();
+    const cost = found.reduce((sum, one) => sum + one.cost, 0);
+    const words = `${found.length} of ${decisions.length} decisions were clear mistakes: ${cost.toFixed(1)} points in all.`;
+    told.textContent = found.length === 0 ? "No decision was a clear mistake." : words;
+    list.replaceChildren(...found.slice(0, COSTLIEST).map(mistake));
+    if (found.length > 0 && at === 0) go(found[0].number);
   }
 
   function mistakes() {
     return decisions.filter((one) => one.better !== null).sort((a, b) => b.cost - a.cost);
   }
 
-  // A line of the expected lead for each seat; what cost more than its error has a dot.
+  function xOf(number) {
+    return 8 + ((WIDTH - 16) * number) / Math.max(1, decisions[decisions.length - 1].number);
+  }
+
+  // To the decision that is nearest to the pointer.
+  function clicked(event) {
+    const {left, width} = graph.getBoundingClientRect();
+    const away = ({number}) => Math.abs(xOf(number) - (WIDTH * (event.clientX - left)) / width);
+    go(decisions.reduce((one, other) => (away(other) < away(one) ? other : one)).number);
+  }
+
+  function mark(number) {
+    at = number;
+    if (decisions.length === 0) return;
+    const x = Math.min(xOf(at), WIDTH - 1);
+    cursor.setAttribute("x1", x);
+    cursor.setAttribute("x2", x);
+  }
+
+  // A line of the expected lead for each seat; clear mistakes have a dot.
   function draw() {
     const most = Math.max(1, ...decisions.map((one) => Math.abs(one.lead)));
-    const last = Math.max(1, decisions[decisions.length - 1].number);
-    const place = ({number, lead}) => [8 + ((WIDTH - 16) * number) / last, HEIGHT / 2 - ((HEIGHT / 2 - 8) * lead) / most];
+    const place = ({number, lead}) => [xOf(number), HEIGHT / 2 - ((HEIGHT / 2 - 8) * lead) / most];
     const zero = shape("line", {x1: 0, x2: WIDTH, y1: HEIGHT / 2, y2: HEIGHT / 2, class: "zero"});
     const seats = [...new Set(decisions.map((one) => one.seat))];
     const lines = seats.map((seat) => {
@@ -79,18 +104,15 @@ export function createReview(begin, go, names, viewed) {
       words.textContent = withMinus(`${lead > 0 ? "+" : ""}${lead.toFixed(1)}`);
       return words;
     });
-    graph.replaceChildren(zero, ...scale, ...lines, ...dots);
+    graph.replaceChildren(zero, ...scale, ...lines, cursor, ...dots);
+    mark(at);
   }
 
-  function name() {
-    list.replaceChildren(...mistakes().slice(0, COSTLIEST).map(mistake));
-  }
-
-  // What was better stays hidden until it is asked for.
-  function mistake({number, seat, taken, better, cost, interval}) {
-    const words = `${taken} cost ${cost.toFixed(1)} \u00b1 ${interval.toFixed(1)}`;
-    const show = pushButton("Show what was better", () => show.replaceWith(element("span", {}, `Better: ${better}`)), {class: "quiet"});
-    const open = pushButton(`Action ${number + 1}`, () => go(number), {"aria-label": `Go to action ${number + 1}: ${words}`});
-    return element("li", {}, seatToken(seat), element("span", {class: "told"}, names.within(words)), open, show);
+  // One row; what was better stays hidden until it is asked for.
+  function mistake({number, seat, taken, told: words, better, cost}) {
+    const row = `Action ${number + 1} \u00b7 ${names.within(taken.replace(/^(play|move to) /, ""))} \u00b7 \u2212${cost.toFixed(1)}`;
+    const open = pushButton(row, () => go(number), {class: "quiet", title: `${names.within(words)} cost ${cost.toFixed(1)}`});
+    const show = pushButton("Show what was better", () => show.replaceWith(element("small", {}, `Better: ${names.within(better)}`)), {class: "quiet"});
+    return element("li", {}, seatToken(seat), open, show);
   }
 }

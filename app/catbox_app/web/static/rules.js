@@ -1,28 +1,38 @@
 // The rules of a game that can be chosen in the lobby.
 
-import {element, newId} from "./dom.js";
+import {capital, element, newId} from "./dom.js";
 
 // What players call the options; others are called by their names.
 const LABELS = {
   num_ranks: "Highest rank", num_colors: "Colours", copies: "Cards of each rank", hand_size: "Cards in hand",
   bonus_max_tricks: "Most tricks for the bonus", revealed_cards: "Cards shown at the start", start_player: "Starts first",
 };
+// What the page says of options whose descriptions are for programmers.
+const HELPS = {
+  rounds: "Match: a round for each player.", bids: "Which numbers of tricks may be bid.", start_player: "A seat, or random.",
+  move_rule: "Exact: a number takes you exactly so many steps. Up to: at most so many.", region: "Laos and Vietnamese play alike.",
+};
 
 /**
  * The options of a game: `show(rules)` offers them, `chosen()` returns those that differ from the defaults. `pointOut(text)`
- * leads to the option that an error is about, and returns the error with its label.
+ * leads to the option that an error is about, and returns the error with its label; `adapt(index)` shows the values that
+ * are usual for the number of players at this place.
  */
 export function createRules() {
   const node = element("div", {class: "rules-list"});
   let fields = [];
 
-  return {node, show, chosen, pointOut};
+  return {node, show, chosen, pointOut, adapt};
 
   function show(rules) {
     const first = (rule) => (rule.name === "rounds" ? 0 : 1); // what most people look for
     fields = [...rules].sort((a, b) => first(a) - first(b)).map((rule) => ({rule, field: fieldOf(rule)}));
     node.hidden = rules.length === 0;
     node.replaceChildren(...fields.map(({rule, field}) => row(rule, field)));
+  }
+
+  function adapt(index) {
+    for (const {rule, field} of fields) field.placeholder = [rule.usual[index]].flat().join(", ");
   }
 
   function chosen() {
@@ -40,8 +50,7 @@ export function createRules() {
 }
 
 function labelOf(rule) {
-  const name = LABELS[rule.name] ?? rule.name.replaceAll("_", " ");
-  return `${name[0].toUpperCase()}${name.slice(1)}`;
+  return LABELS[rule.name] ?? capital(rule.name.replaceAll("_", " "));
 }
 
 function fieldOf(rule) {
@@ -50,12 +59,12 @@ function fieldOf(rule) {
   }
   if (rule.choices) {
     const options = rule.choices.map((value) =>
-      element("option", {value: JSON.stringify(value), selected: value === rule.default}, String(value)),
+      element("option", {value: JSON.stringify(value), selected: value === rule.default}, capital(String(value)).replaceAll("_", " ")),
     );
     return element("select", {id: newId("rule")}, ...options);
   }
   const type = rule.type === "int" ? "number" : "text";
-  return element("input", {type, value: usualText(rule), placeholder: "default", id: newId("rule")});
+  return element("input", {type, value: usualText(rule), id: newId("rule")});
 }
 
 function usualText(rule) {
@@ -72,7 +81,7 @@ function valueOf(rule, field) {
 
 function row(rule, field) {
   const words = element("label", {for: field.id}, labelOf(rule));
-  const help = rule.help ? element("small", {id: newId("help")}, rule.help) : null;
-  if (help !== null) field.setAttribute("aria-describedby", help.id);
+  const help = element("small", {id: newId("help")}, HELPS[rule.name] ?? rule.help);
+  field.setAttribute("aria-describedby", help.id);
   return element("div", {class: field.type === "checkbox" ? "rule tick" : "rule"}, field, words, help);
 }

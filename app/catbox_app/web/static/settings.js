@@ -1,39 +1,21 @@
 // What this browser stores: its user's choices, and how its tables were opened.
 
-function stored(storage, key) {
+/** What this browser keeps under `name`, or in `storage` this tab alone; `otherwise` if there is nothing. */
+export function setting(name, otherwise, storage = "localStorage") {
   try {
-    return JSON.parse(storage().getItem(`catbox.${key}`));
+    return JSON.parse(window[storage].getItem(`catbox.${name}`)) ?? otherwise;
   } catch {
-    return null; // storage is unavailable, or its content is not JSON: use the default
+    return otherwise; // storage is unavailable, or its content is not JSON
   }
 }
 
-function store(storage, key, value) {
+/** Keeps `value` under `name` for later visits, or in `storage` until this tab is closed. */
+export function keepSetting(name, value, storage = "localStorage") {
   try {
-    storage().setItem(`catbox.${key}`, JSON.stringify(value));
+    window[storage].setItem(`catbox.${name}`, JSON.stringify(value));
   } catch {
     // Storage is unavailable or full: the choice lasts until the page is left.
   }
-}
-
-/** The setting `name`, or `otherwise` if there is none. */
-export function setting(name, otherwise) {
-  return stored(() => localStorage, name) ?? otherwise;
-}
-
-/** Keeps the setting `name` for later visits. */
-export function keepSetting(name, value) {
-  store(() => localStorage, name, value);
-}
-
-/** What this tab keeps under `name` until it is closed; null if there is nothing. */
-export function ofThisTab(name) {
-  return stored(() => sessionStorage, name);
-}
-
-/** Keeps `value` until this tab is closed. */
-export function keepInThisTab(name, value) {
-  store(() => sessionStorage, name, value);
 }
 
 /** Those of `agents` (of the message `lobby`) that play this game with this number of players. */

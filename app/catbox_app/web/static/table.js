@@ -23,16 +23,16 @@ const SHAKE = [0, -9, 8, -6, 5, -3, 0].map((x) => ({transform: `translateX(${x}p
 /** The screen of a table (`mode` "play"), of a recorded game ("replay") or of one on a real table ("advise"). `receive(message)` takes its messages. */
 export function createTable(frame, mode) {
   const advises = mode === "advise";
-  const replay = mode === "replay" ? createReplay(frame) : null;
   const names = createNames();
-  const picture = createPicture(act, tell, names, missed);
+  const replay = mode === "replay" ? createReplay(frame, names) : null;
+  const picture = createPicture(act, tell, names, missed, () => joined.can_undo);
   const actions = createActions(act);
   const log = createLog(names, replay === null ? null : replay.go);
   const summary = createSummary(names);
   const coach = createCoach(frame.send, showValues, actions.unfold, replay === null, advises);
   const review = replay === null ? null : createReview((seat) => frame.send({type: "review", seat}), replay.go, names, replay.viewed);
   const people = createPeople(frame.send, names);
-  const deal = createDeal(frame.send, mode === "play", (text, reviews) => watchOwn(text, reviews));
+  const deal = createDeal(frame.send, mode === "play", watchOwn);
   const status = element("h2", {class: "status", tabindex: -1});
   // At a table the log announces what happens, unless it is folded; in a replay it holds the whole game: then this line
   // announces each action.
@@ -47,13 +47,7 @@ export function createTable(frame, mode) {
   const below = replay === null ? [guide, said, coach.told, notice, moves] : [replay.controls, said, coach.told, notice, replay.below];
   const centre = element("div", {class: "centre"}, stage, ...below);
   const side = element("div", {class: "side"}, summary.node, people.node, review?.node ?? "", log.node, coach.node);
-  const node = element(
-    "div",
-    {class: `table ${mode}`},
-    centre,
-    side,
-    deal.node,
-  );
+  const node = element("div", {class: `table ${mode}`}, centre, side, deal.node);
   let joined = null;
   let called = []; // the names, as the messages have them
   let number = -1; // actions played, as far as the page has seen
@@ -103,22 +97,22 @@ export function createTable(frame, mode) {
     if (advises) actions.unfold();
     if (replay === null) return;
     replay.opened(message);
-    review.clear(message.view);
+    review.clear();
     review.node.hidden = !frame.estimates && !message.reviewed;
-    if (frame.reviews || message.reviewed) review.review(message.view);
+    if (!review.node.hidden && (frame.reviews || message.reviewed)) review.review();
     frame.reviews = false;
   }
 
-  // Shows the game that was played here; `reviews`: with a review of the own seat.
-  function watchOwn(text, reviews) {
-    frame.reviews = reviews;
+  // Shows the game that was played here, with a review of the own seat.
+  function watchOwn(text) {
+    frame.reviews = true;
     frame.returns = joined.can_undo ? "play" : "back";
     frame.watch({text, game_number: 1, number: 0, seat: joined.seat}, called);
   }
 
   function call(those) {
     called = replay === null ? those : (frame.called ?? those);
-    names.set(called, replay === null ? joined.seat : null);
+    names.set(called, replay === null ? joined.seat : frame.own);
   }
 
   function takePeople(message) {
@@ -133,7 +127,7 @@ export function createTable(frame, mode) {
 
   function takeEvents(message) {
     log.add(message);
-    if (message.guide?.length > 0) explain(message.guide);
+    explain(message.guide ?? []);
     if (endsRound(message.lines)) roundEnd = message;
     if (position !== null && replay === null) sound(message.lines.map((line) => line.kind));
     if (replay === null) said.textContent = log.latest();
@@ -148,7 +142,7 @@ export function createTable(frame, mode) {
   // The guide keeps what it has said since one's last action.
   function explain(lines) {
     if (explained && lines.length > 0) guide.replaceChildren();
-    explained = false;
+    explained &&= lines.length === 0;
     guide.append(...lines.map((line) => element("li", {}, line)));
   }
 
@@ -170,19 +164,27 @@ export function createTable(frame, mode) {
     position = message;
     node.dataset.number = number;
     node.dataset.waits = message.waits_for;
-    coach.clear(message.waits_for === "you");
+    coach.clear(adviceTo(message));
     picture.show(message.svg, replay !== null, message.legal);
     if (replay !== null) {
       replay.arrived(message);
       log.markUntil(number);
+      review.mark(number);
       said.textContent = log.told(number);
     } else {
       said.textContent = message.waits_for === "over" ? "" : log.latest();
       showMoves();
       if (advises) frame.adviser.take(message);
-      else if (message.waits_for === "over") showEnd(deal.buttonsAtTheEnd());
+      else if (message.waits_for === "over") showEnd(deal.buttonsAtTheEnd(joined.seat));
     }
     if (notice.dataset.number !== String(number)) quiet();
+  }
+
+  // What the coach says before its advice comes, or why it has none.
+  function adviceTo({waits_for: waits, to_move: seat}) {
+    if (waits === "you") return "Weighing the actions.";
+    if (replay === null || seat < 0 || [null, seat].includes(replay.viewed())) return "";
+    return `No advice for ${seat === frame.own ? "you" : names.of(seat)} in this view: choose All hands.`;
   }
 
   function takeAdvice(message) {
@@ -190,7 +192,10 @@ export function createTable(frame, mode) {
     if (message.number !== number) return;
     const values = message.values.map((one) => ({...one, text: names.within(one.text)}));
     if (replay !== null) replay.weigh(values, position.taken);
-    coach.receive({...message, values}, replay === null ? "" : names.of(position.to_move));
+    const mover = position.to_move;
+    const own = replay === null || mover === frame.own;
+    const rival = mover === 1 - frame.own && replay !== null ? "you" : names.of(1 - mover);
+    coach.receive({...message, values}, own ? "you end" : `${names.of(mover)} ends`, called.length === 2 ? rival : "the others");
   }
 
   function showMoves() {
@@ -207,7 +212,8 @@ export function createTable(frame, mode) {
     status.replaceChildren(...[waits === "agent" ? names.face(seat) : null, words].filter((part) => part !== null));
     frame.entitle(`${waits === "you" ? "\u25cf " : ""}${status.textContent} - ${joined.title}`);
     turn.textContent = waits === "you" ? `Your move: ${legal.length} legal actions` : "";
-    const lost = actions.show(legal.map((one) => ({...one, text: names.within(one.text)})));
+    const seen = legal.filter(({action}) => action >= 0);
+    const lost = actions.show(seen.map((one) => ({...one, text: names.within(one.text)})));
     // The status line has the focus while others move.
     if (document.activeElement === status && !actions.focus()) picture.choices()[0]?.focus({preventScroll: true});
     deal.show(waits === "over", position.can_undo);
@@ -259,7 +265,10 @@ export function createTable(frame, mode) {
     if (wide.matches) side.prepend(summary.node);
     else stage.after(summary.node); // a sheet over the lower part of the page
     const lines = roundEnd === null ? [] : roundEnd.lines;
-    summary.show(lines, over, over && joined.seat !== null ? placeOf(joined.seat, places) : "", resultTable(lines, rounds, over ? places : null, names), ...buttons);
+    const winners = over ? places.flatMap((place, seat) => (place === 1 ? [seat] : [])) : [];
+    const place = over && joined.seat !== null ? placeOf(joined.seat, places) : "";
+    const table = resultTable(lines, rounds, over ? places : null, names);
+    summary.show(lines, place, winners.length === 1 ? winners[0] : null, table, ...buttons);
   }
 
   function act(action) {
@@ -279,9 +288,11 @@ export function createTable(frame, mode) {
   function warn(text) {
     busy = false;
     tell(text);
+    notice.classList.add("warning");
   }
 
   function tell(text) {
+    notice.classList.remove("warning");
     notice.textContent = names.within(text);
     notice.dataset.number = number;
     notice.hidden = text === "";

@@ -362,6 +362,12 @@ def test_a_page_that_does_not_read_and_leaves_is_no_error(monkeypatch: pytest.Mo
     assert page.app.state.runner.pages == 0
 
 
+def test_a_missing_page_leads_back(client: TestClient) -> None:
+    answer = client.get("/nope")
+    assert answer.status_code == 404
+    assert '<a href="/">' in answer.text
+
+
 def test_a_page_that_only_sends_is_slowed_down_and_given_up(
     client: TestClient, monkeypatch: pytest.MonkeyPatch
 ) -> None:

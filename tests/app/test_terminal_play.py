@@ -154,7 +154,8 @@ def test_the_opponents_are_named_and_the_strongest_where_none_are() -> None:
         (["random", "heuristic", "--players", "4", "--seat", "1"], "random, heuristic"),
         (["--players", "3"], "zoo:cat_in_the_box-3p"),
         (["--players", "3", "--rounds", "match"], "zoo:cat_in_the_box-3p"),
-        (["--players", "3", "--rule", "num_ranks=7"], "heuristic"),
+        (["--players", "3", "--rule", "num_ranks=7"], "zoo:cat_in_the_box-3p-7ranks"),
+        (["--players", "3", "--rule", "num_ranks=5"], "heuristic"),
     ):
         assert f", against {opponents}. Type help" in run("play", *options, typed="quit\n").stdout
 

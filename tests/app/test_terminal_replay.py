@@ -94,7 +94,7 @@ def test_the_last_position_of_a_round_is_shown_with_its_sums(saved: Path) -> Non
     end = end_of_round_1(record)
     told, position = frame(RecordedGame(record), display_of(record), end)
     assert "Cat in the Box: round 1 of 2, the round is over" in position.plain
-    assert any("round 1 of 2 ends" in line.plain for line in told)
+    assert any("ends round 1 of 2" in line.plain for line in told)
     _, position = frame(RecordedGame(record), display_of(record), end + 1)
     assert "round 2 of 2, discard" in position.plain
 

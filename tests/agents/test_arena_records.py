@@ -187,7 +187,9 @@ def test_every_kind_of_damage_is_refused_with_line_and_reason(tmp_path: Path) ->
     refuse(2, with_value(2, returns=[10**400, 0, 0]), "expected numbers")
     refuse(2, with_value(2, agents=["a", "b"]), "expected a list of 3")
     refuse(2, with_value(2, agents=["a", "b", "\x1b[2J"]), "expected names of printable characters")
-    refuse(2, with_value(2, deals=[{"hands": [[9] * 10] * 3}]), "rank 9; expected integers from 1 to 6")
+    refuse(
+        2, with_value(2, deals=[{"hands": [[9] * 10] * 3}]), "9 is not a card; expected integers from 1 to 6"
+    )
     refuse(2, with_value(2, deals=first["deals"] * 2), "2 deals, but 1 rounds began")
     refuse(2, with_value(2, policies=[[[0, 2]]] * len(first["actions"])), "expected pairs")
     forfeit = {"seat": 1, "agent": first["agents"][1], "reason": "late"}

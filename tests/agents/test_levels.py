@@ -42,7 +42,7 @@ def test_easy_is_random_in_every_other_action_and_else_the_hand_written_player(g
 
 
 def test_the_levels_are_the_agents_at_hand() -> None:
-    with_zoo, without = game_for(num_players=3), game_for(num_players=3, num_ranks=7)
+    with_zoo, without = game_for(num_players=3), game_for(num_players=3, num_ranks=5)
     assert isinstance(catbox_agents.make("easy", with_zoo), EasyAgent)
     assert type(catbox_agents.make("normal", with_zoo)) is type(catbox_agents.make("heuristic", with_zoo))
     hard = catbox_agents.make("hard", with_zoo)

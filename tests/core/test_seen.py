@@ -92,7 +92,7 @@ GAMES = {
     "an own discard that is not in the hand": (
         [NO_FIVE],
         [4],
-        r"actions\[0\]: player_0 cannot do this: discard 5: there is no 5",
+        r"actions\[0\]: player_0 cannot do this: discard 5: player_0 has no 5",
     ),
     "an own action that is unknown": ([HAND], [-1], r"actions\[0\]: action -1 of player_0: expected 0 to 34"),
     "an action that does not exist": (

@@ -112,7 +112,7 @@ def test_a_deal_that_is_none_is_answered_in_the_lobby(new_page: NewPage) -> None
     expect(page.get_by_label("What you see of the deal")).to_have_value("1 2 3")
     page.get_by_label("What you see of the deal").fill("hello")
     page.get_by_role("button", name="Advise me").click()
-    expect(wrong).to_have_text("'hello' is not a card: expected numbers from 1 to 6, such as 1 3 3 4.")
+    expect(wrong).to_have_text("'hello' is not a card; expected integers from 1 to 6.")
 
 
 def test_the_next_round_of_a_match_is_asked_for(new_page: NewPage) -> None:

@@ -186,7 +186,7 @@ class Deal:
         for rank in cards:
             if not is_integer(rank) or not 1 <= rank <= rules.num_ranks:
                 raise ValueError(
-                    f"deal: {brief(rank)} is not a card: expected numbers from 1 to {rules.num_ranks}, such as 1 3 3 4"
+                    f"deal: {brief(rank)} is not a card; expected integers from 1 to {rules.num_ranks}"
                 )
         sizes = [len(hand) for hand in self.hands]
         if sizes != [rules.hand_size] * rules.num_players:

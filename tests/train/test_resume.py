@@ -102,16 +102,16 @@ setattr(owner, name, killing)
 loop.resume(run, Console(quiet=True))
 """
 LOOP, PPO = "catbox_train.runs.loop", "catbox_train.ppo:PPO"
-#: The moment, and the latest checkpoint at it. Evaluations come after updates 4 and 8.
+#: The moment, and the latest checkpoint at it. Evaluations come after updates 1, 4 and 8.
 MOMENTS: dict[str, tuple[tuple[str, str, int, int], str | None]] = {
     "before its first checkpoint": ((PPO, "update", 2, 0), None),
     "in an update": (("catbox_train.ppo", "ppo_loss", 20, 0), "00000003"),
     "writing a checkpoint": (("numpy", "savez", 2, 0), "00000003"),
-    "in an evaluation": ((LOOP, "evaluate_policy", 1, 0), "00000003"),
-    "between an evaluation and its metrics": (("catbox_train.runs.metrics:MetricsLog", "extend", 1, 0), "00000003"),
-    "between the last checkpoint and the last evaluation": ((LOOP, "evaluate_policy", 2, 0), "00000008"),
-    "before the best policy of the last evaluation": ((LOOP, "evaluate_policy", 2, 1), "00000008"),
-    "before the metrics of the last evaluation": (("catbox_train.runs.metrics:MetricsLog", "extend", 2, 0), "00000008"),
+    "in an evaluation": ((LOOP, "evaluate_policy", 2, 0), "00000003"),
+    "between an evaluation and its metrics": (("catbox_train.runs.metrics:MetricsLog", "extend", 2, 0), "00000003"),
+    "between the last checkpoint and the last evaluation": ((LOOP, "evaluate_policy", 3, 0), "00000008"),
+    "before the best policy of the last evaluation": ((LOOP, "evaluate_policy", 3, 1), "00000008"),
+    "before the metrics of the last evaluation": (("catbox_train.runs.metrics:MetricsLog", "extend", 3, 0), "00000008"),
     "in the final matches": (("catbox_train.runs.report", "_match", 6, 0), "00000008"),
 }  # fmt: skip
 

@@ -59,7 +59,7 @@ class RealTable:
             raise ValueError("start_player=random: say who starts, such as start_player=1")
         self.game, self.seat, self.random = game, seat, np.random.default_rng(0)
         self.states = [begin_as_seen(game, seat, deal, self.random)]
-        self._tells_winner = hasattr(deal, "dealer")  # the last cards are shown, but not entered
+        self._tells_winner = hasattr(deal, "dealer")  # Cat Te, whose last cards are revealed, but not entered
         self._ending: int | None = None  # the action that ends a round, until the next deal is known
         self._winner: int | None = None
 

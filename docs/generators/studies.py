@@ -8,9 +8,10 @@ from pathlib import Path
 
 from catbox_agents.files import write_atomically
 from docs.generators import headroom
+from docs.generators.cards import cards
 from docs.generators.curves import Runs, picture
 from docs.generators.figures import Picture, picture_file, shown
-from docs.generators.leaderboard import cards, leaderboard_pages
+from docs.generators.leaderboard import leaderboard_pages
 from docs.generators.tables import grouped_table, machines_in_words
 from experiments.fields import FieldResult, read_fields
 from experiments.results import Folders, RunResult, mean_of

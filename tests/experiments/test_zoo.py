@@ -20,6 +20,7 @@ from catbox_agents.arena.results import Estimate
 from catbox_app.cli import app
 from catbox_env import make_game
 from catbox_train import load_config
+from docs.generators.cards import command
 from docs.generators.figures import Picture
 from docs.generators.leaderboard import (
     Board,
@@ -28,7 +29,6 @@ from docs.generators.leaderboard import (
     among_heuristics,
     arena_command,
     boards,
-    command,
     leaderboard_pages,
     margin_in_short,
     zoo_table,

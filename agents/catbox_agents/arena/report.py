@@ -219,10 +219,10 @@ def _tables_of_width(width: int, rows: list[list[str]], keys: int) -> list[Table
 def _draw_matrix(result: ArenaResult) -> Figure:
     """One agent (row) among copies of another (column), the best first."""
 
-    def mean_of(one: str) -> float:
+    def total(one: str) -> float:
         return sum(result.margin(one, other).mean for other in result.agents)
 
-    agents = sorted(result.agents, key=mean_of, reverse=True)
+    agents = sorted(result.agents, key=total, reverse=True)
     names = [name if len(name) <= _MAX_NAME else f"...{name[3 - _MAX_NAME :]}" for name in agents]
     margins = [[None if one == other else result.margin(one, other) for other in agents] for one in agents]
     about = [

@@ -19,7 +19,7 @@ UNSEEN = {"action": HIDDEN, "text": "I don't see it"}
 
 
 class Advised:
-    """The game of a message ``advise``. Attributes: ``table``; ``told``: the messages about each line.
+    """The game of a message ``advise``. Attributes: ``table``; ``reports``: the message about each line.
 
     Raises ``ValueError`` for what is no game, and `Refused` for a deal or a line that the rules forbid.
     """
@@ -33,7 +33,7 @@ class Advised:
             raise ValueError(f"lines={brief(lines)}: expected a list of at most {most} texts")
         texts = [text_of({"line": line}, "line", LONGEST_LINE, shortest=0).strip() for line in lines]
         until = time.monotonic() + LONGEST_WAIT
-        self._names, self.told = ["person"] * game.num_players, []
+        self._names, self.reports = ["person"] * game.num_players, []
         try:
             self.table = table = RealTable(game, self.seat, seen_deal(game, self.seat, deal))
             for number, text in enumerate(texts, 1):
@@ -41,7 +41,7 @@ class Advised:
                     raise ValueError(
                         f"the first {number - 1} lines took {LONGEST_WAIT:g} s, the most allowed here"
                     )
-                self.told.append(events(number, table.enter(text), self._names))
+                self.reports.append(events(number, table.enter(text), self._names))
         except ValueError as error:
             raise Refused(f"Not possible: {error}.") from None
         mover = table.state.current_player
@@ -55,7 +55,7 @@ class Advised:
 
     def show(self, viewer: Viewer) -> None:
         """Send the position, and ask the coach about one's own decision."""
-        table, number = self.table, len(self.told)
+        table, number = self.table, len(self.reports)
         message = position(table.shown, number, self.seat, viewer.theme, viewer.size)
         message |= {"legal": self._legal, "waits_for": self._waits, "question": table.question}
         viewer.send({**message, "can_undo": number > 0, "rounds": []})

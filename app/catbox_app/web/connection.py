@@ -241,8 +241,8 @@ class Connection:
                 self._leave()
                 self._send(advised.joined())
             self._advised = advised
-            for told in advised.told[number or 0 :]:
-                self._send(told)
+            for report in advised.reports[number or 0 :]:
+                self._send(report)
             advised.show(self._viewer)
 
         self._begin(lambda: Advised(message), show)

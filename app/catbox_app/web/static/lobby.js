@@ -135,7 +135,9 @@ export function createLobby(frame) {
     for (const words of drawn.querySelectorAll("text")) {
       if (words.textContent.startsWith("player_")) words.textContent = words.textContent.replace("player_", "Player ");
     }
-    const panel = firstPanel(drawn);
+    // A thumbnail shows the first panel of a picture: the first part that is wider than the token of a seat.
+    const parts = [...drawn.children].filter((part) => part.matches("g[transform]"));
+    const panel = parts.find((part) => Number(part.querySelector("rect")?.getAttribute("width")) > 100);
     if (panel !== undefined) {
       drawn.replaceChildren(panel);
       drawn.setAttribute("viewBox", around(panel));
@@ -148,12 +150,6 @@ export function createLobby(frame) {
       element("span", {class: "sentence"}, one.about),
       element("small", {}, least === most ? `${least} players` : `${least} to ${most} players`),
     ]);
-  }
-
-  // A thumbnail shows the first panel of a picture: the first part that is wider than the token of a seat.
-  function firstPanel(drawn) {
-    const parts = [...drawn.children].filter((part) => part.matches("g[transform]"));
-    return parts.find((part) => Number(part.querySelector("rect")?.getAttribute("width")) > 100);
   }
 
   function around(panel) {

@@ -147,10 +147,8 @@ def parse_action(state: GameState, text: str, possible: Sequence[int] | None = N
             f"{number} alone is unclear: type #{number} for {game.action_to_string(number)}, its id"
         )
     examples = " or ".join(game.action_to_string(action) for action in legal[:MAX_EXAMPLES])
-    raise ValueError(
-        f"{brief(text)} is not understood: type an action, such as {examples}; list shows all of them, and help what "
-        "else you can type"
-    )
+    wanted = f"an action, such as {examples}" if examples else "nothing: what happens now you do not see"
+    raise ValueError(f"{brief(text)} is not understood: type {wanted}")
 
 
 def _verb(game: Game, action: int) -> str:

@@ -43,6 +43,12 @@ def test_a_line_that_the_rules_forbid_is_named(tmp_path: Path) -> None:
     assert "game.txt: line 10, 'blue 5': player_1 cannot do this: play blue 5: blue 5 is taken" in ran.output
 
 
+def test_what_nobody_can_see_now_is_not_asked_for() -> None:
+    ran = run("advise", *HAND, typed="discard 1\nbid 7\nquit\n")
+    words = " ".join(ran.stdout.split())
+    assert "'bid 7' is not understood: type nothing: what happens now you do not see" in words
+
+
 @pytest.mark.parametrize("typed", ["purple", "blue 4", "#99", "hint", "-1", "[bold]", "undo"])
 def test_no_typing_breaks_it(typed: str) -> None:
     ran = run(

@@ -182,10 +182,7 @@ def _put_hand(view: View, sheet: Sheet) -> None:
         drawn += sheet.token(winner, PADDING + 12, y, 11)
         drawn += svg.text(PADDING + 32, y, f"player_{winner}", 15, bold=True)
         drawn += sheet.crown(PANEL - PADDING - 10, y)
-    # With all hands open, and where there is room, the size stays.
-    has_aside = sheet.is_large or view.seat is None or (seat >= 0 and bool(_face_down(view, seat, "")))
-    height = TITLE + _card_height(sheet) + AROUND + FOLDS + FOOT + (ASIDE if has_aside else 0)
-    sheet.panel(1, height, drawn, "hand")
+    sheet.panel(1, TITLE + _card_height(sheet) + AROUND + FOLDS + FOOT + ASIDE, drawn, "hand")
 
 
 def _card_height(sheet: Sheet) -> int:
@@ -247,14 +244,14 @@ def _foot(view: View, sheet: Sheet, seat: int, top: float) -> str:
 
 
 def _put_scores(view: View, sheet: Sheet) -> None:
-    """Each seat's score in total and in the last round, once there is one; the side pot, if there is one.
+    """Each seat's score in total and in the last round; the side pot, if there is one.
 
-    With all hands open the scores are always there, so that the size stays.
+    A large picture of what one seat sees, which stands beside a table of the result, has the scores once a round of
+    several has ended; any other has them from the start, so that all are equally large (a film needs that).
     """
     rules, record, drawn, height = view.rules, sheet.state.record, "", 0
     any_round = rules.num_rounds > 1 and bool(record.rounds_ended)
-    is_last_board = view.mover < 0 and sheet.is_large  # a page tells the result beside it
-    if (any_round or view.mover < 0 or view.seat is None) and not is_last_board:
+    if not sheet.is_large or ((any_round or view.seat is None) and view.mover >= 0):
         note = "" if not any_round else "in all, this round" if view.mover < 0 else "in all, last round"
         drawn, words = sheet.heading("Antes won", note), []
         for seat, (x, score) in enumerate(zip(sheet.places(PADDING + 24), view.scores, strict=True)):

@@ -28,7 +28,8 @@ BENCH  := $(VENV)/catbox-bench-installed
 RAY    := .venv-ray
 # The toolkits whose requirements do not go together with constraints.txt, or with one another.
 TOOLKITS := $(basename $(notdir $(wildcard tests/toolkits/*.txt)))
-PIP_INSTALL := python -m pip install --quiet --disable-pip-version-check --no-input
+# Python compiles what it imports: compiling all that is installed would take longer than to install it.
+PIP_INSTALL := python -m pip install --quiet --disable-pip-version-check --no-input --no-compile
 PIP    := $(VENV)/bin/$(PIP_INSTALL) --constraint constraints.txt
 
 .DEFAULT_GOAL := help
@@ -96,9 +97,12 @@ $(TOOLKITS:%=.toolkits/%/installed): .toolkits/%/installed: tests/toolkits/%.txt
 $(TOOLKITS:%=test-%): test-%: .toolkits/%/installed
 	.toolkits/$*/bin/python -m pytest tests/toolkits/test_$*.py --confcutdir tests/toolkits -W ignore
 
+# Two at a time: one is installed while another is tested.
+TWO_AT_A_TIME = $(MAKE) -j 2 $(if $(filter output-sync,$(.FEATURES)),--output-sync)
+
 test-toolkits: export OMP_NUM_THREADS = 1
 test-toolkits:
-	$(MAKE) -j 2 $(if $(filter output-sync,$(.FEATURES)),--output-sync) $(TOOLKITS:%=test-%)
+	$(TWO_AT_A_TIME) $(TOOLKITS:%=test-%)
 
 test-web: export OMP_NUM_THREADS = 1
 test-web: $(STAMP)
@@ -113,7 +117,8 @@ test: $(STAMP)
 	$(PY) -c "import catbox_env; print(*catbox_env.GAMES)" | xargs -n 1 -P 3 $(PY) -m catbox_app compile --game
 	$(PY) -m pytest -n 2 --dist worksteal -m "not slow and not faults" --ignore tests/web --ignore tests/core/test_fuzz.py $(COV)
 
-test-all: test test-faults test-checked test-slow test-web test-toolkits test-ray
+test-all: test test-faults test-checked test-slow test-web
+	OMP_NUM_THREADS=1 $(TWO_AT_A_TIME) test-ray $(TOOLKITS:%=test-%)
 
 # Without compilation an index past the end of an array is an error; the tests of mutated input compile such checks in.
 test-checked: export OMP_NUM_THREADS = 1

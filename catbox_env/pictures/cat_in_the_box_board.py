@@ -191,7 +191,7 @@ class Board:
             costs = any(view.costs_token(color) for color in colors)
             drawn += svg.prompt(PADDING, middle - 9 * costs, "Choose a framed cell.")
             if costs:
-                what = "A crossed token is what the cell costs."
+                what = "The badge is the X-token that you give up."
                 drawn += svg.prompt(PADDING, middle + 10, what, 12, theme.soft)
         elif view.mover >= 0:
             drawn += sheet.waiting(middle)

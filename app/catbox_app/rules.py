@@ -14,6 +14,7 @@ from catbox_env import Game, GameState
 from catbox_env.core.checks import brief, check_action
 from catbox_env.core.registry import game_class
 from catbox_env.core.show import explain_refusal
+from catbox_env.games.cat_te.rules import RANKS, SUITS
 
 DEFAULT_GAME = "cat_in_the_box_v0"
 #: Each game in a sentence, for people who do not know it.
@@ -27,6 +28,11 @@ DEALS = {
     "cat_in_the_box_v0": "Your cards, such as 1 3 3 4; in a second line those turned up.",
     "cat_te_v0": "Your cards, such as 4H KS; in a second line one that is turned up.",
     "petrify_v0": "The rows of the board, such as 2.3@0 W *, where player 0 stands on the first tile.",
+}
+#: The cards that a page offers for one, in rows, by game.
+DEAL_CARDS = {
+    "cat_in_the_box_v0": ["1 2 3 4 5 6 7 8 9".split()],
+    "cat_te_v0": [[rank + suit[0].upper() for rank in RANKS] for suit in SUITS],
 }
 #: The default reward: agents are compared by it.
 REWARD = "margin"

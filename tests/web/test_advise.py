@@ -12,18 +12,20 @@ from tests.web.table import buttons, cards, number, seat_choice
 from tests.web.test_accessibility import expect_accessible
 
 
-def begin(page: Page, title: str, players: int, deal: str, seat: int = 0) -> None:
+def begin(page: Page, title: str, players: int, deal: str, seat: int = 0, clicked: str = "") -> None:
     page.get_by_role("radio", name=title).check(force=True)
     page.get_by_role("radio", name=str(players), exact=True).check(force=True)
     if seat:
         seat_choice(page, seat).select_option("you")
-    send_deal(page, deal)
+    send_deal(page, deal, clicked)
     wait_for(page, 0)
 
 
-def send_deal(page: Page, deal: str) -> None:
+def send_deal(page: Page, deal: str, clicked: str = "") -> None:
     page.get_by_text("Advise me: a game on a real table").click()
     page.get_by_label("What you see of the deal").fill(deal)
+    for card in clicked.split():
+        page.get_by_role("group", name="Add a card").get_by_role("button", name=card, exact=True).click()
     page.get_by_role("button", name="Advise me").click()
 
 
@@ -87,7 +89,7 @@ def test_a_game_is_entered_by_clicks_taken_back_and_reloaded(
 
 def test_what_no_game_allows_is_answered_with_the_rule_and_nothing_is_lost(new_page: NewPage) -> None:
     page = new_page()
-    begin(page, "Cat in the Box", 3, "1 1 2 2 3 3 4 5 6 6")
+    begin(page, "Cat in the Box", 3, "1 1 2 2 3 3 4 5", clicked="6 6")
     for line in ["discard 1", "", "", "bid 2", "2", "3", "blue 4"]:
         enter(page, line)
     page.locator(".enter input").fill("blue 4")

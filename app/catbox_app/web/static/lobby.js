@@ -41,6 +41,7 @@ export function createLobby(frame) {
   const rulesText = element("pre", {class: "rules-text"});
   const deal = element("textarea", {rows: 2, spellcheck: "false"});
   const dealField = labelled("What you see of the deal", deal, " ");
+  const dealCards = element("div", {class: "deal-cards", role: "group", "aria-label": "Add a card to the deal"});
   const wrong = element("p", {class: "wrong", role: "alert"}); // about the deal
   const advice = element(
     "details",
@@ -51,6 +52,7 @@ export function createLobby(frame) {
       {class: "watch"},
       element("p", {}, "Enter what everybody does, and see what each of your actions is worth. The game, the rules and your seat are those above; seat 0 starts, unless the rules name another."),
       dealField,
+      dealCards,
       wrong,
       pushButton("Advise me", advise),
     ),
@@ -164,6 +166,7 @@ export function createLobby(frame) {
     check(games, one.id);
     if (another) rules.show(one.rules);
     dealField.querySelector("small").textContent = one.deal;
+    dealCards.replaceChildren(...one.deal_cards.map((row) => element("div", {}, ...row.map((card) => pushButton(card, () => addCard(card))))));
     rulesTitle.textContent = `How to play ${one.title}`;
     players.replaceChildren(
       ...one.players.map((n) => choice("players", n, "chip", () => choosePlayers(n), [String(n)])),
@@ -250,6 +253,10 @@ export function createLobby(frame) {
     const players = game.players.find((number) => number >= 3) ?? game.players[0];
     const seats = Array.from({length: players}, (_, seat) => (seat === 0 ? PERSON : "easy"));
     frame.open({type: "open", game: game.id, players, rules: {}, seats, seed: GUIDED, pace: 1.6, guide: true}, 0);
+  }
+
+  function addCard(card) {
+    deal.value += `${deal.value === "" || deal.value.endsWith("\n") ? "" : " "}${card}`;
   }
 
   function advise() {

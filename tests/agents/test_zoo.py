@@ -141,7 +141,7 @@ def test_every_agent_that_comes_with_catbox_plays_its_game() -> None:
 #: The first 16 hexadecimal digits of SHA-256 of all actions in 64 games of each agent against itself.
 MOVES = {
     "cat_in_the_box-2p": "a5bce2602308f8cb",
-    "cat_in_the_box-3p": "4978494c046b3ed6",
+    "cat_in_the_box-3p": "1b29512b41324d8f",
     "cat_in_the_box-4p": "451e13a7c753662b",
     "cat_in_the_box-5p": "338eb1c9c6aa354b",
     "cat_in_the_box-2p-0revealed": "cc921136d38808a9",
@@ -156,8 +156,8 @@ MOVES = {
     "cat_te-4p-khmer": "e67e764e2c06ca48",
     "cat_te-5p-khmer": "62c5846156d14396",
     "cat_te-6p-khmer": "f67c87faf48bc131",
-    "petrify-4x4": "9235af45ced05c8b",
-    "petrify-full": "9637be717e44d0a8",
+    "petrify-4x4": "c38a9ee312044cc3",
+    "petrify-full": "6173e811d8f9804d",
 }
 
 

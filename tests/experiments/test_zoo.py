@@ -37,6 +37,7 @@ from docs.generators.studies import outdated_pages
 from experiments import leaderboard
 from experiments.leaderboard import Part, read_parts
 from experiments.results import Folders
+from experiments.study import checked_config
 from experiments.zoo import read_training, zoo_settings
 from tests.experiments.small_studies import Workplace
 
@@ -236,6 +237,13 @@ def test_every_agent_of_the_zoo_has_its_own_rules_and_an_arena() -> None:
     for part in parts:
         for agent in part.specs("petrify-4x4", Folders()):
             catbox_agents.specs.check_spec(agent.replace("zoo:petrify-4x4", "random"))
+
+
+@pytest.mark.parametrize("name", zoo_settings(Folders()))
+def test_every_recipe_is_one_that_can_be_trained_today(name: str) -> None:
+    settings = zoo_settings(Folders())[name]
+    made = checked_config(name, settings).make_game()
+    assert made.options | {"reward": ""} == zoo.zoo_agent(f"zoo:{name}").options | {"reward": ""}
 
 
 def made_board(

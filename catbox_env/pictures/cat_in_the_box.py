@@ -15,8 +15,8 @@ from catbox_env.pictures.sheet import LETTERS, PADDING, PANEL, TITLE, Sheet, The
 
 #: Heights of the cards of a trick with the tokens below, of a row of the players, of a hand.
 TRICK, ROW, HAND_ROW = 108, 40, 34
-#: In a large picture: the height of all rows of the players, and the most for one.
-LARGE_ROWS, LARGEST_ROW = 322, 100
+#: In a large picture: the height of all rows of the players, the most for one, and that from which on they grow.
+LARGE_ROWS, LARGEST_ROW, GROWN_ROW = 322, 130, 64
 #: The middle of the first card of a trick.
 FIRST_CARD = 38
 #: Columns of the players: X-tokens, tricks won, group, score.
@@ -33,7 +33,7 @@ def draw(sheet: Sheet) -> str:
     completed = [] if view.plays else _last_trick(state)
     plays = view.plays or completed
     Board(view, sheet, plays[-1] if plays else None).put()
-    is_last_board = view.mover < 0 and sheet.is_large  # a page tells the result beside it
+    is_last_board = bool(plays) and view.mover < 0 and sheet.is_large  # a page tells the result beside it
     if state.record.rounds_ended and (view.mover < 0 or view.phase != PLAY) and not is_last_board:
         _put_results(view, sheet)
     else:
@@ -53,7 +53,7 @@ def draw(sheet: Sheet) -> str:
             return f"player_{mover} caused a paradox"
         return f"player_{mover} played {card_to_string(*divmod(action - rules.first_play, rules.num_ranks))}"
 
-    return sheet.picture(_note(view), _line(view, sheet.legal), describe)
+    return sheet.picture(_note(view), _line(view, sheet), describe)
 
 
 def _note(view: View) -> str:
@@ -66,16 +66,23 @@ def _note(view: View) -> str:
     return " · ".join(parts) or f"{rules.num_players} players"
 
 
-def _line(view: View, legal: list[int]) -> str:
+def _line(view: View, sheet: Sheet) -> str:
     """Who is to move, and what to do."""
-    if view.phase in (DISCARD, BID):
-        bids = "bids: how many tricks?" if legal else "bids"
-        what = {DISCARD: "puts a card aside", BID: bids}[view.phase]
-    elif legal == [view.rules.paradox]:
-        what = "has to cause a paradox"
-    else:
-        what = "plays a card" if view.plays else "leads"
-    return f"player_{view.mover} {what}"
+    if view.phase == DISCARD:
+        return sheet.asked("puts a card aside", "Put one card aside")
+    if view.phase == BID:
+        return sheet.asked("bids", "Bid: how many tricks will you win?")
+    if sheet.legal == [view.rules.paradox]:
+        return sheet.asked("must declare a paradox", "Declare a paradox")
+    if not view.plays:
+        return sheet.asked("leads", "Lead a card")
+    led = COLORS[view.led]
+    colors = {(action - view.rules.first_play) // view.rules.num_ranks for action in sheet.legal}
+    follow = "Play a card"
+    if view.led in view.x_tokens[view.mover]:
+        may = "" if colors == {view.led} else " or give up its X-token"
+        follow = f"Follow {led}{may}" if view.led in colors else f"No {led}: give up its X-token"
+    return sheet.asked("plays a card", follow)
 
 
 def _last_trick(state: GameState) -> list[tuple[int, int, int]]:
@@ -151,63 +158,64 @@ def _put_results(view: View, sheet: Sheet) -> None:
 
 def _put_players(view: View, sheet: Sheet) -> None:
     """The public information about each seat."""
-    height, back = ROW, 13
+    height, back = ROW, 13.0
     if sheet.is_large:
-        height, back = min(LARGEST_ROW, LARGE_ROWS // view.rules.num_players), 22
+        height, back = min(LARGEST_ROW, LARGE_ROWS // view.rules.num_players), 22.0
+    grown = max(1.0, min(1.3, height / GROWN_ROW))  # fewer players, larger rows
+    back, size = back * grown, round(15 * grown, 1)
     soft, scored = sheet.theme.soft, view.rules.num_rounds > 1 or view.mover < 0
     may = "The colours that a player may still declare. Not following a led colour costs its token."
-    bonus = "The most tokens of a player that touch, side by side or one above the other: the bonus for "
-    bonus += "hitting the bid." if view.rules.bids else "winning few tricks."
+    hit = "exactly the tricks bid" if view.rules.bids else f"at most {view.rules.bonus_max_tricks}"
+    bonus = "The most tokens of a player that touch, side by side or one above the other. They are a bonus, one point "
+    bonus += f"each, but only for winning {hit}."
     drawn = svg.explained(svg.text(X_TOKENS, 19, "X-tokens", 12, soft), may)
     drawn += svg.text(WON, 19, "won/bid" if view.rules.bids else "won", 12, soft)
     drawn += svg.explained(svg.centred(GROUP, 19, "group", 12, soft), bonus)
     drawn += svg.centred(SCORE, 19, "score", 12, soft) if scored else ""
     for seat, kept in enumerate(view.x_tokens):
         top, notes = TITLE + seat * height, ["starts"] * (seat == view.start_player)
-        y, size = top + height / 2, len(largest_group(sheet.state, seat))
+        y, group = top + height / 2, len(largest_group(sheet.state, seat))
         row, who = sheet.seat_row(seat, top, height, notes)
         cards = int(sheet.state.record.hand[seat].sum()) if view.seat not in (None, seat) else 0
+        up = y - (18 * grown + (3 * grown + back if cards else 0)) / 2
         for color in range(view.rules.num_colors):
-            row += _x_token(
-                sheet.theme,
-                X_TOKENS + 20 * color,
-                y - (13 + back / 3 if cards else 9),
-                color,
-                held=color in kept,
-            )
-        row += sheet.backs(cards, X_TOKENS, y + 8 - back / 3, back)
-        row += _won_and_bid(view, sheet.theme, seat, y) + svg.centred(GROUP, y, size, 15)
-        row += svg.centred(SCORE, y, svg.signed(view.scores[seat]), 15, bold=True) if scored else ""
+            held = color in kept
+            row += _x_token(sheet.theme, X_TOKENS + 20 * color, up, 18 * grown, color, held)
+        row += sheet.backs(cards, X_TOKENS, up + 21 * grown, back)
+        row += _won_and_bid(view, sheet.theme, seat, y, grown) + svg.centred(GROUP, y, group, size)
+        row += svg.centred(SCORE, y, svg.signed(view.scores[seat]), size, bold=True) if scored else ""
         words = [who, f"{view.tricks_won[seat]} tricks won"]
         words += [f"bid {view.bids[seat]}"] if view.bids[seat] is not None else []
         words += [f"{counted(cards, 'card')} in hand"] * bool(cards)
-        words += [f"largest group {size}"] + [f"score {view.scores[seat]}"] * scored
+        words += [f"largest group {group}"] + [f"score {view.scores[seat]}"] * scored
         may = " ".join(COLORS[color] for color in kept)
         drawn += svg.figure(row, f"{', '.join(words)}, may declare {may or 'nothing'}")
     sheet.panel(1, TITLE + height * view.rules.num_players + 4, drawn, "players")
 
 
-def _x_token(theme: Theme, x: float, y: float, color: int, held: bool) -> str:
+def _x_token(theme: Theme, x: float, y: float, height: float, color: int, held: bool) -> str:
     """The right to declare a colour; crossed out when it is lost."""
+    middle = y + height / 2
     if held:
-        chip = svg.box(x, y, 18, 18, theme.colors[color], radius=4)
-        return chip + svg.centred(x + 9, y + 9, LETTERS[color], 12, theme.on_colors[color], bold=True)
-    lost = svg.path(svg.cross(x + 5, y + 5, 8), "none", line=theme.soft, weight=1.5)
-    return svg.box(x, y, 18, 18, "none", radius=4, line=theme.soft) + lost
+        chip, on = svg.box(x, y, 18, height, theme.colors[color], radius=4), theme.on_colors[color]
+        return chip + svg.centred(x + 9, middle, LETTERS[color], round(height / 1.5, 1), on, bold=True)
+    lost = svg.path(svg.cross(x + 5, middle - 4, 8), "none", line=theme.soft, weight=1.5)
+    return svg.box(x, y, 18, height, "none", radius=4, line=theme.soft) + lost
 
 
-def _won_and_bid(view: View, theme: Theme, seat: int, y: float) -> str:
+def _won_and_bid(view: View, theme: Theme, seat: int, y: float, grown: float) -> str:
     """Tricks won against the bid, in words and as discs: full ones are won, hollow ones still to be won."""
     won, bid = view.tricks_won[seat], view.bids[seat]
     words = won if bid is None else f"{won} of {bid}"
     if view.rules.bids and bid is None:
         words = "\u2013"
     total = max(won, bid or 0)
-    drawn = svg.text(WON, y - 8 if total else y, words, 15, bold=bid == won)
-    spacing = min(9.0, 54 / max(total, 1))
-    places = [WON + 4 + spacing * k for k in range(total)]
-    drawn += svg.path("".join(svg.disc(x, y + 11, 3.5) for x in places[:won]), theme.ink) if won else ""
-    hollow = "".join(svg.disc(x, y + 11, 3) for x in places[won:])
+    drawn = svg.text(WON, y - 8 * grown if total else y, words, round(15 * grown, 1), bold=bid == won)
+    spacing = min(9 * grown, 54 / max(total, 1))
+    radius, places = min(3.5 * grown, 0.4 * spacing), [WON + 4 + spacing * k for k in range(total)]
+    full = "".join(svg.disc(x, y + 11 * grown, round(radius, 2)) for x in places[:won])
+    drawn += svg.path(full, theme.ink) if won else ""
+    hollow = "".join(svg.disc(x, y + 11 * grown, round(radius - 0.5, 2)) for x in places[won:])
     return drawn + (svg.path(hollow, "none", line=theme.ink, weight=1.2) if hollow else "")
 
 

@@ -49,7 +49,8 @@ class Board:
         if below_board >= 0:
             drawn += self._hand(below_board, below) + self._foot(below_board, below + ABOVE + self.card)
         elif self.view.mover >= 0:
-            drawn += self.sheet.waiting(below + ABOVE + self.card)
+            words = "The hands are hidden."
+            drawn += svg.text(PADDING, below + ABOVE + self.card, words, fill=self.theme.soft)
         if self.view.mover >= 0 or below_board >= 0 or not self.sheet.is_large:  # frames have the same size
             below += ABOVE + self.card + FOOT
         self.sheet.panel(0, below, drawn, "research board")
@@ -135,6 +136,8 @@ class Board:
             chip += svg.path(svg.disc(33.5, y + 5.5, 8.5), theme.panel)
             chip += svg.path(f"M30.5 {y + 5}v-2.5a3 3 0 0 1 6 0v2.5", "none", line=theme.ink, weight=1.8)
             chip += svg.box(29, y + 4.5, 9, 6.5, theme.ink, radius=1.5)
+            locked = "Red may not be led until somebody has played red, unless nothing else can be led."
+            return svg.explained(chip, locked)
         return chip
 
     def _hand(self, seat: int, top: float) -> str:
@@ -185,7 +188,7 @@ class Board:
         elif rules.paradox in self.legal:
             drawn += sheet.button(rules.paradox, PADDING, top + 4, 160, "Paradox")
         elif self.legal and view.phase == DISCARD:
-            drawn += svg.prompt(PADDING, middle, "Put a card aside. You will not play it.")
+            drawn += svg.prompt(PADDING, middle, "Choose a card; you won't play it.")
         elif self.legal:
             colors = {(action - rules.first_play) // rules.num_ranks for action in self.legal}
             costs = any(view.costs_token(color) for color in colors)
@@ -193,8 +196,6 @@ class Board:
             if costs:
                 what = "The badge is the X-token that you give up."
                 drawn += svg.prompt(PADDING, middle + 10, what, 12, theme.soft)
-        elif view.mover >= 0:
-            drawn += sheet.waiting(middle)
         if seat in view.discards:
             rank, right = view.discards[seat] + 1, PANEL - PADDING
             card = svg.box(right - 28, top + 6, 28, 36, theme.face, line=theme.line, weight=1.5)

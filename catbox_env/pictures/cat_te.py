@@ -2,8 +2,13 @@
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
+import numpy as np
+
 from catbox_env.core.kernels import HIDDEN
 from catbox_env.games.cat_te.rules import (
+    LAST_TRICK,
     NUM_EARLY_TRICKS,
     NUM_SUITS,
     NUM_TRICKS,
@@ -11,22 +16,22 @@ from catbox_env.games.cat_te.rules import (
     SUITS,
     card_to_string,
 )
-from catbox_env.games.cat_te.state import CLAIM, FOLD, INFO_SCORE, NONE, SHOW
+from catbox_env.games.cat_te.state import CLAIM, FOLD, INFO_SCORE, INFO_SHOWED, INFO_WON, NONE, SHOW
 from catbox_env.games.cat_te.view import CHOSEN, EMPTY, View, cards_to_string
 from catbox_env.pictures import svg
 from catbox_env.pictures.sheet import PADDING, PANEL, TITLE, Sheet, Theme
 from catbox_env.pictures.svg import number
 
-#: The tricks: start and spacing of their columns, width of a card; height of a row and of a card.
-LEFT, SPACING, WIDTH, ROW, HEIGHT = 128, 35, 32, 50, 42
-#: In a large picture: the height that the rows fill, that of a row at least and at most, and of a card.
-LARGE_ROWS, LEAST_ROW, LARGEST_ROW, LARGE_HEIGHT = 248, 62, 80, 54
-#: Heights of the scores, of the side pot, and of a row of the hands.
-SCORES, SIDE_POT, HAND_ROW = 86, 52, 44
+#: In a large picture: the height that the rows of the tricks fill, also above all hands, and that of a row at most.
+LARGE_ROWS, ROWS_ABOVE_HANDS, LARGEST_ROW = 388, 248, 170
+#: Heights of the scores, of the changes among them, of the side pot, and of a row of the hands, in large too.
+SCORES, CHANGES, SIDE_POT, HAND_ROW, LARGE_HAND_ROW = 62, 24, 52, 44, 56
 #: Width and spacing of cards in the hand, and their height, in a large picture too.
-HAND_WIDTH, HAND_SPACING, HAND_HEIGHT, LARGE_HAND_HEIGHT = 50, 54, 72, 104
+HAND_WIDTH, HAND_SPACING, HAND_HEIGHT, LARGE_HAND_HEIGHT = 50, 54, 72, 110
 #: Heights of the room around the cards, of the buttons below them, of the lines below, and of the face-down cards.
 AROUND, FOLDS, FOOT, ASIDE = 10, 36, 46, 44
+#: What the lines and the face-down cards have more in a large picture.
+LARGE_FOOT, LARGE_ASIDE = 14, 12
 #: The suits around the origin, 10 units high: clubs, diamonds, hearts, spades.
 SUIT_SHAPES = (
     svg.disc(0, -2.5, 2.5) + svg.disc(-2.7, 1.2, 2.5) + svg.disc(2.7, 1.2, 2.5) + "M-.6 0L-1.6 5H1.6L.6 0z",
@@ -34,6 +39,26 @@ SUIT_SHAPES = (
     "M0 5C-6.2 .4 -5.4 -4.6 -2.5 -4.6C-1.2 -4.6 -.2 -3.6 0 -2.4C.2 -3.6 1.2 -4.6 2.5 -4.6C5.4 -4.6 6.2 .4 0 5z",
     "M0 -5.2C5.6 -1 5.6 3.1 3.2 3.4C2 3.6 1 3 .6 2.2L1.6 5H-1.6L-.6 2.2C-1 3 -2 3.6 -3.2 3.4C-5.6 3.1 -5.6 -1 0 -5.2z",
 )
+
+
+class _Rows(NamedTuple):
+    """The rows of the tricks: the name is ``above`` the cards, or 0 on their left; ``card`` is the height of one."""
+
+    height: int
+    above: int
+    left: int
+    spacing: int
+    width: int
+    card: int
+
+
+def _rows(view: View, sheet: Sheet) -> _Rows:
+    """Few rows of a large picture are so high that the cards, below the name, can be wider."""
+    room = ROWS_ABOVE_HANDS if view.seat is None and view.mover >= 0 else LARGE_ROWS
+    height = min(LARGEST_ROW, room // view.rules.num_players) if sheet.is_large else 50
+    if height < 90:
+        return _Rows(height, 0, 128, 35, 32, height - 8)
+    return _Rows(height, 38, 52, 47, 43, min(height - 42, 92))
 
 
 def draw(sheet: Sheet) -> str:
@@ -45,7 +70,7 @@ def draw(sheet: Sheet) -> str:
     _put_scores(view, sheet)
     if sheet.seat is None:
         _put_hands(view, sheet)
-    return sheet.picture(_note(view), _line(view), _tell)
+    return sheet.picture(_note(view), _line(view, sheet), _tell)
 
 
 def _note(view: View) -> str:
@@ -62,15 +87,17 @@ def _note(view: View) -> str:
     return " · ".join(parts)
 
 
-def _line(view: View) -> str:
+def _line(view: View, sheet: Sheet) -> str:
     """Who is to move, and what to do."""
     if view.mover == view.leader:
-        return f"player_{view.mover} leads"
+        return sheet.asked("leads", "Lead a card")
+    led = SUITS[view.led]
     if view.is_blind:
-        return f"player_{view.mover} chooses, {SUITS[view.led]} led"
+        return sheet.asked(f"chooses, {led} led", f"{led.capitalize()} led: choose a card face down")
     if view.mover in view.hands and not _can_follow(view, view.mover):
-        return f"player_{view.mover} plays or folds"
-    return f"player_{view.mover} follows {SUITS[view.led]} or folds"
+        may = "Play or fold" if view.rules.offsuit_faceup else "Fold"
+        return sheet.asked("plays or folds", f"{may} any card")
+    return sheet.asked(f"follows {led} or folds", f"Follow {led} or fold")
 
 
 def _can_follow(view: View, seat: int) -> bool:
@@ -112,54 +139,55 @@ def _back(theme: Theme, x: float, y: float) -> str:
 
 def _put_tricks(view: View, sheet: Sheet) -> None:
     """A row for each seat, a column for each trick; the best card of each trick has a crown."""
-    theme, players, (row, _) = sheet.theme, view.rules.num_players, _heights(view, sheet)
+    theme, players, rows = sheet.theme, view.rules.num_players, _rows(view, sheet)
     drawn, under_way = "", view.trick if view.mover >= 0 else NONE
     if under_way != NONE:
-        drawn += svg.box(LEFT + view.trick * SPACING, 6, SPACING, players * row + 28, theme.turn, radius=8)
+        x = rows.left + view.trick * rows.spacing
+        drawn += svg.box(x, 6, rows.spacing, players * rows.height + 28, theme.turn, radius=8)
     drawn += sheet.heading("Tricks")
     for trick in range(NUM_TRICKS):
         now = trick == under_way
         fill = theme.ink if now else theme.soft
-        drawn += svg.centred(LEFT + (trick + 0.5) * SPACING, 19, trick + 1, 14, fill, bold=now)
-    drawn += "".join(_row(view, sheet, seat) for seat in range(players))
-    sheet.panel(0, TITLE + players * row + 6, drawn, "tricks")
+        drawn += svg.centred(rows.left + (trick + 0.5) * rows.spacing, 19, trick + 1, 14, fill, bold=now)
+    drawn += "".join(_row(view, sheet, rows, seat) for seat in range(players))
+    sheet.panel(0, TITLE + players * rows.height + 6, drawn, "tricks")
 
 
-def _heights(view: View, sheet: Sheet) -> tuple[int, int]:
-    """The heights of a row of the tricks and of a card in it."""
-    if not sheet.is_large:
-        return ROW, HEIGHT
-    return max(LEAST_ROW, min(LARGEST_ROW, LARGE_ROWS // view.rules.num_players)), LARGE_HEIGHT
-
-
-def _row(view: View, sheet: Sheet, seat: int) -> str:
-    theme, (row, height), out = sheet.theme, _heights(view, sheet), not view.in_round[seat]
-    top = TITLE + seat * row
-    y = top + (row - height) / 2
+def _row(view: View, sheet: Sheet, rows: _Rows, seat: int) -> str:
+    theme, width, height, out = sheet.theme, rows.width, rows.card, not view.in_round[seat]
+    top = TITLE + seat * rows.height
+    y = top + (rows.above or (rows.height - height) / 2)
     notes = ["dealer"] * (seat == view.dealer) + ["out"] * out
-    drawn, who = sheet.seat_row(seat, top, row, notes, width=LEFT - 10, faded=out)
-    words = []
+    words: list[str] = []
+    if rows.above:
+        drawn, who = sheet.seat_row(seat, top, rows.above, [], faded=out)
+        if notes:
+            x, beside = PANEL - PADDING - 6, " · ".join(notes)
+            drawn += svg.text(x, top + rows.above / 2, beside, 13, theme.soft, anchor="end")
+        who = ", ".join([who, *notes])
+    else:
+        drawn, who = sheet.seat_row(seat, top, rows.height, notes, width=rows.left - 10, faded=out)
     for trick, card in enumerate(view.table[seat]):
-        x, wins = LEFT + trick * SPACING + 2, view.wins.get(trick) == seat
+        x, wins = rows.left + trick * rows.spacing + 2, view.wins.get(trick) == seat
         if card >= 0:
-            face = _face(theme, x, y, WIDTH, height, card, line=theme.ink if wins else "")
-            face += sheet.crown(x + WIDTH - 3, y + 2, 7.5) if wins else ""
+            face = _face(theme, x, y, width, height, card, line=theme.ink if wins else "")
+            face += sheet.crown(x + width - 3, y + 2, 7.5) if wins else ""
             origin = f"hand-{card}" if seat == sheet.seat else f"seat-{seat}"
             drawn += svg.keyed(f"card-{card}", face, came_from=origin)
             words.append(f"{card_to_string(card)}{' wins' if wins else ''}")
         elif card != EMPTY:
-            drawn += svg.box(x, y, WIDTH, height, theme.back, radius=5)
+            drawn += svg.box(x, y, width, height, theme.back, radius=5)
             if card == CHOSEN:
-                drawn += svg.centred(x + WIDTH / 2, y + height / 2, "?", 20, bold=True)
+                drawn += svg.centred(x + width / 2, y + height / 2, "?", 20, bold=True)
             else:
                 first = y + height / 2 - 11
-                lines = "".join(f"M{x + 5:g} {first + 8 * k:g}l{WIDTH - 10} -4" for k in range(4))
+                lines = "".join(f"M{x + 5:g} {first + 8 * k:g}l{width - 10} -4" for k in range(4))
                 drawn += svg.path(lines, "none", line=theme.panel, weight=1.5)
             words.append("face down" if card == CHOSEN else "folded")
         elif trick == view.trick and view.mover >= 0 and not out:
-            drawn += svg.box(x, y, WIDTH, height, "none", radius=5, line=theme.soft, dashed=True)
+            drawn += svg.box(x, y, width, height, "none", radius=5, line=theme.soft, dashed=True)
         elif trick > view.trick and view.mover >= 0 and not out and seat not in view.hands:
-            drawn += _back(theme, x + 8, y + height / 2 - 11)  # a card that is still in a hand
+            drawn += _back(theme, x + width / 2 - 8, y + height / 2 - 11)  # a card that is still in a hand
     return svg.figure(drawn, f"{who}: {', '.join(words) or 'no card'}")
 
 
@@ -174,7 +202,8 @@ def _put_hand(view: View, sheet: Sheet) -> None:
     if seat >= 0:
         drawn = _hand(view, sheet, seat)
     elif view.mover >= 0:
-        drawn = sheet.heading("Hands are hidden") + sheet.waiting(TITLE + 20)
+        drawn = sheet.heading("Hands are hidden")
+        drawn += svg.text(PADDING, TITLE + 20, "Players see only their own.", fill=sheet.theme.soft)
     else:
         drawn = sheet.heading("The game is over")
     for k, winner in enumerate(sheet.winners if seat < 0 else ()):
@@ -182,7 +211,8 @@ def _put_hand(view: View, sheet: Sheet) -> None:
         drawn += sheet.token(winner, PADDING + 12, y, 11)
         drawn += svg.text(PADDING + 32, y, f"player_{winner}", 15, bold=True)
         drawn += sheet.crown(PANEL - PADDING - 10, y)
-    sheet.panel(1, TITLE + _card_height(sheet) + AROUND + FOLDS + FOOT + ASIDE, drawn, "hand")
+    height = TITLE + _card_height(sheet) + AROUND + FOLDS + FOOT + ASIDE
+    sheet.panel(1, height + (LARGE_FOOT + LARGE_ASIDE) * sheet.is_large, drawn, "hand")
 
 
 def _card_height(sheet: Sheet) -> int:
@@ -202,12 +232,12 @@ def _hand(view: View, sheet: Sheet, seat: int) -> str:
         drawn += sheet.choice(card, x, y, HAND_WIDTH, height, radius=5)
         if FOLD + card in sheet.legal:
             drawn += sheet.button(FOLD + card, x, below + 2, HAND_WIDTH, "fold", small=True)
-    drawn += _foot(view, sheet, seat, below + (FOLDS if has_folds else 0) - 6)
-    x, y = PADDING, below + FOLDS + FOOT
+    drawn += _foot(view, sheet, seat, below + (FOLDS if has_folds else 8) - 6)
+    x, y, more = PADDING, below + FOLDS + FOOT + LARGE_FOOT * sheet.is_large, LARGE_ASIDE * sheet.is_large
     for what, cards in _face_down(view, seat, "chosen"):
         drawn += svg.text(x, y + 18, what, 13, sheet.theme.soft)
         for k, card in enumerate(cards):
-            drawn += _face(sheet.theme, x + 50 + 31 * k, y, 28, 36, card, shaded=True)
+            drawn += _face(sheet.theme, x + 50 + 31 * k, y, 28, 36 + more, card, shaded=True)
         x += 60 + 31 * len(cards)
     return svg.group(drawn, f"player_{seat} holds {cards_to_string(view.hands[seat]) or 'no card'}")
 
@@ -228,42 +258,44 @@ def _foot(view: View, sheet: Sheet, seat: int, top: float) -> str:
             x += 172
     if drawn or view.mover < 0:
         return drawn
+    size = 14 + sheet.is_large
+    if seat == view.mover:
+        asked = "Choose a framed card."
+        if any(FOLD <= action < CLAIM for action in sheet.legal):
+            asked = "Choose a framed card or a fold button."
+            if not _can_follow(view, seat):
+                asked = f"No {SUITS[view.led]}: your card cannot win."
+        drawn, line = svg.prompt(PADDING, line, asked, size), line + 1.4 * size
     has_won = seat in (view.wins[trick] for trick in range(view.trick))
-    if view.rules.eliminates and view.trick < NUM_EARLY_TRICKS and not has_won:
-        out = f"Win a trick by trick {NUM_EARLY_TRICKS} or you are out."
-        drawn = svg.text(PADDING, top + 37, out, 13, sheet.theme.soft)
-    if view.mover != seat:
-        return sheet.waiting(line) + drawn
-    folds = any(FOLD <= action < CLAIM for action in sheet.legal)
-    if folds and view.led >= 0 and not _can_follow(view, seat):
-        return svg.prompt(PADDING, line, f"No {SUITS[view.led]}: your card cannot win.") + drawn
-    return (
-        svg.prompt(PADDING, line, "Play a framed card or fold one." if folds else "Play a framed card.")
-        + drawn
-    )
+    if view.rules.eliminates and view.trick < NUM_EARLY_TRICKS and not has_won and view.in_round[seat]:
+        left = NUM_EARLY_TRICKS - view.trick
+        goal = f"No trick yet: win {'this one' if left == 1 else f'one of the next {left}'} or you're out."
+        goal = goal if view.trick else "Win one of the first four tricks or you're out."
+        drawn += svg.text(PADDING, line, goal, size - 1, sheet.theme.soft)
+    return drawn
 
 
 def _put_scores(view: View, sheet: Sheet) -> None:
     """Each seat's score in total and in the last round; the side pot, if there is one.
 
-    A large picture of what one seat sees, which stands beside a table of the result, has the scores once a round of
-    several has ended; any other has them from the start, so that all are equally large (a film needs that).
+    They are there from the start, so that all pictures are equally large (a film needs that).
     """
-    rules, record, drawn, height = view.rules, sheet.state.record, "", 0
+    rules, record = view.rules, sheet.state.record
     any_round = rules.num_rounds > 1 and bool(record.rounds_ended)
-    if not sheet.is_large or ((any_round or view.seat is None) and view.mover >= 0):
-        note = "" if not any_round else "in all, this round" if view.mover < 0 else "in all, last round"
-        drawn, words = sheet.heading("Antes won", note), []
-        for seat, (x, score) in enumerate(zip(sheet.places(PADDING + 24), view.scores, strict=True)):
-            drawn += svg.centred(x, TITLE + 16, svg.signed(score), 20, bold=True)
-            if any_round:
-                change = int(record.info[INFO_SCORE, seat])
-                words_of_change = f"+{change}" if change > 0 else svg.signed(change)
-                drawn += svg.centred(x, TITLE + 40, words_of_change, 13, sheet.theme.soft)
-            drawn += sheet.token(seat, x, TITLE + 68, 11)
-            words.append(f"player_{seat} {score}")
-        drawn = svg.figure(drawn, f"antes won: {', '.join(words)}")
-        height = TITLE + SCORES
+    note = "in all, last round" if any_round else ""
+    if view.mover < 0:
+        note = "in all, this round" if any_round else _how_won(view, record)
+    drawn, words = sheet.heading("Antes won", note), []
+    height = TITLE + SCORES + CHANGES * (rules.num_rounds > 1)
+    for seat, (x, score) in enumerate(zip(sheet.places(PADDING + 24), view.scores, strict=True)):
+        drawn += svg.centred(x, TITLE + 16, svg.signed(score), 20, bold=True)
+        if any_round:
+            change = int(record.info[INFO_SCORE, seat])
+            words_of_change = f"+{change}" if change > 0 else svg.signed(change)
+            drawn += svg.centred(x, TITLE + 40, words_of_change, 13, sheet.theme.soft)
+        drawn += sheet.token(seat, x, height - 18, 11)
+        words.append(f"player_{seat} {score}")
+    drawn = svg.figure(drawn, f"antes won: {', '.join(words)}")
     if rules.side_pot:
         what, right = f"Side pot {view.pot}, {view.claim}", PANEL - PADDING
         side_pot = svg.text(PADDING, height + 26, what)
@@ -271,22 +303,31 @@ def _put_scores(view: View, sheet: Sheet) -> None:
         side_pot += _face(sheet.theme, right - 32, height + 6, 32, 40, view.upturned)
         drawn += svg.figure(side_pot, f"{what}; upturned {card_to_string(view.upturned)}")
         height += SIDE_POT
-    if height:
-        sheet.panel(None, height, drawn, "scores")
+    sheet.panel(1 if sheet.is_large else None, height, drawn, "scores")
+
+
+def _how_won(view: View, record: np.record) -> str:
+    """How the last round was won: ``"player_2 won trick 6: 7H"``."""
+    winner = int(np.argmax(record.info[INFO_WON, : view.rules.num_players]))
+    last = view.table[winner][LAST_TRICK]
+    if last >= 0:
+        return f"player_{winner} won trick {LAST_TRICK + 1}: {card_to_string(last)}"
+    return f"player_{winner} {'showed an instant win' if record.info[INFO_SHOWED, winner] else 'won all four tricks'}"
 
 
 def _put_hands(view: View, sheet: Sheet) -> None:
-    """The cards of all seats; face-down ones are shaded."""
-    drawn = sheet.heading("Hands", "shaded: face down")
+    """The cards of all seats; face-down ones are shaded. At the end, a large picture has room for larger ones."""
+    drawn, is_end = sheet.heading("Hands", "shaded: face down"), sheet.is_large and view.mover < 0
+    height, pitch = (LARGE_HAND_ROW, 43) if is_end else (HAND_ROW, 34)
     for seat, hand in view.hands.items():
-        y = TITLE + seat * HAND_ROW
-        row, x, words = sheet.token(seat, 26, y + 20, 12), 46, []
+        y = TITLE + seat * height
+        row, x, words = sheet.token(seat, 26, y + (height - 4) / 2, 12), 46, []
         held = [("holds", hand)] if hand else []
         for what, cards in held + _face_down(view, seat, "chose"):
             for card in cards:
-                row += _face(sheet.theme, x, y, 31, 40, card, shaded=what != "holds")
-                x += 34
+                row += _face(sheet.theme, x, y, pitch - 3, height - 4, card, shaded=what != "holds")
+                x += pitch
             x += 8
             words.append(f"{what} {cards_to_string(cards)}")
         drawn += svg.figure(row, f"player_{seat} {', '.join(words) or 'holds no card'}")
-    sheet.panel(None, TITLE + len(view.hands) * HAND_ROW + 6, drawn, "hands")
+    sheet.panel(None, TITLE + len(view.hands) * height + 6, drawn, "hands")

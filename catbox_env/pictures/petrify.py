@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
+from catbox_env.core.show import counted
 from catbox_env.games.petrify.rules import COLUMN_LETTERS, NUM_SYMBOLS, WALL_NAME, WILDCARD_NAME, Rules
 from catbox_env.games.petrify.show import View, color_of_tile, colors_matter, ordinal, steps_of
 from catbox_env.games.petrify.state import NONE
 from catbox_env.pictures import svg
-from catbox_env.pictures.sheet import GAP, PADDING, PANEL, TITLE, Sheet, Theme
+from catbox_env.pictures.sheet import GAP, PADDING, PANEL, TALL_ROW, TITLE, Sheet, Theme
 from catbox_env.pictures.svg import number
 
 #: The corner of the first cell of the board, and the width of a row.
 LEFT, TOP, ROOM = 26, 26, 310
-#: Heights of a row of the players, and of a row of the legend.
-ROW, LEGEND_ROW = 46, 38
+#: Heights of the board, and of a row of the players and of the legend: at least, and at most where there is room.
+BOARD, ROW, LEGEND_ROW, LARGEST_ROW, LARGEST_LEGEND_ROW = TOP + ROOM + GAP, 46, 38, 130, 60
 #: Tiles smaller than this have less room beside the chip.
 SMALL = 44
 
@@ -22,22 +23,35 @@ def draw(sheet: Sheet) -> str:
     view = View(sheet.state.game.rules, sheet.state.record)
     rules = view.rules
     _put_board(view, sheet)
-    _put_players(view, sheet)
-    _put_legend(rules, sheet)
+    legend = _legend(rules)
+    row, legend_row = _rows(rules.num_players, len(legend), sheet)
+    _put_players(view, sheet, row)
+    _put_legend(legend, sheet, legend_row)
     return sheet.picture(
         f"{rules.num_players} players · turn {view.turn}",
-        _line(view),
+        _line(view, sheet),
         lambda mover, action: f"player_{mover} moved to {rules.cell_name(action)}",
     )
 
 
-def _line(view: View) -> str:
+def _line(view: View, sheet: Sheet) -> str:
     """Who is to move, and what to do."""
     tile = view.tile_under(view.mover)
     if view.teleporting:
         color = color_of_tile(tile)
-        return f"player_{view.mover} comes out on {f'colour {color}' if color else 'any colour'}"
-    return f"player_{view.mover} walks {steps_of(view.rules, tile)}"
+        where = f"on {f'colour {color}' if color else 'any colour'}"
+        return sheet.asked(f"comes out {where}", f"Come out {where}")
+    steps = steps_of(view.rules, tile)
+    return sheet.asked(f"walks {steps}", f"Walk {steps}")
+
+
+def _rows(players: int, tiles: int, sheet: Sheet) -> tuple[float, float]:
+    """The heights of a row of the players and of the legend: beside the board they fill its height."""
+    if not sheet.is_wide:
+        return ROW, LEGEND_ROW
+    room = sheet.larger * BOARD - GAP - 2 * (TITLE + 6)
+    legend = max(LEGEND_ROW, min(LARGEST_LEGEND_ROW, room // (tiles + 2 * players)))
+    return max(ROW, min(LARGEST_ROW, (room - tiles * legend) // players)), legend
 
 
 def _put_board(view: View, sheet: Sheet) -> None:
@@ -47,7 +61,7 @@ def _put_board(view: View, sheet: Sheet) -> None:
     side, middles = pitch - 4, [(k + 0.5) * pitch - 2 for k in range(size)]
     heads = svg.letters([LEFT + x for x in middles], 14, COLUMN_LETTERS[:size], 14, theme.soft)
     heads += "".join(svg.centred(13, TOP + y, row + 1, 14, theme.soft) for row, y in enumerate(middles))
-    walks = {} if view.mover < 0 or view.teleporting else view.walks()
+    walks = {} if view.mover < 0 or view.teleporting else view.walks(view.mover)
     # A walk crosses the grounds of the cells, and lies below what is on them.
     grounds, choices, tops, pawns = "", "", "", ""
     for cell in range(size * size):
@@ -68,7 +82,7 @@ def _put_board(view: View, sheet: Sheet) -> None:
             choices += sheet.choice(cell, x, y, side, side, radius=5)
     drawn = f'<g aria-hidden="true">{heads}</g>{grounds}{choices}'
     drawn += f'<g aria-hidden="true" pointer-events="none">{tops}{pawns}</g>'
-    sheet.panel(0, TOP + ROOM + GAP, drawn, "board")
+    sheet.panel(0, BOARD, drawn, "board")
 
 
 def _pawn(view: View, sheet: Sheet, x: float, y: float, side: float, seat: int) -> str:
@@ -102,37 +116,47 @@ def _walk(color: str, way: list[tuple[float, float]], side: float) -> str:
     )
 
 
-def _put_players(view: View, sheet: Sheet) -> None:
-    """The position and status of each seat."""
-    drawn = sheet.heading("Players")
+def _put_players(view: View, sheet: Sheet, height: float) -> None:
+    """The position and status of each seat, and how many tiles it could walk to now."""
+    free = sum(view.is_open[cell] and cell not in view.pawns for cell in range(view.rules.num_cells))
+    drawn, soft = sheet.heading("Players", f"free tiles: {free}"), sheet.theme.soft
+    right = PANEL - PADDING - 6
     for seat, (cell, place) in enumerate(zip(view.positions, view.places, strict=True)):
-        top, out = TITLE + seat * ROW, place > 0
-        row, who = sheet.seat_row(seat, top, ROW, [], faded=out)
+        top, out, reach = TITLE + seat * height, place > 0, ""
+        row, who = sheet.seat_row(seat, top, height, [], faded=out)
         if place == NONE:
             how = f"on {view.rules.cell_name(cell)}: {steps_of(view.rules, view.tiles[cell])}"
+            is_walking = not (view.teleporting and seat == view.mover)
+            reach = f"{counted(len(view.walks(seat)), 'tile')} in reach" if is_walking else ""
         else:
             how = f"petrified, {ordinal(place)}" if out else "wins"
-        fill = sheet.theme.soft if out else ""
-        row += svg.text(PANEL - PADDING - 6, top + ROW / 2, how, 14, fill, anchor="end", bold=place == 0)
-        drawn += svg.figure(row, f"{who}: {how}")
-    sheet.panel(1, TITLE + view.rules.num_players * ROW + 6, drawn, "players")
+        y, size = top + height / 2, 16 if height >= TALL_ROW else 14
+        fill = soft if out else ""
+        row += svg.text(right, y - 9 * bool(reach), how, size, fill, anchor="end", bold=place == 0)
+        row += svg.text(right, y + 11, reach, size - 2, soft, anchor="end") if reach else ""
+        drawn += svg.figure(row, f"{who}: {how}{', ' * bool(reach)}{reach}")
+    sheet.panel(1, TITLE + view.rules.num_players * height + 6, drawn, "players")
 
 
-def _put_legend(rules: Rules, sheet: Sheet) -> None:
-    """The meaning of the tiles under these rules."""
+def _legend(rules: Rules) -> list[tuple[str, str]]:
+    """The tiles under these rules, and what they mean."""
     rows = [("3.2", f"from here you walk {steps_of(rules, '3.2')}"), ("", "closed: nobody can go here")]
     rows += [("*", f"from here you walk {steps_of(rules, '*')}")] * bool(rules.wildcards)
     rows += [("T0", "jumps to any free tile")] * bool(rules.teleports)
     rows += [("T1", "jumps to a free tile of its colour")] * (rules.teleports > 1)
     rows += [("0", "all pawns change places")] * bool(rules.zeros)
-    rows += [(WALL_NAME, "a wall: nobody can go here")] * bool(rules.walls)
-    note = "big: steps · small: colour" if colors_matter(rules) else "colours do not matter"
-    drawn = sheet.heading("Tiles", note)
-    for k, (tile, words) in enumerate(rows):
-        y = TITLE + k * LEGEND_ROW
-        drawn += _ground(sheet, PADDING, y, 32, tile) + _symbols(sheet, PADDING, y, 32, tile)
-        drawn += svg.text(56, y + 16, words, fill=sheet.theme.soft)
-    sheet.panel(1, TITLE + len(rows) * LEGEND_ROW + 6, drawn, is_fitting=True)
+    return rows + [(WALL_NAME, "a wall: nobody can go here")] * bool(rules.walls)
+
+
+def _put_legend(legend: list[tuple[str, str]], sheet: Sheet, height: float) -> None:
+    """What the tiles mean."""
+    note = "big: steps · small: colour" if colors_matter(sheet.state.game.rules) else ""
+    drawn, side = sheet.heading("Tiles", note), min(44, height - 6)
+    for k, (tile, words) in enumerate(legend):
+        y = TITLE + k * height
+        drawn += _ground(sheet, PADDING, y, side, tile) + _symbols(sheet, PADDING, y, side, tile)
+        drawn += svg.text(PADDING + side + 12, y + side / 2, words, fill=sheet.theme.soft)
+    sheet.panel(1, TITLE + len(legend) * height + 6, drawn)
 
 
 def _has_chip(sheet: Sheet, name: str) -> bool:
@@ -146,7 +170,9 @@ def _ground(sheet: Sheet, x: float, y: float, side: float, name: str, *, stands_
     """
     theme = sheet.theme
     if not name:
-        return svg.box(x, y, side, side, theme.page, radius=5, line=theme.line, dashed=True)
+        depth = round(0.08 * side, 1)  # a hole, whose upper edge casts a shadow
+        floor = svg.box(x + depth / 2, y + depth, side - depth, side - depth, theme.page, radius=4)
+        return svg.box(x, y, side, side, theme.shade, radius=5) + floor
     if name == WALL_NAME:
         return svg.box(x, y, side, side, theme.back, radius=5) + _bricks(theme, x, y, side)
     pale = theme.tints[color_of_tile(name) - 1] if _has_chip(sheet, name) else theme.panel

@@ -33,6 +33,8 @@ PANEL, GAP = 344, 10
 PADDING, TITLE = 12, 34
 #: Height of the head of a narrow and of a wide picture.
 HEADS = (76, 66)
+#: The row of a seat has larger words from this height on.
+TALL_ROW = 72
 #: Letters of the colours red, blue, yellow, green.
 LETTERS = "RBYG"
 #: The number of seats that have their own token.
@@ -41,7 +43,7 @@ MAX_SEATS = 6
 HEAD = "M6 13V4l6 4.5h8L26 4v9c1.4 7-4 13-10 13S4.6 20 6 13z"
 EYES = "M11.5 14.5a2 2.4 0 1 0 .01 0zM20.5 14.5a2 2.4 0 1 0 .01 0z"
 #: A viewer uses the first of these that is installed.
-FONTS = "Inter, system-ui, -apple-system, 'Segoe UI', Roboto, 'Helvetica Neue', Arial, sans-serif"
+FONTS = "Figtree, Inter, system-ui, -apple-system, 'Segoe UI', Roboto, 'Helvetica Neue', Arial, sans-serif"
 
 
 @dataclass(frozen=True)
@@ -52,6 +54,7 @@ class Theme:
         page, panel: backgrounds; line: borders of panels.
         ink, soft: text, and less prominent text; also the frame of what can be chosen.
         face: cards without a colour; back: hidden cards; turn: the row of the seat to move.
+        shade: the shadow in a hole.
         colors: red, blue, yellow, green; on_colors: text on them; tints: pale ones, for empty cells; words: text in
             these colours on a panel or a face.
         seats: six colours, none easily confused with one of ``colors``; on_seats: text on them.
@@ -65,6 +68,7 @@ class Theme:
     face: str
     back: str
     turn: str
+    shade: str
     colors: tuple[str, ...]
     on_colors: tuple[str, ...]
     tints: tuple[str, ...]
@@ -76,14 +80,14 @@ class Theme:
 THEMES = {
     "light": Theme(
         page="#ece7dc", panel="#fbf9f4", line="#d5cebf", ink="#1d2230", soft="#555b69", face="#ffffff",
-        back="#c9c2b2", turn="#ebe4d3",
+        back="#c9c2b2", turn="#ebe4d3", shade="#b3a994",
         colors=("#c42f38", "#1f5fb0", "#f2bd1d", "#26774a"), on_colors=("#ffffff", "#ffffff", "#1d2230", "#ffffff"),
         tints=("#f7dcda", "#d9e6f6", "#fbedbd", "#d5ebdc"), words=("#b3242e", "#1f5fb0", "#7a5900", "#1f6b41"),
         seats=("#4d586b", "#7637b5", "#006a73", "#964300", "#ab1a6c", "#565c00"), on_seats="#ffffff",
     ),
     "dark": Theme(
         page="#12151b", panel="#1c212a", line="#3a4250", ink="#f2f4f7", soft="#b1b8c4", face="#2f3744",
-        back="#4b5566", turn="#2b3340",
+        back="#4b5566", turn="#2b3340", shade="#000000",
         colors=("#cd3f46", "#2c70c9", "#f0be2a", "#2b8050"), on_colors=("#ffffff", "#ffffff", "#12151b", "#ffffff"),
         tints=("#4a2429", "#203a5f", "#4a3d14", "#1d422d"), words=("#ff9a98", "#8dbcfb", "#f4cc55", "#7fd6a0"),
         seats=("#aeb9ca", "#cdaef8", "#74d4da", "#f5ad67", "#f896ca", "#ccd267"), on_seats="#12151b",
@@ -95,7 +99,6 @@ class _Panel(NamedTuple):
     height: float
     content: str
     label: str
-    is_fitting: bool
 
 
 @cache
@@ -125,7 +128,7 @@ class Sheet:
         legal: the actions that can be chosen: the legal ones for the seat to move and for None, none for another seat.
         winners: the seats that won the game or share the win; none before its end, nor at that of an earlier round.
         theme: the colours.
-        is_large: whether the left column is drawn larger.
+        is_wide: whether there are two columns; is_large: whether the left one is drawn larger.
 
     Raises ``ValueError`` unless ``size``, the width in pixels, is an integer from 240 to 4096; for an unknown theme.
     """
@@ -133,7 +136,7 @@ class Sheet:
     def __init__(self, state: GameState, seat: int | None, size: int, theme: str) -> None:
         self._size = check_integer("size", size, MIN_WIDTH, MAX_WIDTH, " (the width in pixels)")
         self.theme = THEMES[check_choice("theme", theme, tuple(THEMES))]
-        self.is_large = self._size >= LARGE_FROM
+        self.is_wide, self.is_large = self._size >= WIDE_FROM, self._size >= LARGE_FROM
         self.state, self.seat = state, seat
         self.legal = state.legal_actions() if seat in (None, state.current_player) else []
         self.asks = seat not in (None, PUBLIC) and state.current_player >= 0
@@ -238,12 +241,13 @@ class Sheet:
         The viewer's row has the note "you", and that of the seat to move a background ``width`` units wide.
         """
         y, turn, you = top + height / 2, seat == self.state.current_player, seat == self.seat
+        radius, size, small = (14.5, 17, 13) if height >= TALL_ROW else (13, 15, 12)
         notes = ["you"] * you + notes
         drawn = svg.box(6, top + 2, width, height - 4, self.theme.turn, radius=8) if turn else ""
-        drawn += svg.keyed(f"seat-{seat}", self.token(seat, 26, y, 13, faded=faded))
+        drawn += svg.keyed(f"seat-{seat}", self.token(seat, 26, y, radius, faded=faded))
         fill = self.theme.soft if faded else ""
-        drawn += svg.text(46, y - (8 if notes else 0), f"player_{seat}", 15, fill, bold=turn or you)
-        drawn += svg.text(46, y + 11, " · ".join(notes), 12, self.theme.soft) if notes else ""
+        drawn += svg.text(46, y - (8 if notes else 0), f"player_{seat}", size, fill, bold=turn or you)
+        drawn += svg.text(46, y + 11, " · ".join(notes), small, self.theme.soft) if notes else ""
         return drawn, ", ".join([f"player_{seat}", *notes] + ["to move"] * turn)
 
     def backs(self, count: int, x: float, y: float, height: float) -> str:
@@ -255,9 +259,10 @@ class Sheet:
             for k in range(count)
         )
 
-    def waiting(self, y: float) -> str:
-        """Whom the viewer is waiting for."""
-        return svg.text(PADDING, y, f"Waiting for player_{self.state.current_player}.", fill=self.theme.soft)
+    def asked(self, does: str, do: str) -> str:
+        """What the seat to move ``does``; for itself, what to ``do``."""
+        mover = self.state.current_player
+        return do if mover == self.seat else f"player_{mover} {does}"
 
     def crown(self, x: float, y: float, radius: float = 10) -> str:
         """The mark of the winning card, centred."""
@@ -270,19 +275,17 @@ class Sheet:
 
     # Panels, and the whole picture.
 
-    def panel(
-        self, column: int | None, height: float, content: str, label: str = "", *, is_fitting: bool = False
-    ) -> None:
+    def panel(self, column: int | None, height: float, content: str, label: str = "") -> None:
         """Add a panel at the bottom of ``column``, 0 or 1, or of the shorter one for None.
 
         ``content`` has its origin in the panel's corner. The last panel of a column extends to the bottom of the
-        other column, unless it ``is_fitting``.
+        other column.
         """
         if column is None:
             heights = [sum(panel.height + GAP for panel in panels) for panels in self._columns]
             heights[0] *= self.larger
             column = heights.index(min(heights))
-        self._columns[column].append(_Panel(height, content, label, is_fitting))
+        self._columns[column].append(_Panel(height, content, label))
 
     def picture(self, note: str, line: str, describe: Callable[[int, int], str]) -> str:
         """The whole picture.
@@ -292,9 +295,8 @@ class Sheet:
             line: who is to move and what to do; at the end of a game the winners stand there instead.
             describe: a sentence without a full stop for the last action: called with its seat, and its id or HIDDEN.
         """
-        wide = self._size >= WIDE_FROM
         left, right = self._columns
-        columns = [panels for panels in (left, right) if panels] if wide else [left + right]
+        columns = [panels for panels in (left, right) if panels] if self.is_wide else [left + right]
         wide = len(columns) > 1  # a column alone fills the window as it is
         scales = [self.larger if panels is not columns[-1] else 1 for panels in columns]
         width = GAP + sum(scale * PANEL + GAP for scale in scales)
@@ -306,8 +308,7 @@ class Sheet:
         for scale, panels in zip(scales, columns, strict=True):
             y = float(HEADS[wide])
             for panel in panels:
-                extends = panel is panels[-1] and not panel.is_fitting
-                height = (bottom - GAP - y) / scale if extends else panel.height
+                height = (bottom - GAP - y) / scale if panel is panels[-1] else panel.height
                 ground = svg.box(0, 0, PANEL, height, self.theme.panel, radius=10, line=self.theme.line)
                 place = f"translate({number(x)} {number(y)})" + (f" scale({scale})" if scale > 1 else "")
                 placed.append(f'<g transform="{place}">{svg.group(ground + panel.content, panel.label)}</g>')

@@ -102,7 +102,7 @@ def test_a_paradox_is_told_with_every_card_and_why_no_colour_is_left() -> None:
     why = "a 1 has no colour left: red taken by player_1, blue taken by player_0, yellow taken by a neutral token"
     assert texts(state, lead, seat=0) == [
         "player_1 leads red 2",
-        "player_0 has no legal declaration left, and has to say paradox",
+        "player_0 has no legal declaration left and must declare a paradox",
         why,
     ]
     assert texts(state, lead, seat=1) == texts(state, lead) == ["player_1 leads red 2"]
@@ -110,10 +110,10 @@ def test_a_paradox_is_told_with_every_card_and_why_no_colour_is_left() -> None:
     for seat in (None, 0, 1):
         assert texts(state, move(state, "paradox"), seat) == [
             "player_0 causes a paradox, and the round ends",
-            why,
+            *[why] * (seat != 0),  # seat 0 has read it before
             "the paradox of player_0 ends the round",
             "player_0: 0 (0 tricks, caused the paradox) = 0",
-            "player_1: 1 trick + 2 (bid 1 hit, group of 2) = 3",
+            "player_1: 1 trick + 2 (hit the bid of 1, group of 2) = 3",
             "player_0 still held 1 1, and had put a 2 aside",
             "player_1 still held 2, and had put a 3 aside",
             "player_1 wins with 3 points",
@@ -192,8 +192,8 @@ def test_the_example_of_a_sum() -> None:
     play(state, "yellow 1, yellow 4", "blue 4, blue 2", "blue 5, blue 3", "green 4, red 1", "red 2")
     assert texts(state, move(state, "play red 5"))[2:] == [
         "the round ends as everybody has one card left",
-        "player_0: 1 trick + 4 (bid 1 hit, group of 4) = 5",
-        "player_1: 4 tricks (bid 0 missed) = 4",
+        "player_0: 1 trick + 4 (hit the bid of 1, group of 4) = 5",
+        "player_1: 4 tricks (missed the bid of 0) = 4",
         "player_0 still held 5, and had put a 5 aside",
         "player_1 still held 3, and had put a 3 aside",
         "player_0 wins with 5 points",

@@ -5,10 +5,11 @@ from xml.etree import ElementTree
 import numpy as np
 
 from catbox_env import GameState, make_game
-from catbox_env.games.cat_in_the_box.state import PLAY
+from catbox_env.core.checks import PUBLIC
+from catbox_env.games.cat_in_the_box.state import NONE, PLAY
 from catbox_env.pictures.sheet import THEMES
 from tests.cat_in_the_box.positions import play, start
-from tests.pictures.checks import SVG, labels, texts
+from tests.pictures.checks import SVG, labels, texts, words_of
 
 HANDS = [[1, 2, 3, 4, 5], [1, 2, 3, 4, 5], [1, 2, 3, 4, 5]]
 TRICK = ("discard 5", "discard 5", "discard 5", "bid 1", "bid 0", "bid 2", "blue 3", "green 2", "red 1")
@@ -80,6 +81,47 @@ def test_the_result_is_the_sum_of_tricks_and_bonus_and_names_the_paradox() -> No
     assert (culprit or ["no paradox"])[0] in found[0]
 
 
+def test_a_large_picture_shows_the_trick_that_ended_a_round_and_the_result_if_the_leader_caused_a_paradox() -> (
+    None
+):
+    rng, found = np.random.default_rng(0), set()
+    for seed in range(200):
+        state = make_game("cat_in_the_box_v0", num_players=3).new_initial_state(seed=seed)
+        while not state.is_terminal():
+            state.apply_action(int(rng.choice(state.legal_actions())))
+        is_empty = bool(state.record.led == NONE and state.history()[-1] == state.game.rules.paradox)
+        assert ("Result" in words_of(state.game.render_svg(state, 0, 1000))) == is_empty
+        found.add(is_empty)
+        if len(found) == 2:
+            return
+    raise AssertionError("no such ends")
+
+
+def test_whoever_is_to_move_reads_what_to_do_and_the_others_what_it_does() -> None:
+    state = table()
+    said = [("Put one card aside", "puts a card aside"), ("Bid: how many tricks will you win?", "bids")]
+    said += [("Lead a card", "leads"), ("Follow blue or give up its X-token", "plays a card")]
+    for actions, (do, does) in zip((TRICK[:0], TRICK[:3], TRICK[3:6], TRICK[6:7]), said, strict=True):
+        play(state, *actions)
+        mover = state.current_player
+        assert do in texts(state, mover)
+        for seat in (None, PUBLIC, (mover + 1) % 3):
+            assert f"player_{mover} {does}" in texts(state, seat)
+
+
+def test_rows_of_few_players_are_larger() -> None:
+    sizes = []
+    for players in (3, 5):
+        state = make_game("cat_in_the_box_v0", num_players=players).new_initial_state(seed=0)
+        names = [
+            float(text.attrib["font-size"])
+            for text in ElementTree.fromstring(state.game.render_svg(state, 0, 1000)).iter(f"{{{SVG}}}text")
+            if text.text in ("player_1", "\u2013")
+        ]
+        sizes.append(names[:2])
+    assert all(few > many for few, many in zip(*sizes, strict=True))
+
+
 def test_before_a_bid_nothing_stands_in_its_place() -> None:
     state = make_game("cat_in_the_box_v0", num_players=3).new_initial_state(seed=0)
     assert texts(state, 0).count("\u2013") == 3
@@ -88,12 +130,17 @@ def test_before_a_bid_nothing_stands_in_its_place() -> None:
     assert "\u2013" not in texts(state, 0)
 
 
-def test_x_tokens_and_groups_are_explained_to_whoever_points_at_them() -> None:
+def test_x_tokens_groups_and_the_lock_are_explained_to_whoever_points_at_them() -> None:
     state = make_game("cat_in_the_box_v0", num_players=3).new_initial_state(seed=0)
     titles = [
         one.text for one in ElementTree.fromstring(state.game.render_svg(state)).iter(f"{{{SVG}}}title")
     ]
-    assert [title.split()[0] for title in titles[1:] if title] == ["The", "The"]
+    locked, may, bonus = (title for title in titles[1:] if title)
+    assert locked.startswith("Red may not be led until somebody has played red")
+    assert may.startswith("The colours that a player may still declare")
+    assert bonus.endswith("but only for winning exactly the tricks bid.")
+    play(started := table(), *TRICK)
+    assert "Red may not be led" not in started.game.render_svg(started)
 
 
 def test_the_area_of_a_card_is_as_round_as_the_card() -> None:

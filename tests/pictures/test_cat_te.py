@@ -3,12 +3,13 @@
 from xml.etree import ElementTree
 
 import numpy as np
+import pytest
 
 from catbox_env import GameState, make_game
 from catbox_env.core.checks import PUBLIC
 from catbox_env.pictures.sheet import PANEL
 from tests.cat_te.positions import play, start
-from tests.pictures.checks import labels, texts
+from tests.pictures.checks import SVG, labels, texts
 
 HANDS = ["AS KS 2S 3C 4D 5H", "QS 9S 6C 7C 8D 9D", "JS 10S JC QC KC AC"]
 
@@ -50,25 +51,55 @@ def test_cards_to_play_and_to_fold_are_buttons_of_the_seat_to_move() -> None:
 def test_whoever_has_no_card_of_the_led_suit_is_told_so_and_nobody_else_is() -> None:
     state = play(start(HANDS), "4D, 8D")
     assert "play JS" in {state.game.action_to_string(action) for action in state.legal_actions()}
-    assert {"player_2 plays or folds", "No diamonds: your card cannot win."} <= set(texts(state, 2))
+    assert {"Play or fold any card", "No diamonds: your card cannot win."} <= set(texts(state, 2))
+    assert "player_2 plays or folds" in texts(state)
     assert "player_2 follows diamonds or folds" in texts(state, 0)
     assert not any("No diamonds" in text for text in texts(state, 0))
 
 
 def test_the_hand_says_that_a_trick_is_needed_until_one_is_won() -> None:
-    needed = "Win a trick by trick 4 or you are out."
-    state = play(start(HANDS), "KS, QS, fold JC")
-    assert needed not in texts(state, 0)
-    assert needed in texts(state, 1)
+    state = start(HANDS)
+    assert "Win one of the first four tricks or you're out." in texts(state, 0)
+    play(state, "KS, QS, fold JC")
+    for left in ("one of the next 3", "one of the next 2", "this one"):
+        needed = f"No trick yet: win {left} or you're out."
+        assert needed not in texts(state, 0)
+        assert needed in texts(state, 1)
+        play(
+            state,
+            *{"one of the next 3": ["AS, 9S, 10S"], "one of the next 2": ["2S, fold 6C, fold QC"]}.get(
+                left, []
+            ),
+        )
 
 
 def test_a_large_picture_has_the_tricks_beside_the_hand_and_at_the_end_beside_all_hands() -> None:
     state = play(start(HANDS), "KS, QS")
-    assert _columns(state, 2) == {"tricks": 0, "hand": 1}
+    assert _columns(state, 2) == {"tricks": 0, "hand": 1, "scores": 1}
     rng = np.random.default_rng(0)
     while not state.is_terminal():
         state.apply_action(int(rng.choice(state.legal_actions())))
-    assert _columns(state, None) == {"tricks": 0, "hands": 1}
+    assert _columns(state, None) == {"tricks": 0, "scores": 1, "hands": 1}
+
+
+@pytest.mark.parametrize("players", range(2, 7))
+def test_a_large_picture_is_as_high_as_a_window_for_every_number_of_players(players: int) -> None:
+    state = make_game("cat_te_v0", num_players=players).new_initial_state(seed=0)
+    root = ElementTree.fromstring(state.game.render_svg(state, 0, 1000))
+    assert 650 <= int(root.attrib["height"]) <= 720
+    places = [place for place in root.iter(f"{{{SVG}}}rect") if "stroke-dasharray" in place.attrib]
+    assert {float(place.attrib["width"]) + 1 for place in places} == {43 if players <= 4 else 32}
+
+
+def test_the_end_says_how_the_round_was_won() -> None:
+    state = play(start(HANDS), "KS, QS, fold JC", "AS, 9S, fold QC", "2S, fold 6C, 10S")
+    while not state.is_terminal():
+        state.apply_action(state.legal_actions()[0])
+    winner = state.returns().index(max(state.returns()))
+    (trick,) = [text for text in texts(state, 1) if text.startswith(f"player_{winner} won trick 6: ")]
+    assert f"{trick.rpartition(' ')[2]} wins" in str(labels(state, 1))
+    swept = play(start(["AS KS QS JS 2C 3D", "4S 5S 6S 7S 9C 3C"]), "AS, 4S", "KS, 5S", "QS, 6S", "JS, 7S")
+    assert "player_0 won all four tricks" in texts(swept, 1)
 
 
 def _columns(state: GameState, seat: int | None) -> dict[str, int]:
@@ -111,5 +142,6 @@ def test_a_shown_hand_wins_and_the_winner_is_named() -> None:
     state = start(["AS KS QS JS 10S 9S", "4S 5H 6S AD 9C 3C"])
     assert "show" in labels(state, 0)
     play(state, "show")
-    assert {"player_0 wins", "player_0 showed an instant win."} <= set(texts(state, 1))
+    told = {"player_0 wins", "player_0 showed an instant win.", "player_0 showed an instant win"}
+    assert told <= set(texts(state, 1))
     assert "antes won: player_0 1, player_1 -1" in labels(state, 1)

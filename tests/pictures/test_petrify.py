@@ -6,11 +6,11 @@ import numpy as np
 import pytest
 
 from catbox_env import GameState, make_game
+from catbox_env.core.checks import PUBLIC
 from catbox_env.games.petrify.show import View
-from catbox_env.pictures.petrify import LEGEND_ROW
-from catbox_env.pictures.sheet import THEMES, TITLE
+from catbox_env.pictures.sheet import GAP, LARGER, THEMES
 from tests.petrify.positions import play, start
-from tests.pictures.checks import labels, texts
+from tests.pictures.checks import SVG, labels, texts
 
 
 def test_each_cell_says_its_tile_and_the_pawn_on_it() -> None:
@@ -33,8 +33,9 @@ def test_where_the_seat_to_move_may_go_are_buttons_for_it_alone() -> None:
 def test_the_players_say_where_they_stand_how_far_they_walk_and_who_is_petrified() -> None:
     state = start(["1 1 1", "1 4 *", "1 1 1"], [(0, 0), (1, 2)])
     seen = labels(state, 1)
-    assert "player_0, to move: on a1: 1 step" in seen
-    assert "player_1, you: on c2: 1\u20134 steps" in seen
+    assert "player_0, to move: on a1: 1 step, 2 tiles in reach" in seen
+    assert "player_1, you: on c2: 1\u20134 steps, 7 tiles in reach" in seen
+    assert "free tiles: 7" in texts(state, 1)
     while not state.is_terminal():
         state.apply_action(state.legal_actions()[0])
     loser = state.returns().index(-1.0)
@@ -61,11 +62,21 @@ def test_a_pawn_has_no_number_that_could_be_taken_for_that_of_a_tile() -> None:
     assert all("<text" not in _pawn(state, seat) for seat in range(2))
 
 
-def test_the_panel_of_the_tiles_is_as_high_as_what_it_holds() -> None:
+@pytest.mark.parametrize("players", [2, 3, 4])
+def test_the_rows_beside_a_large_board_fill_its_height(players: int) -> None:
+    state = make_game("petrify_v0", num_players=players).new_initial_state(seed=0)
+    root = ElementTree.fromstring(state.game.render_svg(state, 0, 1000))
+    board, seats, tiles = (float(panel[0][0].attrib["height"]) for panel in root[-3:])
+    assert seats + GAP + tiles == pytest.approx(LARGER * board, abs=2)
+    last_tile = max(float(text.attrib["y"]) for text in root[-1].iter(f"{{{SVG}}}text"))
+    assert tiles - last_tile < 100
+
+
+def test_whoever_is_to_move_reads_what_to_do_and_the_others_what_it_does() -> None:
     state = start(["1 1 1", "1 1 1", "1 1 1"], [(0, 0), (2, 2)])
-    legend = ElementTree.fromstring(state.game.render_svg(state, 0, 1000))[-1]
-    height = float(legend[0][0].attrib["height"])  # within its border
-    assert height == TITLE + 2 * LEGEND_ROW + 6 - 1
+    assert "Walk 1 step" in texts(state, 0)
+    for seat in (None, PUBLIC, 1):
+        assert "player_0 walks 1 step" in texts(state, seat)
 
 
 def _pawn(state: GameState, seat: int) -> str:
@@ -106,7 +117,7 @@ def test_every_legal_walk_has_a_way(move_rule: str) -> None:
         while not state.is_terminal():
             view = View(game.rules, state.record)
             if not view.teleporting:
-                walks = view.walks()
+                walks = view.walks(view.mover)
                 assert sorted(walks) == state.legal_actions()
                 for end, way in walks.items():
                     assert (way[0], way[-1]) == (view.positions[view.mover], end)

@@ -192,7 +192,7 @@ def test_who_has_no_name_is_you(new_page: NewPage) -> None:
     page.locator(".lobby .rules > summary").click()
     page.get_by_label("Seed").fill("7")  # the player must cause a paradox
     open_table(page, "Cat in the Box", 3)
-    expect(page.locator(".picture svg")).to_contain_text("You put a card aside")
+    expect(page.locator(".picture svg")).to_contain_text("Put one card aside")
     texts: list[str] = []
     while not is_over(page):
         texts.append(page.locator(".picture svg").text_content() or "")

@@ -7,7 +7,7 @@
 | ``x_token_lost`` | a follower did not follow the led colour and lost its X-token |
 | ``trick_won`` | a trick is complete: its winner, and why |
 | ``paradox_due``, ``paradox_card`` | only for the seat to move: it has no declaration left; why, for each card |
-| ``paradox``, ``paradox_card`` | a seat had no declaration left, and the round ends; why, for each card |
+| ``paradox``, ``paradox_card`` | a seat had no declaration left, and the round ends; to others, why, for each card |
 | ``round_end``, ``score``, ``hand`` | why the round ended; the points of each seat as a sum; its cards, revealed |
 | ``round_begin``, ``game_end`` | the next round; who has won |
 """
@@ -145,7 +145,7 @@ def describe_rules(game: Game) -> list[str]:
         )
     if rules.bids:
         bids = ", ".join(map(str, rules.bids))
-        paragraphs.append(f"Bid: then everybody says how many tricks it will win: {bids}.")
+        paragraphs.append(f"Bid: then everybody says how many tricks they will win: {bids}.")
     paragraphs += [
         "Playing a card: its cell on the research board, of that colour and rank, has to be empty, and you need your "
         "X-token of the colour. Your token goes on the cell. You need not follow the led colour, but whoever does "
@@ -156,9 +156,9 @@ def describe_rules(game: Game) -> list[str]:
         "point for each trick that it won.",
         f"Otherwise the round ends after {counted(tricks, 'trick')}, when everybody has one card left.",
     ]
-    condition = "won exactly its bid" if rules.bids else f"won at most {rules.bonus_max_tricks}"
+    condition = "won exactly their bid" if rules.bids else f"won at most {rules.bonus_max_tricks}"
     paragraphs.append(
-        f"Points: 1 for each trick. Whoever {condition}, and caused no paradox, adds the size of its largest group "
+        f"Points: 1 for each trick. Whoever {condition}, and caused no paradox, adds the size of their largest group "
         "of own tokens that touch, side by side or one above the other."
     )
     if rules.num_rounds == 1:
@@ -256,6 +256,8 @@ def events(before: GameState, action: int, after: GameState, seat: int | None) -
     mover = old.mover
     if action == rules.paradox:
         found = _paradox(old, mover, "paradox", "causes a paradox, and the round ends")
+        if seat == mover:  # it was told why when the paradox was due
+            del found[1:]
     elif action >= rules.first_play:
         color, rank = divmod(action - rules.first_play, rules.num_ranks)
         found = _play(old, color, rank)
@@ -271,7 +273,9 @@ def events(before: GameState, action: int, after: GameState, seat: int | None) -
     if after.round_ended:
         found += _round_end(new, old.round, after)
     elif after.current_player == seat and after.legal_actions() == [rules.paradox]:
-        found += _paradox(new, seat, "paradox_due", "has no legal declaration left, and has to say paradox")
+        found += _paradox(
+            new, seat, "paradox_due", "has no legal declaration left and must declare a paradox"
+        )
     return found
 
 
@@ -359,7 +363,7 @@ def _round_end(view: View, number: int, after: GameState) -> list[Event]:
 
 
 def _sum(rules: Rules, info: dict[str, int]) -> tuple[str, dict[str, Any]]:
-    """The points of a seat as a sum, in words and as data: ``"3 tricks + 3 (bid 3 hit, group of 3) = 6"``."""
+    """The points of a seat as a sum, in words and as data: ``"3 tricks + 3 (hit the bid of 3, group of 3) = 6"``."""
     won, score, bonus = info["tricks_won"], info["score"], info["bonus"]
     bid = info["bid"] if rules.bids else None
     data = {"tricks": won, "bid": bid, "bonus": bonus, "paradox": bool(info["paradox"]), "score": score}
@@ -370,7 +374,7 @@ def _sum(rules: Rules, info: dict[str, int]) -> tuple[str, dict[str, Any]]:
     if bid is None:
         condition = f"{'at most' if hit else 'more than'} {counted(rules.bonus_max_tricks, 'trick')}"
     else:
-        condition = f"bid {bid} {'hit' if hit else 'missed'}"
+        condition = f"{'hit' if hit else 'missed'} the bid of {bid}"
     group = f", group of {bonus}" if bonus else ", no token on the board"
     words = f"{tricks} + {bonus} ({condition}{group})" if hit else f"{tricks} ({condition})"
     return f"{words} = {score}", {**data, "hit": bool(hit)}

@@ -62,14 +62,14 @@ class View:
         """The tile on which the pawn of ``seat`` stands."""
         return self.tiles[self.positions[seat]]
 
-    def walks(self) -> dict[int, list[int]]:
-        """For each cell where a walk of the seat to move can end, the cells of a shortest one: end -> [start, .., end].
+    def walks(self, seat: int) -> dict[int, list[int]]:
+        """For each cell where a walk of ``seat`` could end now, the cells of a shortest one: end -> [start, .., end].
 
         Without energy, as in a teleport, there are none.
         """
-        fewest, most = self.rules.steps(self.tile_under(self.mover))
+        fewest, most = self.rules.steps(self.tile_under(seat))
         found: dict[int, list[int]] = {}
-        paths = [[self.positions[self.mover]]]
+        paths = [[self.positions[seat]]]
         for steps in range(1, most + 1):
             paths = [
                 [*path, cell]
@@ -260,7 +260,7 @@ def events(before: GameState, action: int, after: GameState, seat: int | None) -
     changes = enumerate(zip(was.places, now.places, strict=True))
     out = [(place, seat) for seat, (earlier, place) in changes if earlier == NONE and place > 0]
     for place, loser in sorted(out, reverse=True):
-        text = f"player_{loser} cannot move and turns to stone: {_of_all(rules, place)}"
+        text = f"player_{loser} cannot move and turns to stone in {ordinal(place)} place"
         found.append(Event("petrified", loser, text, {"place": place + 1}))
     return found + (_game_end(now, after.game) if after.is_terminal() else [])
 
@@ -272,12 +272,12 @@ def _move(was: View, action: int, now: View) -> list[Event]:
     special = {"*": "a wildcard", "0": "a zero", "T": "a teleport"}
     onto = special.get(tile[0], f"a {tile_in_words(was.rules, tile)}")
     if was.teleporting:
-        text = f"player_{mover} comes out of the teleport on {start} at {end}, {onto}"
+        text = f"player_{mover} comes out of the teleport on {start} at {end} ({onto})"
         return [Event("teleport_exit", mover, text, data)]
     own = was.tile_under(mover)
     fewest, most = was.rules.steps(own)
     steps = f" {steps_of(was.rules, own)}" if fewest == most else ""
-    text = f"player_{mover} walks{steps} from {start} to {end}, {onto}. {start} closes"
+    text = f"player_{mover} walks{steps} from {start} to {end} ({onto}). Tile {start} closes"
     found = [Event("move", mover, text, data)]
     if tile[0] == "T":
         color = color_of_tile(tile)
@@ -307,5 +307,5 @@ def _game_end(now: View, game: Game) -> list[Event]:
         text = f"player_{seat}: {_of_all(now.rules, place)} = {f'{paid:+.3g}' if paid else '0'}"
         found.append(Event("score", seat, text, {"place": place + 1, "score": paid}))
     winner = now.places.index(0)
-    text = f"player_{winner} is the last who can move, and wins"
+    text = f"player_{winner} is the last one able to move and wins"
     return [*found, Event("game_end", winner, text, {"winners": [winner]})]

@@ -31,7 +31,7 @@ DEALS = {
 }
 #: The cards that a page offers for one, in rows, by game.
 DEAL_CARDS = {
-    "cat_in_the_box_v0": ["1 2 3 4 5 6 7 8 9".split()],
+    "cat_in_the_box_v0": [["1", "2", "3", "4", "5", "6", "7", "8", "9"]],
     "cat_te_v0": [[rank + suit[0].upper() for rank in RANKS] for suit in SUITS],
 }
 #: The default reward: agents are compared by it.

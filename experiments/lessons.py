@@ -33,6 +33,8 @@ from catbox_env import Game, make_game
 from experiments.searched_positions import chunks
 
 SEARCHED = Path(__file__).parent / "results" / "searched"
+#: The agents that played the searched positions and their searches.
+AGENTS = Path(__file__).parent / "previous_edition"
 #: The share of the chunks that is held out, the last ones.
 HELD_OUT = 0.15
 EPOCHS, MINIBATCH, LEARNING_RATE = 20, 512, 1e-3
@@ -77,8 +79,9 @@ class Lesson:
             np.ascontiguousarray(self.searched[name][rows.numpy()])
             for name in ("observation", "mask", "history")
         )
+        agent = str(AGENTS / f"cat_in_the_box-{self.game.num_players}p.safetensors")
         again = RolloutSearch(
-            self.game, "zoo", 64, schedule=flat_schedule, beta=BETA, proposals=PROPOSALS, effective=EFFECTIVE
+            self.game, agent, 64, schedule=flat_schedule, beta=BETA, proposals=PROPOSALS, effective=EFFECTIVE
         )
         values = torch.from_numpy(again.search(observations, masks, 1, histories).values)
         gain = (

@@ -11,8 +11,8 @@ SEED = 3
 #: For each game, by the kind of an event, what a newcomer should know; "begin": before the first.
 LINES = {
     "cat_in_the_box_v0": {
-        "begin": "First everybody puts a card aside, then bids how many tricks to win. A card has a number, but no "
-        "colour yet.",
+        "begin": "Set one card aside, then bid how many tricks you will win: exactly your bid earns a bonus. A card "
+        "has a number, but no colour yet.",
         "discard": "That card is out of the round, and nobody else sees it.",
         "bid": "Win exactly as many tricks as you bid, and your largest connected group of tokens counts as a bonus.",
         "play": "To play a card is to declare its colour: its cell on the board must be free, and gets your token.",

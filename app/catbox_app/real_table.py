@@ -30,6 +30,8 @@ def seen_deal(game: Game, seat: int, text: str) -> Any:
     draws: Any = game.draws
     if hasattr(draws, "make_deal"):  # a card game
         own, shown = [*map(_cards, lines[:2]), [], []][:2]
+        if len(own) != (size := draws.sizes[0]):
+            raise ValueError(f"enter your {size} cards: these are {len(own)}")
         hands: Any = [own if other == seat else None for other in range(game.num_players)]
         return draws.make_deal(hands, shown, None)
     tiles = [[word.partition("@")[0] for word in line.split()] for line in lines]
@@ -51,7 +53,9 @@ class RealTable:
 
     ``deal``: what ``seat`` sees of the first deal, as `seen_deal` returns it or as `Game.state_as_seen` takes it.
 
-    Attributes: ``states``: worlds that agree with what ``seat`` saw at the beginning and after each action.
+    Attributes:
+        states: worlds that agree with what ``seat`` saw at the beginning and after each action.
+        opening: what ``seat`` sees before the first line: nobody enters what can only be face down.
     """
 
     def __init__(self, game: Game, seat: int, deal: Any) -> None:
@@ -62,6 +66,8 @@ class RealTable:
         self._tells_winner = hasattr(deal, "dealer")  # Cat Te, whose last cards are revealed, but not entered
         self._ending: int | None = None  # the action that ends a round, until the next deal is known
         self._winner: int | None = None
+        self._before: list[tuple[int, int | None, int | None]] = []  # what `undo` restores, for each line
+        self.opening = self._face_down()
 
     @property
     def state(self) -> GameState:
@@ -89,12 +95,25 @@ class RealTable:
 
         Raises ``ValueError`` for what cannot be, and changes nothing.
         """
+        before = len(self.states), self._ending, self._winner
         if self._ending is not None:
             self._answer(text)
-            return []
-        if self.state.is_terminal():
+            told: Sequence[Event] = []
+        elif self.state.is_terminal():
             raise ValueError("the game is over")
-        action = self._action_of(text)
+        else:
+            told = self._take(self._action_of(text))
+        self._before.append(before)
+        return [*told, *self._face_down()]
+
+    def _face_down(self) -> list[Event]:
+        """Take the actions of others that can only be face down."""
+        told: list[Event] = []
+        while not self.question and not self.state.is_terminal() and self.possible() == [HIDDEN]:
+            told += self._take(HIDDEN)
+        return told
+
+    def _take(self, action: int) -> Sequence[Event]:
         step = apply_as_seen(self.state, self.seat, action, self.random)
         ends = step.after.round_ended
         if ends and not step.after.is_terminal():
@@ -119,13 +138,11 @@ class RealTable:
         self._ending = self._winner = None
 
     def undo(self) -> None:
-        """Take back the last action. Raises ``ValueError`` at the beginning."""
-        if self._ending is not None:
-            self._ending = self._winner = None
-        elif len(self.states) == 1:
+        """Take back the last line. Raises ``ValueError`` at the beginning."""
+        if not self._before:
             raise ValueError("nothing has happened yet")
-        else:
-            self.states.pop()
+        length, self._ending, self._winner = self._before.pop()
+        del self.states[length:]
 
     def possible(self) -> list[int]:
         """What the seat to move may do, as far as ``seat`` knows; `HIDDEN`: something that ``seat`` does not see."""

@@ -14,8 +14,6 @@ from catbox_env import GameState
 
 #: The most decisions that are named as costly.
 COSTLIEST = 3
-#: Verbs of actions whose gerund is not the verb and "ing".
-GERUNDS = {"bid": "bidding", "move": "moving", "paradox": "a paradox"}
 
 
 @dataclass(frozen=True)
@@ -86,13 +84,6 @@ def review(
             found.append(decision)
             progress(len(found), len(reviewing.numbers))
     return found
-
-
-def in_words(action: str) -> str:
-    """An action as the subject of a sentence: "Playing green 5" for "play green 5"."""
-    verb, space, rest = action.partition(" ")
-    words = GERUNDS.get(verb, f"{verb}ing") + space + rest
-    return words[0].upper() + words[1:]
 
 
 def summary(decisions: Collection[Reviewed]) -> str:

@@ -23,12 +23,6 @@ ABOUT = {
     "cat_te_v0": "Six tricks, no trump: follow suit or fold, because only the last trick pays.",
     "petrify_v0": "Walk over tiles that close behind you; if you cannot move, you turn to stone.",
 }
-#: How to type what one sees of a deal (`catbox_app.real_table.seen_deal`), by game.
-DEALS = {
-    "cat_in_the_box_v0": "Your cards, such as 1 3 3 4; in a second line those turned up.",
-    "cat_te_v0": "Your cards, such as 4H KS; in a second line one that is turned up.",
-    "petrify_v0": "The rows of the board, such as 2.3@0 W *, where player 0 stands on the first tile.",
-}
 #: The cards that a page offers for one, in rows, by game.
 DEAL_CARDS = {
     "cat_in_the_box_v0": [["1", "2", "3", "4", "5", "6", "7", "8", "9"]],
@@ -80,6 +74,16 @@ def rule_fields(game_id: str) -> dict[str, RuleField]:
             help=told[:1].upper() + told[1:],
         )
     return found
+
+
+def deal_in_words(game: Game) -> str:
+    """How to type what one sees of a deal (`catbox_app.real_table.seen_deal`)."""
+    draws: Any = game.draws
+    if not hasattr(draws, "make_deal"):
+        return "The rows of the board, such as 2.3@0 W *, where player 0 stands on the first tile."
+    deal: Any = game.deal_of(game.new_initial_state(seed=0))
+    hand = " ".join(map(draws.card_to_string, deal["hands"][0]))
+    return f"All your cards, such as {hand}; in a second line those turned up, if any."
 
 
 def player_counts(game_id: str) -> list[int]:
@@ -171,3 +175,14 @@ def fits(wanted: str, name: str) -> bool:
         return word == part if part.isdigit() else word.startswith(part)
 
     return bool(given) and all(any(begins(word, part) for word in words) for part in given)
+
+
+def place_in_words(seat: int, places: Sequence[int]) -> str:
+    """How ``seat`` finished, in words."""
+    place, shared = places[seat], places.count(places[seat]) > 1
+    if place == 1:
+        return "You share the win" if shared else "You win"
+    if all(other in (1, place) for other in places):
+        return "You lose"
+    ordinal = {2: "2nd", 3: "3rd"}.get(place, f"{place}th")
+    return f"You share {ordinal} place" if shared else f"You finish {ordinal}"

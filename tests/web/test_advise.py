@@ -22,7 +22,7 @@ def begin(page: Page, title: str, players: int, deal: str, seat: int = 0, clicke
 
 
 def send_deal(page: Page, deal: str, clicked: str = "") -> None:
-    page.get_by_text("Advise me: a game on a real table").click()
+    page.get_by_text("Get advice on a real-life game").click()
     page.get_by_label("What you see of the deal").fill(deal)
     for card in clicked.split():
         page.get_by_role("group", name="Add a card").get_by_role("button", name=card, exact=True).click()
@@ -102,7 +102,7 @@ def test_what_no_game_allows_is_answered_with_the_rule_and_nothing_is_lost(new_p
     wait_for(page, 8)
     expect(notice).to_be_hidden()
     page.go_back()
-    page.get_by_text("Advise me: a game on a real table").wait_for()
+    page.get_by_text("Get advice on a real-life game").wait_for()
 
 
 def test_a_deal_that_is_none_is_answered_in_the_lobby(new_page: NewPage) -> None:

@@ -16,7 +16,7 @@ from catbox_app.guide import SEED as GUIDED
 from catbox_app.guide import Guide
 from catbox_app.options import AGENTS, GameOptions, SaveGame, Seed, agents_argument, choose_game, fill
 from catbox_app.output import check_writable
-from catbox_app.rules import command_line, parse_action
+from catbox_app.rules import command_line, parse_action, place_in_words
 from catbox_app.terminal import Display, saving
 from catbox_env import Game
 from catbox_env.core.checks import check_seat
@@ -103,7 +103,7 @@ def play(
     except (EOFError, KeyboardInterrupt):
         console.print("\nYou left the game. Bye!")
         return
-    console.print(Text(f"\n{place_in_words(seat, match.places)}", style="bold"))
+    console.print(Text(f"\n{place_in_words(seat, match.places)}.", style="bold"))
     console.print(same_deal, soft_wrap=True)
 
 
@@ -160,14 +160,3 @@ def in_a_line(game: Game, actions: Sequence[int]) -> str:
         *words, last = game.action_to_string(action).split(" ")
         groups.setdefault(" ".join(words), []).append(last)
     return ", ".join(" ".join([words, *lasts]).strip() for words, lasts in groups.items())
-
-
-def place_in_words(seat: int, places: Sequence[int]) -> str:
-    """How ``seat`` finished, in words."""
-    place, shared = places[seat], places.count(places[seat]) > 1
-    if place == 1:
-        return "You share the win." if shared else "You win."
-    if all(other in (1, place) for other in places):
-        return "You lose."
-    ordinal = {2: "2nd", 3: "3rd"}.get(place, f"{place}th")
-    return f"You share {ordinal} place." if shared else f"You finish {ordinal}."

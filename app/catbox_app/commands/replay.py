@@ -23,7 +23,7 @@ from catbox_app.commands.web import NEEDED
 from catbox_app.estimates import WORLDS
 from catbox_app.options import complete_words
 from catbox_app.output import check_writable, games_progress, require
-from catbox_app.review import Reviewed, costliest, in_words, summary
+from catbox_app.review import Reviewed, costliest, summary
 from catbox_app.review import review as reviewed
 from catbox_app.terminal import Display, has_keys, read_key, single_keys
 from catbox_app.web.recording import RecordedGame
@@ -249,13 +249,9 @@ def _show_review(record: GameRecord, decisions: list[Reviewed], as_json: bool, c
     console.print(Text(told, style="dim"))
     console.print(Text(summary(decisions)))
     for decision in costliest(decisions):
-        who = f"player_{decision.seat}: " if several else ""
-        console.print(
-            Text(
-                f"Move {decision.number + 1}: {who}{in_words(name(decision.action))} cost {decision.cost:.2f} ± "
-                f"{decision.interval:.2f}; {name(decision.best)} was better."
-            )
-        )
+        who = f"player_{decision.seat}, " if several else ""
+        cost = f"cost {decision.cost:.2f} ± {decision.interval:.2f}; {name(decision.best)} was better."
+        console.print(Text(f"Move {decision.number + 1}: {who}{name(decision.action)} {cost}"))
 
 
 def _show_in_browser(

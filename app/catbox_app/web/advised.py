@@ -15,11 +15,12 @@ from catbox_env.core.kernels import HIDDEN
 LONGEST_DEAL, LONGEST_LINE = 2000, 100
 #: Seconds that all lines together may take: rare actions need many sampled worlds.
 LONGEST_WAIT = 30.0
-UNSEEN = {"action": HIDDEN, "text": "I don't see it"}
+UNSEEN = {"action": HIDDEN, "text": "Face down"}
 
 
 class Advised:
-    """The game of a message ``advise``. Attributes: ``table``; ``reports``: the message about each line.
+    """The game of a message ``advise``. Attributes: ``table``; ``reports``: the messages about the beginning and
+    each line.
 
     Raises ``ValueError`` for what is no game, and `Refused` for a deal or a line that the rules forbid.
     """
@@ -33,9 +34,10 @@ class Advised:
             raise ValueError(f"lines={brief(lines)}: expected a list of at most {most} texts")
         texts = [text_of({"line": line}, "line", LONGEST_LINE, shortest=0).strip() for line in lines]
         until = time.monotonic() + LONGEST_WAIT
-        self._names, self.reports = ["person"] * game.num_players, []
+        self._names = ["person"] * game.num_players
         try:
             self.table = table = RealTable(game, self.seat, seen_deal(game, self.seat, deal))
+            self.reports = [events(0, table.opening, self._names)]
             for number, text in enumerate(texts, 1):
                 if time.monotonic() > until:
                     raise ValueError(
@@ -51,11 +53,11 @@ class Advised:
 
     def joined(self) -> Message:
         """The first message about the game."""
-        return {**joined(self.table.game, "advise", self._names, self.seat, None, None), "can_undo": True}
+        return {**joined(self.table.game, "advise", self._names, self.seat, None), "can_undo": True}
 
     def show(self, viewer: Viewer) -> None:
         """Send the position, and ask the coach about one's own decision."""
-        table, number = self.table, len(self.reports)
+        table, number = self.table, len(self.reports) - 1
         message = position(table.shown, number, self.seat, viewer.theme, viewer.size)
         message |= {"legal": self._legal, "waits_for": self._waits, "question": table.question}
         viewer.send({**message, "can_undo": number > 0, "rounds": []})

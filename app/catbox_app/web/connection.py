@@ -241,7 +241,7 @@ class Connection:
                 self._leave()
                 self._send(advised.joined())
             self._advised = advised
-            for report in advised.reports[number or 0 :]:
+            for report in advised.reports[0 if number is None else number + 1 :]:
                 self._send(report)
             advised.show(self._viewer)
 

@@ -8,7 +8,7 @@ from typing import Any
 
 from catbox_agents.files import parse_json
 from catbox_agents.match import with_names
-from catbox_app.review import Reviewed, in_words
+from catbox_app.review import Reviewed
 from catbox_env import Event, Game, GameState
 from catbox_env.core.checks import brief, check_choice, check_integer, check_number
 from catbox_env.core.show import game_title
@@ -74,9 +74,7 @@ def number_of(message: Message, name: str, low: float, high: float) -> float:
     return check_number(name, message.get(name), f"a number from {low:g} to {high:g}", low, high)
 
 
-def joined(
-    game: Game, mode: str, names: Sequence[str], seat: int | None, seed: int | None, command: str | None
-) -> Message:
+def joined(game: Game, mode: str, names: Sequence[str], seat: int | None, seed: int | None) -> Message:
     """The first message about a game that a page shows."""
     return {
         "type": "joined",
@@ -87,7 +85,6 @@ def joined(
         "names": list(names),
         "seat": seat,
         "seed": None if seed is None else told_seed(seed),
-        "command": command,
     }
 
 
@@ -146,9 +143,8 @@ def reviewed(game: Game, decision: Reviewed, done: int, total: int) -> Message:
         "total": total,
         "number": decision.number,
         "seat": decision.seat,
-        "taken": game.action_to_string(decision.action),
-        "told": in_words(game.action_to_string(decision.action)),
-        "better": game.action_to_string(decision.best) if decision.is_mistake else None,
+        "taken": named(game, decision.action),
+        "better": named(game, decision.best) if decision.is_mistake else None,
         "lead": decision.lead,
         "cost": decision.cost,
         "interval": decision.interval,

@@ -88,7 +88,7 @@ class Recording(RecordedGame):
         """The first message to a page that starts after ``number`` actions in the view of ``seat``; None: all hands
         open."""
         return {
-            **joined(self.record.game, "replay", self._names, None, None, None),
+            **joined(self.record.game, "replay", self._names, None, None),
             "length": self.last,
             "games": self._games,
             "game_number": self._game_number,

@@ -10,7 +10,7 @@ from typing import Any
 from catbox_agents.arena.records import record_lines
 from catbox_agents.match import Decision, Match
 from catbox_app.guide import Guide
-from catbox_app.rules import command_line
+from catbox_app.rules import place_in_words
 from catbox_app.web.coach import Job, Viewer
 from catbox_app.web.messages import Failed, Message, Refused, events, failed, joined, position, told_seed
 from catbox_env import Game
@@ -292,6 +292,7 @@ class Table:
         message = position(match.state, len(match.actions), seen_by, viewer.theme, viewer.size)
         message["rounds"] = match.rounds
         message["places"] = match.places if match.is_over else None
+        message["place"] = place_in_words(seat, match.places) if match.is_over and seat is not None else None
         if match.is_over:
             message["waits_for"] = "over"
         elif match.waits_for_person:
@@ -353,9 +354,7 @@ class Table:
         alone = seat if self.is_for_one else None
         # The seed reveals all cards: several people, and those who watch, learn it when the game is over.
         seed = self.match.seed if alone is not None or self.match.is_over else None
-        others = [spec for spec in self.specs if spec != PERSON]
-        command = None if alone is None else command_line("play", others, self.game, self.match.seed, alone)
-        told = joined(self.game, "play", self.match.names, seat, seed, command)
+        told = joined(self.game, "play", self.match.names, seat, seed)
         guide = Guide(self.game.id).begin if self.is_guided else ""
         viewer.send({**told, "can_undo": alone is not None, "guide": guide})
         viewer.send(self.people())  # before the events, which name them

@@ -3,20 +3,16 @@
 import {element} from "./dom.js";
 
 /**
- * The list; calls `act(action)` with the chosen action. It is folded until the user, or `unfold()`, opens it. If `act` is
- * null, nothing can be chosen: the list of a recorded game.
+ * The list; calls `act(action)` with the chosen action. It is folded until the user opens it, unless it is `open`. If
+ * `act` is null, nothing can be chosen: the list of a recorded game.
  * `show(legal, taken)` marks `taken`, if given.
  */
-export function createActions(act) {
+export function createActions(act, open = false) {
   const role = act === null ? "list" : "group";
   const list = element("div", {class: "choices", role, "aria-label": "Legal actions", hidden: true});
-  const fold = element("details", {class: "fold"}, element("summary", {}, "All legal actions"), list);
+  const fold = element("details", {class: "fold", open}, element("summary", {}, "All legal actions"), list);
 
-  return {node: act === null ? list : fold, show, showValues, focus, unfold};
-
-  function unfold() {
-    fold.open = true;
-  }
+  return {node: fold, show, showValues, focus};
 
   // Focuses the first button; returns whether there is one to be seen.
   function focus() {
@@ -41,21 +37,14 @@ export function createActions(act) {
     return had && legal.length === 0; // whether the focused element is gone
   }
 
-  // `values`: a map from actions to {share, words}: the length of the bar from 0 to 1, and the value in words.
+  // `values`: a map from actions to {share, words}: the length of a bar from 0 to 1, and the value in words.
   function showValues(values, best) {
-    list.classList.toggle("coached", values.size > 0);
+    const verdict = best.length === 1 ? ", best" : ", \u2248\u00a0best";
     for (const button of list.children) {
-      for (const part of button.querySelectorAll(".value, .axis")) part.remove();
       const action = Number(button.dataset.choice);
-      const value = values.get(action);
+      button.querySelector(".value")?.remove();
       button.classList.toggle("best", best.includes(action));
-      if (value === undefined) continue;
-      const bar = element("span", {class: "filled"});
-      bar.style.width = `${100 * value.share}%`;
-      button.append(
-        element("span", {class: "value"}, best.includes(action) ? `${value.words}, ${best.length === 1 ? "best" : "as good as the best"}` : value.words),
-        element("span", {class: "axis", "aria-hidden": "true"}, bar),
-      );
+      if (values.has(action)) button.append(element("span", {class: "value"}, values.get(action).words, best.includes(action) ? verdict : ""));
     }
   }
 }

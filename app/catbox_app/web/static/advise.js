@@ -1,6 +1,6 @@
 // Advice in a game on a real table: the record that this browser keeps of it.
 
-import {capital, element, newId, pushButton} from "./dom.js";
+import {capital, element, newId} from "./dom.js";
 import {keepSetting, setting} from "./settings.js";
 
 const ADVISED = "advised";
@@ -14,8 +14,7 @@ export function createAdviser(send) {
   let sent = []; // the lines of the last message; refused ones are forgotten
   const field = element("input", {type: "text", id: newId("line"), autocomplete: "off", maxlength: 100});
   const label = element("label", {for: field.id});
-  const unseen = pushButton("I don't see it", () => tell([...record.lines, ""], record.lines.length));
-  const enter = element("form", {class: "enter", onsubmit: entered}, label, field, element("button", {type: "submit"}, "Enter"), unseen);
+  const enter = element("form", {class: "enter", onsubmit: entered}, label, field, element("button", {type: "submit"}, "Enter"));
 
   return {enter, begin, resume, take, send: pass};
 
@@ -46,14 +45,13 @@ export function createAdviser(send) {
     tell([...record.lines, field.value], record.lines.length);
   }
 
-  function take({number, question, waits_for: waits, legal}) {
+  function take({number, question, waits_for: waits}) {
     if (number !== sent.length) return;
     if (record.lines !== sent) field.value = "";
     record.lines = sent;
     keepSetting(ADVISED, record);
     enter.hidden = waits === "over";
-    unseen.hidden = legal.every(({action}) => action >= 0);
-    label.textContent = question === "" ? "Type a move or click one" : capital(question);
+    label.textContent = question === "" ? "Or type it" : capital(question);
     if (question !== "") field.focus();
   }
 }

@@ -18,6 +18,7 @@ import {createTable} from "./table.js";
  */
 export function start(root, transport, {links = false, lobby = true} = {}) {
   const title = element("h1", {class: "spoken", hidden: true}); // the picture shows it
+  const company = element("span", {class: "company"}); // who plays
   const themeButton = pushButton("", switchTheme, {class: "quiet"});
   const leaveButton = pushButton("New table", leave, {class: "quiet", hidden: true});
   const banner = element("div", {class: "banner", role: "alert", hidden: true});
@@ -25,6 +26,7 @@ export function start(root, transport, {links = false, lobby = true} = {}) {
   const adviser = createAdviser(send);
   const frame = {
     adviser,
+    company,
     links,
     agents: [],
     address: null, // at which other machines reach the server
@@ -45,6 +47,7 @@ export function start(root, transport, {links = false, lobby = true} = {}) {
       {class: "bar"},
       element("span", {class: "brand"}, logo(), "catbox"),
       title,
+      company,
       element("span", {class: "tools"}, themeButton, leaveButton),
     ),
     banner,
@@ -208,6 +211,7 @@ export function start(root, transport, {links = false, lobby = true} = {}) {
     if (links) document.title = "catbox";
     title.hidden = true;
     leaveButton.hidden = true;
+    company.textContent = "";
     if (lobbyScreen !== null && main.firstChild !== lobbyScreen.node) {
       main.replaceChildren(lobbyScreen.node);
       scrollTo(0, 0);

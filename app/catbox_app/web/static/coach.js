@@ -11,15 +11,14 @@ const MOST_NAMED = 4;
 
 /**
  * The panel; `send` asks the table, `show(values, best)` draws the bars; `values`: a map from actions to {share, words}.
- * `asked()` is called when the user asks for something. `playing`: whether a game is played, not watched; `begins`: whether it
- * shows points without being asked.
+ * `playing`: whether a game is played, not watched; `begins`: whether it shows points without being asked.
  */
-export function createCoach(send, show, asked, playing, begins) {
+export function createCoach(send, show, playing, begins) {
   let titles = new Map(); // of the agents, by spec
   const choice = element("div", {});
   const told = element("p", {class: "advice", role: "status"}); // stands beside the picture
-  const key = element("p", {class: "hint", hidden: true}, "The tick marks the best action; the shorter a bar, the worse.");
-  const node = panel("Coach", "coach", choice, key);
+  const key = element("small", {"aria-hidden": "true"}, " The shorter a bar, the worse.");
+  const node = panel("Coach", "coach", choice);
   let offered = false; // whether there is something to choose
   let wanted = begins ? POINTS : ""; // "": nothing; POINTS; else the spec of an agent
 
@@ -41,17 +40,14 @@ export function createCoach(send, show, asked, playing, begins) {
 
   function choose(value) {
     wanted = value;
-    key.hidden = true;
     clear();
-    if (wanted === "") return send({type: "coach", shows: null});
-    asked();
     ask();
   }
 
   // Also after reconnecting, when the table must be told again.
   function ask() {
-    if (wanted === POINTS) send({type: "coach", shows: POINTS});
-    else if (wanted !== "") send({type: "coach", shows: "policy", agent: wanted});
+    if (["", POINTS].includes(wanted)) send({type: "coach", shows: wanted || null});
+    else send({type: "coach", shows: "policy", agent: wanted});
   }
 
   // In a replay, the recorded probabilities of the agent come without asking.
@@ -71,9 +67,8 @@ export function createCoach(send, show, asked, playing, begins) {
       shown.set(one.action, {share, words: inWords(one)});
     }
     show(shown, close ? [] : same.map((one) => one.action));
-    key.hidden = !points || close;
     if (first === undefined) told.textContent = "";
-    else if (points) told.textContent = `${bestOf(values, same)} On average ${ends} up ${ahead(first)} ${others}.`;
+    else if (points) told.replaceChildren(`${bestOf(values, same)} On average ${ends} up ${ahead(first)} ${others}.`, close ? "" : key);
     else told.textContent = `${titles.get(agent) ?? agent} ${recorded ? "preferred" : "would choose"}: ${first.text} (${inWords(first)}).`;
   }
 

@@ -1,60 +1,50 @@
-// The deal at the table: the same or another one, saving the game, and more: its seed, the pace, the rules.
+// The deal at the table: the pace, sounds, and more: the same or another deal, its seed, the rules.
 
-import {copyText, element, labelled, panel, pushButton} from "./dom.js";
+import {element, labelled, panel, pushButton} from "./dom.js";
 import {paceChoice} from "./lobby.js";
 import {keepSetting, setting} from "./settings.js";
 import {playSound} from "./sounds.js";
 
-const AGAIN = [["new", "New deal", null], ["same", "Same deal", "The same cards, or the same board, once more"]];
+const SAME = "Replay this deal";
 // How long a button asks whether it is meant, in milliseconds.
 const ASKING_MS = 5_000;
 
-/** The panel. `playing`: whether a game is played, not watched. `watch(text)` shows the game of a saved file. */
-export function createDeal(send, playing, watch) {
+/**
+ * The panel. `playing`: whether a game is played, not watched. `yourName`: the field for the name of its player. `watch(text)`
+ * shows the game of a saved file.
+ */
+export function createDeal(send, playing, yourName, watch) {
   const seed = element("code", {});
   const seedPart = element("p", {class: "seed", title: "This number deals the same cards, or the same board, again"}, "Seed ", seed);
-  const command = element("code", {class: "command"});
-  const again = element("div", {class: "row"});
-  const copy = pushButton("Copy", () => copyText(command.textContent, copy, command), {
-    class: "quiet", "aria-label": "Copy the command",
-  });
+  const again = element("div", {class: "row", hidden: true}, buttonAgain("new", "New deal"), buttonAgain("same", SAME));
   const pacePart = labelled("Pace of the agents", paceChoice((seconds) => send({type: "pace", seconds})));
   const rules = element("pre", {class: "rules-text"});
-  const commandPart = element("p", {class: "in-terminal"}, "In a terminal: ", command, " ", copy);
   const more = element(
     "details",
     {},
     element("summary", {}, "More"),
-    element("div", {class: "row"}, seedPart, pacePart, onOff("motion", "on", "Animations"), onOff("sound", "off", "Sounds", () => playSound("card"))),
-    commandPart,
+    element("div", {class: "row"}, again, seedPart, onOff("motion", "on", "Animations"), yourName),
     rules,
   );
-  const node = panel(playing ? "This deal" : "This game", "deal", again, more);
-  const save = pushButton("Save the game", () => send({type: "save"}));
+  const sounds = onOff("sound", "off", "Sounds", () => playSound("card"));
+  const node = panel(playing ? "This deal" : "This game", "deal", pacePart, sounds, more);
   let alone = true;
   let under = false; // whether a game is under way
   let reviews = false; // whether the next file is to be reviewed, not kept
 
   return {node, seated, ended: showSeed, show, take, buttonsAtTheEnd};
 
-  // A saved game holds the cards of all seats: it is available at the end.
+  // At the end of the game, the buttons are beside its result.
   function show(over, begun) {
     under = begun && !over;
-    for (const button of again.children) button.disabled = !over && (!alone || button === save);
-    save.title = over ? "" : "Available when the game is over: the file holds the cards of all seats";
+    again.hidden = over || !playing || !alone;
   }
 
   function seated(joined) {
     showSeed(joined);
-    command.textContent = joined.command ?? "";
-    commandPart.hidden = !joined.command;
     rules.textContent = joined.rules_text;
     alone = joined.can_undo;
-    const seatless = joined.seat === null;
-    pacePart.hidden = !playing || seatless;
-    // Several people have all seen the deal: only a new one can follow.
-    const kinds = AGAIN.filter(([kind]) => !seatless && (alone || kind === "new"));
-    again.replaceChildren(...(playing ? [...kinds.map(buttonAgain), save] : []));
+    pacePart.hidden = !playing || joined.seat === null;
   }
 
   // Several people learn the seed when the game is over.
@@ -64,8 +54,8 @@ export function createDeal(send, playing, watch) {
   }
 
   // A game under way is lost only by a second press.
-  function buttonAgain([deal, words, title]) {
-    const button = pushButton(words, begin, {title});
+  function buttonAgain(deal, words, className = null) {
+    const button = pushButton(words, begin, {class: className});
     return button;
 
     function begin() {
@@ -76,8 +66,9 @@ export function createDeal(send, playing, watch) {
   }
 
   function buttonsAtTheEnd(seat) {
-    const rematch = pushButton("Rematch", () => send({type: "again", deal: "new"}), {class: "primary"});
-    return [...(seat === null ? [] : [rematch]), pushButton("Review", () => (reviews = send({type: "save"})))];
+    // Several people have all seen the deal: only a new one can follow.
+    const deals = seat === null ? [] : [buttonAgain("new", "Rematch", "primary"), alone ? buttonAgain("same", SAME) : ""];
+    return [...deals, pushButton("Review", () => (reviews = send({type: "save"}))), pushButton("Save", () => send({type: "save"}))];
   }
 
   // The file of the game: reviewed if that was asked for, else saved.

@@ -10,10 +10,6 @@ import {fittingAgents, keepSetting, setting} from "./settings.js";
 const PACES = [["0", "Instant"], ["0.4", "Fast"], ["0.9", "Medium"], ["1.8", "Slow"], ["3.5", "Very slow"]];
 const YOU = "you";
 const PERSON = "person";
-// The deal of a guided game.
-const GUIDED = 3;
-// The height of the heading of a panel, which a thumbnail leaves out.
-const HEADING = 26;
 // The largest file of games that the table takes, in bytes.
 const LARGEST_FILE = 4 << 20;
 
@@ -46,7 +42,7 @@ export function createLobby(frame) {
   const advice = element(
     "details",
     {class: "panel"},
-    element("summary", {}, "Advise me: a game on a real table"),
+    element("summary", {}, "Get advice on a real-life game"),
     element(
       "div",
       {class: "watch"},
@@ -85,8 +81,9 @@ export function createLobby(frame) {
           element(
             "div",
             {class: "field-row"},
-            labelled("Seed", seed, "The same number makes the same deal."),
+            rules.rounds,
             labelled("Pace of the agents", pace),
+            labelled("Seed", seed, "The same number makes the same deal."),
           ),
           rules.node,
         ),
@@ -109,7 +106,7 @@ export function createLobby(frame) {
   function pointOut(text) {
     const told = rules.pointOut(text);
     if (!advising || told !== text) return told;
-    wrong.textContent = text.replace(/^Not possible: (deal: )?/, "");
+    wrong.textContent = capital(text.replace(/^Not possible: (deal: )?/, ""));
     return "";
   }
 
@@ -131,20 +128,18 @@ export function createLobby(frame) {
     const least = Math.min(...one.players);
     const most = Math.max(...one.players);
     const picture = element("span", {class: "thumbnail", "aria-hidden": "true"});
-    const drawn = new DOMParser().parseFromString(one.svg, "image/svg+xml").documentElement;
+    const svg = one.svg.replaceAll("player_", "Player ").replaceAll('role="button"', "");
+    const drawn = new DOMParser().parseFromString(svg, "image/svg+xml").documentElement;
     for (const part of drawn.querySelectorAll("title, desc")) part.remove();
-    for (const part of drawn.querySelectorAll("[role=button]")) part.removeAttribute("role");
-    for (const words of drawn.querySelectorAll("text")) {
-      if (words.textContent.startsWith("player_")) words.textContent = words.textContent.replace("player_", "Player ");
-    }
     // A thumbnail shows the first panel of a picture: the first part that is wider than the token of a seat.
     const parts = [...drawn.children].filter((part) => part.matches("g[transform]"));
     const panel = parts.find((part) => Number(part.querySelector("rect")?.getAttribute("width")) > 100);
     if (panel !== undefined) {
+      const ground = panel.querySelector("rect");
+      const corner = panel.getAttribute("transform").match(/[\d.]+/g);
       drawn.replaceChildren(panel);
-      drawn.setAttribute("viewBox", around(panel));
+      drawn.setAttribute("viewBox", [...corner, ground.getAttribute("width"), ground.getAttribute("height")].join(" "));
     }
-    drawn.setAttribute("preserveAspectRatio", "xMinYMin slice");
     picture.append(document.importNode(drawn, true));
     return choice("game", one.id, "game", () => chooseGame(one), [
       picture,
@@ -154,18 +149,11 @@ export function createLobby(frame) {
     ]);
   }
 
-  function around(panel) {
-    const [x, y] = panel.getAttribute("transform").match(/[\d.]+/g);
-    const ground = panel.querySelector("rect");
-    return `${Number(x) + 2} ${Number(y) + HEADING} ${ground.getAttribute("width") - 4} ${ground.getAttribute("height") - HEADING}`;
-  }
-
   function chooseGame(one) {
     const another = game === null || game.id !== one.id;
     game = one;
     check(games, one.id);
     if (another) rules.show(one.rules);
-    dealField.querySelector("small").textContent = one.deal;
     dealCards.replaceChildren(...one.deal_cards.map((row) => element("div", {}, ...row.map((card) => pushButton(card, () => addCard(card))))));
     rulesTitle.textContent = `How to play ${one.title}`;
     players.replaceChildren(
@@ -180,6 +168,7 @@ export function createLobby(frame) {
     check(players, n);
     rules.adapt(game.players.indexOf(n));
     rulesText.textContent = game.rules_texts[game.players.indexOf(n)];
+    dealField.querySelector("small").textContent = game.deals[game.players.indexOf(n)];
     const offered = agents().map((agent) => agent.spec);
     const usual = offered.includes("normal") ? "normal" : offered[0];
     const kept = occupants.length > 0 ? occupants : [YOU];
@@ -248,11 +237,11 @@ export function createLobby(frame) {
     return [["People", people], ...[...groups].map(([group, rest]) => [capital(group), rest])];
   }
 
-  // A fixed deal against easy opponents, explained.
+  // A deal in which much happens, against easy opponents, explained.
   function guided() {
     const players = game.players.find((number) => number >= 3) ?? game.players[0];
     const seats = Array.from({length: players}, (_, seat) => (seat === 0 ? PERSON : "easy"));
-    frame.open({type: "open", game: game.id, players, rules: {}, seats, seed: GUIDED, pace: 1.6, guide: true}, 0);
+    frame.open({type: "open", game: game.id, players, rules: {}, seats, seed: 3, pace: 1.6, guide: true}, 0);
   }
 
   function addCard(card) {

@@ -1,12 +1,10 @@
 // What happened: the events of all actions, as this seat sees them.
 
-import {logo} from "./cats.js";
 import {capital, element, newId, pushButton, seatToken, wide, withMinus} from "./dom.js";
 
 const STRONG = new Set([
   "trick_won", "paradox", "round_end", "game_end", "round_begin", "eliminated", "petrified", "x_token_lost", "claim",
 ]);
-const OF_THE_END = ["game_end", "round_end", "paradox", "score"]; // the first of them says why it ended
 
 /** The log; `names`: see names.js; `go(number)`, if given, makes each action a button that goes to the position after it. */
 export function createLog(names, go = null) {
@@ -17,7 +15,7 @@ export function createLog(names, go = null) {
   list.addEventListener("scroll", () => (follows = list.scrollHeight - list.scrollTop - list.clientHeight < 60));
   new ResizeObserver(go === null ? follow : showNow).observe(list);
 
-  return {node, add, clear, markUntil, latest, told};
+  return {node, add, clear, markUntil, told};
 
   function add({number, lines}) {
     if (lines.length === 0) return;
@@ -59,13 +57,6 @@ export function createLog(names, go = null) {
     const lines = list.querySelectorAll(`:scope > [data-number="${number}"] .told`);
     return [...lines].map((line) => line.textContent).join(" ");
   }
-
-  // The most important line of the last action, in words.
-  function latest() {
-    const lines = [...(list.lastElementChild?.querySelectorAll(".event") ?? [])];
-    const strong = lines.filter((line) => line.classList.contains("strong"));
-    return (strong.pop() ?? lines.pop())?.querySelector(".told").textContent ?? "";
-  }
 }
 
 // One event as an element of a list.
@@ -77,38 +68,4 @@ function eventLine({text, kind, seat}, names) {
     seat === null ? null : seatToken(seat),
     element("span", {class: "told"}, `${capital(names.within(withMinus(text)))}.`),
   );
-}
-
-/** The end of a round: why it ended, and each seat's points; the log tells the rest. */
-export function createSummary(names) {
-  const title = element("h2", {});
-  const outcome = element("p", {class: "result"});
-  const scores = element("div", {class: "scores"});
-  const buttons = element("div", {class: "row"});
-  const node = element("section", {class: "panel round-end", hidden: true, tabindex: -1, "aria-label": "End of the round"});
-
-  return {node, show, hide};
-
-  function hide() {
-    node.hidden = true;
-  }
-
-  // `place`: how this seat finished, at the end of a game; `winner`: the seat that won alone, else null; `table`: the
-  // points (rounds.js).
-  function show(lines, place, winner, table, ...children) {
-    const kind = OF_THE_END.find((one) => lines.some((line) => line.kind === one));
-    const shown = lines.find((line) => line.kind === kind);
-    const words = shown === undefined ? "The game is over" : capital(names.within(shown.text));
-    title.textContent = place === "" ? words : place;
-    outcome.textContent = place === "" ? "" : `${words}.`;
-    scores.replaceChildren(table);
-    buttons.replaceChildren(...children);
-    node.replaceChildren((winner === null ? null : names.face(winner)) ?? logo(), title, outcome, scores, buttons);
-    node.hidden = false;
-  }
-}
-
-/** Whether `lines` report the end of a round. */
-export function endsRound(lines) {
-  return lines.some((line) => line.kind === "score");
 }

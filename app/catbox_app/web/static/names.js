@@ -20,7 +20,7 @@ const SUITS = {S: "\u2660", H: "\u2665", D: "\u2666", C: "\u2663"};
 
 /**
  * The names of a table: `set(names, own)` takes those of a message and the seat of this page, if it has one; `of(seat)` is
- * one, `face(seat)` and `kind(seat)` the face and the kind of an agent (null of a person), `within(text)` inserts the
+ * one, `full(seat)` the same with the kind of an agent, `face(seat)` the face of an agent (null of a person), `within(text)` inserts the
  * names into a text, `inPicture(svg)` names and faces into a picture, where a line such as "player_0 bids" is "You bid"
  * for the own seat.
  */
@@ -30,7 +30,7 @@ export function createNames() {
   let own = null; // the seat of this page
   let unnamed = false; // whether its player has no name, and is "you"
 
-  return {set, of, face, kind: (seat) => kinds[seat] ?? null, within, inPicture};
+  return {set, of, full, face, within, inPicture};
 
   function set(names, seat = null) {
     own = seat;
@@ -45,6 +45,10 @@ export function createNames() {
 
   function of(seat) {
     return shown[seat] ?? `Player ${seat}`;
+  }
+
+  function full(seat) {
+    return (kinds[seat] ?? null) === null ? of(seat) : `${of(seat)} (${kinds[seat]})`;
   }
 
   // The table calls a seat "player_1", or "player_1 (normal)".

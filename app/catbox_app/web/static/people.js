@@ -1,4 +1,4 @@
-// Who sits at the table, your own name, and the secret links to the seats of other people.
+// Who sits at a table to which people are invited, and the secret links to their seats; and your own name.
 
 import {copyText, element, labelled, panel, pushButton, seatToken} from "./dom.js";
 import {keepSetting, setting} from "./settings.js";
@@ -15,27 +15,27 @@ export function createPeople(send, names) {
   const invite = element("div", {class: "invite"}, secret, alone, links);
   const field = element("input", {type: "text", maxlength: 20, autocomplete: "nickname", value: setting("name", ""), onchange: call});
   const yourName = labelled("Your name", field);
-  const rename = pushButton("\u270e", edit, {class: "quiet", title: "Change your name", "aria-label": "Change your name"});
   const notes = element("p", {class: "hint", role: "status"});
   const coach = element("input", {type: "checkbox", onchange: () => send({type: "host", coach: coach.checked})});
   const coachPart = labelled("People may use the coach", coach);
-  const node = panel("At the table", "people", list, notes, yourName, coachPart, invite);
+  const node = panel("At the table", "people", list, notes, coachPart, invite);
   let own = null;
   let several = false; // whether other people have seats
   let base = location.href;
 
-  return {node, seated, show};
+  return {node, yourName, seated, show};
 
   // `address`: at which other machines reach the server, if they can.
   function seated(joined, invitations, address) {
     base = address ?? location.href;
     alone.hidden = address !== null || !LOCAL.includes(location.hostname);
     several = !joined.can_undo;
+    node.hidden = !several;
     own = joined.mode === "play" ? joined.seat : null;
-    yourName.hidden = true;
+    yourName.hidden = own === null;
+    if (several) list.after(yourName);
     coachPart.hidden = true; // the message `people` says who decides
     if (own !== null && field.value !== "") send({type: "name", name: field.value});
-    list.replaceChildren(...joined.names.map((_, seat) => row({seat})));
     secret.hidden = invitations.every(({seat}) => seat === null);
     invite.hidden = secret.hidden && (invitations.length === 0 || !alone.hidden);
     links.replaceChildren(...invitations.map(invitation));
@@ -50,15 +50,10 @@ export function createPeople(send, names) {
     ].join(" ");
     coach.checked = allowed;
     coachPart.hidden = !hosts;
-  }
-
-  function edit() {
-    yourName.hidden = !yourName.hidden;
-    if (!yourName.hidden) field.focus();
+    node.hidden = !several && count === 0 && invite.hidden;
   }
 
   function call() {
-    yourName.hidden = true;
     keepSetting("name", field.value.trim());
     send({type: "name", name: field.value});
   }
@@ -66,11 +61,9 @@ export function createPeople(send, names) {
   // `replaceable`: whether an agent may be sent to the seat of somebody who is not here.
   function row({seat, present, stand_in: replaced, host}, replaceable = false) {
     const away = present === false;
-    const kind = names.kind(seat) === null ? null : element("small", {}, names.kind(seat));
-    const parts = [seatToken(seat), names.face(seat), element("span", {class: "name"}, names.of(seat)), kind];
+    const parts = [seatToken(seat), names.face(seat), element("span", {class: "name"}, names.full(seat))];
     const badge = (words, kind = "") => parts.push(element("span", {class: `badge ${kind}`}, words));
     if (seat === own && names.of(seat) !== "You") badge("you");
-    if (seat === own) parts.push(rename);
     if (host) badge("host");
     if (away) badge(replaced ? "not here, an agent plays" : "not here", "away");
     if (away && replaceable && !replaced) parts.push(pushButton("Let an agent play", () => send({type: "host", stand_in: seat})));

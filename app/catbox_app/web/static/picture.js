@@ -11,6 +11,8 @@ const MOVING = {duration: 260, easing: "ease-out"};
 const still = matchMedia("(prefers-reduced-motion: reduce)");
 // A card that is moved by fewer pixels is clicked.
 const DRAGGED = 8;
+// A tick, and a question mark.
+const SIGNS = {best: "M-3 .2l2.2 2.3L3.2-2.4", wrong: "M-2.1-1.6c0-3.2 4.6-2.8 4.2 0C1.9-.3 0-.3 0 1.2M0 3.6v.1"};
 const ARROWS = {ArrowLeft: [-1, 0], ArrowRight: [1, 0], ArrowUp: [0, -1], ArrowDown: [0, 1]};
 
 /** The width in pixels of the pictures to request: in one column, or in two with a larger left one. */
@@ -48,20 +50,18 @@ export function createPicture(act, say, names, missed, undoable) {
       for (const [key, value] of [["data-action", action], ["role", "button"], ["aria-label", text]]) area.setAttribute(key, value);
     }
     for (const button of picture.querySelectorAll("[data-action]")) {
+      button.prepend(shape("title"));
       if (watched) {
         button.setAttribute("role", "img");
         button.removeAttribute("cursor");
-        continue;
+      } else {
+        button.setAttribute("tabindex", "0");
       }
-      button.setAttribute("tabindex", "0");
-      const tip = shape("title");
-      const parts = [button.getAttribute("aria-label"), button.getAttribute("aria-description")];
-      tip.textContent = parts.filter((words) => words !== null).join(", ");
-      button.prepend(tip);
     }
     node.classList.remove("choosing");
     node.replaceChildren(picture);
     names.inPicture(picture);
+    showValues(new Map(), []);
     if (places !== null && picturesMove()) move(before, places, picture);
     if (focused !== null) (choiceOf(action) ?? choices()[0] ?? node).focus({preventScroll: true});
   }
@@ -74,26 +74,36 @@ export function createPicture(act, say, names, missed, undoable) {
     return choices().find((choice) => choice.dataset.action === action);
   }
 
-  // Draws a bar on each choice. `values`: as for the buttons (actions.js); `best`: the actions with a ring and a tick instead.
-  function showValues(values, best) {
+  // Draws a bar on each choice, whose tooltip says its value. `values`: as for the buttons (actions.js); `best`: the
+  // actions with a ring and a tick instead; `wrong`: a mistake, with a ring and a question mark.
+  function showValues(values, best, wrong = null) {
     for (const bar of node.querySelectorAll(".coach-bar")) bar.remove();
     for (const choice of choices()) {
       const action = Number(choice.dataset.action);
-      if (!values.has(action)) continue;
-      const box = choice.getBBox();
-      const bar = shape("g", {class: "coach-bar", "aria-hidden": "true"});
-      if (best.includes(action)) {
-        const tick = shape("g", {class: "tick", transform: `translate(${box.x + 3} ${box.y + 3})`});
-        tick.append(shape("circle", {r: 6.5}), shape("path", {d: "M-3 .2l2.2 2.3L3.2-2.4"}));
-        bar.append(rectangle("ring", box.x - 2, box.y - 2, box.width + 4, box.height + 4), tick);
-      } else {
-        const height = Math.min(5, box.height / 7);
-        const place = [box.x + 4.5, box.y + box.height - height - 4.5]; // 2 inside the frame
-        const share = Math.max(1.5, (box.width - 9) * values.get(action).share);
-        bar.append(rectangle("ground", ...place, box.width - 9, height), rectangle("share", ...place, share, height));
-      }
-      choice.append(bar);
+      const parts = [choice.getAttribute("aria-label"), choice.getAttribute("aria-description"), values.get(action)?.words];
+      choice.querySelector("title").textContent = parts.filter((words) => words).join(", ");
+      if (action === wrong) choice.append(ring(choice, "wrong"));
+      else if (best.includes(action)) choice.append(ring(choice, "best"));
+      else if (values.has(action)) choice.append(bar(choice, values.get(action).share));
     }
+  }
+
+  // At the lower edge, below what is written on the choice.
+  function bar(choice, share) {
+    const box = choice.getBBox();
+    const place = [box.x + 4, box.y + box.height - 5.5];
+    const drawn = shape("g", {class: "coach-bar", "aria-hidden": "true"});
+    drawn.append(rectangle("ground", ...place, box.width - 8, 3), rectangle("share", ...place, Math.max(1.5, (box.width - 8) * share), 3));
+    return drawn;
+  }
+
+  function ring(choice, kind) {
+    const box = choice.getBBox();
+    const sign = shape("g", {class: "sign", transform: `translate(${box.x + 3} ${box.y + 3})`});
+    sign.append(shape("circle", {r: 6.5}), shape("path", {d: SIGNS[kind]}));
+    const drawn = shape("g", {class: `coach-bar ${kind}`, "aria-hidden": "true"});
+    drawn.append(rectangle("ring", box.x - 2, box.y - 2, box.width + 4, box.height + 4), sign);
+    return drawn;
   }
 
   function clicked(event) {
@@ -124,6 +134,7 @@ export function createPicture(act, say, names, missed, undoable) {
     if (closed || card === null || leadsOf(card).length === 0 || event.button !== 0) return;
     const drawn = card.closest("svg").querySelector(`[data-key="hand-${card.dataset.rank}"]`);
     const unit = card.getCTM().a || 1;
+    const dragging = new AbortController();
     let moved = false;
     const drag = (now) => {
       const [x, y] = [now.clientX - event.clientX, now.clientY - event.clientY];
@@ -133,18 +144,16 @@ export function createPicture(act, say, names, missed, undoable) {
       drawn.style.transform = `translate(${x / unit}px, ${y / unit}px)`;
     };
     const drop = (now) => {
-      for (const [kind, listener] of [["pointermove", drag], ["pointerup", drop], ["pointercancel", drop]]) {
-        removeEventListener(kind, listener);
-      }
+      dragging.abort();
       drawn.style.transform = "";
       if (!moved) return;
       addEventListener("click", (click) => click.stopPropagation(), {capture: true, once: true});
       const cell = document.elementsFromPoint(now.clientX, now.clientY).map((one) => one.closest("[data-action], [data-forbidden]")).find((one) => one !== null);
       if (cell !== undefined && now.type === "pointerup") act(Number(cell.dataset.action ?? cell.dataset.forbidden));
     };
-    addEventListener("pointermove", drag);
-    addEventListener("pointerup", drop);
-    addEventListener("pointercancel", drop);
+    for (const [kind, listener] of [["pointermove", drag], ["pointerup", drop], ["pointercancel", drop]]) {
+      addEventListener(kind, listener, {signal: dragging.signal});
+    }
   }
 
   // A small target must be tapped twice.
@@ -190,20 +199,14 @@ function rectangle(name, x, y, width, height) {
 // in the order of the picture, wrapping around.
 function nearest(choices, from, [right, down]) {
   const start = middle(from);
-  let found = null;
-  let least = Infinity;
-  for (const choice of choices) {
+  const ways = choices.map((choice) => {
     const [x, y] = middle(choice);
     const ahead = (x - start[0]) * right + (y - start[1]) * down;
-    const aside = Math.abs((x - start[0]) * down) + Math.abs((y - start[1]) * right);
-    if (choice !== from && ahead > 1 && ahead + 2 * aside < least) {
-      least = ahead + 2 * aside;
-      found = choice;
-    }
-  }
-  if (found !== null) return found;
+    return {choice, ahead, length: ahead + 2 * Math.abs((x - start[0]) * down + (y - start[1]) * right)};
+  });
+  const [way] = ways.filter(({ahead}) => ahead > 1).sort((one, other) => one.length - other.length);
   const step = right + down;
-  return choices[(choices.indexOf(from) + step + choices.length) % choices.length];
+  return way?.choice ?? choices[(choices.indexOf(from) + step + choices.length) % choices.length];
 }
 
 function middle(choice) {
@@ -216,41 +219,46 @@ export function picturesMove() {
   return !still.matches && setting("motion", "on") === "on";
 }
 
-// Where everything with a key stands in a picture, in pixels: key -> [x, y], a middle.
+// Where everything with a key stands in a picture: key -> its middle in pixels, the `matrix` from its units to those of
+// the picture, and the pixels of its `unit`.
 function placesIn(picture) {
   const found = new Map();
   const frame = picture.getBoundingClientRect();
   if (frame.width === 0) return found;
+  const inward = picture.getScreenCTM().inverse();
   for (const one of picture.querySelectorAll("[data-key]")) {
     const [x, y] = middle(one);
-    found.set(one.dataset.key, [x - frame.x, y - frame.y]);
+    const outward = one.parentNode.getScreenCTM();
+    found.set(one.dataset.key, {x: x - frame.x, y: y - frame.y, matrix: inward.multiply(outward), unit: outward.a});
   }
   return found;
 }
 
 // Moves what has a key from its `places` in the picture `before` to where it is now; what is new comes from where it
-// was, and what is gone goes to its end.
+// was, and what is gone shrinks towards its end.
 function move(before, places, picture) {
   const now = placesIn(picture);
-  const shift = ([x, y], [toX, toY], unit) => `translate(${(x - toX) / unit}px, ${(y - toY) / unit}px)`;
+  const shift = (one, other) => `translate(${(other.x - one.x) / one.unit}px, ${(other.y - one.y) / one.unit}px)`;
   for (const one of picture.querySelectorAll("[data-key]")) {
-    const {key, from} = one.dataset;
-    const start = places.get(key) ?? places.get(from);
-    const end = now.get(key);
-    if (start === undefined || Math.hypot(start[0] - end[0], start[1] - end[1]) < 1) continue;
-    one.animate([{transform: shift(start, end, one.getScreenCTM().a)}, {transform: "none"}], MOVING);
+    const start = places.get(one.dataset.key) ?? places.get(one.dataset.from);
+    const end = now.get(one.dataset.key);
+    if (start === undefined || Math.hypot(start.x - end.x, start.y - end.y) < 1) continue;
+    fly(one, end, picture, [{transform: shift(end, start)}, {transform: "none"}]);
+    one.animate({opacity: [0, 0]}, MOVING);
   }
   for (const one of before.querySelectorAll("[data-to]")) {
     const [start, end] = [places.get(one.dataset.key), now.get(one.dataset.to)];
     if (now.has(one.dataset.key) || start === undefined || end === undefined) continue;
-    const ghost = one.cloneNode(true);
-    for (const name of ["data-key", "data-from", "data-to"]) ghost.removeAttribute(name);
-    ghost.setAttribute("aria-hidden", "true");
-    ghost.setAttribute("transform", one.parentNode.closest("g[transform]")?.getAttribute("transform") ?? "");
-    const inner = shape("g");
-    inner.append(...ghost.childNodes);
-    ghost.append(inner);
-    picture.append(ghost);
-    inner.animate([{transform: "none"}, {transform: shift(end, start, inner.getScreenCTM().a), opacity: 0.2}], MOVING).finished.finally(() => ghost.remove());
+    fly(one, start, picture, [{transform: "none"}, {transform: `${shift(start, end)} scale(0.3)`, opacity: 0.2}]);
   }
+}
+
+// Moves a copy of `one`, which stands at `place`, above everything else in the picture.
+function fly(one, {matrix: {a, b, c, d, e, f}}, picture, frames) {
+  const carrier = shape("g", {class: "flying", "aria-hidden": "true", transform: `matrix(${[a, b, c, d, e, f]})`});
+  const copy = shape("g");
+  copy.innerHTML = one.outerHTML.replace(/ (data-|aria-|role|style|tabindex)[\w-]*="[^"]*"/g, "");
+  carrier.append(copy);
+  picture.append(carrier);
+  copy.animate(frames, MOVING).finished.finally(() => carrier.remove());
 }

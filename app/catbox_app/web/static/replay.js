@@ -1,7 +1,7 @@
 // The controls of a recorded game: a slider over its actions, single steps, automatic play, and any seat's view.
 
 import {createActions} from "./actions.js";
-import {element, labelled, pushButton, selection, shape, wide} from "./dom.js";
+import {element, labelled, pushButton, selection, shape} from "./dom.js";
 
 const SECONDS = 1;
 // The pictures on the buttons.
@@ -16,7 +16,7 @@ export function createReplay(frame, names) {
   const place = element("output", {class: "place"});
   const playButton = iconButton("Play", playOrPause, "primary");
   const view = element("div", {class: "field-row"});
-  // The legal actions at a decision: the same list as at a table, but read-only.
+  // The legal actions at a decision: the same list as at a table, but nothing can be chosen in it.
   const weighed = createActions(null);
   const back = pushButton("Back to the table", () => frame.back(null));
   const playOn = pushButton("Play on from here", () => frame.back(at));
@@ -30,6 +30,7 @@ export function createReplay(frame, names) {
     iconButton("Last", () => go(length)),
     playOn,
     back,
+    view,
   );
   const controls = element(
     "section",
@@ -37,7 +38,6 @@ export function createReplay(frame, names) {
     element("div", {class: "field slider"}, labelled("Action", slider), place),
     steps,
   );
-  const below = element("section", {class: "controls", "aria-label": "What is shown"}, view, weighed.node);
   let at = 0; // the last requested number
   let length = 0;
   let seat = null;
@@ -46,7 +46,7 @@ export function createReplay(frame, names) {
 
   document.addEventListener("keydown", pressed);
 
-  return {controls, below, viewed: () => seat, opened, arrived, go, pause, weigh: weighed.show, showValues: weighed.showValues};
+  return {controls, below: weighed.node, viewed: () => seat, opened, arrived, go, pause, weigh: weighed.show, showValues: weighed.showValues};
 
   function opened(joined) {
     length = joined.length;
@@ -56,15 +56,13 @@ export function createReplay(frame, names) {
     seat = joined.view;
     playOn.hidden = frame.returns !== "play";
     back.hidden = frame.returns === "";
-    const options = [["", "All hands"], ...joined.names.map((_, i) => [String(i), withKind(names.of(i), names.kind(i))])];
+    const options = [["", "All hands"], ...joined.names.map((_, i) => [String(i), names.full(i)])];
     const field = selection(options, seat === null ? "" : String(seat), (value) => {
       seat = value === "" ? null : Number(value);
       ask();
     });
     const numbers = Array.from({length: joined.games}, (_, i) => [String(i + 1), `${i + 1} of ${joined.games}`]);
     const chosen = selection(numbers, String(joined.game_number), (value) => frame.watch({game_number: Number(value), number: 0}));
-    if (wide.matches) steps.append(view);
-    else below.prepend(view);
     view.replaceChildren(labelled("View", field), numbers.length > 1 ? labelled("Game", chosen) : "");
     show();
   }
@@ -133,8 +131,4 @@ function setIcon(button, name) {
   button.replaceChildren(icon);
   button.title = name;
   button.setAttribute("aria-label", name);
-}
-
-function withKind(name, kind) {
-  return kind === null ? name : `${name} (${kind})`;
 }

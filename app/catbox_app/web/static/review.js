@@ -1,6 +1,6 @@
 // The review of a recorded game: the expected lead through the game, and the decisions that cost most.
 
-import {element, panel, pushButton, seatToken, shape, withMinus} from "./dom.js";
+import {capital, element, panel, pushButton, seatToken, shape, withMinus} from "./dom.js";
 
 const WIDTH = 320;
 const HEIGHT = 110;
@@ -9,17 +9,20 @@ const COSTLIEST = 3;
 
 /**
  * The panel. `begin(seat)` asks for the review of a seat, null for all; `go(number)` shows the position after so many
- * actions; `names`: see names.js; `viewed()`: the seat whose view is shown. `receive(reviewed)` takes one decision;
+ * actions; `names`: see names.js; `viewed()`: the seat whose view is shown; `point(better, wrong)` draws rings around the
+ * mistake in the position that is shown, and around the actions that were better. `receive(reviewed)` takes one decision;
  * `clear()`: another game or view is shown; `mark(number)`: the position after so many actions is shown.
  */
-export function createReview(begin, go, names, viewed) {
+export function createReview(begin, go, names, viewed, point) {
   const told = element("p", {role: "status"});
   const graph = shape("svg", {viewBox: `0 0 ${WIDTH} ${HEIGHT}`, role: "img"});
   const cursor = shape("line", {y1: 0, y2: HEIGHT, class: "cursor"});
   const list = element("ul", {class: "mistakes"});
   const start = pushButton("Review", review);
-  const node = panel("Review", "review", told, graph, list, start);
+  const onward = pushButton("Next mistake", toNext);
+  const node = panel("Review", "review", told, graph, list, onward, start);
   let decisions = [];
+  let revealed = new Set(); // the numbers of those whose better action has been asked for
   let at = 0; // actions played in the position that is shown
 
   graph.addEventListener("click", clicked);
@@ -27,6 +30,9 @@ export function createReview(begin, go, names, viewed) {
 
   function clear() {
     decisions = [];
+    revealed = new Set();
+    point([], null);
+    onward.hidden = true;
     told.textContent = "What each decision was worth, and which were mistakes.";
     graph.setAttribute("hidden", "");
     list.replaceChildren();
@@ -55,7 +61,15 @@ export function createReview(begin, go, names, viewed) {
     const words = `${found.length} of ${decisions.length} decisions were clear mistakes: ${cost.toFixed(1)} points in all.`;
     told.textContent = found.length === 0 ? "No decision was a clear mistake." : words;
     list.replaceChildren(...found.slice(0, COSTLIEST).map(mistake));
+    onward.hidden = found.length < 2;
     if (found.length > 0 && at === 0) go(found[0].number);
+    mark(at);
+  }
+
+  // After the last mistake comes the first.
+  function toNext() {
+    const numbers = mistakes().map(({number}) => number).sort((a, b) => a - b);
+    go(numbers.find((number) => number > at) ?? numbers[0]);
   }
 
   function mistakes() {
@@ -79,6 +93,8 @@ export function createReview(begin, go, names, viewed) {
     const x = Math.min(xOf(at), WIDTH - 1);
     cursor.setAttribute("x1", x);
     cursor.setAttribute("x2", x);
+    const {taken, better} = mistakes().find(({number}) => number === at) ?? {};
+    point(revealed.has(at) ? [better.action] : [], taken?.action ?? null);
   }
 
   // A line of the expected lead for each seat; clear mistakes have a dot.
@@ -99,9 +115,9 @@ export function createReview(begin, go, names, viewed) {
     });
     graph.removeAttribute("hidden");
     graph.setAttribute("aria-label", `Expected lead, from ${withMinus((-most).toFixed(1))} to ${most.toFixed(1)}`);
-    const scale = [[most, 16], [-most, HEIGHT - 6]].map(([lead, y]) => {
-      const words = shape("text", {x: 4, y});
-      words.textContent = withMinus(`${lead > 0 ? "+" : ""}${lead.toFixed(1)}`);
+    const scale = [["leads", 16], ["trails", HEIGHT - 6]].map(([verb, y]) => {
+      const words = shape("text", {x: 14, y});
+      words.textContent = `${seats.length > 1 ? verb : names.within(`player_${seats[0]} ${verb}`)} by ${most.toFixed(1)}`;
       return words;
     });
     graph.replaceChildren(zero, ...scale, ...lines, cursor, ...dots);
@@ -109,10 +125,20 @@ export function createReview(begin, go, names, viewed) {
   }
 
   // One row; what was better stays hidden until it is asked for.
-  function mistake({number, seat, taken, told: words, better, cost}) {
-    const row = `Action ${number + 1} \u00b7 ${names.within(taken.replace(/^(play|move to) /, ""))} \u00b7 \u2212${cost.toFixed(1)}`;
-    const open = pushButton(row, () => go(number), {class: "quiet", title: `${names.within(words)} cost ${cost.toFixed(1)}`});
-    const show = pushButton("Show what was better", () => show.replaceWith(element("small", {}, `Better: ${names.within(better)}`)), {class: "quiet"});
-    return element("li", {}, seatToken(seat), open, show);
+  function mistake({number, seat, taken, better, cost}) {
+    const what = element("strong", {}, capital(names.within(taken.text.replace(/^(play|move to) /, ""))));
+    const more = element("small", {}, `Action ${number + 1}`);
+    const open = pushButton(what, () => go(number), {class: "quiet", "data-number": number});
+    open.append(` cost ${cost.toFixed(1)}`, more);
+    const show = pushButton("Show better", reveal, {class: "quiet"});
+    const several = new Set(decisions.map((one) => one.seat)).size > 1;
+    return element("li", {}, several ? seatToken(seat) : null, open, show);
+
+    function reveal() {
+      revealed.add(number);
+      more.textContent += ` \u00b7 better: ${names.within(better.text)}`;
+      show.remove();
+      go(number);
+    }
   }
 }

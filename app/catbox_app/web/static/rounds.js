@@ -1,17 +1,43 @@
-// The result of a round or of a game as one table: a row for each player.
+// The result of a round or of a game: why it ended, and a table with a row for each player.
 
-import {element, seatToken, withMinus} from "./dom.js";
+import {logo} from "./cats.js";
+import {capital, element, seatToken, withMinus} from "./dom.js";
+
+const OF_THE_END = ["game_end", "round_end", "paradox", "score"]; // the first of them says why it ended
 
 // What the events of the kind "score" tell, as columns.
 const COLUMNS = [
   ["place", "Place"], ["tricks", "Tricks"], ["bid", "Bid"], ["bonus", "Bonus"], ["paradox", "Paradox"], ["score", "Points"], ["total", "Total"],
 ];
 
+/** The end of a round; the log tells the rest. `names`: see names.js. */
+export function createSummary(names) {
+  const node = element("section", {class: "panel round-end", hidden: true, tabindex: -1, "aria-label": "End of the round"});
+
+  return {node, show, hide: () => (node.hidden = true)};
+
+  // `lines`: what the last action did; `own`: the seat of this page, null for one that watches.
+  function show(lines, {place, places, rounds}, own, ...buttons) {
+    const kind = OF_THE_END.find((one) => lines.some((line) => line.kind === one));
+    const shown = lines.find((line) => line.kind === kind);
+    const words = shown === undefined ? "The game is over" : capital(names.within(shown.text));
+    const medal = place && element("span", {class: "medal", "data-place": places[own], "aria-hidden": "true"}, String(places[own]));
+    node.replaceChildren(
+      medal || (places && names.face(places.indexOf(1))) || logo(),
+      element("h2", {}, place || words),
+      element("p", {class: "result"}, place ? `${words}.` : ""),
+      resultTable(lines, rounds, places, own, names),
+      element("div", {class: "row"}, ...buttons),
+    );
+    node.hidden = false;
+  }
+}
+
 /**
  * The table of the round that `lines` end; at the end of a match, that of the points of all its `rounds`. `names`: see
- * names.js; `places`: each seat's place at the end of the game, null before.
+ * names.js; `places`: each seat's place at the end of the game, null before; `own`: the seat of this page, if it has one.
  */
-export function resultTable(lines, rounds, places, names) {
+function resultTable(lines, rounds, places, own, names) {
   const told = lines.filter((line) => line.kind === "score").sort((a, b) => a.seat - b.seat);
   let columns;
   if (places !== null && rounds.length > 1) {
@@ -24,14 +50,15 @@ export function resultTable(lines, rounds, places, names) {
   const head = ["Player", ...columns.map(([words]) => words)].map((words) => element("th", {scope: "col"}, words));
   const rows = told.map((line) => {
     const cells = columns.map(([, value]) => element("td", {}, inACell(value(line))));
-    const winner = places?.[line.seat] === 1;
+    const classes = [places?.[line.seat] === 1 ? "winner" : "", line.seat === own ? "own" : ""];
     const player = element("th", {scope: "row"}, seatToken(line.seat), names.face(line.seat), names.of(line.seat));
-    return element("tr", {class: winner ? "winner" : null}, player, ...cells);
+    return element("tr", {class: classes.join(" ")}, player, ...cells);
   });
   return element("table", {class: "result-table"}, element("thead", {}, element("tr", {}, ...head)), element("tbody", {}, ...rows));
 }
 
+// Only a paradox is told as true or false.
 function inACell(value) {
-  if (typeof value === "boolean") return value ? "yes" : "";
+  if (typeof value === "boolean") return value ? "\u22121 per trick" : "";
   return withMinus(String(Math.round(100 * (value ?? 0)) / 100));
 }

@@ -14,21 +14,25 @@ const HELPS = {
 };
 
 /**
- * The options of a game: `show(rules)` offers them, `chosen()` returns those that differ from the defaults. `pointOut(text)`
+ * The options of a game: `show(rules)` offers them, `rounds` beside the others in `node`; `chosen()` returns those that differ from the defaults. `pointOut(text)`
  * leads to the option that an error is about, and returns the error with its label; `adapt(index)` shows the values that
  * are usual for the number of players at this place.
  */
 export function createRules() {
-  const node = element("div", {class: "rules-list"});
+  const rounds = element("div", {class: "rounds"});
+  const list = element("div", {class: "rules-list"});
+  const node = element("details", {}, element("summary", {}, "Advanced"), list);
   let fields = [];
 
-  return {node, show, chosen, pointOut, adapt};
+  return {node, rounds, show, chosen, pointOut, adapt};
 
   function show(rules) {
-    const first = (rule) => (rule.name === "rounds" ? 0 : 1); // what most people look for
-    fields = [...rules].sort((a, b) => first(a) - first(b)).map((rule) => ({rule, field: fieldOf(rule)}));
-    node.hidden = rules.length === 0;
-    node.replaceChildren(...fields.map(({rule, field}) => row(rule, field)));
+    fields = rules.map((rule) => ({rule, field: fieldOf(rule)}));
+    rounds.replaceChildren();
+    list.replaceChildren();
+    for (const {rule, field} of fields) (rule.name === "rounds" ? rounds : list).append(row(rule, field));
+    rounds.hidden = !rounds.hasChildNodes();
+    node.hidden = !list.hasChildNodes();
   }
 
   function adapt(index) {
@@ -43,7 +47,7 @@ export function createRules() {
   function pointOut(text) {
     const found = fields.find(({rule}) => text.startsWith(`${rule.name}=`));
     if (found === undefined) return text;
-    found.field.closest("details").open = true;
+    for (let fold = found.field; fold !== null; fold = fold.parentElement.closest("details")) fold.open = true;
     found.field.focus();
     return `${labelOf(found.rule)} ${text.slice(found.rule.name.length + 1)}. Change it, then press Play again.`;
   }

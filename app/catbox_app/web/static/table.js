@@ -4,13 +4,13 @@ import {createActions} from "./actions.js";
 import {createCoach} from "./coach.js";
 import {createDeal} from "./deal.js";
 import {element, pushButton, wide} from "./dom.js";
-import {createLog, createSummary, endsRound} from "./log.js";
+import {createLog} from "./log.js";
 import {createNames} from "./names.js";
 import {createPeople} from "./people.js";
 import {createPicture, picturesMove, sizeFor} from "./picture.js";
 import {createReplay} from "./replay.js";
 import {createReview} from "./review.js";
-import {resultTable} from "./rounds.js";
+import {createSummary} from "./rounds.js";
 import {playSound} from "./sounds.js";
 
 // How long a notice stays, in milliseconds.
@@ -26,40 +26,40 @@ export function createTable(frame, mode) {
   const names = createNames();
   const replay = mode === "replay" ? createReplay(frame, names) : null;
   const picture = createPicture(act, tell, names, missed, () => joined.can_undo);
-  const actions = createActions(act);
+  const actions = createActions(act, advises);
   const log = createLog(names, replay === null ? null : replay.go);
   const summary = createSummary(names);
-  const coach = createCoach(frame.send, showValues, actions.unfold, replay === null, advises);
-  const review = replay === null ? null : createReview((seat) => frame.send({type: "review", seat}), replay.go, names, replay.viewed);
+  const coach = createCoach(frame.send, showValues, replay === null, advises);
+  const review = replay === null ? null : createReview((seat) => frame.send({type: "review", seat}), replay.go, names, replay.viewed, point);
   const people = createPeople(frame.send, names);
-  const deal = createDeal(frame.send, mode === "play", watchOwn);
+  const deal = createDeal(frame.send, mode === "play", people.yourName, watchOwn);
   const status = element("h2", {class: "status", tabindex: -1});
-  // At a table the log announces what happens, unless it is folded; in a replay it holds the whole game: then this line
-  // announces each action.
-  const said = element("p", {class: "said", ...(replay === null && wide.matches ? {"aria-hidden": "true"} : {role: "status"})});
+  const said = element("p", {class: "said", role: "status"}); // in a replay, whose log holds the whole game
   const guide = element("ul", {class: "guide", role: "status", hidden: true}); // of a first game
-  const turn = element("p", {class: "spoken", role: "status"}); // what a screen reader says on your turn
+  const turn = element("p", {class: "spoken", role: "status"}); // what a screen reader says
   const notice = element("p", {class: "notice", role: "alert", hidden: true, onclick: quiet});
   let fading = 0; // the timer of the notice
   const undo = pushButton("Undo", () => frame.send({type: "undo"}), {class: "undo", hidden: true});
   const stage = element("section", {class: "stage", "aria-label": "Table", onclick: () => goOn()}, picture.node);
-  const moves = element("section", {class: "moves", "aria-label": "Your move"}, status, undo, advises ? frame.adviser.enter : null, actions.node, turn);
-  const below = replay === null ? [guide, said, coach.told, notice, moves] : [replay.controls, said, coach.told, notice, replay.below];
+  const pill = element("div", {class: "pill"}, status, undo);
+  const moves = element("section", {class: "moves", "aria-label": "Your move"}, pill, actions.node, advises ? frame.adviser.enter : null, turn);
+  const below = replay === null ? [guide, coach.told, notice, moves] : [replay.controls, said, coach.told, notice, replay.below];
   const centre = element("div", {class: "centre"}, stage, ...below);
-  const side = element("div", {class: "side"}, summary.node, people.node, review?.node ?? "", log.node, coach.node);
+  const side = element("div", {class: "side"}, summary.node, review?.node ?? people.node, log.node, coach.node);
   const node = element("div", {class: `table ${mode}`}, centre, side, deal.node);
   let joined = null;
   let called = []; // the names, as the messages have them
   let number = -1; // actions played, as far as the page has seen
   let busy = false; // an action is on its way
   let explained = false; // whether the guide has been read: what it says next replaces it
-  let roundEnd = null; // {number, lines} of the last end of a round
+  let ended = []; // what the last action that ended a round did
   let position = null;
   let next = null; // the position after the end of a round, while that is shown
   let seen = -1; // actions played at the last end of a round that was left
   let going = 0; // the timer that leaves it
   let advised = null; // what the coach said meanwhile
   let shown = [new Map(), []]; // what the coach says of the position
+  let pointed = [[], null]; // what the review says of it
 
   new ResizeObserver(resized).observe(stage);
   return {node, mode, receive, pause};
@@ -79,7 +79,7 @@ export function createTable(frame, mode) {
     joined = message;
     call(message.names);
     number = -1;
-    roundEnd = null;
+    ended = [];
     position = null;
     leaveEnd();
     seen = -1;
@@ -94,7 +94,6 @@ export function createTable(frame, mode) {
     guide.hidden = !message.guide;
     explained = true;
     explain(message.guide ? [message.guide] : []);
-    if (advises) actions.unfold();
     if (replay === null) return;
     replay.opened(message);
     review.clear();
@@ -113,6 +112,7 @@ export function createTable(frame, mode) {
   function call(those) {
     called = replay === null ? those : (frame.called ?? those);
     names.set(called, replay === null ? joined.seat : frame.own);
+    frame.company.textContent = called.map((_, seat) => names.full(seat)).join(", ");
   }
 
   function takePeople(message) {
@@ -128,9 +128,8 @@ export function createTable(frame, mode) {
   function takeEvents(message) {
     log.add(message);
     explain(message.guide ?? []);
-    if (endsRound(message.lines)) roundEnd = message;
+    if (message.lines.some(({kind}) => kind === "score")) ended = message.lines;
     if (position !== null && replay === null) sound(message.lines.map((line) => line.kind));
-    if (replay === null) said.textContent = log.latest();
   }
 
   function sound(kinds) {
@@ -172,7 +171,6 @@ export function createTable(frame, mode) {
       review.mark(number);
       said.textContent = log.told(number);
     } else {
-      said.textContent = message.waits_for === "over" ? "" : log.latest();
       showMoves();
       if (advises) frame.adviser.take(message);
       else if (message.waits_for === "over") showEnd(deal.buttonsAtTheEnd(joined.seat));
@@ -211,15 +209,19 @@ export function createTable(frame, mode) {
     }[waits];
     status.replaceChildren(...[waits === "agent" ? names.face(seat) : null, words].filter((part) => part !== null));
     frame.entitle(`${waits === "you" ? "\u25cf " : ""}${status.textContent} - ${joined.title}`);
-    turn.textContent = waits === "you" ? `Your move: ${legal.length} legal actions` : "";
-    const seen = legal.filter(({action}) => action >= 0);
-    const lost = actions.show(seen.map((one) => ({...one, text: names.within(one.text)})));
+    announce(waits === "you" ? `Your move: ${legal.length} legal actions` : "");
+    const lost = actions.show(legal.map((one) => ({...one, text: names.within(one.text)})));
     // The status line has the focus while others move.
     if (document.activeElement === status && !actions.focus()) picture.choices()[0]?.focus({preventScroll: true});
     deal.show(waits === "over", position.can_undo);
-    undo.hidden = !joined.can_undo;
+    undo.hidden = !joined.can_undo || (waits === "over" && !advises);
     undo.disabled = !position.can_undo;
     if (lost) status.focus({preventScroll: true});
+  }
+
+  // What happened, unless the log announces it, which a narrow page folds; and `words`.
+  function announce(words) {
+    turn.textContent = `${wide.matches ? "" : log.told(number)} ${words}`.trim();
   }
 
   // The last board of a round stays until a click, or for some seconds.
@@ -232,7 +234,7 @@ export function createTable(frame, mode) {
     actions.show([]);
     picture.show(message.ended.svg, true);
     status.textContent = "The round is over";
-    said.textContent = log.latest();
+    announce("");
     const button = pushButton("Next round", goOn);
     const playing = [document.body, status].includes(document.activeElement) || centre.contains(document.activeElement);
     showEnd([button]);
@@ -260,15 +262,9 @@ export function createTable(frame, mode) {
 
   // Shows the result of a round, or of the game.
   function showEnd(buttons) {
-    const {places, rounds, waits_for: waits} = position;
-    const over = waits === "over";
     if (wide.matches) side.prepend(summary.node);
     else stage.after(summary.node); // a sheet over the lower part of the page
-    const lines = roundEnd === null ? [] : roundEnd.lines;
-    const winners = over ? places.flatMap((place, seat) => (place === 1 ? [seat] : [])) : [];
-    const place = over && joined.seat !== null ? placeOf(joined.seat, places) : "";
-    const table = resultTable(lines, rounds, over ? places : null, names);
-    summary.show(lines, place, winners.length === 1 ? winners[0] : null, table, ...buttons);
+    summary.show(ended, position, joined.seat, ...buttons);
   }
 
   function act(action) {
@@ -308,7 +304,12 @@ export function createTable(frame, mode) {
   function showValues(values, best) {
     shown = [values, best];
     (replay ?? actions).showValues(values, best);
-    picture.showValues(values, best);
+    picture.showValues(values, [...best, ...pointed[0]], pointed[1]);
+  }
+
+  function point(better, wrong) {
+    pointed = [better, wrong];
+    showValues(...shown);
   }
 
   // The connection is lost: nothing can be done until the next `joined`.
@@ -323,11 +324,6 @@ export function createTable(frame, mode) {
   }
 }
 
-// How `seat` finished, in words.
-function placeOf(seat, places) {
-  const shared = places.filter((place) => place === places[seat]).length > 1;
-  if (places[seat] === 1) return shared ? "You share the win" : "You win";
-  if (places.every((place) => [1, places[seat]].includes(place))) return "You lose";
-  const place = ["2nd", "3rd"][places[seat] - 2] ?? `${places[seat]}th`;
-  return shared ? `You share ${place} place` : `You finish ${place}`;
+function medal(place) {
+  return element("span", {class: "medal", "data-place": place, "aria-hidden": "true"}, String(place));
 }

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
+from catbox_app.real_table import RealTable, seen_deal
 from catbox_env import Game, GameState
 
 
@@ -26,15 +27,27 @@ def seen_text(game: Game, state: GameState, seat: int) -> str:
 def told(
     game: Game, seat: int, seed: int, choose: Callable[[Sequence[int]], int]
 ) -> tuple[str, list[str], GameState]:
-    """A whole game as ``seat`` tells it: the deal, the line for each thing that happens, and the true end."""
+    """A whole game as ``seat`` tells it: the deal, the line for each thing that happens, and the true end.
+
+    What can only be face down is not told.
+    """
     true, lines = game.new_initial_state(seed=seed), []
     deal = seen_text(game, true, seat)
+    table = RealTable(game, seat, seen_deal(game, seat, deal))
+
+    def tell(line: str) -> None:
+        lines.append(line)
+        table.enter(line)
+
     while not true.is_terminal():
-        mover, action = true.current_player, choose(true.legal_actions())
+        mover, action, before = true.current_player, choose(true.legal_actions()), true.record.num_moves
         true.apply_action(action)
+        is_known = table.question or table.state.is_terminal() or table.state.record.num_moves > before
         public = true._log[int(true.record.num_moves) - 1][2]
-        lines.append(f"#{action}" if mover == seat or public >= 0 else "")
+        if not is_known:
+            tell(f"#{action}" if mover == seat or public >= 0 else "")
         if true.round_ended and not true.is_terminal():
             winner = [str(int(true.record.dealer))] if game.id == "cat_te_v0" else []
-            lines += [*winner, seen_text(game, true, seat)]
+            for line in [*winner, seen_text(game, true, seat)]:
+                tell(line)
     return deal, lines, true

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
 
 import pytest
@@ -82,7 +83,9 @@ def test_the_review_of_a_person_is_shown_and_that_of_all_is_data(saved: Path) ->
     shown = run("replay", str(saved), "--review")
     assert shown.exit_code == 0
     assert "│ seat" not in shown.stdout
-    assert "was better." in shown.stdout
+    assert re.search(
+        r"^Move \d+: \w.* cost \d.\d\d ± \d.\d\d; \w.* was better\.$", shown.stdout, re.MULTILINE
+    )
     data = json.loads(run("replay", str(saved), "--review", "--seat", "all", "--json").stdout)
     assert {decision["seat"] for decision in data} == {0, 1, 2}
 

@@ -13,8 +13,7 @@ import pytest
 import catbox_env
 from catbox_agents import read_record
 from catbox_agents.match import Match
-from catbox_app.commands.play import place_in_words
-from catbox_app.rules import parse_action
+from catbox_app.rules import parse_action, place_in_words
 from tests.app.table import CATBOX, ENVIRONMENT, TINY, refused, run, whole_game
 from tests.cat_in_the_box.positions import play, start
 
@@ -273,12 +272,12 @@ def test_what_one_may_do_stands_in_a_line_and_the_end_says_ones_place() -> None:
 @pytest.mark.parametrize(
     ("places", "said"),
     [
-        ([1, 2, 3], "You win."),
-        ([1, 1, 3], "You share the win."),
-        ([3, 1, 2], "You finish 3rd."),
-        ([2, 1, 2], "You lose."),
-        ([3, 1, 2, 3], "You share 3rd place."),
-        ([4, 1, 2, 3], "You finish 4th."),
+        ([1, 2, 3], "You win"),
+        ([1, 1, 3], "You share the win"),
+        ([3, 1, 2], "You finish 3rd"),
+        ([2, 1, 2], "You lose"),
+        ([3, 1, 2, 3], "You share 3rd place"),
+        ([4, 1, 2, 3], "You finish 4th"),
     ],
 )
 def test_places_in_words(places: list[int], said: str) -> None:

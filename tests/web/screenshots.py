@@ -23,7 +23,7 @@ def play_on(page: Page) -> None:
         cards(page).nth(1).click()
         wait_for_turn(page, before)
     page.get_by_label("Show on my turn").select_option("points")
-    expect(page.locator(".choice .axis")).to_have_count(buttons(page).count(), timeout=120_000)
+    expect(page.locator(".choice .value")).to_have_count(buttons(page).count(), timeout=120_000)
     page.mouse.move(2, 2)
 
 

@@ -37,14 +37,12 @@ def seat_choice(page: Page, seat: int) -> Locator:
 
 
 def name_oneself(page: Page, name: str) -> None:
-    page.get_by_role("button", name="Change your name").click()
     page.get_by_label("Your name", exact=True).fill(name)
     page.keyboard.press("Tab")
-    expect(page.get_by_label("Your name", exact=True)).to_be_hidden()
 
 
 def open_more(page: Page) -> None:
-    """Shows the seed, the pace and what else there is about the deal."""
+    """Shows the seed and what else there is about the deal."""
     page.get_by_text("More", exact=True).click()
 
 
@@ -92,7 +90,7 @@ def buttons(page: Page) -> Locator:
 
 
 def unfold(page: Page) -> None:
-    """Shows the legal actions as buttons, which a wide page folds."""
+    """Shows the legal actions as buttons, which are folded."""
     page.get_by_text("All legal actions").click()
 
 

@@ -21,7 +21,8 @@ def expect_accessible(page: Page) -> None:
 def test_lobby(new_page: NewPage, width: int, theme: str) -> None:
     page = new_page(width, theme=theme)
     page.locator(".lobby").wait_for()
-    page.locator(".rules summary").click()
+    page.locator(".rules > summary").click()
+    page.get_by_text("Advanced").click()
     expect_accessible(page)
 
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 import pytest
 from playwright.sync_api import Page, expect
 
@@ -45,7 +47,7 @@ def choose(page: Page, line: str) -> None:
     before = int(number(page))
     drawn = page.locator(f'.picture [data-action="{line[1:]}"]')
     if line == "":
-        page.get_by_role("button", name="I don't see it").click()
+        page.get_by_role("button", name="Face down").click()
     else:
         (drawn if drawn.count() else page.locator(f'.choices [data-choice="{line[1:]}"]')).click()
     wait_for(page, before + 1)
@@ -90,16 +92,17 @@ def test_a_game_is_entered_by_clicks_taken_back_and_reloaded(
 def test_what_no_game_allows_is_answered_with_the_rule_and_nothing_is_lost(new_page: NewPage) -> None:
     page = new_page()
     begin(page, "Cat in the Box", 3, "1 1 2 2 3 3 4 5", clicked="6 6")
-    for line in ["discard 1", "", "", "bid 2", "2", "3", "blue 4"]:
+    for line in ["discard 1", "bid 2", "2", "3", "blue 4"]:
         enter(page, line)
     page.locator(".enter input").fill("blue 4")
     page.keyboard.press("Enter")
     notice = page.locator(".notice")
     expect(notice).to_contain_text("blue 4 is taken on the research board")
     expect(page.locator(".enter input")).to_have_value("blue 4")
-    assert number(page) == "7"
+    assert number(page) == "5"
+    expect(page.locator(".picture [data-prompt]")).to_be_hidden()  # it says that the table waits for another
     cards(page).first.click()  # a cell, for another player
-    wait_for(page, 8)
+    wait_for(page, 6)
     expect(notice).to_be_hidden()
     page.go_back()
     page.get_by_text("Get advice on a real-life game").wait_for()
@@ -109,7 +112,10 @@ def test_a_deal_that_is_none_is_answered_in_the_lobby(new_page: NewPage) -> None
     page = new_page()
     send_deal(page, "1 2 3")
     wrong = page.locator("details .wrong")
-    expect(wrong).to_contain_text("hands of")
+    expect(wrong).to_have_text("Enter your 10 cards: these are 3.")
+    expect(page.locator(".watch small").first).to_have_text(
+        re.compile(r"^All your cards, such as (\d ){9}\d;")
+    )
     expect(page.locator(".banner")).to_be_hidden()
     expect(page.get_by_label("What you see of the deal")).to_have_value("1 2 3")
     page.get_by_label("What you see of the deal").fill("hello")

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 import pytest
 from playwright.sync_api import Locator, Page, expect
 
@@ -111,20 +113,18 @@ def test_the_next_round_begins_by_itself_and_after_a_reload_too(new_page: NewPag
 def test_agents_are_cats_with_a_face_and_a_level(new_page: NewPage) -> None:
     page = new_page()
     open_table(page, "Cat in the Box", 3, "easy")
-    people = page.locator(".people-list li")
-    assert [text.split() for text in people.all_inner_texts()] == [
-        ["0", "You", "✎"],
-        ["1", "Luna", "Easy"],
-        ["2", "Tom", "Easy"],
-    ]
-    assert people.locator(".cat").count() == page.locator(".picture .cat").count() == 2
+    company = page.locator(".company")
+    expect(company).to_have_text("You, Luna (Easy), Tom (Easy)")
+    expect(page.locator(".people")).to_be_hidden()  # nobody is invited
+    assert page.locator(".picture .cat").count() == 2
     faces = page.locator(".picture .cat").evaluate_all("faces => faces.map(face => face.innerHTML)")
     assert faces[0] != faces[1]
     page.reload()
     wait_for_turn(page)
     assert page.locator(".picture .cat").evaluate_all("faces => faces.map(face => face.innerHTML)") == faces
+    open_more(page)
     name_oneself(page, "Ada")
-    expect(people.first).to_contain_text("Ada")
+    expect(company).to_contain_text("Ada")
     assert page.locator(".picture .cat").count() == 2
 
 
@@ -152,7 +152,6 @@ def test_there_is_no_sound_until_it_is_switched_on(new_page: NewPage) -> None:
     open_table(page, "Petrify", 2)
     play(page)
     assert page.evaluate("window.tones") == 0
-    open_more(page)
     page.get_by_label("Sounds").check()
     assert page.evaluate("window.tones") == 1
     if not is_over(page):
@@ -160,7 +159,6 @@ def test_there_is_no_sound_until_it_is_switched_on(new_page: NewPage) -> None:
         assert page.evaluate("window.tones") > 1
     page.get_by_label("Sounds").uncheck()
     page.reload()
-    open_more(page)
     expect(page.get_by_label("Sounds")).not_to_be_checked()
 
 
@@ -211,7 +209,7 @@ def test_what_is_tapped_and_what_is_best_look_different(new_page: NewPage) -> No
     page.get_by_label("Show on my turn").select_option("heuristic")
     ring = page.locator(".picture .coach-bar .ring")
     expect(ring).to_have_count(1)
-    expect(page.locator(".picture .coach-bar .tick")).to_have_count(1)
+    expect(page.locator(".picture .coach-bar.best .sign")).to_have_count(1)
     expect(page.locator(".picture .coach-bar .ground")).to_have_count(cards(page).count() - 1)
     cell = page.locator(".picture [data-action]").first
     cell.tap()
@@ -224,9 +222,12 @@ def test_what_is_tapped_and_what_is_best_look_different(new_page: NewPage) -> No
 
 def test_an_option_out_of_range_is_answered_with_what_to_do(new_page: NewPage) -> None:
     page = new_page()
-    page.locator(".lobby .rules > summary").click()
     rank = page.get_by_label("Highest rank")
+    page.locator(".lobby .rules > summary").click()
+    page.get_by_text("Advanced").click()
     rank.fill("99")
+    page.get_by_text("Advanced").click()
+    page.locator(".lobby .rules > summary").click()  # the error opens both
     page.get_by_role("button", name="Play", exact=True).click()
     banner = page.locator(".banner")
     expect(banner).to_contain_text(
@@ -274,3 +275,59 @@ def test_a_trick_goes_to_its_winner(new_page: NewPage) -> None:
     for x, y in ends:
         assert row["x"] - 2 <= x <= row["x"] + row["width"] + 2
         assert row["y"] - 2 <= y <= row["y"] + row["height"] + 2
+
+
+def test_what_moves_is_above_everything_and_leaves_nothing_behind(new_page: NewPage) -> None:
+    page = new_page(1440, 900)
+    page.evaluate(
+        """() => {
+          window.flown = [];
+          const animate = Element.prototype.animate;
+          Element.prototype.animate = function (...given) {
+            const carrier = this.parentNode;
+            if (carrier.matches(".flying")) {
+              const below = [...carrier.parentNode.children].filter((one) => !one.matches(".flying"));
+              const last = below[below.length - 1];
+              window.flown.push(Boolean(last.compareDocumentPosition(carrier) & Node.DOCUMENT_POSITION_FOLLOWING));
+            }
+            return animate.apply(this, given);
+          };
+        }"""
+    )
+    open_table(page, "Cat in the Box", 5)
+    while page.locator('.picture [data-leads]:not([data-leads=""])').count() == 0:
+        play(page)
+    page.evaluate("window.flown = []")
+    play(page)
+    flown = page.evaluate("window.flown")
+    assert len(flown) >= 2  # a card and a token
+    assert all(flown)
+    expect(page.locator(".picture .flying")).to_have_count(0)
+    hidden = "found => found.filter(one => getComputedStyle(one).opacity !== '1').length"
+    assert page.locator(".picture [data-key]").evaluate_all(hidden) == 0
+
+
+def test_the_end_tells_ones_own_place_and_offers_what_comes_next(new_page: NewPage) -> None:
+    page = new_page(1440, 900)
+    open_table(page, "Cat in the Box", 3)
+    while not is_over(page):
+        play(page)
+    end = page.get_by_role("region", name="End of the round")
+    expect(end.get_by_role("heading")).to_have_text(re.compile("^You "))
+    expect(end.locator(".own th").first).to_contain_text("You")
+    place = end.locator(".medal").inner_text()
+    assert place in "123"
+    words = ["Rematch", "Replay this deal", "Review", "Save"]
+    assert end.get_by_role("button").all_inner_texts() == words
+    expect(page.get_by_role("button", name="Undo")).to_be_hidden()
+    expect(page.get_by_role("button", name="New deal")).to_be_hidden()
+
+
+def test_a_phone_has_undo_at_hand(new_page: NewPage) -> None:
+    page = new_page(390, 844)
+    open_table(page, "Cat in the Box", 3)
+    play(page)
+    assert page.evaluate("scrollY") == 0
+    expect(page.get_by_role("button", name="Undo")).to_be_in_viewport(ratio=1)
+    page.evaluate("scrollTo(0, 200)")
+    expect(page.get_by_role("button", name="Undo")).to_be_in_viewport(ratio=1)

@@ -145,15 +145,14 @@ def test_the_log_shows_the_end_of_the_game(new_page: NewPage) -> None:
 def test_the_advice_of_the_coach_moves_nothing(new_page: NewPage) -> None:
     page = new_page(390, 844)
     open_table(page, "Cat in the Box", 3)
-    open_more(page)
     page.get_by_label("Pace of the agents").select_option("3.5")
     page.get_by_label("Show on my turn").select_option("normal")
     advice, place = page.locator(".advice"), "one => one.getBoundingClientRect().y + scrollY"
     expect(advice).to_contain_text("would choose")
-    before = [page.locator(part).evaluate(place) for part in (".picture", ".status")]
+    before = [page.locator(part).evaluate(place) for part in (".picture", ".log")]
     cards(page).first.click()
     expect(advice).to_be_empty()
-    assert [page.locator(part).evaluate(place) for part in (".picture", ".status")] == before
+    assert [page.locator(part).evaluate(place) for part in (".picture", ".log")] == before
 
 
 def _expect_phone(page: Page) -> None:
@@ -257,10 +256,20 @@ def test_the_end_of_a_game_leads_to_its_review(new_page: NewPage) -> None:
     expect(panel.locator("svg")).to_be_visible()
     expect(page.get_by_label("View", exact=True)).to_have_value("0")
     table, worst = page.locator(".table"), panel.locator("li button").first
-    at = str(int(str(worst.text_content()).split()[1]) - 1)
+    at = str(worst.get_attribute("data-number"))
     expect(table).to_have_attribute("data-number", at)  # the worst mistake is shown at once
-    panel.get_by_role("button", name="Show what was better").first.click()
-    expect(panel).to_contain_text("Better: ")
+    rings = page.locator(".picture .coach-bar")
+    expect(rings).to_have_count(1)  # around the mistake
+    expect(rings).to_have_class("coach-bar wrong")
+    panel.get_by_role("button", name="Show better").first.click()
+    expect(panel).to_contain_text("better: ")
+    expect(page.locator(".picture .coach-bar.best")).to_have_count(1)
+    page.get_by_role("button", name="Forward").click()
+    expect(table).not_to_have_attribute("data-number", at)
+    expect(rings).to_have_count(0)
+    page.get_by_role("button", name="Next mistake").click()
+    expect(page.locator(".picture .coach-bar.wrong")).to_have_count(1)
+    expect(panel.locator("svg")).to_contain_text("You trail by ")
     panel.locator("svg").click(position={"x": 280, "y": 20})  # the last decision
     expect(table).not_to_have_attribute("data-number", at)
     worst.click()

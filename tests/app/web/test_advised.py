@@ -18,7 +18,7 @@ GAMES: list[tuple[str, int, dict[str, Any]]] = [
     ("cat_te_v0", 4, {"region": "khmer"}),
     ("petrify_v0", 3, {}),
 ]
-BEGINNING = ["discard 1", "", "", "bid 2", "2", "3", "blue 4"]
+BEGINNING = ["discard 1", "bid 2", "2", "3", "blue 4"]
 ASKED: dict[str, Any] = {
     "game": "cat_in_the_box_v0", "players": 3, "seat": 0, "deal": "1 1 2 2 3 3 4 5 6 6", "lines": BEGINNING,
     "number": None,
@@ -58,10 +58,10 @@ def test_a_whole_match_is_followed_in_every_game(game_id: str, players: int, rul
 def test_the_estimates_of_the_own_actions_follow_the_position() -> None:
     page = Page(Tables())
     page.send("coach", shows="points")
-    advise(page, lines=BEGINNING[:3])
+    advise(page, lines=BEGINNING[:1])
     page.tables.run_due()
     told_by_coach = page.last("coach")
-    assert told_by_coach["number"] == 3
+    assert told_by_coach["number"] == 1
     assert {one["action"] for one in told_by_coach["values"]} == {
         one["action"] for one in page.position["legal"]
     }
@@ -76,19 +76,32 @@ def test_the_estimates_of_the_own_actions_follow_the_position() -> None:
 def test_an_impossible_line_is_refused_with_the_rule_and_nothing_is_lost() -> None:
     page = Page(Tables())
     advise(page)
-    [answer] = advise(page, lines=[*BEGINNING, "blue 4"], number=7)
+    [answer] = advise(page, lines=[*BEGINNING, "blue 4"], number=5)
     assert answer["type"] == "refused"
     assert "blue 4 is taken on the research board by a token of seat 0" in answer["text"]
-    *events, position = advise(page, lines=[*BEGINNING, "blue 5"], number=7)
-    assert [message["number"] for message in events] == [8]
-    assert position["number"] == 8
+    *events, position = advise(page, lines=[*BEGINNING, "blue 5"], number=5)
+    assert [message["number"] for message in events] == [6]
+    assert position["number"] == 6
 
 
-def test_what_the_seat_does_not_see_can_be_entered_and_only_that() -> None:
+def test_what_can_only_be_face_down_is_not_asked_for() -> None:
     page = Page(Tables())
-    answer = advise(page, lines=["discard 1"])
-    assert answer[-1]["legal"] == [{"action": -1, "text": "I don't see it"}]
+    *events, position = advise(page, lines=["discard 1"], number=0)
+    told = [line["text"].partition(" (")[0] for message in events for line in message["lines"]]
+    assert told == ["player_0", "player_1", "player_2"]
+    assert (position["waits_for"], position["number"]) == ("you", 1)
+    beginning, position = advise(page, lines=[], seat=2)[-2:]
+    assert [line["seat"] for line in beginning["lines"]] == [0, 1]
+    assert (position["waits_for"], position["number"]) == ("you", 0)
     assert advise(page, lines=[*BEGINNING, ""])[-1]["type"] == "refused"
+
+
+def test_a_card_that_may_be_face_down_can_be_entered_so() -> None:
+    deal, lines, _ = told(make_game("cat_te_v0", num_players=3), 0, 4, min)
+    about = {"game": "cat_te_v0", "deal": deal, "lines": lines[:1]}
+    position = advise(Page(Tables()), **about)[-1]
+    assert position["waits_for"] == "entry"
+    assert position["legal"][0] == {"action": -1, "text": "Face down"}
 
 
 def test_the_winner_and_the_cards_of_a_round_are_asked_for() -> None:
@@ -103,7 +116,10 @@ def test_the_winner_and_the_cards_of_a_round_are_asked_for() -> None:
         [],
     )
     assert advise(page, **about, lines=lines[: end + 1])[-1]["question"] == "your new cards"
-    assert "hands of" in advise(page, **about, lines=[*lines[: end + 1], "2C 3C"])[-1]["text"]
+    assert (
+        "enter your 6 cards: these are 2"
+        in advise(page, **about, lines=[*lines[: end + 1], "2C 3C"])[-1]["text"]
+    )
     assert "from 0 to 1" in advise(page, **about, lines=[*lines[:end], "2"])[-1]["text"]
 
 
@@ -116,7 +132,8 @@ def test_lines_that_take_too_long_are_refused(monkeypatch: pytest.MonkeyPatch) -
     ("values", "words"),
     [
         ({"deal": "1 1 1 1 1 1 2 2 2 2"}, "rank 1 occurs 6 times"),
-        ({"deal": "1 2"}, "hands of"),
+        ({"deal": "1 2"}, "enter your 10 cards: these are 2"),
+        ({"deal": "/"}, "enter your 10 cards: these are 0"),
         ({"deal": ""}, "deal="),
         ({"deal": "9" * 3000}, "expected a text of 1 to 2000 characters"),
         ({"seat": 3}, "seat=3"),

@@ -122,7 +122,9 @@ def test_the_review_of_a_seat_comes_decision_by_decision(tmp_path: Path) -> None
     assert [(one["number"], one["seat"], one["cost"]) for one in told] == [
         (one.number, one.seat, one.cost) for one in expected
     ]
-    assert [one["better"] is not None for one in told] == [one.is_mistake for one in expected]
+    assert [one["taken"]["action"] for one in told] == [one.action for one in expected]
+    better = [one["better"] and one["better"]["action"] for one in told]
+    assert better == [one.best if one.is_mistake else None for one in expected]
     assert "seat" in page.send("review", seat=7)[-1]["text"]
 
 

@@ -323,7 +323,3 @@ export function createTable(frame, mode) {
     if (wanted !== frame.size && stage.clientWidth > 0) frame.view(wanted);
   }
 }
-
-function medal(place) {
-  return element("span", {class: "medal", "data-place": place, "aria-hidden": "true"}, String(place));
-}

@@ -47,8 +47,7 @@ def test_the_picture_fills_the_window(new_page: NewPage, title: str, width: int,
     filled = "svg => svg.getScreenCTM().d * svg.viewBox.baseVal.height"
     assert picture.evaluate(filled) >= least * height
     assert page.evaluate("scrollY") == 0
-    for part in ("status", "undo"):
-        assert bottom(page.locator(f".{part}")) <= height
+    assert bottom(page.locator(".pill")) <= height
     hand = page.locator(f".picture [aria-label^='{parts[1]}']")
     assert bottom(hand) <= height
 

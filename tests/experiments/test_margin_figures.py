@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import re
+from dataclasses import replace
+from itertools import combinations
 from xml.etree import ElementTree
 
 import pytest
+from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.colors import to_hex, to_rgb
 
 from catbox_agents.arena.results import Estimate
@@ -67,7 +70,31 @@ def test_bars_stand_by_table_in_the_panel_of_their_game(margin: Estimate) -> Non
         "a",
         "\u22121.00 ± 0.50",
         "3 players",
+        "Big",
     ]
+    assert {axes.get_xlabel() for axes in (big, little)} == {"points per round more than the heuristics"}
+
+
+def test_the_legend_has_the_colours_that_are_there_and_no_words_overlap() -> None:
+    long = [
+        Bar("2 players, every kind of tile", "PIMC, 64 worlds", Estimate(-10.5, -11, -10), kind)
+        for kind in ("best", "unclear")
+    ]
+    figure = bars(
+        "Bars", {"One": long, "Two": [replace(bar, table="6 players, Khmer") for bar in long]}
+    ).draw()
+    (legend,) = figure.legends
+    assert [text.get_text() for text in legend.get_texts()] == [
+        "the best, or not certainly worse", "not certainly above 0",
+    ]  # fmt: skip
+    FigureCanvasAgg(figure).draw()
+    labels = [axes.xaxis.label for axes in figure.axes]
+    texts = [*legend.get_texts(), *labels, *(text for axes in figure.axes for text in axes.texts)]
+    boxes = [text.get_window_extent() for text in texts]
+    for one, other in combinations(boxes, 2):
+        assert not one.overlaps(other)
+    width, height = figure.canvas.get_width_height()
+    assert all(box.x0 >= 0 and box.x1 <= width and box.y0 >= 0 and box.y1 <= height for box in boxes)
 
 
 def test_a_picture_follows_the_theme_of_the_page() -> None:

@@ -316,6 +316,7 @@ def test_names_of_tables_and_their_commands(tmp_path: Path) -> None:
             "5 players, Khmer",
             "--game cat_te_v0 --players 5 --rule region=khmer",
         ),
+        ("petrify-4x4", "petrify_v0", {}, "2 players, 4 x 4 tiles", "--players 2 --game petrify_v0"),
     ):
         full = make_game(game, reward="margin", **options).options
         board = made_board(tmp_path, {"zoo": 1.0}, rules=rules, game=game, options=full)

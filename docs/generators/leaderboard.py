@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import re
 import shlex
 from collections.abc import Collection, Mapping, Sequence
 from pathlib import Path
@@ -135,8 +134,8 @@ class Board:
     def about(self) -> str:
         """How much was played, when, and with what."""
         return (
-            f"{self.content['deals']:,} deals per table, {self.content['games']:,} games; {self.content['date']}, catbox "
-            f"{self.content['version']} {self.content['commit']}; {self.content['machine']}"
+            f"{self.content['deals']:,} deals per table, {self.content['games']:,} games; {self.content['date']}, "
+            f"catbox {self.content['version']} {self.content['commit']}; {self.content['machine']}"
         )
 
 
@@ -312,9 +311,8 @@ def _heat_map(board: Board) -> HeatMap:
     agents = sorted(board.agents, key=board.rating, reverse=True)
     titles = [title_of(agent) for agent in agents]
     margins = [[board.estimate(one, other) for other in agents] for one in agents]
-    return HeatMap(
-        board.table, titles, titles, margins, ("rating", [board.summary(one)[0] for one in agents])
-    )
+    ratings = ("rating", [board.summary(one)[0] for one in agents])
+    return HeatMap(board.table, titles, titles, margins, ratings, ("plays", "among"))
 
 
 def _times(played: Sequence[Board]) -> str:

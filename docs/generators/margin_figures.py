@@ -67,8 +67,8 @@ def _draw_bars(by_game: Mapping[str, Sequence[Bar]]) -> Figure:
     below = height - _LEGEND
     for game, found in by_game.items():
         below -= _ABOVE + heights[game]
-        place = (_BARS[0], below, _BARS[1] - _BARS[0], heights[game])
-        axes = figure.add_axes([x / whole for x, whole in zip(place, 2 * (_WIDTH, height), strict=True)])
+        left, right = (x / _WIDTH for x in _BARS)
+        axes = figure.add_axes((left, below / height, right - left, heights[game] / height))
         _panel(figure, axes, game, found, rows[game])
         below -= _BELOW
     return figure
@@ -121,7 +121,7 @@ def _panel(figure: Figure, axes: Axes, game: str, found: Sequence[Bar], rows: Se
 class HeatMap:
     """Margins of one agent (row) among copies of another (column); None where there is none.
 
-    ``last``: a column of words with its heading.
+    ``last``: a column of words with its heading. ``sides``: what rows and columns are.
     """
 
     title: str
@@ -129,6 +129,7 @@ class HeatMap:
     columns: Sequence[str]
     margins: Sequence[Sequence[Estimate | None]]
     last: tuple[str, Sequence[str]] | None = None
+    sides: tuple[str, str] = ("", "")
 
     @property
     def words(self) -> str:
@@ -140,4 +141,4 @@ class HeatMap:
         return Picture(self.title, repr(self), self._draw)
 
     def _draw(self) -> Figure:
-        return heat_map(self.title, self.rows, self.columns, self.margins, self.last)
+        return heat_map(self.title, self.rows, self.columns, self.margins, self.last, sides=self.sides)

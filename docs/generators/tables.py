@@ -8,7 +8,6 @@ from collections.abc import Iterable, Sequence
 from catbox_agents.arena.report import markdown_table
 from catbox_agents.arena.results import Estimate
 
-
 #: What is called otherwise than in the rules of an agent's name.
 _TABLES = {
     "0revealed": "no neutral tokens",

@@ -110,7 +110,7 @@ def test_the_zoo_is_trained_played_and_described(
     assert "[Petrify](leaderboard_petrify.md)" in overview
     assert "Not played yet" not in overview
     assert "## All\n\n10 deals per table. Milliseconds per move: trained agent " in details
-    assert f"![small: trained agent among heuristics {margin:+.2f} ± " in details
+    assert f"![Small: trained agent among heuristics {margin:+.2f} ± " in details
     assert "](pictures/leaderboard-all-petrify-small.svg)" in details
     drawn = workplace.page.parent / "pictures"
     names = {

@@ -3,8 +3,9 @@
 The pages are written for a code host: they link files of the repository, also those outside docs/. `assemble` copies
 them into build/docs with links between pages of the site, and turns examples, notebooks and the texts at the top of
 the repository into pages. Zensical makes the site of them, as mkdocs.yml says, with mkdocstrings the reference from
-the docstrings, and stops where a link between pages, or an anchor, leads nowhere. The playground is written beside the
-pages. `faults` then reads what was built: it finds what a browser would have to load from another host.
+the docstrings, and stops where a link between pages, or an anchor, leads nowhere. The pictures cannot load the font of
+the pages: `with_font` writes it into each. The playground is written beside the pages. `faults` then reads what was
+built: it finds what a browser would have to load from another host.
 """
 
 from __future__ import annotations
@@ -149,6 +150,14 @@ def notebook_page(path: Path, page: str, known: dict[Path, str]) -> str:
     return "\n\n".join(parts) + "\n"
 
 
+def with_font(picture: str, font: bytes) -> str:
+    """An SVG with the ``font`` in it, a WOFF2 file of Figtree, for all its text that has no style of its own."""
+    data = base64.b64encode(font).decode()
+    face = f"@font-face{{font-family:Figtree;font-weight:300 900;src:url(data:font/woff2;base64,{data})}}"
+    style = f"<style>{face}svg{{font-family:Figtree,system-ui,sans-serif}}</style>"
+    return re.sub(r"<svg\b[^>]*>", lambda found: found[0] + style, picture, count=1)
+
+
 def assemble() -> None:
     """Write build/docs, from which Zensical builds the site."""
     shutil.rmtree(SOURCES, ignore_errors=True)
@@ -173,6 +182,9 @@ def assemble() -> None:
         shutil.copytree(ROOT / "docs" / folder, SOURCES / folder)
     for name in OF_THE_TABLE:
         shutil.copyfile(playground.FRONT_END / name, SOURCES / "site" / name)
+    font = (playground.FRONT_END / "figtree.woff2").read_bytes()
+    for path in (path for path in SOURCES.rglob("*.svg") if path.parent.name != "site"):
+        path.write_text(with_font(path.read_text(encoding="utf-8"), font), encoding="utf-8")
 
 
 def faults() -> list[str]:

@@ -81,8 +81,8 @@ def images() -> Iterator[tuple[str, str]]:
         for picture, (name, number, seat) in RECORDED.items():
             game, states = recorded(name)
             yield f"{picture}-{theme}.svg", game.render_svg(states[number], seat, theme=theme) + "\n"
-        for name, seat, first in (("cat_in_the_box", 2, 20), ("cat_te", None, 0), ("petrify", None, 0)):
+        for name, first in (("cat_in_the_box", 20), ("cat_te", 0), ("petrify", 0)):
             game, states = recorded(name)
-            pictures = [with_cats(game.render_svg(state, seat, theme=theme)) for state in states]
+            pictures = [with_cats(game.render_svg(state, theme=theme)) for state in states]
             seconds = [FIRST, *[SECONDS] * (len(pictures) - 2), LAST]
             yield f"{name}-game-{theme}.svg", animated(pictures, seconds, first=first) + "\n"

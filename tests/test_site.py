@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import base64
 import json
 import re
 from pathlib import Path
+from xml.etree import ElementTree
 
 import pytest
 import pyvips
@@ -74,6 +76,9 @@ def test_the_site_has_the_colours_the_font_and_the_logo_of_the_browser_table() -
     cat = re.search(r'const d = "([^"]+)"', (table / "cats.js").read_text())
     assert cat
     assert cat[1] in (table / "icon.svg").read_text(), "the cat of the table's own logo"
+    face = re.findall(r' d="([^"]+)"', (ROOT / "docs" / "site" / "cat.svg").read_text())
+    assert len(face) == 5
+    assert all(part in (table / "cats.js").read_text() for part in face), "the face of Mochi"
 
 
 def test_a_picture_follows_the_theme_of_the_site() -> None:
@@ -86,6 +91,20 @@ def test_a_picture_follows_the_theme_of_the_site() -> None:
         '<img src="images/cat_te-light.svg#only-light" width="720" alt="A game.">'
         '<img src="images/cat_te-dark.svg#only-dark" width="720" alt="A game.">'
     )
+
+
+def test_a_picture_on_the_site_holds_its_font_and_nothing_else_changes() -> None:
+    font = (playground.FRONT_END / "figtree.woff2").read_bytes()
+    for name in ("images/petrify-light.svg", "pictures/leaderboard.svg"):
+        picture = (ROOT / "docs" / name).read_text(encoding="utf-8")
+        shown = build_site.with_font(picture, font)
+        ElementTree.fromstring(shown)
+        found = re.search(
+            r"<style>@font-face.*?base64,([^)]+)\)\}svg\{font-family:Figtree,.*?</style>", shown
+        )
+        assert found
+        assert base64.b64decode(found[1]) == font
+        assert shown.replace(found[0], "") == picture
 
 
 def test_a_picture_of_a_notebook_says_what_it_shows(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -31,6 +31,8 @@ FONTS = ("Figtree", "Inter", "DejaVu Sans")
 PIXELS = 96
 #: Pixels: a cell of a heat map, and what the names of the columns take where they are written slantwise.
 _CELL, _HIGH, _SLANTED = 66, 40, 3.4
+#: Pixels that the word for the columns takes above their names.
+_SIDE = 15
 #: Characters of a line that fit above a cell.
 _FIT = 11
 
@@ -61,6 +63,7 @@ def heat_map(
     margins: Sequence[Sequence[Estimate | None]],
     last: tuple[str, Sequence[str]] | None = None,
     about: Sequence[str] = (),
+    sides: tuple[str, str] = ("", ""),
 ) -> Figure:
     """Margins of one agent (row) among copies of another (column), with their intervals; None where there is none.
 
@@ -69,6 +72,7 @@ def heat_map(
     Args:
         last: a column of words with its heading.
         about: lines below the title.
+        sides: what the rows and the columns are, in a word each.
     """
     from matplotlib.figure import Figure
     from matplotlib.patches import Rectangle
@@ -79,7 +83,9 @@ def heat_map(
     if slanted:
         heads = [head.replace("\n", " ") for head in heads]
     above = 28 + 16 * len(about)
-    head = above + (34 if not slanted else 12 + _SLANTED * max(map(len, heads)))
+    lines = 1 + max(name.count("\n") for name in heads)
+    names = 8 + 13 * lines if not slanted else 12 + _SLANTED * max(map(len, heads))
+    head = above + names + (_SIDE if sides[1] else 0)
     label = max(112, 6.3 * max(map(len, rows)) + 10)
     width = label + _CELL * len(heads) + (6 if not slanted else 6 * max(map(len, heads)) - _CELL / 2)
     width = max([width, *(6.8 * len(line) for line in about)])
@@ -92,6 +98,9 @@ def heat_map(
     axes.text(6 - label, 14 - head, title, weight="bold", fontsize=10.5, va="center")
     for place, line in enumerate(about):
         axes.text(6 - label, 32 + 16 * place - head, line, fontsize=8.5, va="center", color=SOFT)
+    side: dict[str, Any] = {"fontsize": 8.5, "color": SOFT}
+    axes.text(-6, -5, sides[0], ha="right", va="bottom", **side)
+    axes.text(4, -names - 1, sides[1], va="bottom", **side)
     for place, name in enumerate(heads):
         where: dict[str, Any] = {"ha": "left", "rotation": 30, "rotation_mode": "anchor"} if slanted else {}
         axes.text(_CELL * (place + 0.5), -5, name, va="bottom", fontsize=8.5, **({"ha": "center"} | where))

@@ -12,20 +12,20 @@ from typing import Any
 import matplotlib
 from matplotlib.figure import Figure
 
-from catbox_agents.plots import INK, PAGE
+from catbox_agents.plots import INK, LINE, LINES, PAGE, SOFT, style
 from experiments.results import Folders
 
 #: Colour on a light page -> on a dark one, as the browser table has them. Text in black has no colour in the file.
-_DARK = {PAGE: "#12151b", "#000000": "#f2f4f7", "#b0b0b0": "#7c8696"}
-_RULES = [
-    f'[style*="{kind}: {light}"]{{{kind}:{dark}!important}}'
-    for light, dark in _DARK.items()
-    for kind in ("fill", "stroke")
-]
-_STYLE = (
-    f"text{{fill:{INK}}}"
-    f"@media (prefers-color-scheme: dark){{text{{fill:{_DARK['#000000']}}}{''.join(_RULES)}}}"
-)
+_ON_DARK = "#f2f4f7"
+_DARK = {
+    PAGE: "#12151b",
+    "#000000": _ON_DARK,
+    "#b0b0b0": "#7c8696",
+    INK: _ON_DARK,
+    SOFT: "#b1b8c4",
+    LINE: "#3a4250",
+}
+_DARK |= dict(zip(LINES, ("#a9a2ff", "#f5ad67", "#74d4da", "#f896ca", "#ccd267", "#aeb9ca"), strict=True))
 #: matplotlib lays text out in this font, the widest; a viewer shows it in the first of these that it has.
 _LAID_OUT, _SHOWN = "'DejaVu Sans'", "Figtree, Inter, system-ui, 'Segoe UI', Roboto, 'DejaVu Sans'"
 
@@ -56,7 +56,29 @@ class Picture:
         with matplotlib.rc_context(settings):
             self.draw().savefig(file, format="svg", metadata=metadata)
         drawn = file.getvalue().decode().replace(_LAID_OUT, _SHOWN)
-        return drawn.replace("</style>", f"{_STYLE}</style>", 1).encode()
+        return drawn.replace("</style>", f"{_themes(drawn)}</style>", 1).encode()
+
+
+def _themes(drawn: str) -> str:
+    """The CSS by which text without a colour, and the colours of ``drawn``, follow the theme."""
+    rules = [
+        f'[style*="{kind}: {light}"]{{{kind}:{dark}!important}}'
+        for light, dark in _DARK.items()
+        for kind in ("fill", "stroke")
+        if f"{kind}: {light}" in drawn
+    ]
+    dark = f"text{{fill:{_ON_DARK}}}{''.join(rules)}"
+    return f"text{{fill:{INK}}}@media (prefers-color-scheme: dark){{{dark}}}"
+
+
+def as_saved(draw: Callable[[], Figure]) -> Callable[[], Figure]:
+    """``draw`` in the style of pictures that commands save, but laid out in the font that every machine has."""
+
+    def drawn() -> Figure:
+        with matplotlib.rc_context(style() | {"font.family": "DejaVu Sans"}):
+            return draw()
+
+    return drawn
 
 
 def picture_file(name: str, folders: Folders) -> Path:

@@ -10,9 +10,10 @@ import numpy as np
 from catbox_agents import zoo
 from catbox_agents.arena.report import markdown_table
 from catbox_agents.arena.results import Estimate, estimates
+from catbox_env.core.show import game_title
 from docs.generators.figures import Picture, picture_file, shown
 from docs.generators.margin_figures import HeatMap
-from docs.generators.tables import printed
+from docs.generators.tables import printed, table_in_words
 from experiments.headroom import DEPTHS, FILE, PHASES, Block, share_of_the_deal
 from experiments.results import Folders, read_lines
 from experiments.zoo import zoo_settings
@@ -44,12 +45,15 @@ def headroom_picture(folders: Folders) -> dict[Path, Picture]:
 
 
 def _measured(folders: Folders) -> dict[str, list[Block]]:
-    """Table -> blocks of the agent that the zoo has now; those without any are left out."""
-    digests = {agent.name: agent.sha256 for agent in zoo.zoo_agents()}
+    """Table in words -> blocks of the agent that the zoo has now; those without any are left out."""
+    agents = {agent.name: agent for agent in zoo.zoo_agents()}
     blocks = read_lines(folders.results / FILE, Block)
     found = {
-        table: [block for block in blocks if (block.table, block.sha256) == (table, digests.get(table))]
-        for table in zoo_settings(folders)
+        f"{game_title(agents[name].game_id)}, {table_in_words(name)}": [
+            block for block in blocks if (block.table, block.sha256) == (name, agents[name].sha256)
+        ]
+        for name in zoo_settings(folders)
+        if name in agents
     }
     return {table: own for table, own in found.items() if own}
 

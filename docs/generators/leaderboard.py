@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import re
 import shlex
 from collections.abc import Collection, Mapping, Sequence
 from pathlib import Path
@@ -16,7 +15,7 @@ from catbox_env import Game, make_game
 from catbox_env.core.show import game_title
 from docs.generators.figures import Picture, picture_file, shown
 from docs.generators.margin_figures import Bar, HeatMap, Kind, bars
-from docs.generators.tables import machines_in_words, printed, wrapped
+from docs.generators.tables import machines_in_words, printed, table_in_words, wrapped
 from experiments.leaderboard import DEAL_SET, PREVIOUS_EDITION, ZOO, Part, read_parts
 from experiments.results import Folders
 
@@ -38,13 +37,11 @@ INTRODUCTION = """\
 
 How much more an agent scores than the heuristics around it, in points a round: its
 [margin](arena.md#what-is-measured), with the 95 % interval. [Cat Te](cat_te.md) has two variants here: Laos, where only
-those who win one of the first four tricks play on, and Khmer, where everyone plays all six. "4x4" and "full" are boards
-of [Petrify](petrify.md) for two players.
+those who win one of the first four tricks play on, and Khmer, where everyone plays all six.
 """
 READING = """\
-Dark blue: the best, or not certainly worse than the best on the deals that both played. Light blue: certainly better
-than the heuristic. Grey: no certain difference. Orange: certainly worse. Each game has its own scale. The best among
-heuristics may lose to others."""
+Bold: the best, and what is not certainly worse on the deals that both played. Each game has its own scale. The best
+among heuristics may lose to others."""
 DEALS = f"""\
 The deals are those of the set `{DEAL_SET}`, which no agent was trained on or chosen by. The commands on these pages
 play the same deals with the same random numbers: they give the very numbers shown, except for searches of 20 ms, which
@@ -128,10 +125,7 @@ class Board:
     @property
     def table(self) -> str:
         """What its rules are called, without the name of the game: "3 players, Laos"."""
-        first, *more = self.content["rules"].split("-")[1:]
-        words = [re.sub(r"^(\d+)p$", r"\1 players", first)]
-        words += [re.sub(r"(?<=\d)(?=\D)", " ", word).capitalize() for word in more]
-        return ", ".join(words)
+        return table_in_words(self.content["rules"])
 
     def estimate(self, agent: str, field: str) -> Estimate | None:
         """The margin of one ``agent`` among copies of ``field``, None among its own kind."""
@@ -140,8 +134,8 @@ class Board:
     def about(self) -> str:
         """How much was played, when, and with what."""
         return (
-            f"{self.content['deals']:,} deals a table, {self.content['games']:,} games; {self.content['date']}, catbox "
-            f"{self.content['version']} {self.content['commit']}; {self.content['machine']}"
+            f"{self.content['deals']:,} deals per table, {self.content['games']:,} games; {self.content['date']}, "
+            f"catbox {self.content['version']} {self.content['commit']}; {self.content['machine']}"
         )
 
 
@@ -298,7 +292,7 @@ def _page_of(
             lines += [
                 f"## {part.title}",
                 "",
-                f"{part.deals:,} deals a table.{_times(list(own.values()))}",
+                f"{part.deals:,} deals per table.{_times(list(own.values()))}",
                 "",
             ]
             for rules, board in own.items():
@@ -317,9 +311,8 @@ def _heat_map(board: Board) -> HeatMap:
     agents = sorted(board.agents, key=board.rating, reverse=True)
     titles = [title_of(agent) for agent in agents]
     margins = [[board.estimate(one, other) for other in agents] for one in agents]
-    return HeatMap(
-        board.table, titles, titles, margins, ("rating", [board.summary(one)[0] for one in agents])
-    )
+    ratings = ("rating", [board.summary(one)[0] for one in agents])
+    return HeatMap(board.table, titles, titles, margins, ratings, ("plays", "among"))
 
 
 def _times(played: Sequence[Board]) -> str:
@@ -331,7 +324,7 @@ def _times(played: Sequence[Board]) -> str:
         times = sorted(board.content["seconds_per_move"][agent] for board in played)
         ends = dict.fromkeys(milliseconds(time) for time in (times[0], times[-1]))
         words.append(f"{title_of(agent)} {' to '.join(ends)}")
-    return f" Milliseconds a move: {'; '.join(words)}."
+    return f" Milliseconds per move: {'; '.join(words)}."
 
 
 def _folded(lines: Sequence[str]) -> list[str]:

@@ -7,7 +7,7 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from pathlib import Path
 
 from catbox_agents.files import write_atomically
-from docs.generators import headroom
+from docs.generators import headroom, quick_run
 from docs.generators.cards import cards
 from docs.generators.curves import Runs, picture
 from docs.generators.figures import Picture, picture_file, shown
@@ -65,7 +65,7 @@ def _pictures(folders: Folders) -> set[Path]:
     """The pictures that come from results."""
     return {
         file
-        for pattern in ("experiments-*", "leaderboard*", headroom.NAME)
+        for pattern in ("experiments-*", "leaderboard*", headroom.NAME, quick_run.CURVES, quick_run.ARENA)
         for file in (folders.docs / "pictures").glob(f"{pattern}.svg")
     }
 
@@ -102,6 +102,7 @@ def _made(folders: Folders) -> dict[Path, str | Picture]:
         **pictures,
         **leaderboard_pages(folders),
         **headroom.headroom_picture(folders),
+        **quick_run.quick_run_pictures(folders),
         **cards(folders),
     }
 

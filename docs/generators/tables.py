@@ -8,6 +8,21 @@ from collections.abc import Iterable, Sequence
 from catbox_agents.arena.report import markdown_table
 from catbox_agents.arena.results import Estimate
 
+#: What is called otherwise than in the rules of an agent's name.
+_TABLES = {
+    "0revealed": "no neutral tokens",
+    "4x4": "2 players, 4 x 4 tiles",
+    "full": "2 players, every kind of tile",
+}
+
+
+def table_in_words(rules: str) -> str:
+    """What the rules of an agent of the zoo are called, without the game: "3 players, Laos"."""
+    words = [re.sub(r"^(\d+)p$", r"\1 players", word) for word in rules.split("-")[1:]]
+    return ", ".join(
+        _TABLES.get(word) or re.sub(r"(?<=\d)(?=[a-z])", " ", word[:1].upper() + word[1:]) for word in words
+    )
+
 
 def printed(number: str | Estimate) -> str:
     """A number with its interval as a table shows it: with a minus sign, and on one line."""

@@ -18,6 +18,7 @@ from filelock import FileLock
 import catbox_agents
 from catbox_agents import ArenaInterrupted
 from catbox_agents.arena.records import read_record
+from catbox_agents.arena.report import matrix_figure
 from catbox_agents.arena.tables import SMALL, fingerprint
 from tests.agents.arena_agents import Highest, Impatient, Lowest, Sleepy, spec
 from tests.agents.policies import checkpoint
@@ -223,6 +224,21 @@ def test_names_may_hold_any_sign(tmp_path: Path) -> None:
     catbox_agents.run_arena(game_for(), [spec(Lowest), spec(Highest)], 10, names=names, output=tmp_path)
     assert "| $x^$ |" in (tmp_path / "results.md").read_text()
     assert (tmp_path / "matrix.png").stat().st_size > 10_000
+
+
+def test_the_picture_names_game_sides_and_ratings_and_explains_the_colours_that_it_has() -> None:
+    result = catbox_agents.run_arena(game_for(), [spec(Lowest), spec(Highest)], 10, names=["low", "high"])
+    content = result.as_dict()
+    words = [text.get_text() for text in matrix_figure(content).axes[0].texts]
+    assert words[:2] == [f"{words[5]} earns most", "Cat in the Box, 3 players, 10 deals per table"]
+    assert words[3:5] == ["plays", "among"]
+    assert {*words[5:7]} == {"low", "high"}
+    assert words[7] == "rating"
+    for low, unsure in ((-2.0, True), (1.0, False)):
+        for row in content["matrix"]:
+            row |= {"margin": 1.5, "low": low, "high": 2.0}
+        words = [text.get_text() for text in matrix_figure(content).axes[0].texts]
+        assert words[2] == "Points per game. Blue: ahead, orange: behind" + ", grey: not certain" * unsure
 
 
 def test_a_folder_of_something_else_is_left_alone(tmp_path: Path) -> None:

@@ -46,7 +46,7 @@ def test_the_command_plays_with_processes_and_writes_the_folder(tmp_path: Path) 
     result = catbox_agents.run_arena(
         game, agents, 20, names=["strong", "weak"], mixed=True, deal_set="test", output=folder, record=record
     )
-    assert "20 deals a table, deal set test" in ran.stdout
+    assert "20 deals per table, deal set test" in ran.stdout
     assert str(result.margin("strong", "weak")) in ran.stdout
     assert f"Written to {folder}" in ran.stdout
     assert same(

@@ -136,12 +136,13 @@ def test_blocks_are_kept_and_the_table_has_them(tmp_path: Path, monkeypatch: pyt
     monkeypatch.setattr(headroom, "clairvoyant_gains", nothing)
     assert workplace.run("headroom") == 0
     *rows, _, picture = headroom_table(workplace.folders).splitlines()
-    assert [row.split("|")[1].strip() for row in rows[2:]] == ["cat_te-2p-laos", "petrify-4x4"]
+    tables = ["Cat Te, 2 players, Laos", "Petrify, 2 players, 4 x 4 tiles"]
+    assert [row.split("|")[1].strip() for row in rows[2:]] == tables
     assert [row.split("|")[2].strip() for row in rows[2:]] == ["4", "4"]
     assert picture.endswith("](pictures/headroom.svg)")
     (drawn,) = headroom_picture(workplace.folders).values()
     svg = drawn.svg().decode()
-    assert all(f">{table}</text>" in svg for table in ("cat_te-2p-laos", "petrify-4x4"))
+    assert all(f">{table}</text>" in svg for table in tables)
     assert svg.count(">± ") == 3, "Petrify hides nothing, so nothing is searched for"
 
 

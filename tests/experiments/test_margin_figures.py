@@ -3,14 +3,20 @@
 from __future__ import annotations
 
 import re
+from dataclasses import replace
+from itertools import combinations
+from pathlib import Path
 from xml.etree import ElementTree
 
 import pytest
+from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.colors import to_hex, to_rgb
 
 from catbox_agents.arena.results import Estimate
 from catbox_agents.plots import BLUE, GREY, SKY, VERMILION, tint
 from docs.generators.margin_figures import Bar, HeatMap, bars
+from docs.generators.quick_run import quick_run_pictures
+from experiments.results import Folders
 
 SURE, UNSURE, LOSS = Estimate(1.0, 0.5, 1.5), Estimate(0.2, -0.3, 0.7), Estimate(-1.0, -1.5, -0.5)
 
@@ -32,10 +38,11 @@ def test_a_heat_map_has_a_cell_for_each_margin_with_its_interval() -> None:
         ["one", "other"],
         [[None, SURE], [LOSS, None]],
         ("rating", ["+9 ± 1", "-9 ± 1"]),
+        ("plays", "among"),
     )
     svg = drawn.picture().svg().decode()
     assert re.findall(r">([^<>]+)</text>", svg) == [
-        "A table", "one", "other", "rating",
+        "A table", "plays", "among", "one", "other", "rating",
         "one", "+1.00", "± 0.50", "+9", "± 1",
         "other", "\u22121.00", "± 0.50", "\u22129", "± 1",
     ]  # fmt: skip
@@ -67,7 +74,31 @@ def test_bars_stand_by_table_in_the_panel_of_their_game(margin: Estimate) -> Non
         "a",
         "\u22121.00 ± 0.50",
         "3 players",
+        "Big",
     ]
+    assert {axes.get_xlabel() for axes in (big, little)} == {"points per round more than the heuristics"}
+
+
+def test_the_legend_has_the_colours_that_are_there_and_no_words_overlap() -> None:
+    long = [
+        Bar("2 players, every kind of tile", "PIMC, 64 worlds", Estimate(-10.5, -11, -10), kind)
+        for kind in ("best", "unclear")
+    ]
+    figure = bars(
+        "Bars", {"One": long, "Two": [replace(bar, table="6 players, Khmer") for bar in long]}
+    ).draw()
+    (legend,) = figure.legends
+    assert [text.get_text() for text in legend.get_texts()] == [
+        "the best, or not certainly worse", "not certainly above 0",
+    ]  # fmt: skip
+    FigureCanvasAgg(figure).draw()
+    labels = [axes.xaxis.label for axes in figure.axes]
+    texts = [*legend.get_texts(), *labels, *(text for axes in figure.axes for text in axes.texts)]
+    boxes = [text.get_window_extent() for text in texts]
+    for one, other in combinations(boxes, 2):
+        assert not one.overlaps(other)
+    width, height = figure.canvas.get_width_height()
+    assert all(box.x0 >= 0 and box.x1 <= width and box.y0 >= 0 and box.y1 <= height for box in boxes)
 
 
 def test_a_picture_follows_the_theme_of_the_page() -> None:
@@ -77,7 +108,20 @@ def test_a_picture_follows_the_theme_of_the_page() -> None:
     assert rules
     assert "text{fill:#f2f4f7}" in rules[1]
     assert '[style*="fill: #ece7dc"]{fill:#12151b!important}' in rules[1]
+    assert "#4a3fb8" not in rules[1], "no line has it"
     assert svg.count("fill: #ece7dc") == 1 + rules[1].count("fill: #ece7dc"), "the background"
     inks = [re.search(r"fill: (#\w+)", style) for style in re.findall('<text style="([^"]*)"', svg)]
     assert [ink and ink[1] for ink in inks].count("#111111") == 2, "on a coloured cell it stays dark"
     assert len([ink for ink in inks if ink is None]) == len(inks) - 2, "any other text changes its colour"
+
+
+def test_the_run_on_the_pages_is_drawn_for_both_themes(tmp_path: Path) -> None:
+    pictures = {file.stem: drawn.svg().decode() for file, drawn in quick_run_pictures(Folders()).items()}
+    assert list(pictures) == ["learning", "arena"]
+    assert (
+        ">After 10 million decisions: +0.84 points per game among heuristics</text>" in pictures["learning"]
+    )
+    assert '[style*="stroke: #4a3fb8"]{stroke:#a9a2ff!important}' in pictures["learning"], "a line"
+    assert ">runs/quick earns most</text>" in pictures["arena"]
+    assert all("Figtree" in svg for svg in pictures.values())
+    assert quick_run_pictures(Folders(tmp_path)) == {}

@@ -109,8 +109,8 @@ def test_the_zoo_is_trained_played_and_described(
     )
     assert "[Petrify](leaderboard_petrify.md)" in overview
     assert "Not played yet" not in overview
-    assert "## All\n\n10 deals a table. Milliseconds a move: trained agent " in details
-    assert f"![small: trained agent among heuristics {margin:+.2f} ± " in details
+    assert "## All\n\n10 deals per table. Milliseconds per move: trained agent " in details
+    assert f"![Small: trained agent among heuristics {margin:+.2f} ± " in details
     assert "](pictures/leaderboard-all-petrify-small.svg)" in details
     drawn = workplace.page.parent / "pictures"
     names = {
@@ -188,7 +188,7 @@ def _check_pictures_of_the_page_of_the_zoo(workplace: Workplace) -> None:
     margins = {(row["agent"], row["field"]): row["margin"] for row in result["matrix"]}
     (part, played) = boards(workplace.folders)[1]
     alone, more = _heat_maps_of_the_zoo(part, played).values()
-    assert (alone.rows, alone.columns) == (["small"], ["trained agent", "heuristic", "random"])
+    assert (alone.rows, alone.columns) == (["Small"], ["trained agent", "heuristic", "random"])
     own, among_heuristics, among_random = alone.margins[0]
     assert own is None
     assert among_heuristics is not None
@@ -316,6 +316,7 @@ def test_names_of_tables_and_their_commands(tmp_path: Path) -> None:
             "5 players, Khmer",
             "--game cat_te_v0 --players 5 --rule region=khmer",
         ),
+        ("petrify-4x4", "petrify_v0", {}, "2 players, 4 x 4 tiles", "--players 2 --game petrify_v0"),
     ):
         full = make_game(game, reward="margin", **options).options
         board = made_board(tmp_path, {"zoo": 1.0}, rules=rules, game=game, options=full)

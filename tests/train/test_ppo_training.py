@@ -17,7 +17,7 @@ from catbox_agents import Result
 from catbox_env.core.game import Game
 from catbox_train.config import MAX_SEED, TrainConfig, load_config
 from catbox_train.runs import curves, loop, report
-from catbox_train.runs.curves import draw_learning_curves, panels_of
+from catbox_train.runs.curves import draw_learning_curves, finding, panels_of
 from catbox_train.runs.loop import resume, train
 from catbox_train.runs.metrics import read_metrics
 from tests.train.ppo_runs import BRIEF, SMALL, UPDATE, assert_same_end, quiet, small
@@ -135,12 +135,12 @@ def test_the_picture_shows_what_the_algorithm_measures_and_leaves_out_what_never
         [
             ("Strength: margin of one policy", ("evaluation/random/margin",)),
             ("Self-play: share of rounds", ("game/place",)),
-            ("Speed: decisions a second", ("speed/decisions_per_second",)),
         ],
         [
             ("Self-play: tricks won", ("game/tricks_won",)),
             ("Learning: surprise", ("learning/surprise",)),
             ("Learning: beats past", ("learning/beats_past",)),
+            ("Speed: decisions per second", ("speed/decisions_per_second",)),
         ],
     )
     assert panels_of([]) == ([], [])
@@ -153,19 +153,38 @@ def test_lines_have_their_names_at_their_ends_and_shares_are_percentages(
     monkeypatch.setattr(curves, "Figure", lambda **settings: drawn.append(Figure(**settings)) or drawn[-1])
     rows = [
         {"decisions": n * 10**6, "game/bid_hit": 0.1 * n, "game/paradox": 0.101 * n}
-        | {"evaluation/random/margin": n, "evaluation/random/margin_ci95": 0.1}
+        | {"evaluation/random/margin": -n, "evaluation/random/margin_ci95": 0.1}
+        | {"speed/decisions_per_second": 20_000 - 2_000 * n}
         for n in (1, 2, 3)
     ]
     draw_learning_curves(
         rows, tmp_path / "learning.png", tmp_path / "details.png", "a run", ("bid_hit", "paradox")
     )
     strength, shares = drawn[0].axes
-    assert [text.get_text() for text in strength.texts] == ["among random"]
+    assert [text.get_text() for text in strength.texts] == ["among random agents"]
+    assert [text.get_text() for text in drawn[0].texts] == [
+        "After 3 million decisions: \u22123.00 points per game among random agents", "a run",
+    ]  # fmt: skip
     names = {text.get_text(): text.get_position()[1] for text in shares.texts}
     assert names["bid hit"] == pytest.approx(0.3, abs=0.02)
     assert names["paradox"] > names["bid hit"] + 0.01, "so that both can be read"
     assert shares.yaxis.get_major_formatter()(0.2, 0) == "20 %"
     assert shares.get_xlim() == (0, 3)
+    (speed,) = drawn[1].axes
+    assert [text.get_text() for text in drawn[1].texts] == ["a run"]
+    assert [label.get_text() for label in speed.get_yticklabels()] == [
+        "0",
+        "5,000",
+        "10,000",
+        "15,000",
+        "20,000",
+    ]
+
+
+def test_without_evaluations_there_is_no_finding() -> None:
+    assert finding([{"decisions": 10, "game/score": 1.0}]) == ""
+    row = {"decisions": 512, "evaluation/easy/margin": 0.123, "evaluation/easy/margin_ci95": 0.1}
+    assert finding([row]) == "After 512 decisions: +0.12 points per game among easy"
 
 
 def test_a_metric_may_have_any_name(tmp_path: Path) -> None:

@@ -9,7 +9,7 @@ from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
 from io import BytesIO
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from rich.console import Console
 from rich.table import Table
@@ -17,9 +17,10 @@ from rich.text import Text
 
 import catbox_env
 from catbox_agents.arena.arena_result import ArenaResult
-from catbox_agents.arena.results import a_round, terminal_table
+from catbox_agents.arena.results import Estimate, a_round, terminal_table
 from catbox_agents.files import write_atomically
 from catbox_agents.plots import PIXELS, heat_map, style
+from catbox_env.core.show import game_title
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -39,24 +40,23 @@ _NUMBER = re.compile(r"\**[+\u2212-]?\d[\d,]*(\.\d+)?%?(\s\u00b1\s[\d.]+)?\**|\u
 def write_report(result: ArenaResult, folder: Path) -> None:
     """Write the three files into ``folder``. Raises `WriteError`."""
     about = {"catbox": catbox_env.__version__, "date": datetime.now(UTC).isoformat(timespec="seconds")}
-    text = json.dumps({**result.as_dict(), **about}, indent=1, allow_nan=False) + "\n"
+    content = {**result.as_dict(), **about}
+    text = json.dumps(content, indent=1, allow_nan=False) + "\n"
     write_atomically(folder / RESULTS_FILE, text.encode())
     write_atomically(folder / PAGE_FILE, page(result, about["date"]).encode())
     import matplotlib  # slow to import, and in the extra "arena" alone
 
     picture = BytesIO()
     with matplotlib.rc_context(style()):
-        _draw_matrix(result).savefig(picture, format="png", dpi=2 * PIXELS)
+        matrix_figure(content).savefig(picture, format="png", dpi=2 * PIXELS)
     write_atomically(folder / PICTURE_FILE, picture.getvalue())
 
 
 def title(result: ArenaResult) -> str:
     """What was played, in a line."""
-    deals = f"{result.deals:,}"
-    if result.deals < result.deals_planned:
-        deals = f"partial: {deals} of {result.deals_planned:,}"
+    deals = _deals(result.deals, result.deals_planned)
     source = f"seed {result.seed}" if result.deal_set is None else f"deal set {result.deal_set}"
-    return f"{result.game}, {result.options['num_players']} players, {deals} deals a table, {source}"
+    return f"{result.game}, {result.options['num_players']} players, {deals}, {source}"
 
 
 def milliseconds(seconds: float | None) -> str:
@@ -135,7 +135,7 @@ def _summary_rows(result: ArenaResult, labels: Mapping[str, str]) -> list[list[s
         rows.append(
             [
                 labels[summary.name],
-                f"{summary.rating.mean:+.0f} ± {summary.rating.half_width:.0f}",
+                _rating(summary.rating),
                 f"{summary.nash_share:.0%}",
                 str(summary.nash_margin),
                 *([str(summary.mixed)] if mixed else []),
@@ -216,20 +216,43 @@ def _tables_of_width(width: int, rows: list[list[str]], keys: int) -> list[Table
     return tables
 
 
-def _draw_matrix(result: ArenaResult) -> Figure:
-    """One agent (row) among copies of another (column), the best first."""
+def matrix_figure(content: Mapping[str, Any]) -> Figure:
+    """One agent (row) among copies of another (column), the best first, with their ratings.
+
+    ``content``: what `ArenaResult.as_dict` gives, and the file of results holds.
+    """
+    margins = {
+        (row["agent"], row["field"]): Estimate(row["margin"], row["low"], row["high"])
+        for row in content["matrix"]
+    }
+    ratings = {row["name"]: Estimate(**row["rating"]) for row in content["summaries"]}
 
     def total(one: str) -> float:
-        return sum(result.margin(one, other).mean for other in result.agents)
+        return sum(margins[one, field].mean for field in content["agents"])
 
-    agents = sorted(result.agents, key=total, reverse=True)
+    agents = sorted(content["agents"], key=total, reverse=True)
     names = [name if len(name) <= _MAX_NAME else f"...{name[3 - _MAX_NAME :]}" for name in agents]
-    margins = [[None if one == other else result.margin(one, other) for other in agents] for one in agents]
+    cells = [[None if one == field else margins[one, field] for field in agents] for one in agents]
+    grey = any(cell and cell.low <= 0 <= cell.high for row in cells for cell in row)
     about = [
-        f"{title(result)}.",
-        "One agent (row) among copies of another: points a game more than theirs. Grey: not certain.",
+        f"{game_title(content['game'])}, {content['options']['num_players']} players, "
+        f"{_deals(content['deals'], content['deals_planned'])}",
+        "Points per game. Blue: ahead, orange: behind" + (", grey: not certain" if grey else ""),
     ]
-    return heat_map(f"{names[0]} earns most", names, names, margins, about=about)
+    rating = ("rating", [_rating(ratings[one]) for one in agents])
+    return heat_map(f"{names[0]} earns most", names, names, cells, rating, about, ("plays", "among"))
+
+
+def _rating(rating: Estimate) -> str:
+    return f"{rating.mean:+.0f} ± {rating.half_width:.0f}"
+
+
+def _deals(played: int, planned: int) -> str:
+    return (
+        f"partial: {played:,} of {planned:,} deals per table"
+        if played < planned
+        else f"{played:,} deals per table"
+    )
 
 
 def markdown_table(rows: Sequence[Sequence[object]]) -> str:

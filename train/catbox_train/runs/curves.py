@@ -1,24 +1,27 @@
-"""The learning curves of a run as two pictures, drawn from its metrics: the three that matter, and all others."""
+"""The learning curves of a run as two pictures, drawn from its metrics: what matters, and all others."""
 
 from __future__ import annotations
 
 import io
 from pathlib import Path
+from typing import Any
 
 import matplotlib
 import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
+from matplotlib.layout_engine import ConstrainedLayoutEngine
+from matplotlib.ticker import MaxNLocator
 
 from catbox_agents.files import write_atomically
 from catbox_agents.plots import LINES, SOFT, style
 
 SPEED = "speed/decisions_per_second"
 #: Inches of a panel in each picture.
-LARGE, SMALL = (4.4, 3.4), (4.0, 2.7)
+LARGE, SMALL = (5.0, 3.4), (4.0, 2.7)
 PANELS_IN_A_ROW = 3
-#: The width of the panel of the speed, which says more of the machine than of the run, as a share of another panel's.
-SPEED_WIDTH = 0.6
+#: Inches of a line of the heading.
+HEADING = 0.28
 #: Inches between the names of two lines, in a large panel.
 NAME_HEIGHT = 0.21
 #: Characters of a title that fit a panel.
@@ -28,12 +31,15 @@ FEW_POINTS, SMOOTHED = 30, 0.03
 #: Rounding makes means of a game's equal values differ by less.
 SMALLEST_CHANGE = 1e-6
 
+#: What opponents are called, if not as in the settings.
+OPPONENTS = {"heuristic": "heuristics", "random": "random agents"}
+
 #: The title of a panel, and the names of its metrics.
 Panel = tuple[str, tuple[str, ...]]
 
 
 def panels_of(rows: list[dict[str, float]], shares: tuple[str, ...] = ()) -> tuple[list[Panel], list[Panel]]:
-    """The panels of the two pictures: strength, ``shares`` of the game and speed; and every other metric.
+    """The panels of the two pictures: strength and ``shares`` of the game; and every other metric, the speed last.
 
     ``shares``: the game's statistics that are 0 or 1 for a seat. Metrics that never change are left out, also those of
     the game: in many games the mean score, place and share of wins in self-play are the same whatever is learned.
@@ -48,13 +54,13 @@ def panels_of(rows: list[dict[str, float]], shares: tuple[str, ...] = ()) -> tup
         large.append(("Strength: margin of one policy", margins))
     if of_game:
         large.append(("Self-play: share of rounds", of_game))
-    if SPEED in names:
-        large.append(("Speed: decisions a second", (SPEED,)))
     small: list[Panel] = []
     for prefix, title in (("game/", "Self-play"), ("learning/", "Learning")):
         for name in names:
             if name.startswith(prefix) and name not in ("game/rounds", *of_game) and _changes(rows, name):
                 small.append((f"{title}: {_label(name)}", (name,)))
+    if SPEED in names:
+        small.append(("Speed: decisions per second", (SPEED,)))
     return large, small
 
 
@@ -66,41 +72,71 @@ def _changes(rows: list[dict[str, float]], name: str) -> bool:
     return change > 0 or len(values) == 1
 
 
-def draw_learning_curves(
-    rows: list[dict[str, float]], path: Path, details: Path, title: str, shares: tuple[str, ...] = ()
-) -> None:
-    """Draw the rows of ``metrics.jsonl`` as PNG: strength, ``shares`` and speed at ``path``, the rest at ``details``.
+def finding(rows: list[dict[str, float]]) -> str:
+    """What the last evaluation says: "After 10 million decisions: +0.84 points per game among heuristics".
 
-    ``title``: of the run. The files are written atomically. Raises ``WriteError``.
+    The opponent is the last of `eval_opponents`. Without evaluations the text is empty.
     """
-    of_game = frozenset(f"game/{name}" for name in shares)
-    for file, panels, size in zip((path, details), panels_of(rows, shares), (LARGE, SMALL), strict=True):
-        _draw(rows, panels, size, title, of_game, file)
+    margins = [name for row in rows for name in row if _is_margin(name)]
+    if not margins:
+        return ""
+    last = next(row for row in reversed(rows) if margins[-1] in row)
+    decisions = int(last["decisions"])
+    many = f"{decisions / 1e6:.3g} million" if decisions >= 1e6 else f"{decisions:,}"
+    margin = f"{last[margins[-1]]:+.2f}".replace("-", "\u2212")
+    return f"After {many} decisions: {margin} points per game {_among(margins[-1])}"
 
 
-def _draw(
-    rows: list[dict[str, float]],
-    panels: list[Panel],
-    size: tuple[float, float],
-    title: str,
-    shares: frozenset[str],
-    path: Path,
+def draw_learning_curves(
+    rows: list[dict[str, float]], path: Path, details: Path, about: str, shares: tuple[str, ...] = ()
 ) -> None:
-    widths = [SPEED_WIDTH if metrics == (SPEED,) else 1.0 for _, metrics in panels[:PANELS_IN_A_ROW]] or [1.0]
-    lines = max(1, -(-len(panels) // PANELS_IN_A_ROW))
+    """Draw the rows of ``metrics.jsonl`` as PNG: strength and ``shares`` at ``path``, the rest at ``details``.
+
+    ``about``: which run it is. The files are written atomically. Raises ``WriteError``.
+    """
+    _, small = panels_of(rows, shares)
     with matplotlib.rc_context(style()):
-        # Unlike pyplot, it has no global state.
-        figure = Figure(figsize=(size[0] * sum(widths), size[1] * lines + 0.5), layout="constrained")
-        figure.suptitle(title, x=0.01, ha="left", fontsize=14, fontweight="bold")
-        grid = figure.add_gridspec(lines, len(widths), width_ratios=widths)
-        for place, (words, metrics) in enumerate(panels):
-            axes = figure.add_subplot(grid[divmod(place, len(widths))])
-            _panel(axes, rows, metrics, shares)
-            shown = words if len(words) <= LONGEST_TITLE else f"{words[:LONGEST_TITLE]}..."
-            axes.set_title(shown, loc="left", fontsize=11)
-        picture = io.BytesIO()
-        figure.savefig(picture, dpi=140, format="png")
-    write_atomically(path, picture.getvalue())
+        for file, figure in (
+            (path, learning_figure(rows, about, shares)),
+            (details, _figure(rows, small, SMALL, [about])),
+        ):
+            picture = io.BytesIO()
+            figure.savefig(picture, dpi=140, format="png")
+            write_atomically(file, picture.getvalue())
+
+
+def learning_figure(rows: list[dict[str, float]], about: str, shares: tuple[str, ...]) -> Figure:
+    """Strength and ``shares`` of the game, below the finding. ``about``: which run it is."""
+    large, _ = panels_of(rows, shares)
+    return _figure(rows, large, LARGE, [finding(rows), about], frozenset(f"game/{name}" for name in shares))
+
+
+def _figure(
+    rows: list[dict[str, float]], panels: list[Panel], size: tuple[float, float], heading: list[str],
+    shares: frozenset[str] = frozenset(),
+) -> Figure:  # fmt: skip
+    """A figure of ``panels`` of ``size`` (in inches) below the lines of a ``heading``, the first of them bold.
+
+    ``shares``: the metrics that are drawn as percentages.
+    """
+    lines, columns = max(1, -(-len(panels) // PANELS_IN_A_ROW)), min(max(1, len(panels)), PANELS_IN_A_ROW)
+    heading = [line for line in heading if line]
+    above = HEADING * len(heading) + 0.1
+    width, height = size[0] * columns, size[1] * lines + above
+    layout = ConstrainedLayoutEngine(rect=(0, 0, 1, 1 - above / height), w_pad=0.12)
+    figure = Figure(figsize=(width, height), layout=layout)  # unlike pyplot, it has no global state
+    for number, words in enumerate(heading):
+        font: dict[str, Any] = (
+            {"color": SOFT, "fontsize": 11} if number else {"fontsize": 14, "fontweight": "bold"}
+        )
+        figure.text(0.1 / width, 1 - (HEADING * (number + 0.5) + 0.1) / height, words, va="center", **font)
+    grid = figure.add_gridspec(lines, columns)
+    for place, (words, metrics) in enumerate(panels):
+        axes = figure.add_subplot(grid[divmod(place, columns)])
+        _panel(axes, rows, metrics, shares)
+        shown = words if len(words) <= LONGEST_TITLE else f"{words[:LONGEST_TITLE]}..."
+        axes.set_title(shown, loc="left", fontsize=11)
+    return figure
 
 
 def _panel(
@@ -110,9 +146,10 @@ def _panel(
     axes.set_xlabel("million decisions")
     axes.set_xlim(0, max(row["decisions"] for row in rows) / 1e6)
     axes.grid()
+    axes.yaxis.set_major_locator(MaxNLocator("auto", steps=[1, 2, 5, 10]))
     axes.spines[["top", "right"]].set_visible(False)
     if _is_margin(metrics[0]):
-        axes.set_ylabel("points a game, 95 % interval")
+        axes.set_ylabel("points per game, 95 % interval")
         axes.axhline(0, color=SOFT, linewidth=0.8)
     elif metrics[0] in shares:
         axes.set_ylim(bottom=0)
@@ -137,7 +174,7 @@ def _name_lines(axes: Axes, ends: dict[str, float]) -> None:
     places = [place - over for place in places]
     for name, place in zip(order, places, strict=True):
         colour = LINES[list(ends).index(name) % len(LINES)]
-        words = f"among {_label(name)}" if _is_margin(name) else _label(name)
+        words = _among(name) if _is_margin(name) else _label(name)
         axes.text(1.04, place, words, transform=axes.get_yaxis_transform(), color=colour, va="center")
 
 
@@ -171,7 +208,12 @@ def _is_margin(metric: str) -> bool:
     return metric.startswith("evaluation/") and metric.endswith("/margin")
 
 
+def _among(margin: str) -> str:
+    """Among whom the policy has the ``margin``: "among heuristics"."""
+    opponent = margin.removeprefix("evaluation/").removesuffix("/margin")
+    return f"among {OPPONENTS.get(opponent, opponent)}"
+
+
 def _label(metric: str) -> str:
-    """A metric in words; of a margin, the opponent."""
-    kind, _, name = metric.partition("/")
-    return name.removesuffix("/margin") if kind == "evaluation" else name.replace("_", " ")
+    """A metric in words."""
+    return metric.partition("/")[2].replace("_", " ")

@@ -27,6 +27,8 @@ CURVES_FILE, DETAILS_FILE = "learning.png", "learning_details.png"
 #: Added to the seed of a run for the deals of evaluations during training, and of the final matches. No run has such a
 #: seed, so no run trains on these deals.
 EVALUATION_DEALS, FINAL_DEALS = 2**64, 2**65
+#: What the algorithms are called in the picture.
+ALGORITHMS = {"ppo": "PPO", "dmc": "Deep Monte Carlo", "exit": "expert iteration"}
 #: The name of the trained policy in matches.
 POLICY = "policy"
 
@@ -83,9 +85,10 @@ def final_report(
         "matches": [match.as_dict() for match in matches],
     }
     write_atomically(run / RESULTS_FILE, json.dumps(results, indent=1).encode())
-    title = f"{run.name}: {config.algorithm}, {game_title(game.id)}, {game.num_players} players"
+    algorithm = ALGORITHMS.get(config.algorithm, config.algorithm)
+    about = f"{run.name}: {algorithm}, {game_title(game.id)}, {game.num_players} players"
     shares = facts(game).binary_statistics
-    draw_learning_curves(read_metrics(run), run / CURVES_FILE, run / DETAILS_FILE, title, shares)
+    draw_learning_curves(read_metrics(run), run / CURVES_FILE, run / DETAILS_FILE, about, shares)
     show(console, results_table(matches, "The same deals from every seat"))
     said = (
         f"{counters['decisions']:,} decisions in {seconds:,.0f} s of playing and learning ({speed:,.0f} a second). "

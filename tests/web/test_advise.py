@@ -118,7 +118,7 @@ def test_a_deal_that_is_none_is_answered_in_the_lobby(new_page: NewPage) -> None
     )
     expect(page.locator(".banner")).to_be_hidden()
     expect(page.get_by_label("What you see of the deal")).to_have_value("1 2 3")
-    page.get_by_label("What you see of the deal").fill("hello")
+    page.get_by_label("What you see of the deal").fill("hello 1 1 2 2 3 3 4 5 6")
     page.get_by_role("button", name="Advise me").click()
     expect(wrong).to_have_text("'hello' is not a card; expected integers from 1 to 6.")
 

@@ -5,7 +5,7 @@ import {paceChoice} from "./lobby.js";
 import {keepSetting, setting} from "./settings.js";
 import {playSound} from "./sounds.js";
 
-const SAME = "Replay this deal";
+const SAME_DEAL = "Replay this deal";
 // How long a button asks whether it is meant, in milliseconds.
 const ASKING_MS = 5_000;
 
@@ -16,7 +16,7 @@ const ASKING_MS = 5_000;
 export function createDeal(send, playing, yourName, watch) {
   const seed = element("code", {});
   const seedPart = element("p", {class: "seed", title: "This number deals the same cards, or the same board, again"}, "Seed ", seed);
-  const again = element("div", {class: "row", hidden: true}, buttonAgain("new", "New deal"), buttonAgain("same", SAME));
+  const again = element("div", {class: "row", hidden: true}, buttonAgain("new", "New deal"), buttonAgain("same", SAME_DEAL));
   const pacePart = labelled("Pace of the agents", paceChoice((seconds) => send({type: "pace", seconds})));
   const rules = element("pre", {class: "rules-text"});
   const more = element(
@@ -67,7 +67,7 @@ export function createDeal(send, playing, yourName, watch) {
 
   function buttonsAtTheEnd(seat) {
     // Several people have all seen the deal: only a new one can follow.
-    const deals = seat === null ? [] : [buttonAgain("new", "Rematch", "primary"), alone ? buttonAgain("same", SAME) : ""];
+    const deals = seat === null ? [] : [buttonAgain("new", "Rematch", "primary"), alone ? buttonAgain("same", SAME_DEAL) : ""];
     return [...deals, pushButton("Review", () => (reviews = send({type: "save"}))), pushButton("Save", () => send({type: "save"}))];
   }
 

@@ -14,9 +14,9 @@ from catbox_env.pictures.cat_in_the_box_board import Board, hand_in_words
 from catbox_env.pictures.sheet import LETTERS, PADDING, PANEL, TITLE, Sheet, Theme
 
 #: Heights of the cards of a trick with the tokens below, of a row of the players, of a hand.
-TRICK, ROW, HAND_ROW = 108, 40, 34
+TRICK, ROW, HAND_ROW = 112, 40, 34
 #: In a large picture: the height of all rows of the players, the most for one, and that from which on they grow.
-LARGE_ROWS, LARGEST_ROW, GROWN_ROW = 322, 130, 64
+LARGE_ROWS, LARGEST_ROW, GROWN_ROW = 318, 130, 64
 #: The middle of the first card of a trick.
 FIRST_CARD = 38
 #: Columns of the players: X-tokens, tricks won, group, score.
@@ -123,7 +123,7 @@ def _put_trick(view: View, completed: list[tuple[int, int, int]], sheet: Sheet) 
             drawn += svg.keyed(f"card-{color}-{rank}", card, came_from=origin, goes_to=f"seat-{winner}")
         else:
             drawn += svg.box(x - 22, y, 44, 66, "none", line=theme.soft, weight=1.5, dashed=True)
-        drawn += sheet.token(seat, x, TITLE + 94, 11)
+        drawn += sheet.token(seat, x, TITLE + 93, 11)
     cards = ", ".join(f"player_{seat} {card_to_string(color, rank)}" for seat, color, rank in plays)
     wins = f"; player_{winner} {'won' if completed else 'wins so far'}" if cards else ""
     label = f"{head.lower()}, {note}: {cards or 'no card yet'}{wins}"
@@ -148,7 +148,7 @@ def _put_results(view: View, sheet: Sheet) -> None:
         drawn += svg.centred(x, TITLE + 46, addends, 13, theme.soft) if addends != svg.signed(shown) else ""
         bid = f"bid {info['bid']}" if view.rules.bids else ""
         drawn += svg.centred(x, TITLE + 66, bid, 13, theme.soft) if bid else ""
-        drawn += sheet.token(seat, x, TITLE + 94, 11)
+        drawn += sheet.token(seat, x, TITLE + 93, 11)
         total = f"{shown} points in all, in the last round " if is_match_over else ""
         words.append(
             f"player_{seat} {total}{score} points, {tricks} tricks, {bid}{', ' * bool(bid)}bonus {bonus}"

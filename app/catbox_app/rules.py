@@ -14,7 +14,6 @@ from catbox_env import Game, GameState
 from catbox_env.core.checks import brief, check_action
 from catbox_env.core.registry import game_class
 from catbox_env.core.show import explain_refusal
-from catbox_env.games.cat_te.rules import RANKS, SUITS
 
 DEFAULT_GAME = "cat_in_the_box_v0"
 #: Each game in a sentence, for people who do not know it.
@@ -25,8 +24,8 @@ ABOUT = {
 }
 #: The cards that a page offers for one, in rows, by game.
 DEAL_CARDS = {
-    "cat_in_the_box_v0": [["1", "2", "3", "4", "5", "6", "7", "8", "9"]],
-    "cat_te_v0": [[rank + suit[0].upper() for rank in RANKS] for suit in SUITS],
+    "cat_in_the_box_v0": [[str(rank) for rank in range(1, 10)]],
+    "cat_te_v0": [[f"{rank}{suit}" for rank in (*range(2, 11), *"JQKA")] for suit in "CDHS"],
 }
 #: The default reward: agents are compared by it.
 REWARD = "margin"

@@ -6,8 +6,8 @@
 | ``trump_broken`` | the first red card of the round was played |
 | ``x_token_lost`` | a follower did not follow the led colour and lost its X-token |
 | ``trick_won`` | a trick is complete: its winner, and why |
-| ``paradox_due``, ``paradox_card`` | only for the seat to move: it has no declaration left; why, for each card |
-| ``paradox``, ``paradox_card`` | a seat had no declaration left, and the round ends; to others, why, for each card |
+| ``paradox_due`` | only for the seat to move: it has no declaration left |
+| ``paradox``, ``paradox_card`` | a seat had no declaration left, and the round ends; why, for each card |
 | ``round_end``, ``score``, ``hand`` | why the round ended; the points of each seat as a sum; its cards, revealed |
 | ``round_begin``, ``game_end`` | the next round; who has won |
 """
@@ -255,9 +255,7 @@ def events(before: GameState, action: int, after: GameState, seat: int | None) -
     new = View(rules, last_position(before, action, after).record, None)
     mover = old.mover
     if action == rules.paradox:
-        found = _paradox(old, mover, "paradox", "causes a paradox, and the round ends")
-        if seat == mover:  # it was told why when the paradox was due
-            del found[1:]
+        found = _paradox(old, mover)
     elif action >= rules.first_play:
         color, rank = divmod(action - rules.first_play, rules.num_ranks)
         found = _play(old, color, rank)
@@ -273,9 +271,8 @@ def events(before: GameState, action: int, after: GameState, seat: int | None) -
     if after.round_ended:
         found += _round_end(new, old.round, after)
     elif after.current_player == seat and after.legal_actions() == [rules.paradox]:
-        found += _paradox(
-            new, seat, "paradox_due", "has no legal declaration left and must declare a paradox"
-        )
+        text = f"player_{seat} has no legal declaration left and must declare a paradox"
+        found.append(Event("paradox_due", seat, text))
     return found
 
 
@@ -310,10 +307,11 @@ def _trick_won(number: int, plays: list[tuple[int, int, int]], winner: int) -> E
     return Event("trick_won", winner, text, {"trick": number, "cards": played})
 
 
-def _paradox(view: View, seat: int, kind: str, what: str) -> list[Event]:
-    """Events that ``seat`` can declare none of its cards, and why each has no colour left."""
+def _paradox(view: View, seat: int) -> list[Event]:
+    """Events that ``seat`` causes a paradox, and why each of its cards has no colour left."""
     ranks = [rank for rank, count in enumerate(view.hands[seat]) if count]
-    found = [Event(kind, seat, f"player_{seat} {what}", {"ranks": [rank + 1 for rank in ranks]})]
+    text = f"player_{seat} causes a paradox, and the round ends"
+    found = [Event("paradox", seat, text, {"ranks": [rank + 1 for rank in ranks]})]
     for rank in ranks:
         reasons: dict[str, dict[str, Any]] = {}
         why = []

@@ -22,11 +22,6 @@ ABOUT = {
     "cat_te_v0": "Six tricks, no trump: follow suit or fold, because only the last trick pays.",
     "petrify_v0": "Walk over tiles that close behind you; if you cannot move, you turn to stone.",
 }
-#: The cards that a page offers for one, in rows, by game.
-DEAL_CARDS = {
-    "cat_in_the_box_v0": [[str(rank) for rank in range(1, 10)]],
-    "cat_te_v0": [[f"{rank}{suit}" for rank in (*range(2, 11), *"JQKA")] for suit in "CDHS"],
-}
 #: The default reward: agents are compared by it.
 REWARD = "margin"
 #: The largest number of players to try.
@@ -83,6 +78,13 @@ def deal_in_words(game: Game) -> str:
     deal: Any = game.deal_of(game.new_initial_state(seed=0))
     hand = " ".join(map(draws.card_to_string, deal["hands"][0]))
     return f"All your cards, such as {hand}; in a second line those turned up, if any."
+
+
+def deal_cards(game: Game) -> list[str]:
+    """The cards that a page offers for a deal, suit by suit; none for a board."""
+    draws: Any = game.draws
+    cards = map(draws.card_to_string, draws.cards) if hasattr(draws, "make_deal") else []
+    return sorted(cards, key=lambda card: card[-1])
 
 
 def player_counts(game_id: str) -> list[int]:
@@ -181,7 +183,7 @@ def place_in_words(seat: int, places: Sequence[int]) -> str:
     place, shared = places[seat], places.count(places[seat]) > 1
     if place == 1:
         return "You share the win" if shared else "You win"
-    if all(other in (1, place) for other in places):
+    if len(places) == 2:
         return "You lose"
     ordinal = {2: "2nd", 3: "3rd"}.get(place, f"{place}th")
     return f"You share {ordinal} place" if shared else f"You finish {ordinal}"

@@ -192,9 +192,9 @@ class Board:
         elif self.legal:
             colors = {(action - rules.first_play) // rules.num_ranks for action in self.legal}
             costs = any(view.costs_token(color) for color in colors)
-            drawn += svg.prompt(PADDING, middle - 9 * costs, "Choose a framed cell.")
+            drawn += svg.prompt(PADDING, middle - 9 * costs, "Choose an outlined cell.")
             if costs:
-                what = "The badge is the X-token that you give up."
+                what = "A crossed badge costs you that X-token."
                 drawn += svg.prompt(PADDING, middle + 10, what, 12, theme.soft)
         if seat in view.discards:
             rank, right = view.discards[seat] + 1, PANEL - PADDING

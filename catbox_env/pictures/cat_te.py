@@ -143,8 +143,12 @@ def _put_tricks(view: View, sheet: Sheet) -> None:
     drawn, under_way = "", view.trick if view.mover >= 0 else NONE
     if under_way != NONE:
         x = rows.left + view.trick * rows.spacing
-        drawn += svg.box(x, 6, rows.spacing, players * rows.height + 28, theme.turn, radius=8)
-    drawn += sheet.heading("Tricks")
+        # Names above the cards interrupt the column.
+        parts = [(TITLE + seat * rows.height + rows.above - 4, rows.card + 8) for seat in range(players)]
+        for top, height in [(6, TITLE - 10), *parts] if rows.above else [(6, players * rows.height + 28)]:
+            drawn += svg.box(x, top, rows.spacing, height, theme.turn, radius=8)
+    if not rows.above:
+        drawn += sheet.heading("Tricks")
     for trick in range(NUM_TRICKS):
         now = trick == under_way
         fill = theme.ink if now else theme.soft
@@ -260,9 +264,9 @@ def _foot(view: View, sheet: Sheet, seat: int, top: float) -> str:
         return drawn
     size = 14 + sheet.is_large
     if seat == view.mover:
-        asked = "Choose a framed card."
+        asked = "Choose an outlined card."
         if any(FOLD <= action < CLAIM for action in sheet.legal):
-            asked = "Choose a framed card or a fold button."
+            asked = "Choose an outlined card or a fold button."
             if not _can_follow(view, seat):
                 asked = f"No {SUITS[view.led]}: your card cannot win."
         drawn, line = svg.prompt(PADDING, line, asked, size), line + 1.4 * size

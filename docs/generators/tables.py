@@ -38,16 +38,17 @@ def grouped_table(rows: Sequence[Sequence[str]]) -> str:
 
 
 def wrapped(command: str) -> str:
-    """``command`` on lines of at most 90 columns, broken before options."""
+    """``command`` on lines of at most 90 columns, broken before arguments and options."""
     if len(command) <= 90:
         return command
-    first, *options = re.split(r" (?=--)", command)
+    arguments, *options = re.split(r" (?=--)", command)
+    first, *others = arguments.split(" ")
     lines = [first]
-    for option in options:
-        if len(lines[-1]) + len(option) + 3 > 90:
+    for part in others + options:
+        if len(lines[-1]) + len(part) + 3 > 90:
             lines[-1] += " \\"
             lines.append("   ")
-        lines[-1] += f" {option}"
+        lines[-1] += f" {part}"
     return "\n".join(lines)
 
 

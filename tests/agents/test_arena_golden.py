@@ -13,21 +13,27 @@ import catbox_env
 
 #: Written once, by the code of November 2026. A change of it is a change of what published results mean.
 GOLDEN = Path(__file__).with_name("golden_arena.json")
-AGENTS = ["heuristic", "random", "zoo:cat_in_the_box-3p", "pimc:samples=4"]
+#: What ``zoo:cat_in_the_box-3p`` was then.
+TRAINED = str(
+    Path(__file__).parents[2] / "experiments" / "previous_edition" / "cat_in_the_box-3p.safetensors"
+)
+AGENTS = ["heuristic", "random", TRAINED, "pimc:samples=4"]
 
 
 def figures() -> dict[str, Any]:
     """What must stay, as plain values."""
     game = catbox_env.make_game("cat_in_the_box_v0", num_players=3)
     arena = catbox_agents.run_arena(game, AGENTS, 32, mixed=True, seed=11).as_dict()
-    compared = catbox_agents.evaluate(game, ["zoo:cat_in_the_box-3p", "heuristic"], 100, seed=3)
+    compared = catbox_agents.evaluate(game, [TRAINED, "heuristic"], 100, seed=3)
     kept = {name: arena[name] for name in ("games", "matrix", "differences", "tables", "mixed_tables")}
     strengths = {
         summary["name"]: [summary["rating"], summary["nash_share"], summary["nash_margin"]]
         for summary in arena["summaries"]
     }
     plain: dict[str, Any] = json.loads(
-        json.dumps({**kept, "strengths": strengths, "evaluate": compared.as_dict()["standings"]})
+        json.dumps({**kept, "strengths": strengths, "evaluate": compared.as_dict()["standings"]}).replace(
+            TRAINED, "zoo:cat_in_the_box-3p"
+        )
     )
     return plain
 

@@ -316,7 +316,7 @@ def test_the_end_tells_ones_own_place_and_offers_what_comes_next(new_page: NewPa
     expect(end.locator(".own th").first).to_contain_text("You")
     place = end.locator(".medal").inner_text()
     assert place in "123"
-    words = ["Rematch", "Replay this deal", "Review", "Save"]
+    words = ["Rematch", "Play this deal again", "Review", "Save"]
     assert end.get_by_role("button").all_inner_texts() == words
     expect(page.get_by_role("button", name="Undo")).to_be_hidden()
     expect(page.get_by_role("button", name="New deal")).to_be_hidden()

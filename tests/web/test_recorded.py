@@ -66,7 +66,7 @@ def test_a_review_is_part_of_a_page_and_hides_what_was_better(new_page: NewPage,
     assert run("replay", game, "--review", "--seat", "1", "--html", str(out)).exit_code == 0
     page = new_page(url=out.as_uri())
     review = page.get_by_role("region", name="Review")
-    expect(review.get_by_role("status")).to_contain_text("were clear mistakes")
+    expect(review.get_by_role("status")).to_contain_text("Clear mistakes")
     expect(review.get_by_role("img", name="Expected lead")).to_be_visible()
     expect(review.locator(".mistakes li")).to_have_count(3)
     expect(review).not_to_contain_text("better:")

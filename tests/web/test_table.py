@@ -119,9 +119,9 @@ def test_other_deals(new_page: NewPage) -> None:
     play(page)
     at = number(page)
     open_more(page)
-    page.get_by_role("button", name="Replay this deal", exact=True).click()  # it would lose the game
+    page.get_by_role("button", name="Play this deal again", exact=True).click()  # it would lose the game
     assert number(page) == at
-    page.get_by_role("button", name="Replay this deal: leave this game?").click()
+    page.get_by_role("button", name="Play this deal again: leave this game?").click()
     expect(page.locator(".table")).to_have_attribute("data-number", "0")
     assert hand.get_attribute("aria-label") == dealt
     expect(seed).to_have_text("11")

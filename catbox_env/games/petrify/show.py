@@ -147,7 +147,7 @@ def why_illegal(game: Game, record: np.record, action: int) -> str:
     view = View(game.rules, record)
     where, tile, own = view.rules.cell_name(action), view.tiles[action], view.tile_under(view.mover)
     if action in view.pawns:
-        return f"{where} holds the pawn of player_{view.pawns[action]}"
+        return f"{where} is taken by player_{view.pawns[action]}"
     if tile == WALL_NAME:
         return f"{where} is a wall"
     if not view.is_open[action]:

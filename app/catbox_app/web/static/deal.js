@@ -5,7 +5,7 @@ import {paceChoice} from "./lobby.js";
 import {keepSetting, setting} from "./settings.js";
 import {playSound} from "./sounds.js";
 
-const SAME_DEAL = "Replay this deal";
+const SAME_DEAL = "Play this deal again";
 // How long a button asks whether it is meant, in milliseconds.
 const ASKING_MS = 5_000;
 

@@ -153,12 +153,12 @@ export function createLobby(frame) {
     const another = game === null || game.id !== one.id;
     game = one;
     check(games, one.id);
-    if (another) rules.show(one.rules);
-    dealCards.replaceChildren(...one.deal_cards.map((row) => element("div", {}, ...row.map((card) => pushButton(card, () => addCard(card))))));
+    if (another) {
+      rules.show(one.rules);
+      deal.value = wrong.textContent = "";
+    }
     rulesTitle.textContent = `How to play ${one.title}`;
-    players.replaceChildren(
-      ...one.players.map((n) => choice("players", n, "chip", () => choosePlayers(n), [String(n)])),
-    );
+    players.replaceChildren(...one.players.map((n) => choice("players", n, "chip", () => choosePlayers(n), [String(n)])));
     const kept = another ? setting(`players.${one.id}`, null) : count;
     choosePlayers(one.players.includes(kept) ? kept : one.players[Math.floor((one.players.length - 1) / 2)]);
   }
@@ -168,6 +168,7 @@ export function createLobby(frame) {
     check(players, n);
     rules.adapt(game.players.indexOf(n));
     rulesText.textContent = game.rules_texts[game.players.indexOf(n)];
+    dealCards.replaceChildren(...game.deal_cards[game.players.indexOf(n)].map((card) => pushButton(card, () => addCard(card))));
     dealField.querySelector("small").textContent = game.deals[game.players.indexOf(n)];
     const offered = agents().map((agent) => agent.spec);
     const usual = offered.includes("normal") ? "normal" : offered[0];
@@ -249,9 +250,9 @@ export function createLobby(frame) {
   }
 
   function advise() {
-    advising = true;
-    wrong.textContent = "";
-    frame.adviser.begin({type: "advise", game: game.id, players: count, rules: rules.chosen(), seat: occupants.indexOf(YOU), deal: deal.value});
+    advising = deal.value.trim() !== "";
+    wrong.textContent = advising ? "" : "Enter what you see of the deal first.";
+    if (advising) frame.adviser.begin({type: "advise", game: game.id, players: count, rules: rules.chosen(), seat: occupants.indexOf(YOU), deal: deal.value});
   }
 
   function open(event) {

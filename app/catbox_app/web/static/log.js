@@ -11,8 +11,9 @@ export function createLog(names, go = null) {
   const list = element("div", {class: "log-list", role: "log", "aria-label": "What happened", tabindex: 0});
   const heading = element("h2", {id: newId("heading")}, "What happened");
   const node = element("details", {class: "panel log", open: wide.matches}, element("summary", {}, heading), list);
-  let follows = true; // whether the end is in view, and stays there
-  list.addEventListener("scroll", () => (follows = list.scrollHeight - list.scrollTop - list.clientHeight < 60));
+  let follows = true; // whether the end is in view, and stays there, also when the list gets smaller
+  let height = 0;
+  list.addEventListener("scroll", () => (follows = list.clientHeight < height ? follows : list.scrollHeight - list.scrollTop - list.clientHeight < 60));
   new ResizeObserver(go === null ? follow : showNow).observe(list);
 
   return {node, add, clear, markUntil, told};
@@ -31,6 +32,7 @@ export function createLog(names, go = null) {
   }
 
   function follow() {
+    height = list.clientHeight;
     if (follows) list.scrollTop = list.scrollHeight;
   }
 

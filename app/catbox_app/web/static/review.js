@@ -58,7 +58,7 @@ export function createReview(begin, go, names, viewed, point) {
   function finish() {
     const found = mistakes();
     const cost = found.reduce((sum, one) => sum + one.cost, 0);
-    const words = `${found.length} of ${decisions.length} decisions were clear mistakes: ${cost.toFixed(1)} points in all.`;
+    const words = `Clear mistakes: ${found.length} of ${decisions.length} decisions, ${cost.toFixed(1)} points in all.`;
     told.textContent = found.length === 0 ? "No decision was a clear mistake." : words;
     list.replaceChildren(...found.slice(0, COSTLIEST).map(mistake));
     onward.hidden = found.length < 2;

@@ -21,7 +21,7 @@ export function createSummary(names) {
     const kind = OF_THE_END.find((one) => lines.some((line) => line.kind === one));
     const shown = lines.find((line) => line.kind === kind);
     const words = shown === undefined ? "The game is over" : capital(names.within(shown.text));
-    const medal = place && element("span", {class: "medal", "data-place": places[own], "aria-hidden": "true"}, String(places[own]));
+    const medal = place && places[own] < Math.max(...places) && element("span", {class: "medal", "data-place": places[own], "aria-hidden": "true"}, String(places[own]));
     node.replaceChildren(
       medal || (places && names.face(places.indexOf(1))) || logo(),
       element("h2", {}, place || words),

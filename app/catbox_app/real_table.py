@@ -26,7 +26,7 @@ def seen_deal(game: Game, seat: int, text: str) -> Any:
     """What ``seat`` sees of a deal, from text: its cards, and in a second line those turned up; or the rows of a board,
     with a seat after the tile where it stands: ``2.3@0 W *``. A ``/`` ends a line, too.
     """
-    lines = [line for line in text.replace("/", "\n").splitlines() if line.strip()]
+    lines = [line.strip() for line in text.replace("/", "\n").splitlines() if line.strip()]
     draws: Any = game.draws
     if hasattr(draws, "make_deal"):  # a card game
         own, shown = [*map(_cards, lines[:2]), [], []][:2]

@@ -8,7 +8,7 @@ from pathlib import Path
 from playwright.sync_api import Page, expect, sync_playwright
 
 from tests.web.server import ROOT, Server, find_browser
-from tests.web.table import buttons, cards, number, open_table, wait_for_turn
+from tests.web.table import cards, number, open_table, wait_for_turn
 
 FOLDER = ROOT / "docs" / "screenshots"
 #: Own actions before the picture is taken.
@@ -23,7 +23,7 @@ def play_on(page: Page) -> None:
         cards(page).nth(1).click()
         wait_for_turn(page, before)
     page.get_by_label("Show on my turn").select_option("points")
-    expect(page.locator(".choice .value")).to_have_count(buttons(page).count(), timeout=120_000)
+    expect(page.locator(".coach-mark").first).to_be_visible(timeout=120_000)
     page.mouse.move(2, 2)
 
 

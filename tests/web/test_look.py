@@ -206,10 +206,10 @@ def test_what_is_tapped_and_what_is_best_look_different(new_page: NewPage) -> No
     while page.locator(".picture [data-leads]").count() == 0:
         play(page)
     page.get_by_label("Show on my turn").select_option("heuristic")
-    ring = page.locator(".picture .coach-bar .ring")
+    ring = page.locator(".picture .coach-mark .ring")
     expect(ring).to_have_count(1)
-    expect(page.locator(".picture .coach-bar.best .sign")).to_have_count(1)
-    expect(page.locator(".picture .coach-bar .ground")).to_have_count(cards(page).count() - 1)
+    expect(page.locator(".picture .coach-mark.best .sign")).to_have_count(1)
+    expect(page.locator(".picture .coach-mark text")).to_have_count(cards(page).count() - 1)
     cell = page.locator(".picture [data-action]").first
     cell.tap()
     expect(page.locator(".picture .tapped")).to_have_count(1)

@@ -258,17 +258,17 @@ def test_the_end_of_a_game_leads_to_its_review(new_page: NewPage) -> None:
     table, worst = page.locator(".table"), panel.locator("li button").first
     at = str(worst.get_attribute("data-number"))
     expect(table).to_have_attribute("data-number", at)  # the worst mistake is shown at once
-    rings = page.locator(".picture .coach-bar")
+    rings = page.locator(".picture .coach-mark")
     expect(rings).to_have_count(1)  # around the mistake
-    expect(rings).to_have_class("coach-bar wrong")
+    expect(rings).to_have_class("coach-mark wrong")
     panel.get_by_role("button", name="Show better").first.click()
     expect(panel).to_contain_text("better: ")
-    expect(page.locator(".picture .coach-bar.best")).to_have_count(1)
+    expect(page.locator(".picture .coach-mark.best")).to_have_count(1)
     page.get_by_role("button", name="Forward").click()
     expect(table).not_to_have_attribute("data-number", at)
     expect(rings).to_have_count(0)
     page.get_by_role("button", name="Next mistake").click()
-    expect(page.locator(".picture .coach-bar.wrong")).to_have_count(1)
+    expect(page.locator(".picture .coach-mark.wrong")).to_have_count(1)
     expect(panel.locator("svg")).to_contain_text("You trail by ")
     panel.locator("svg").click(position={"x": 280, "y": 20})  # the last decision
     expect(table).not_to_have_attribute("data-number", at)

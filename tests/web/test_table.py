@@ -27,7 +27,7 @@ from tests.web.table import (
 from tests.web.test_accessibility import expect_accessible
 
 
-def test_a_coach_draws_a_bar_on_each_legal_action(new_page: NewPage) -> None:
+def test_a_coach_marks_each_legal_action(new_page: NewPage) -> None:
     page = new_page()
     open_table(page, "Cat in the Box", 3)
     fold = page.locator(".fold")
@@ -36,7 +36,7 @@ def test_a_coach_draws_a_bar_on_each_legal_action(new_page: NewPage) -> None:
     unfold(page)
     for _ in range(2):
         expect(page.locator(".choice .value")).to_have_count(buttons(page).count())
-        expect(page.locator(".picture .coach-bar")).to_have_count(cards(page).count())
+        expect(page.locator(".picture .coach-mark")).to_have_count(cards(page).count())
         expect(page.locator(".choice.best")).to_have_count(1)
         chances = [text.split()[0] for text in page.locator(".choice .value").all_inner_texts()]
         assert abs(sum(map(float, chances)) - 100) < 2
@@ -48,7 +48,7 @@ def test_a_coach_draws_a_bar_on_each_legal_action(new_page: NewPage) -> None:
     expect(page.locator(".picture [data-action] title").first).to_contain_text("±")
     page.get_by_label("Show on my turn").select_option("")
     expect(page.locator(".choice .value")).to_have_count(0)
-    expect(page.locator(".coach-bar")).to_have_count(0)
+    expect(page.locator(".coach-mark")).to_have_count(0)
     expect(page.locator(".picture [data-action] title").first).not_to_contain_text("±")
 
 

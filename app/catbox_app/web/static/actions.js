@@ -37,7 +37,7 @@ export function createActions(act, open = false) {
     return had && legal.length === 0; // whether the focused element is gone
   }
 
-  // `values`: a map from actions to {share, words}: the length of a bar from 0 to 1, and the value in words.
+  // `values`: a map from actions to {words}, the value in words.
   function showValues(values, best) {
     const verdict = best.length === 1 ? ", best" : ", \u2248\u00a0best";
     for (const button of list.children) {

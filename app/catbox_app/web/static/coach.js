@@ -1,5 +1,5 @@
-// The coach: the value of each of your legal actions, as bars on the cards and beside the actions: its expected lead,
-// or its probability by an agent. The best action has a full bar.
+// The coach: the value of each of your legal actions, on the cards and beside the actions: its expected lead, or its
+// probability by an agent. The best action has a ring.
 
 import {element, labelled, panel, selection, withMinus} from "./dom.js";
 import {fittingAgents} from "./settings.js";
@@ -10,14 +10,15 @@ const SAME = 0.005;
 const MOST_NAMED = 4;
 
 /**
- * The panel; `send` asks the table, `show(values, best)` draws the bars; `values`: a map from actions to {share, words}.
+ * The panel; `send` asks the table, `show(values, best)` marks the actions; `values`: a map from actions to
+ * {brief, words}: the value on the action, and in full.
  * `playing`: whether a game is played, not watched; `begins`: whether it shows points without being asked.
  */
 export function createCoach(send, show, playing, begins) {
   let titles = new Map(); // of the agents, by spec
   const choice = element("div", {});
   const told = element("p", {class: "advice", role: "status"}); // stands beside the picture
-  const key = element("small", {"aria-hidden": "true"}, " The shorter a bar, the worse.");
+  const key = element("small", {"aria-hidden": "true"}, " Numbers: points behind the best.");
   const node = panel("Coach", "coach", choice);
   let offered = false; // whether there is something to choose
   let wanted = begins ? POINTS : ""; // "": nothing; POINTS; else the spec of an agent
@@ -55,16 +56,14 @@ export function createCoach(send, show, playing, begins) {
   function receive({values, best, agent, recorded = false}, ends, others) {
     if (wanted === "" && !recorded) return;
     node.hidden = false;
-    const numbers = values.map((one) => one.value);
     const points = values.length > 0 && values[0].unit === "points";
-    const [least, most] = [points ? Math.min(...numbers) : 0, Math.max(...numbers)];
     const first = values.find((one) => one.action === best);
     const same = first === undefined ? [] : values.filter((one) => one === first || one.alike);
     const close = values.length > 1 && same.length === values.length; // nothing to choose between
     const shown = new Map();
     for (const one of values) {
-      const share = close ? 0 : most === least ? 1 : (one.value - least) / (most - least);
-      shown.set(one.action, {share, words: inWords(one)});
+      const brief = !points ? `${Math.round(100 * one.value)}\u00a0%` : close ? "" : withMinus((one.value - first.value).toFixed(1));
+      shown.set(one.action, {brief, words: inWords(one)});
     }
     show(shown, close ? [] : same.map((one) => one.action));
     if (first === undefined) told.textContent = "";

@@ -168,7 +168,8 @@ export function createLobby(frame) {
     check(players, n);
     rules.adapt(game.players.indexOf(n));
     rulesText.textContent = game.rules_texts[game.players.indexOf(n)];
-    dealCards.replaceChildren(...game.deal_cards[game.players.indexOf(n)].map((card) => pushButton(card, () => addCard(card))));
+    const addCard = (card) => pushButton(card, () => (deal.value = `${deal.value} ${card}`.trimStart()));
+    dealCards.replaceChildren(...game.deal_cards[game.players.indexOf(n)].map(addCard));
     dealField.querySelector("small").textContent = game.deals[game.players.indexOf(n)];
     const offered = agents().map((agent) => agent.spec);
     const usual = offered.includes("normal") ? "normal" : offered[0];
@@ -243,10 +244,6 @@ export function createLobby(frame) {
     const players = game.players.find((number) => number >= 3) ?? game.players[0];
     const seats = Array.from({length: players}, (_, seat) => (seat === 0 ? PERSON : "easy"));
     frame.open({type: "open", game: game.id, players, rules: {}, seats, seed: 3, pace: 1.6, guide: true}, 0);
-  }
-
-  function addCard(card) {
-    deal.value += `${deal.value === "" || deal.value.endsWith("\n") ? "" : " "}${card}`;
   }
 
   function advise() {

@@ -77,23 +77,24 @@ export function createPicture(act, say, names, missed, undoable) {
   // Draws a bar on each choice, whose tooltip says its value. `values`: as for the buttons (actions.js); `best`: the
   // actions with a ring and a tick instead; `wrong`: a mistake, with a ring and a question mark.
   function showValues(values, best, wrong = null) {
-    for (const bar of node.querySelectorAll(".coach-bar")) bar.remove();
+    for (const mark of node.querySelectorAll(".coach-mark")) mark.remove();
     for (const choice of choices()) {
       const action = Number(choice.dataset.action);
       const parts = [choice.getAttribute("aria-label"), choice.getAttribute("aria-description"), values.get(action)?.words];
       choice.querySelector("title").textContent = parts.filter((words) => words).join(", ");
       if (action === wrong) choice.append(ring(choice, "wrong"));
       else if (best.includes(action)) choice.append(ring(choice, "best"));
-      else if (values.has(action)) choice.append(bar(choice, values.get(action).share));
+      else if (values.get(action)?.brief) choice.append(number(choice, values.get(action).brief));
     }
   }
 
   // At the lower edge, below what is written on the choice.
-  function bar(choice, share) {
+  function number(choice, brief) {
     const box = choice.getBBox();
-    const place = [box.x + 4, box.y + box.height - 5.5];
-    const drawn = shape("g", {class: "coach-bar", "aria-hidden": "true"});
-    drawn.append(rectangle("ground", ...place, box.width - 8, 3), rectangle("share", ...place, Math.max(1.5, (box.width - 8) * share), 3));
+    const words = shape("text", {x: box.x + box.width / 2, y: box.y + box.height - 3, "text-anchor": "middle", "font-size": Math.min(11, box.height / 3.9)});
+    words.textContent = brief;
+    const drawn = shape("g", {class: "coach-mark", "aria-hidden": "true"});
+    drawn.append(words);
     return drawn;
   }
 
@@ -101,7 +102,7 @@ export function createPicture(act, say, names, missed, undoable) {
     const box = choice.getBBox();
     const sign = shape("g", {class: "sign", transform: `translate(${box.x + 3} ${box.y + 3})`});
     sign.append(shape("circle", {r: 6.5}), shape("path", {d: SIGNS[kind]}));
-    const drawn = shape("g", {class: `coach-bar ${kind}`, "aria-hidden": "true"});
+    const drawn = shape("g", {class: `coach-mark ${kind}`, "aria-hidden": "true"});
     drawn.append(rectangle("ring", box.x - 2, box.y - 2, box.width + 4, box.height + 4), sign);
     return drawn;
   }

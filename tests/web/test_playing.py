@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 import pytest
 from playwright.sync_api import Page, expect
 
@@ -252,7 +254,7 @@ def test_the_end_of_a_game_leads_to_its_review(new_page: NewPage) -> None:
     play_to_the_end(page)
     page.get_by_role("button", name="Review", exact=True).click()
     panel = page.locator(".review")
-    expect(panel.locator("p")).to_contain_text("clear mistake", timeout=120_000)
+    expect(panel.locator("p")).to_contain_text(re.compile("clear mistake", re.IGNORECASE), timeout=120_000)
     expect(panel.locator("svg")).to_be_visible()
     expect(page.get_by_label("View", exact=True)).to_have_value("0")
     table, worst = page.locator(".table"), panel.locator("li button").first

@@ -110,8 +110,14 @@ def test_what_no_game_allows_is_answered_with_the_rule_and_nothing_is_lost(new_p
 
 def test_a_deal_that_is_none_is_answered_in_the_lobby(new_page: NewPage) -> None:
     page = new_page()
-    send_deal(page, "1 2 3")
+    send_deal(page, "")
     wrong = page.locator("details .wrong")
+    expect(wrong).to_have_text("Enter what you see of the deal first.")
+    cards_of_the_rules = page.get_by_role("group", name="Add a card").get_by_role("button")
+    page.get_by_role("radio", name="3", exact=True).check(force=True)
+    expect(cards_of_the_rules).to_have_text(["1", "2", "3", "4", "5", "6"])
+    page.get_by_label("What you see of the deal").fill("1 2 3")
+    page.get_by_role("button", name="Advise me").click()
     expect(wrong).to_have_text("Enter your 10 cards: these are 3.")
     expect(page.locator(".watch small").first).to_have_text(
         re.compile(r"^All your cards, such as (\d ){9}\d;")

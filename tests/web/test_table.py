@@ -37,6 +37,7 @@ def test_a_coach_marks_each_legal_action(new_page: NewPage) -> None:
     for _ in range(2):
         expect(page.locator(".choice .value")).to_have_count(buttons(page).count())
         expect(page.locator(".picture .coach-mark")).to_have_count(cards(page).count())
+        assert all("%" in text for text in page.locator(".picture .coach-mark text").all_text_contents())
         expect(page.locator(".choice.best")).to_have_count(1)
         chances = [text.split()[0] for text in page.locator(".choice .value").all_inner_texts()]
         assert abs(sum(map(float, chances)) - 100) < 2

@@ -10,6 +10,8 @@ import {fittingAgents, keepSetting, setting} from "./settings.js";
 const PACES = [["0", "Instant"], ["0.4", "Fast"], ["0.9", "Medium"], ["1.8", "Slow"], ["3.5", "Very slow"]];
 const YOU = "you";
 const PERSON = "person";
+// The deal of a guided game, in which much happens; the terminal has the same (guide.py).
+const GUIDED = 3;
 // The largest file of games that the table takes, in bytes.
 const LARGEST_FILE = 4 << 20;
 
@@ -239,11 +241,11 @@ export function createLobby(frame) {
     return [["People", people], ...[...groups].map(([group, rest]) => [capital(group), rest])];
   }
 
-  // A deal in which much happens, against easy opponents, explained.
+  // A fixed deal against easy opponents, explained.
   function guided() {
     const players = game.players.find((number) => number >= 3) ?? game.players[0];
     const seats = Array.from({length: players}, (_, seat) => (seat === 0 ? PERSON : "easy"));
-    frame.open({type: "open", game: game.id, players, rules: {}, seats, seed: 3, pace: 1.6, guide: true}, 0);
+    frame.open({type: "open", game: game.id, players, rules: {}, seats, seed: GUIDED, pace: 1.6, guide: true}, 0);
   }
 
   function advise() {

@@ -74,8 +74,8 @@ export function createPicture(act, say, names, missed, undoable) {
     return choices().find((choice) => choice.dataset.action === action);
   }
 
-  // Draws a bar on each choice, whose tooltip says its value. `values`: as for the buttons (actions.js); `best`: the
-  // actions with a ring and a tick instead; `wrong`: a mistake, with a ring and a question mark.
+  // Writes the value of each choice on it, and in full in its tooltip. `values`: see coach.js; `best`: the actions with a
+  // ring and a tick instead; `wrong`: a mistake, with a ring and a question mark.
   function showValues(values, best, wrong = null) {
     for (const mark of node.querySelectorAll(".coach-mark")) mark.remove();
     for (const choice of choices()) {

@@ -258,4 +258,4 @@ def with_names(text: str, names: Sequence[str]) -> str:
         name = names[int(seat[1])]
         return f"{seat[0]} ({name})" if name else seat[0]
 
-    return re.sub(r"^player_(\d+)", named, text)
+    return re.sub(r"^player_(\d+)\b(?!')", named, text)

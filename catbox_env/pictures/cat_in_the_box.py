@@ -136,8 +136,8 @@ def _put_results(view: View, sheet: Sheet) -> None:
     head = "Result" if view.mover < 0 else "Last round"
     by = [seat for seat, info in enumerate(infos) if info["paradox"]]
     is_match_over = view.rules.num_rounds > 1 and view.mover < 0
-    note = f"paradox of player_{by[0]}" if by else "no paradox"
-    drawn, words = sheet.heading(head, "in all, last round" if is_match_over else note), []
+    note = f"player_{by[0]}'s paradox" if by else "no paradox"
+    drawn, words = sheet.heading(head, "total · last round" if is_match_over else note), []
     for seat, (x, info) in enumerate(zip(sheet.places(FIRST_CARD), infos, strict=True)):
         score, tricks, bonus = info["score"], info["tricks_won"], info["bonus"]
         addends = svg.signed(-tricks if seat in by else tricks) + (f" + {bonus}" if bonus else "")

@@ -286,9 +286,9 @@ def _put_scores(view: View, sheet: Sheet) -> None:
     """
     rules, record = view.rules, sheet.state.record
     any_round = rules.num_rounds > 1 and bool(record.rounds_ended)
-    note = "in all, last round" if any_round else ""
+    note = "total · last round" if any_round else ""
     if view.mover < 0:
-        note = "in all, this round" if any_round else _how_won(view, record)
+        note = "total · this round" if any_round else _how_won(view, record)
     drawn, words = sheet.heading("Antes won", note), []
     height = TITLE + SCORES + CHANGES * (rules.num_rounds > 1)
     for seat, (x, score) in enumerate(zip(sheet.places(PADDING + 24), view.scores, strict=True)):

@@ -43,7 +43,7 @@ _MEANINGS: Mapping[Kind, str] = {
     "unclear": "not certainly above 0",
     "worse": "certainly below 0",
 }
-_AXIS = "points per round more than the heuristics"
+_AXIS = "points a round above the heuristics"
 #: Pixels: of the picture's width, of a row, of the legend, of what is above and below the rows of a panel.
 _WIDTH, _ROW, _LEGEND, _ABOVE, _BELOW = 960, 23, 40, 30, 64
 #: Pixels from the left: where tables begin, agents end, bars are, and margins end.

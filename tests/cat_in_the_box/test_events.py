@@ -110,7 +110,7 @@ def test_a_paradox_is_told_with_every_card_and_why_no_colour_is_left() -> None:
         assert texts(state, move(state, "paradox"), seat) == [
             "player_0 causes a paradox, and the round ends",
             why,
-            "the paradox of player_0 ends the round",
+            "player_0's paradox ends the round",
             "player_0: 0 (0 tricks, caused the paradox) = 0",
             "player_1: 1 trick + 2 (hit the bid of 1, group of 2) = 3",
             "player_0 still held 1 1, and had put a 2 aside",

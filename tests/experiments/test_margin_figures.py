@@ -76,7 +76,7 @@ def test_bars_stand_by_table_in_the_panel_of_their_game(margin: Estimate) -> Non
         "3 players",
         "Big",
     ]
-    assert {axes.get_xlabel() for axes in (big, little)} == {"points per round more than the heuristics"}
+    assert {axes.get_xlabel() for axes in (big, little)} == {"points a round above the heuristics"}
 
 
 def test_the_legend_has_the_colours_that_are_there_and_no_words_overlap() -> None:

@@ -77,7 +77,7 @@ def test_the_result_is_the_sum_of_tricks_and_bonus_and_names_the_paradox() -> No
         tricks = f"{info['tricks_won']} tricks, bid {info['bid']}, bonus {info['bonus']}"
         points = f"player_{seat} {info['score']} points, {tricks}"
         assert points in found[0]
-    culprit = [f"paradox of player_{seat}" for seat, info in enumerate(infos) if info["paradox"]]
+    culprit = [f"player_{seat}'s paradox" for seat, info in enumerate(infos) if info["paradox"]]
     assert (culprit or ["no paradox"])[0] in found[0]
 
 

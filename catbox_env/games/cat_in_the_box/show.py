@@ -336,7 +336,7 @@ def _round_end(view: View, number: int, after: GameState) -> list[Event]:
     infos = [after.info(seat) for seat in players]
     which = f"round {number} of {rules.num_rounds}" if rules.num_rounds > 1 else "the round"
     paradox = [seat for seat in players if infos[seat]["paradox"]]
-    by_paradox = f"the paradox of player_{paradox[0]} ends {which}" if paradox else ""
+    by_paradox = f"player_{paradox[0]}'s paradox ends {which}" if paradox else ""
     text = by_paradox or f"{which} ends as everybody has one card left"
     found = [Event("round_end", None, text, {"round": number})]
     totals = [int(after.record.scores[seat]) for seat in players]

@@ -1,6 +1,6 @@
 // The deal at the table: the pace, sounds, and more: the same or another deal, its seed, the rules.
 
-import {element, labelled, panel, pushButton} from "./dom.js";
+import {element, labelled, panel, pushButton, rulesInWords} from "./dom.js";
 import {paceChoice} from "./lobby.js";
 import {keepSetting, setting} from "./settings.js";
 import {playSound} from "./sounds.js";
@@ -18,7 +18,7 @@ export function createDeal(send, playing, yourName, watch) {
   const seedPart = element("p", {class: "seed", title: "This number deals the same cards, or the same board, again"}, "Seed ", seed);
   const again = element("div", {class: "row", hidden: true}, buttonAgain("new", "New deal"), buttonAgain("same", SAME_DEAL));
   const pacePart = labelled("Pace of the agents", paceChoice((seconds) => send({type: "pace", seconds})));
-  const rules = element("pre", {class: "rules-text"});
+  const rules = element("div", {class: "rules-text"});
   const more = element(
     "details",
     {},
@@ -42,7 +42,7 @@ export function createDeal(send, playing, yourName, watch) {
 
   function seated(joined) {
     showSeed(joined);
-    rules.textContent = joined.rules_text;
+    rules.replaceChildren(...rulesInWords(joined.rules_text));
     alone = joined.can_undo;
     pacePart.hidden = !playing || joined.seat === null;
   }

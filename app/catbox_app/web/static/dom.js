@@ -75,6 +75,14 @@ export function capital(text) {
   return `${text[0].toUpperCase()}${text.slice(1)}`;
 }
 
+/** The paragraphs of the rules of a game; what one is about, such as "Trick:", leads it in bold. */
+export function rulesInWords(text) {
+  return text.split("\n\n").map((paragraph) => {
+    const [, lead, rest] = paragraph.match(/^([^.:]{1,20}:)?([^]*)$/);
+    return element("p", {}, lead === undefined ? null : element("strong", {}, lead), rest);
+  });
+}
+
 /** `text` with a proper minus sign before its negative numbers. */
 export function withMinus(text) {
   return text.replace(/(?<=^|[\s(=])-(?=\d)/g, "\u2212");

@@ -1,7 +1,7 @@
 // The lobby: choose a game and who sits at the table, and open it; or open a file to watch.
 
 import {catFace, logo} from "./cats.js";
-import {capital, element, labelled, newId, pushButton, seatToken, selection} from "./dom.js";
+import {capital, element, labelled, newId, pushButton, rulesInWords, seatToken, selection} from "./dom.js";
 import {calledAt} from "./names.js";
 import {createRules} from "./rules.js";
 import {fittingAgents, keepSetting, setting} from "./settings.js";
@@ -36,7 +36,7 @@ export function createLobby(frame) {
   const levels = element("div", {class: "chips", role: "group", "aria-label": "All opponents"});
   const rules = createRules();
   const rulesTitle = element("summary", {});
-  const rulesText = element("pre", {class: "rules-text"});
+  const rulesText = element("div", {class: "rules-text"});
   const deal = element("textarea", {rows: 2, spellcheck: "false"});
   const dealField = labelled("What you see of the deal", deal, " ");
   const dealCards = element("div", {class: "deal-cards", role: "group", "aria-label": "Add a card to the deal"});
@@ -66,8 +66,15 @@ export function createLobby(frame) {
 
   node.append(
     yours,
-    element("div", {class: "lobby-head"}, element("h1", {}, logo(), "Open a table"), pushButton("New here? Learn in one game", guided)),
+    element(
+      "div",
+      {class: "lobby-head"},
+      logo(),
+      element("div", {}, element("h1", {}, "Open a table"), element("p", {}, "Pick a game and pull up a chair: the cats are ready to play.")),
+      pushButton("New here? Learn in one game", guided),
+    ),
     chooser("Game", games),
+    element("details", {class: "about"}, rulesTitle, rulesText),
     element(
       "div",
       {class: "lobby-columns"},
@@ -75,7 +82,6 @@ export function createLobby(frame) {
         "div",
         {},
         chooser("Players", players),
-        element("details", {class: "panel about"}, rulesTitle, rulesText),
         element(
           "details",
           {class: "panel rules"},
@@ -90,15 +96,18 @@ export function createLobby(frame) {
           rules.node,
         ),
       ),
-      element("fieldset", {}, element("legend", {}, "Who sits where"), levels, seats, note),
+      element("div", {}, chooser("Who sits where", levels, seats, note), openButton),
     ),
-    openButton,
-    advice,
     element(
-      "details",
-      {class: "panel"},
-      element("summary", {}, "Open a saved game"),
-      element("div", {class: "watch"}, labelled("File of games", file, "Saved at a table, or by the commands play, watch and arena."), tooLarge),
+      "div",
+      {class: "more"},
+      advice,
+      element(
+        "details",
+        {class: "panel"},
+        element("summary", {}, "Open a saved game"),
+        element("div", {class: "watch"}, labelled("File of games", file, "Saved at a table, or by the commands play, watch and arena."), tooLarge),
+      ),
     ),
   );
 
@@ -169,7 +178,7 @@ export function createLobby(frame) {
     count = n;
     check(players, n);
     rules.adapt(game.players.indexOf(n));
-    rulesText.textContent = game.rules_texts[game.players.indexOf(n)];
+    rulesText.replaceChildren(...rulesInWords(game.rules_texts[game.players.indexOf(n)]));
     const addCard = (card) => pushButton(card, () => (deal.value = `${deal.value} ${card}`.trimStart()));
     dealCards.replaceChildren(...game.deal_cards[game.players.indexOf(n)].map(addCard));
     dealField.querySelector("small").textContent = game.deals[game.players.indexOf(n)];
@@ -290,6 +299,6 @@ function check(group, value) {
   for (const field of group.querySelectorAll("input")) field.checked = field.value === String(value);
 }
 
-function chooser(title, content) {
-  return element("fieldset", {}, element("legend", {}, title), content);
+function chooser(title, ...content) {
+  return element("fieldset", {}, element("legend", {}, title), ...content);
 }

@@ -75,7 +75,7 @@ export function createNames() {
     const seat = `player_${own}(?: \\([^()]*\\))?`;
     return line
       .replace(new RegExp(`(h)and of ${seat}`, "i"), (_, h) => `${h === "H" ? "Your" : "your"} hand`)
-      .replace(new RegExp(`(?:the )?paradox of ${seat}`), "your paradox")
+      .replace(new RegExp(`${seat}'s paradox`), "your paradox")
       .replace(
         new RegExp(`(^|[.,:] )${seat} (\\w+)(.*)$`),
         (_, before, verb, rest) => `${before}${/[,:]/.test(before) ? "you" : "You"} ${secondPerson(verb)}${alsoSecond(rest)}`,

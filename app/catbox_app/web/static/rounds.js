@@ -7,7 +7,7 @@ const OF_THE_END = ["game_end", "round_end", "paradox", "score"]; // the first o
 
 // What the events of the kind "score" tell, as columns.
 const COLUMNS = [
-  ["place", "Place"], ["tricks", "Tricks"], ["bid", "Bid"], ["bonus", "Bonus"], ["paradox", "Paradox"], ["score", "Points"], ["total", "Total"],
+  ["place", "Place"], ["tricks", "Tricks"], ["bid", "Bid"], ["bonus", "Bonus"], ["score", "Points"], ["total", "Total"],
 ];
 
 /** The end of a round; the log tells the rest. `names`: see names.js. */
@@ -21,9 +21,8 @@ export function createSummary(names) {
     const kind = OF_THE_END.find((one) => lines.some((line) => line.kind === one));
     const shown = lines.find((line) => line.kind === kind);
     const words = shown === undefined ? "The game is over" : capital(names.within(shown.text));
-    const medal = place && places[own] < Math.max(...places) && element("span", {class: "medal", "data-place": places[own], "aria-hidden": "true"}, String(places[own]));
     node.replaceChildren(
-      medal || (places && names.face(places.indexOf(1))) || logo(),
+      (places && names.face(places.indexOf(1))) || logo(),
       element("h2", {}, place || words),
       element("p", {class: "result"}, place ? `${words}.` : ""),
       resultTable(lines, rounds, places, own, names),
@@ -38,27 +37,28 @@ export function createSummary(names) {
  * names.js; `places`: each seat's place at the end of the game, null before; `own`: the seat of this page, if it has one.
  */
 function resultTable(lines, rounds, places, own, names) {
-  const told = lines.filter((line) => line.kind === "score").sort((a, b) => a.seat - b.seat);
+  const order = (line) => 10 * (places?.[line.seat] ?? 0) + line.seat;
+  const told = lines.filter((line) => line.kind === "score").sort((a, b) => order(a) - order(b));
   let columns;
   if (places !== null && rounds.length > 1) {
     const total = (seat) => rounds.reduce((sum, points) => sum + points[seat], 0);
     columns = [...rounds.map((points, i) => [String(i + 1), (line) => points[line.seat]]), ["Total", (line) => total(line.seat)]];
   } else {
-    const says = (key) => told.some(({data}) => ![undefined, null, false].includes(data[key])) && (key !== "total" || places === null);
+    const says = (key) => told.some(({data}) => data[key] !== undefined && data[key] !== null) && (places === null || !["place", "total"].includes(key));
     columns = COLUMNS.filter(([key]) => says(key)).map(([key, words]) => [words, (line) => line.data[key]]);
   }
   const head = ["Player", ...columns.map(([words]) => words)].map((words) => element("th", {scope: "col"}, words));
   const rows = told.map((line) => {
     const cells = columns.map(([, value]) => element("td", {}, inACell(value(line))));
     const classes = [places?.[line.seat] === 1 ? "winner" : "", line.seat === own ? "own" : ""];
-    const player = element("th", {scope: "row"}, seatToken(line.seat), names.face(line.seat), names.of(line.seat));
+    const medal = places && element("span", {class: "medal", "data-place": places[line.seat]}, String(places[line.seat]));
+    const note = line.data.paradox ? element("small", {}, "paradox: \u22121 a trick") : null;
+    const player = element("th", {scope: "row"}, medal, seatToken(line.seat), names.face(line.seat), names.of(line.seat), note);
     return element("tr", {class: classes.join(" ")}, player, ...cells);
   });
   return element("table", {class: "result-table"}, element("thead", {}, element("tr", {}, ...head)), element("tbody", {}, ...rows));
 }
 
-// Only a paradox is told as true or false.
 function inACell(value) {
-  if (typeof value === "boolean") return value ? "\u22121 per trick" : "";
   return withMinus(String(Math.round(100 * (value ?? 0)) / 100));
 }

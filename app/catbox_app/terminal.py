@@ -7,6 +7,7 @@ import select
 import sys
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -43,7 +44,7 @@ STYLES = {
 SEQUENCES = {
     "\x1b[A": "up", "\x1b[B": "down", "\x1b[C": "right", "\x1b[D": "left", "\x1bOA": "up", "\x1bOB": "down",
     "\x1bOC": "right", "\x1bOD": "left", "\x1b[H": "home", "\x1b[F": "end", "\x1b[1~": "home", "\x1b[4~": "end",
-    "\x1b[5~": "up", "\x1b[6~": "down", "\r": "enter", "\n": "enter", " ": "right", "\x7f": "left", "\x04": "q",
+    "\x1b[5~": "up", "\x1b[6~": "down", "\r": "right", "\n": "right", " ": "right", "\x7f": "left", "\x04": "q",
 }  # fmt: skip
 #: The same on Windows, after the first character of two.
 WINDOWS = {"H": "up", "P": "down", "M": "right", "K": "left", "G": "home", "O": "end", "I": "up", "Q": "down"}
@@ -51,22 +52,19 @@ WINDOWS = {"H": "up", "P": "down", "M": "right", "K": "left", "G": "home", "O": 
 REST = 0.05
 
 
+@dataclass
 class Display:
     """What a viewer sees of a game at the terminal.
 
     ``names``: of the seats; ``viewer``: the seat that looks; None: all hands open; ``guide``: explains what happens.
     """
 
-    def __init__(
-        self,
-        console: Console,
-        game: Game,
-        names: Sequence[str],
-        viewer: int | None,
-        guide: Guide | None = None,
-    ) -> None:
-        self.console, self.game, self.names, self.viewer, self.guide = console, game, names, viewer, guide
-        self._hinted = False
+    console: Console
+    game: Game
+    names: Sequence[str]
+    viewer: int | None
+    guide: Guide | None = None
+    _hinted: bool = field(default=False, init=False)
 
     def position(self, state: GameState) -> Text:
         """The position, with the hand of the viewer or all hands."""
@@ -198,9 +196,9 @@ def single_keys() -> Iterator[None]:
 
 
 def read_key() -> str:
-    """The next key in a block of `single_keys`: a character, or left, right, up, down, home, end, enter.
+    """The next key in a block of `single_keys`: a character, or left, right, up, down, home, end.
 
-    The space bar is right, and the end of the input is q.
+    The space bar and Enter are right, and the end of the input is q.
     """
     if sys.platform == "win32":
         import msvcrt

@@ -57,7 +57,7 @@ def end_of_round_1(record: GameRecord) -> int:
 def test_keys_go_forward_and_back_and_from_round_to_round_and_stop_at_both_ends(saved: Path) -> None:
     record = read_record(saved)
     last, end = len(record.actions), end_of_round_1(record)
-    keys = ["left", "right", "enter", "n", "left", "b", "end", "right", "home", "x", "", "up"]
+    keys = ["left", "right", "right", "right", "left", "left", "end", "right", "home", "x", "", "up"]
     moves = [0, 0, 1, 2, 3, 2, 1, last, last, 0, 0, 0, 0]
     assert seen(record, keys) == [f"move {move} of {last}, all hands open" for move in moves]
     moves = [3, end, last, last, end, 0]

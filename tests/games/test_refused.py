@@ -220,7 +220,7 @@ ILLEGAL: list[tuple[Any, list[Any], dict[str, Any], list[Any], Any, str]] = [
     (cat_te, FLUSHES, {}, [], "fold AS", "the leader of a trick plays face up"),
     (cat_te, FLUSHES, {}, ["AS"], "AS", "player_1 has no AS"),
     (cat_te, FLUSHES, {"offsuit_faceup": False}, ["AS"], "AH", r"without spades .*\(offsuit_faceup=False"),
-    (cat_te, PLAIN, {}, ["AS"], "AH", "has to follow suit while the hand holds spades; play spades or"),
+    (cat_te, PLAIN, {}, ["AS"], "AH", "has to follow suit: play spades or fold"),
     (cat_te, LATE, {}, ["AS, 2S", "KS, 3S", "QS, 4S", "2C, KC", "AD"], "fold 4C", "so none can be folded"),
     (cat_te, FLUSHES, {}, [], "claim", r"no side pot \(side_pot=0\)"),
     (cat_te, FLUSHES, POT, [], "claim", "takes JC, next above the upturned 10C"),

@@ -68,7 +68,9 @@ def test_a_match_shows_its_rounds_and_the_end_all_hands(new_page: NewPage) -> No
     play_to_the_end(page)
     rows = [row.locator("td").all_inner_texts() for row in page.locator(".result-table tbody tr").all()]
     points = [[int(one.replace("\u2212", "-")) for one in row] for row in rows]
-    assert [row[0] for row in points] == first
+    assert sorted(row[0] for row in points) == sorted(first)
+    totals = [row[2] for row in points]
+    assert totals == sorted(totals, reverse=True)
     assert all(row[0] + row[1] == row[2] for row in points)
     assert page.locator(".result-table .winner").count() >= 1
     expect(hands).to_have_count(3)

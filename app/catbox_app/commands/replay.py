@@ -80,16 +80,6 @@ def replay(
     web: Annotated[
         bool, _web_option("--web", help="Show it in the browser, with a coach. Ctrl-C stops the server.")
     ] = False,
-    port: Annotated[
-        int | None,
-        _web_option(
-            "--port",
-            min=0,
-            max=65535,
-            help="With --web: the port of the page on 127.0.0.1.",
-            show_default="any free port",
-        ),
-    ] = None,
     no_browser: Annotated[
         bool, _web_option("--no-browser", help="With --web: do not open a browser.")
     ] = False,
@@ -166,7 +156,7 @@ def replay(
     _check_goes_with("--review", review, {"--json": json_ or None})
     if json_ and html:
         raise ValueError("--json and --html: give only one of them")
-    _check_goes_with("--web", web, {"--port": port, "--no-browser": no_browser or None})
+    _check_goes_with("--web", web, {"--no-browser": no_browser or None})
     theme = check_choice("--theme", theme or "light", tuple(THEMES))
     out = html or gif
     if out is not None and out.exists() and file.exists() and out.samefile(file):
@@ -187,7 +177,7 @@ def replay(
         _show_review(record, decisions, json_, console)
     elif web:
         shown = {"game": game, "number": move} | ({} if viewer is None else {"view": viewer})
-        _show_in_browser(file, shown, port or 0, not no_browser, console)
+        _show_in_browser(file, shown, not no_browser, console)
     elif out is None:
         _show_at_terminal(record, console, viewer, move)
     else:
@@ -254,16 +244,14 @@ def _show_review(record: GameRecord, decisions: list[Reviewed], as_json: bool, c
         console.print(Text(f"Move {decision.number + 1}: {who}{name(decision.action)} {cost}"))
 
 
-def _show_in_browser(
-    path: Path, shown: dict[str, int], port: int, opens_browser: bool, console: Console
-) -> None:
+def _show_in_browser(path: Path, shown: dict[str, int], opens_browser: bool, console: Console) -> None:
     """Serve a file of games on 127.0.0.1 until Ctrl-C; ``shown``: what the page requests first."""
     from catbox_app.web.server import address_of, listen, serve, web_app
     from catbox_app.web.tables import Tables
 
     host, key, tables = "127.0.0.1", secrets.token_urlsafe(16), Tables()
     tables.recordings[key] = path
-    listening = listen(host, port)
+    listening = listen(host, 0)
     address = f"{address_of(listening, host)}#{urlencode({'replay': key, **shown})}"
     console.print(Text(f"The game is at {address}   (Ctrl-C stops the server)"), soft_wrap=True)
     serve(web_app(tables, host), listening, address if opens_browser else None)
@@ -316,24 +304,16 @@ def browse(game: RecordedGame, display: Display, at: int, next_key: Callable[[],
                 key = next_key().lower()
             except KeyboardInterrupt:
                 return
-            if key in ("right", "enter", "n"):
-                at = min(at + 1, last)
-            elif key in ("left", "b"):
-                at = max(at - 1, 0)
-            elif key == "down":
-                at = min([start for start in starts if start > at], default=last)
-            elif key == "up":
-                at = max([start for start in starts if start < at], default=0)
-            elif key in ("home", "g"):
-                at = 0
-            elif key == "end":
-                at = last
-            elif key == "a":
+            if key == "q":
+                return
+            if key == "a":
                 display.viewer = None
             elif key.isdecimal() and int(key) < seats:
                 display.viewer = int(key)
-            elif key == "q":
-                return
+            following = min((start for start in starts if start > at), default=last)
+            before = max((start for start in starts if start < at), default=0)
+            leads = {"right": at + 1, "left": at - 1, "down": following, "up": before, "home": 0, "end": last}
+            at = max(0, min(leads.get(key, at), last))
 
 
 def _side_by_side(told: list[Text], position: Text) -> Group:

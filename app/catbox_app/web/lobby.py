@@ -17,7 +17,6 @@ import catbox_env
 from catbox_agents import known_agents
 from catbox_agents.option_text import read_options
 from catbox_agents.specs import LEVELS, is_configured
-from catbox_agents.zoo import zoo_agents
 from catbox_app.rules import ABOUT, REWARD, RuleField, deal_cards, deal_in_words, player_counts, rule_fields
 from catbox_app.web.messages import MAX_ACTIONS, Message, text_of
 from catbox_env import Game
@@ -50,11 +49,13 @@ NOT_COMPILED = (
 
 def lobby(also: Sequence[str], theme: str) -> Message:
     """The message ``lobby``. ``also``: agents that the host offers; ``theme``: of the pictures of the games."""
-    bundled = [agent for agent in _agents() if compilation.HAS_NUMBA or not _is_search(agent["spec"])]
+    offered = [(spec, spec, "yours") for spec in also]
+    for group, titles in _TITLES.items():
+        offered += [(spec, title, group) for spec, title in titles.items() if not _is_too_slow(spec)]
     return {
         "type": "lobby",
         "games": [_game(game_id, theme) for game_id in catbox_env.GAMES],
-        "agents": [*(_agent(spec, spec, "yours") for spec in also), *bundled],
+        "agents": [{"spec": spec, "title": title, "group": group} for spec, title, group in offered],
         "estimates": compilation.HAS_NUMBA,
         "note": None if compilation.HAS_NUMBA else NOT_COMPILED,
     }
@@ -83,14 +84,14 @@ def game_of(message: Message) -> Game:
     return game
 
 
-def _is_search(spec: str) -> bool:
-    """Whether an agent searches: too slow without compilation."""
-    return is_configured(LEVELS.get(spec, spec))
+def _is_too_slow(spec: str) -> bool:
+    """Whether an agent searches, and catbox is not compiled."""
+    return not compilation.HAS_NUMBA and is_configured(LEVELS.get(spec, spec))
 
 
 def check_opponent(spec: str, also: Sequence[str] = ()) -> None:
     """Raise ``ValueError`` unless a page may name ``spec``. ``also``: specs that the host allows."""
-    if _is_search(spec) and not compilation.HAS_NUMBA:
+    if _is_too_slow(spec):
         raise ValueError(f"agent {brief(spec)}: {NOT_COMPILED}")
     known = [*also, *dict.fromkeys([*known_agents(), *_TITLES["search"]])]
     if spec not in known:
@@ -140,19 +141,3 @@ def _choices(rule: RuleField) -> list[Any] | None:
     if rule.name == "rounds" and rule.default in ROUNDS:
         return ROUNDS
     return rule.words if rule.kind == "str" and rule.words else None
-
-
-@functools.cache
-def _agents() -> tuple[dict[str, Any], ...]:
-    """The bundled agents; ``games`` and ``players`` say which games a trained one plays, None: all."""
-    found = [
-        _agent(spec, title, group) for group, titles in _TITLES.items() for spec, title in titles.items()
-    ]
-    for agent in zoo_agents():
-        trained = _agent(agent.spec, agent.name, "trained")
-        found.append({**trained, "games": [agent.game_id], "players": [agent.game.num_players]})
-    return tuple(found)
-
-
-def _agent(spec: str, title: str, group: str) -> dict[str, Any]:
-    return {"spec": spec, "title": title, "games": None, "players": None, "group": group}

@@ -101,8 +101,7 @@ class Table:
         """Raise `Failed` if a page other than ``viewer`` has ``seat``; None, to watch, is always free."""
         if seat in self.viewers and self.viewers[seat] is not viewer:
             raise Failed(
-                f"Somebody is already playing the seat of player_{seat} with this link, in another window or on "
-                "another machine. Close it there, or take the seat over.",
+                f"player_{seat}'s seat is taken: this link is open in another window. Close that one, or take over.",
                 "taken",
             )
 

@@ -115,7 +115,7 @@ def why_illegal(game: Game, record: np.record, action: int) -> str:
     if kind == DISCARD:
         return f"player_{seat} has no {action + 1}"
     if action == rules.paradox:
-        return "a paradox is the last resort, and there is a legal declaration"
+        return "a paradox is the last resort: a card can still be declared"
     color, rank = divmod(action - first_play, ranks)
     owner = record.board[color, rank]
     if owner != NONE:  # first what everybody sees
@@ -126,7 +126,7 @@ def why_illegal(game: Game, record: np.record, action: int) -> str:
     if not record.x_tokens[seat, color]:
         return f"the X-token of {COLORS[color]} has been given up"
     assert color == RED, "every other declaration is legal"
-    return "red cannot be led before trump is broken while another colour can be declared"
+    return "red cannot be led before trump is broken: lead another colour"
 
 
 def describe_rules(game: Game) -> list[str]:

@@ -93,7 +93,7 @@ def why_illegal(game: Game, record: np.record, action: int) -> str:
         return "in the fifth trick every card is shown, so none can be folded"
     if hand & (ONE_SUIT << led):
         suit = SUITS[led]
-        return f"a card played face up has to follow suit while the hand holds {suit}; play {suit} or fold"
+        return f"a card played face up has to follow suit: play {suit} or fold"
     assert not rules.offsuit_faceup, "every other card is legal"
     return f"without {SUITS[led]} a card can only be folded (offsuit_faceup=False)"
 

@@ -21,7 +21,7 @@ def page(monkeypatch: pytest.MonkeyPatch) -> Page:
 def test_the_lobby_offers_no_search_and_says_why(page: Page, monkeypatch: pytest.MonkeyPatch) -> None:
     (lobby,) = page.send("lobby")
     offered = {agent["spec"] for agent in lobby["agents"]}
-    assert {"easy", "normal", "best", "random", "heuristic", "zoo:cat_te-3p-laos"} <= offered
+    assert {"easy", "normal", "best", "random", "heuristic"} <= offered
     assert not {spec for spec in offered if spec.startswith(("hard", "search", "ismcts", "pimc"))}
     assert not lobby["estimates"]
     assert "not compiled here" in lobby["note"]

@@ -2,7 +2,6 @@
 // probability by an agent. The best action has a ring.
 
 import {element, labelled, panel, selection, withMinus} from "./dom.js";
-import {fittingAgents} from "./settings.js";
 
 const POINTS = "points";
 // Intervals below this are not shown; so many actions that are alike are named.
@@ -26,14 +25,12 @@ export function createCoach(send, show, playing, begins) {
   return {node, told, offer, ask, receive, clear};
 
   // `coach`: whether the host allows it. Whoever watches a table gets no advice.
-  function offer({agents, estimates}, {game, names, mode, seat, coach = true}) {
-    const fitting = fittingAgents(agents, game, names.length);
-    offered = fitting.length > 0 && coach && (mode === "replay" || seat !== null);
+  function offer({agents, estimates}, {mode, seat, coach = true}) {
+    offered = agents.length > 0 && coach && (mode === "replay" || seat !== null);
     node.hidden = !offered; // until an agent's own probabilities come
     if (!offered) return;
     titles = new Map(agents.map((one) => [one.spec, one.title]));
-    // Of the bundled trained agents "best" is the one for these rules, and random moves are no advice.
-    const advisers = fitting.filter((one) => one.group !== "trained" && one.spec !== "random").map((one) => [one.spec, one.title]);
+    const advisers = agents.filter((one) => one.spec !== "random").map((one) => [one.spec, one.title]);
     const points = estimates ? [[POINTS, "Expected lead, in points"]] : [];
     const options = [["", "Off"], ...points, ["What an agent would play", advisers]];
     choice.replaceChildren(labelled(playing ? "Show on my turn" : "Show at each decision", selection(options, wanted, choose)));

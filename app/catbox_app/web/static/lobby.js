@@ -4,7 +4,7 @@ import {catFace, logo} from "./cats.js";
 import {capital, element, labelled, newId, pushButton, rulesInWords, seatToken, selection} from "./dom.js";
 import {calledAt} from "./names.js";
 import {createRules} from "./rules.js";
-import {fittingAgents, keepSetting, setting} from "./settings.js";
+import {keepSetting, setting} from "./settings.js";
 
 // The paces to choose from: seconds between the actions of agents, and names.
 const PACES = [["0", "Instant"], ["0.4", "Fast"], ["0.9", "Medium"], ["1.8", "Slow"], ["3.5", "Very slow"]];
@@ -182,7 +182,7 @@ export function createLobby(frame) {
     const addCard = (card) => pushButton(card, () => (deal.value = `${deal.value} ${card}`.trimStart()));
     dealCards.replaceChildren(...game.deal_cards[game.players.indexOf(n)].map(addCard));
     dealField.querySelector("small").textContent = game.deals[game.players.indexOf(n)];
-    const offered = agents().map((agent) => agent.spec);
+    const offered = lobby.agents.map((agent) => agent.spec);
     const usual = offered.includes("normal") ? "normal" : offered[0];
     const kept = occupants.length > 0 ? occupants : [YOU];
     occupants = Array.from({length: n}, (_, seat) => {
@@ -192,7 +192,7 @@ export function createLobby(frame) {
     if (!occupants.includes(YOU)) occupants[0] = YOU;
     levels.replaceChildren(
       element("span", {class: "hint"}, "All opponents"),
-      ...agents()
+      ...lobby.agents
         .filter((agent) => agent.group === "levels")
         .map((agent) => pushButton(agent.title, () => fill(agent.spec), {class: "chip-button", "data-level": agent.spec})),
     );
@@ -235,16 +235,11 @@ export function createLobby(frame) {
     showSeats();
   }
 
-  function agents() {
-    return fittingAgents(lobby.agents, game.id, count);
-  }
-
   function occupantOptions() {
     const people = [[YOU, "You"]];
     if (frame.links) people.push([PERSON, "Another person, by link"]);
     const groups = new Map();
-    for (const agent of agents()) {
-      if (agent.group === "trained") continue; // the level "best" is the one for these rules
+    for (const agent of lobby.agents) {
       groups.set(agent.group, [...(groups.get(agent.group) ?? []), [agent.spec, agent.title]]);
     }
     return [["People", people], ...[...groups].map(([group, rest]) => [capital(group), rest])];

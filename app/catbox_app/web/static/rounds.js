@@ -34,13 +34,15 @@ export function createSummary(names) {
 
 /**
  * The table of the round that `lines` end; at the end of a match, that of the points of all its `rounds`. `names`: see
- * names.js; `places`: each seat's place at the end of the game, null before; `own`: the seat of this page, if it has one.
+ * names.js; `places`: each seat's place at the end of the game, by which the rows are sorted, null before; `own`: the
+ * seat of this page, if it has one.
  */
 function resultTable(lines, rounds, places, own, names) {
   const order = (line) => 10 * (places?.[line.seat] ?? 0) + line.seat;
   const told = lines.filter((line) => line.kind === "score").sort((a, b) => order(a) - order(b));
+  const ofMatch = places !== null && rounds.length > 1;
   let columns;
-  if (places !== null && rounds.length > 1) {
+  if (ofMatch) {
     const total = (seat) => rounds.reduce((sum, points) => sum + points[seat], 0);
     columns = [...rounds.map((points, i) => [String(i + 1), (line) => points[line.seat]]), ["Total", (line) => total(line.seat)]];
   } else {
@@ -49,16 +51,12 @@ function resultTable(lines, rounds, places, own, names) {
   }
   const head = ["Player", ...columns.map(([words]) => words)].map((words) => element("th", {scope: "col"}, words));
   const rows = told.map((line) => {
-    const cells = columns.map(([, value]) => element("td", {}, inACell(value(line))));
+    const cells = columns.map(([, value]) => element("td", {}, withMinus(String(Math.round(100 * (value(line) ?? 0)) / 100))));
     const classes = [places?.[line.seat] === 1 ? "winner" : "", line.seat === own ? "own" : ""];
     const medal = places && element("span", {class: "medal", "data-place": places[line.seat]}, String(places[line.seat]));
-    const note = line.data.paradox ? element("small", {}, "paradox: \u22121 a trick") : null;
+    const note = line.data.paradox && !ofMatch ? element("small", {}, "paradox: \u22121 a trick") : null;
     const player = element("th", {scope: "row"}, medal, seatToken(line.seat), names.face(line.seat), names.of(line.seat), note);
     return element("tr", {class: classes.join(" ")}, player, ...cells);
   });
   return element("table", {class: "result-table"}, element("thead", {}, element("tr", {}, ...head)), element("tbody", {}, ...rows));
-}
-
-function inACell(value) {
-  return withMinus(String(Math.round(100 * (value ?? 0)) / 100));
 }

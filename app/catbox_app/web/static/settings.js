@@ -18,12 +18,6 @@ export function keepSetting(name, value, storage = "localStorage") {
   }
 }
 
-/** Those of `agents` (of the message `lobby`) that play this game with this number of players. */
-export function fittingAgents(agents, game, players) {
-  const fits = (one) => (!one.games || one.games.includes(game)) && (!one.players || one.players.includes(players));
-  return agents.filter(fits);
-}
-
 /** "light" or "dark": the user's choice, else the system's preference. */
 export function preferredTheme() {
   const chosen = setting("theme", null);

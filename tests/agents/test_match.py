@@ -11,7 +11,7 @@ import pytest
 import catbox_env
 from catbox_agents import Agent, AgentError
 from catbox_agents.arena.records import read_record, write_records
-from catbox_agents.match import Match
+from catbox_agents.match import Match, with_names
 
 GAMES = [
     ("cat_in_the_box_v0", {"num_players": 3, "rounds": "match"}),
@@ -262,6 +262,14 @@ def test_a_deal_can_be_given() -> None:
         finish(match).record()["deals"][1:]
         == finish(Match(game_of(), ["random"] * 3, seed=4)).record()["deals"][1:]
     )
+
+
+def test_the_name_of_an_agent_stands_beside_its_seat_but_not_in_a_possessive() -> None:
+    names = ["easy", "", *["hard"] * 9]
+    assert with_names("player_0 folds to player_10", names) == "player_0 (easy) folds to player_10"
+    assert with_names("player_10 wins", names) == "player_10 (hard) wins"
+    assert with_names("player_1 wins", names) == "player_1 wins"
+    assert with_names("player_0's paradox ends the round", names) == "player_0's paradox ends the round"
 
 
 # Records -----------------------------------------------------------------------------------------------------------

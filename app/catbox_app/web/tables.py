@@ -97,8 +97,8 @@ class Tables:
         self.close_idle()
         if key not in self._seats:
             raise Failed(
-                "No seat has this link: part of it is missing, or its table is closed. Ask for the link again, or open a "
-                "new table.",
+                "No seat has this link: part of it is missing, or its table is closed. Ask for the link again, or open "
+                "a new table.",
                 "no_seat",
             )
         table = self._seats[key]

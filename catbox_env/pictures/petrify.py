@@ -142,7 +142,7 @@ def _put_players(view: View, sheet: Sheet, height: float) -> None:
     right, y = panel - PADDING - 6, height / larger / 2
     for seat, (cell, place) in enumerate(zip(view.positions, view.places, strict=True)):
         top, out, reach = TITLE + seat * height, place > 0, ""
-        row, who = sheet.seat_row(seat, 0, height / larger, [], width=panel - 12 / larger, faded=out)
+        row, who = sheet.seat_row(seat, 0, height / larger, [], width=panel - 12, faded=out)
         if place == NONE:
             how = f"on {view.rules.cell_name(cell)}: {steps_of(view.rules, view.tiles[cell])}"
             is_walking = not (view.teleporting and seat == view.mover)

@@ -14,6 +14,8 @@ Everybody sees everything.
 
 from __future__ import annotations
 
+from functools import cache
+
 import numpy as np
 
 from catbox_env.core.game import Event, Game, GameState
@@ -109,6 +111,7 @@ class View:
         return found
 
 
+@cache
 def _neighbours(cell: int, size: int) -> list[int]:
     row, column = divmod(cell, size)
     around = [(row - 1, column), (row, column + 1), (row + 1, column), (row, column - 1)]

@@ -198,7 +198,7 @@ def _put_players(view: View, sheet: Sheet) -> None:
     hit = "exactly the tricks bid" if view.rules.bids else f"at most {view.rules.bonus_max_tricks}"
     bonus = "The most tokens of a player that touch, side by side or one above the other. They are a bonus, one point "
     bonus += f"each, but only for winning {hit}."
-    height, x_tokens, won, group = ROW, X_TOKENS, WON, GROUP
+    height, x_tokens, won, group = float(ROW), X_TOKENS, WON, GROUP
     if sheet.is_large:
         _, _, card = _trick_card(sheet)
         height = (LARGE_TRICK_AND_ROWS - AROUND_TRICK - card) / view.rules.num_players

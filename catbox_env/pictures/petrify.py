@@ -85,9 +85,9 @@ def _put_board(view: View, sheet: Sheet) -> None:
             choices += sheet.choice(cell, x, y, side, side, radius=5)
     walked = ""
     if last := last_action(sheet.state, None):
-        way = view.last_walk(sheet.state._log[: int(sheet.state.record.num_moves), :2].tolist())
-        points = [(LEFT + middles[c % size], TOP + middles[c // size]) for c in way]
-        walked = _last_walk(theme.seats[last[0]], points) if way else ""
+        steps = view.last_walk(sheet.state._log[: int(sheet.state.record.num_moves), :2].tolist())
+        points = [(LEFT + middles[c % size], TOP + middles[c // size]) for c in steps]
+        walked = _last_walk(theme.seats[last[0]], points) if steps else ""
     drawn = f'<g aria-hidden="true">{heads}</g>{grounds}{walked}{choices}'
     drawn += f'<g aria-hidden="true" pointer-events="none">{tops}{pawns}</g>'
     sheet.panel(0, BOARD, drawn, "board")

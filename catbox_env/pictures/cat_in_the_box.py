@@ -8,21 +8,24 @@ from catbox_env.core.show import counted
 from catbox_env.games.cat_in_the_box.play import trick_winner
 from catbox_env.games.cat_in_the_box.rules import COLORS, Rules
 from catbox_env.games.cat_in_the_box.show import View, card_to_string, largest_group
-from catbox_env.games.cat_in_the_box.state import BID, DISCARD, PLAY
+from catbox_env.games.cat_in_the_box.state import BID, DISCARD, NONE, PLAY, RED
 from catbox_env.pictures import svg
 from catbox_env.pictures.cat_in_the_box_board import Board, hand_in_words
-from catbox_env.pictures.sheet import LETTERS, PADDING, PANEL, TITLE, Sheet, Theme
+from catbox_env.pictures.sheet import LETTERS, MAX_SEATS, PADDING, PANEL, TITLE, Sheet, Theme
+from catbox_env.pictures.svg import number
 
 #: Heights of the cards of a trick with the tokens below, of a row of the players, of a hand.
 TRICK, ROW, HAND_ROW = 112, 40, 34
-#: In a large picture: the height of all rows of the players, the most for one, and that from which on they grow.
-LARGE_ROWS, LARGEST_ROW, GROWN_ROW = 318, 130, 64
-#: The middle of the first card of a trick.
-FIRST_CARD = 38
+#: In a large picture: the height of the trick and all rows of the players, and that of a row that is not enlarged.
+LARGE_TRICK_AND_ROWS, GROWN_ROW = 434, 64
+#: The height of a trick besides the cards, and their width at most, and in a small picture.
+AROUND_TRICK, LARGEST_CARD, SMALL_CARD = 46, 96, 44
 #: Columns of the players: X-tokens, tricks won, group, score.
 X_TOKENS, WON, GROUP, SCORE = 126, 211, 283, 322
-#: The start of the cards of a hand, and the width of all ranks.
-CARDS, ROOM = 40, 262
+#: In a large picture below the name; the cards in hand beside it.
+LARGE_X_TOKENS, LARGE_WON, LARGE_GROUP, LARGE_BACKS = 12, 124, 262, 224
+#: The start of the cards of a hand, and the width of all ranks; the height of all hands below a large last board.
+CARDS, ROOM, LARGE_HANDS = 40, 262, 101
 
 
 def draw(sheet: Sheet) -> str:
@@ -33,7 +36,8 @@ def draw(sheet: Sheet) -> str:
     completed = [] if view.plays else _last_trick(state)
     plays = view.plays or completed
     Board(view, sheet, plays[-1] if plays else None).put()
-    is_last_board = bool(plays) and view.mover < 0 and sheet.is_large  # a page tells the result beside it
+    # Beside a last board a page tells the result.
+    is_last_board = sheet.is_large and (bool(plays) or _paradox_of(view, state) != NONE) and view.mover < 0
     if state.record.rounds_ended and (view.mover < 0 or view.phase != PLAY) and not is_last_board:
         _put_results(view, sheet)
     else:
@@ -96,10 +100,17 @@ def _last_trick(state: GameState) -> list[tuple[int, int, int]]:
     return plays if len(plays) == rules.num_players else []
 
 
+def _trick_card(sheet: Sheet) -> tuple[list[float], float, float]:
+    """The middles, the width and the height of the cards of a trick; a large picture has cards as wide as fit."""
+    places = sheet.places(LARGEST_CARD + 22 if sheet.is_large else 64)
+    width = min(LARGEST_CARD, places[1] - places[0] - 12) if sheet.is_large else SMALL_CARD
+    return places, width, round(1.4 * width) if sheet.is_large else TRICK - AROUND_TRICK
+
+
 def _put_trick(view: View, completed: list[tuple[int, int, int]], sheet: Sheet) -> None:
     """The current trick; before its first card the one just ``completed``: (seat, colour, rank), as played."""
     theme, plays = sheet.theme, view.plays or completed
-    state = sheet.state
+    state, by = sheet.state, _paradox_of(view, sheet.state)
     # Whoever won the completed trick leads the next one.
     winner = trick_winner(state.game.params[0], state.record) if view.plays else view.leader
     if completed:
@@ -107,27 +118,47 @@ def _put_trick(view: View, completed: list[tuple[int, int, int]], sheet: Sheet) 
     else:
         head = f"Trick {view.trick}" if view.phase == PLAY else "Trick"
         note = f"{COLORS[view.led]} led" if plays else f"player_{view.leader} leads"
+        note = note if plays or by == NONE else f"paradox of player_{by}"
     drawn = sheet.heading(head, note)
     first, y = plays[0][0] if plays else view.leader, TITLE + 8
-    for turn, x in enumerate(sheet.places(FIRST_CARD)):
-        seat = (first + turn) % view.rules.num_players
+    places, width, height = _trick_card(sheet)
+    for turn, x in enumerate(places):
+        seat, left = (first + turn) % view.rules.num_players, x - width / 2
         if turn < len(plays):
             _, color, rank = plays[turn]
-            on = theme.on_colors[color]
-            card = svg.box(x - 26, y - 4, 52, 74, theme.ink, radius=9) if seat == winner else ""
-            card += svg.box(x - 22, y, 44, 66, theme.colors[color])
-            card += svg.text(x - 16, y + 13, LETTERS[color], 13, on, bold=True)
-            card += svg.centred(x, y + 40, rank + 1, 28, on, bold=True)
-            card += sheet.crown(x + 20, y) if seat == winner else ""
+            on, small = theme.on_colors[color], round(max(13, 0.34 * width), 1)
+            card = (
+                svg.box(left - 4, y - 4, width + 8, height + 8, theme.ink, radius=9) if seat == winner else ""
+            )
+            card += svg.box(left, y, width, height, theme.colors[color])
+            card += svg.text(left + 0.13 * width, y + small, LETTERS[color], small, on, bold=True)
+            card += svg.centred(x, y + 0.6 * height, rank + 1, round(0.64 * width), on, bold=True)
+            card += sheet.crown(left + width - 2, y) if seat == winner else ""
             origin = f"hand-{rank}" if seat == sheet.seat else f"seat-{seat}"
             drawn += svg.keyed(f"card-{color}-{rank}", card, came_from=origin, goes_to=f"seat-{winner}")
+        elif seat == by:
+            on, arm = theme.on_colors[RED], 0.42 * width
+            drawn += svg.box(left, y, width, height, theme.colors[RED])
+            drawn += svg.path(
+                svg.cross(x - arm / 2, y + 0.42 * height - arm / 2, arm), "none", line=on, weight=5
+            )
+            drawn += svg.centred(
+                x, y + 0.84 * height, "paradox", max(12, min(17, 0.2 * width)), on, bold=width > 60
+            )
         else:
-            drawn += svg.box(x - 22, y, 44, 66, "none", line=theme.soft, weight=1.5, dashed=True)
-        drawn += sheet.token(seat, x, TITLE + 93, 11)
+            drawn += svg.box(left, y, width, height, "none", line=theme.soft, weight=1.5, dashed=True)
+        drawn += sheet.token(seat, x, y + height + 19, 11)
     cards = ", ".join(f"player_{seat} {card_to_string(color, rank)}" for seat, color, rank in plays)
     wins = f"; player_{winner} {'won' if completed else 'wins so far'}" if cards else ""
-    label = f"{head.lower()}, {note}: {cards or 'no card yet'}{wins}"
-    sheet.panel(1, TITLE + TRICK, svg.figure(drawn, label))
+    caused = f"; player_{by} caused a paradox" if by != NONE else ""
+    label = f"{head.lower()}, {note}: {cards or 'no card yet'}{wins}{caused}"
+    sheet.panel(1, TITLE + height + AROUND_TRICK, svg.figure(drawn, label))
+
+
+def _paradox_of(view: View, state: GameState) -> int:
+    """The seat whose paradox ended the game; NONE without one, or before its end."""
+    seats = range(view.rules.num_players) if view.mover < 0 else ()
+    return next((seat for seat in seats if state.info(seat)["paradox"]), NONE)
 
 
 def _put_results(view: View, sheet: Sheet) -> None:
@@ -138,84 +169,135 @@ def _put_results(view: View, sheet: Sheet) -> None:
     is_match_over = view.rules.num_rounds > 1 and view.mover < 0
     note = f"player_{by[0]}'s paradox" if by else "no paradox"
     drawn, words = sheet.heading(head, "total · last round" if is_match_over else note), []
-    for seat, (x, info) in enumerate(zip(sheet.places(FIRST_CARD), infos, strict=True)):
+    places, _, height = _trick_card(sheet)
+    top = TITLE + (height - 66) / 2  # in the middle of a large picture's higher panel
+    for seat, (x, info) in enumerate(zip(places, infos, strict=True)):
         score, tricks, bonus = info["score"], info["tricks_won"], info["bonus"]
         addends = svg.signed(-tricks if seat in by else tricks) + (f" + {bonus}" if bonus else "")
         shown = score
         if is_match_over:
             shown, addends = view.scores[seat], f"{score:+d}"
-        drawn += svg.centred(x, TITLE + 20, svg.signed(shown), 26, bold=True)
-        drawn += svg.centred(x, TITLE + 46, addends, 13, theme.soft) if addends != svg.signed(shown) else ""
+        drawn += svg.centred(x, top + 20, svg.signed(shown), 26, bold=True)
+        drawn += svg.centred(x, top + 46, addends, 13, theme.soft) if addends != svg.signed(shown) else ""
         bid = f"bid {info['bid']}" if view.rules.bids else ""
-        drawn += svg.centred(x, TITLE + 66, bid, 13, theme.soft) if bid else ""
-        drawn += sheet.token(seat, x, TITLE + 93, 11)
+        drawn += svg.centred(x, top + 66, bid, 13, theme.soft) if bid else ""
+        drawn += sheet.token(seat, x, top + 93, 11)
         total = f"{shown} points in all, in the last round " if is_match_over else ""
         words.append(
             f"player_{seat} {total}{score} points, {tricks} tricks, {bid}{', ' * bool(bid)}bonus {bonus}"
         )
-    sheet.panel(1, TITLE + TRICK, svg.figure(drawn, f"{head.lower()}, {note}: {'; '.join(words)}"))
+    sheet.panel(
+        1, TITLE + height + AROUND_TRICK, svg.figure(drawn, f"{head.lower()}, {note}: {'; '.join(words)}")
+    )
 
 
 def _put_players(view: View, sheet: Sheet) -> None:
-    """The public information about each seat."""
-    height, back = ROW, 13.0
-    if sheet.is_large:
-        height, back = min(LARGEST_ROW, LARGE_ROWS // view.rules.num_players), 22.0
-    grown = max(1.0, min(1.3, height / GROWN_ROW))  # fewer players, larger rows
-    back, size = back * grown, round(15 * grown, 1)
+    """The public information about each seat: in a column each, or below its name in a large picture."""
     soft, scored = sheet.theme.soft, view.rules.num_rounds > 1 or view.mover < 0
     may = "The colours that a player may still declare. Not following a led colour costs its token."
     hit = "exactly the tricks bid" if view.rules.bids else f"at most {view.rules.bonus_max_tricks}"
     bonus = "The most tokens of a player that touch, side by side or one above the other. They are a bonus, one point "
     bonus += f"each, but only for winning {hit}."
-    drawn = svg.explained(svg.text(X_TOKENS, 19, "X-tokens", 12, soft), may)
-    drawn += svg.text(WON, 19, "won/bid" if view.rules.bids else "won", 12, soft)
-    drawn += svg.explained(svg.centred(GROUP, 19, "group", 12, soft), bonus)
+    height, x_tokens, won, group = float(ROW), X_TOKENS, WON, GROUP
+    if sheet.is_large:
+        _, _, card = _trick_card(sheet)
+        height = (LARGE_TRICK_AND_ROWS - AROUND_TRICK - card) / view.rules.num_players
+        x_tokens, won, group = LARGE_X_TOKENS, LARGE_WON, LARGE_GROUP
+    drawn = svg.explained(svg.text(x_tokens, 19, "X-tokens", 12, soft), may)
+    drawn += svg.text(won, 19, "won/bid" if view.rules.bids else "won", 12, soft)
+    drawn += svg.explained(svg.centred(group, 19, "group", 12, soft), bonus)
     drawn += svg.centred(SCORE, 19, "score", 12, soft) if scored else ""
     for seat, kept in enumerate(view.x_tokens):
-        top, notes = TITLE + seat * height, ["starts"] * (seat == view.start_player)
-        y, group = top + height / 2, len(largest_group(sheet.state, seat))
-        row, who = sheet.seat_row(seat, top, height, notes)
+        score = view.scores[seat] if scored else None
         cards = int(sheet.state.record.hand[seat].sum()) if view.seat not in (None, seat) else 0
-        up = y - (18 * grown + (3 * grown + back if cards else 0)) / 2
-        for color in range(view.rules.num_colors):
-            held = color in kept
-            row += _x_token(sheet.theme, X_TOKENS + 20 * color, up, 18 * grown, color, held)
-        row += sheet.backs(cards, X_TOKENS, up + 21 * grown, back)
-        row += _won_and_bid(view, sheet.theme, seat, y, grown) + svg.centred(GROUP, y, group, size)
-        row += svg.centred(SCORE, y, svg.signed(view.scores[seat]), size, bold=True) if scored else ""
+        group_size, top = len(largest_group(sheet.state, seat)), TITLE + seat * height
+        put = _large_row if sheet.is_large else _row
+        row, who = put(view, sheet, seat, top, height, cards, group_size, score)
         words = [who, f"{view.tricks_won[seat]} tricks won"]
         words += [f"bid {view.bids[seat]}"] if view.bids[seat] is not None else []
         words += [f"{counted(cards, 'card')} in hand"] * bool(cards)
-        words += [f"largest group {group}"] + [f"score {view.scores[seat]}"] * scored
+        words += [f"largest group {group_size}"] + [f"score {view.scores[seat]}"] * scored
         may = " ".join(COLORS[color] for color in kept)
         drawn += svg.figure(row, f"{', '.join(words)}, may declare {may or 'nothing'}")
     sheet.panel(1, TITLE + height * view.rules.num_players + 4, drawn, "players")
 
 
-def _x_token(theme: Theme, x: float, y: float, height: float, color: int, held: bool) -> str:
-    """The right to declare a colour; crossed out when it is lost."""
-    middle = y + height / 2
-    if held:
-        chip, on = svg.box(x, y, 18, height, theme.colors[color], radius=4), theme.on_colors[color]
-        return chip + svg.centred(x + 9, middle, LETTERS[color], round(height / 1.5, 1), on, bold=True)
-    lost = svg.path(svg.cross(x + 5, middle - 4, 8), "none", line=theme.soft, weight=1.5)
-    return svg.box(x, y, 18, height, "none", radius=4, line=theme.soft) + lost
+def _notes(view: View, seat: int) -> list[str]:
+    return ["starts"] * (seat == view.start_player)
 
 
-def _won_and_bid(view: View, theme: Theme, seat: int, y: float, grown: float) -> str:
-    """Tricks won against the bid, in words and as discs: full ones are won, hollow ones still to be won."""
+def _row(
+    view: View, sheet: Sheet, seat: int, top: float, height: float, cards: int, group: int, score: int | None
+) -> tuple[str, str]:  # fmt: skip
+    """The row of a seat with so many unseen ``cards``, its largest ``group`` and ``score``; and who it is, in words."""
+    y, up = top + height / 2, top + height / 2 - (17 if cards else 9)
+    row, who = sheet.seat_row(seat, top, height, _notes(view, seat))
+    row += _x_tokens(view, sheet.theme, seat, X_TOKENS, up, 18) + sheet.backs(cards, X_TOKENS, up + 21, 13)
+    row += _won_and_bid(view, sheet.theme, seat, y, 1) + svg.centred(GROUP, y, group, 15)
+    row += svg.centred(SCORE, y, svg.signed(score), 15, bold=True) if score is not None else ""
+    return row, who
+
+
+def _large_row(
+    view: View, sheet: Sheet, seat: int, top: float, height: float, cards: int, group: int, score: int | None
+) -> tuple[str, str]:  # fmt: skip
+    """The same in two lines: the name and the cards in hand, and below what has a column. Few rows are larger."""
+    grown = min(1.35, height / GROWN_ROW)
+    space = (height - 54 * grown) / 3  # above, between and below the lines
+    first, back = 2 * space + 27 * grown, 22 * grown
+    row, who = sheet.seat_row(seat, top, height, _notes(view, seat), line=first, end=LARGE_BACKS - 8)
+    if seat:
+        row = svg.path(f"M{PADDING} {number(top)}h{PANEL - 2 * PADDING}", "none", line=sheet.theme.line) + row
+    row += sheet.backs(cards, LARGE_BACKS, top + first / 2 - back / 2, back)
+    y = top + height - space - 13 * grown
+    row += _x_tokens(view, sheet.theme, seat, LARGE_X_TOKENS, y - 11 * grown, 22 * grown)
+    row += _won_and_bid(view, sheet.theme, seat, y, grown, in_line=True)
+    row += svg.centred(LARGE_GROUP, y, group, round(16 * grown, 1))
+    row += (
+        svg.centred(SCORE, y, svg.signed(score), round(16 * grown, 1), bold=True) if score is not None else ""
+    )
+    return row, who
+
+
+def _x_tokens(view: View, theme: Theme, seat: int, x: float, y: float, height: float) -> str:
+    """The right to declare each colour; crossed out when it is lost."""
+    drawn, width, middle, across = "", max(18.0, min(22.0, height)), y + height / 2, 0.44 * height
+    for color in range(view.rules.num_colors):
+        left = x + color * (width + 2)
+        if color in view.x_tokens[seat]:
+            drawn += svg.box(left, y, width, height, theme.colors[color], radius=4)
+            size = round(height / 1.5, 1)
+            drawn += svg.centred(
+                left + width / 2, middle, LETTERS[color], size, theme.on_colors[color], bold=True
+            )
+        else:
+            drawn += svg.box(left, y, width, height, "none", radius=4, line=theme.soft)
+            lost = svg.cross(left + (width - across) / 2, middle - across / 2, across)
+            drawn += svg.path(lost, "none", line=theme.soft, weight=1.5)
+    return drawn
+
+
+def _won_and_bid(
+    view: View, theme: Theme, seat: int, y: float, grown: float, *, in_line: bool = False
+) -> str:  # fmt: skip
+    """Tricks won against the bid, in words and as discs below: full ones are won, hollow ones still to be won.
+
+    ``in_line``: the row has two lines, and the discs follow the words.
+    """
     won, bid = view.tricks_won[seat], view.bids[seat]
     words = won if bid is None else f"{won} of {bid}"
     if view.rules.bids and bid is None:
         words = "\u2013"
-    total = max(won, bid or 0)
-    drawn = svg.text(WON, y - 8 * grown if total else y, words, round(15 * grown, 1), bold=bid == won)
-    spacing = min(9 * grown, 54 / max(total, 1))
-    radius, places = min(3.5 * grown, 0.4 * spacing), [WON + 4 + spacing * k for k in range(total)]
-    full = "".join(svg.disc(x, y + 11 * grown, round(radius, 2)) for x in places[:won])
+    total, x, disc_x, disc_y, room = max(won, bid or 0), WON, WON + 4.0, y + 11, 54.0
+    if in_line:
+        x, disc_x, disc_y = LARGE_WON, LARGE_WON + 51 * grown, y
+        room = LARGE_GROUP - 14 - disc_x
+    drawn = svg.text(x, y - 8 * (total > 0 and not in_line), words, round(15 * grown, 1), bold=bid == won)
+    spacing = min(9 * grown, room / max(total, 1))
+    radius, places = min(3.5 * grown, 0.4 * spacing), [disc_x + spacing * k for k in range(total)]
+    full = "".join(svg.disc(place, disc_y, round(radius, 2)) for place in places[:won])
     drawn += svg.path(full, theme.ink) if won else ""
-    hollow = "".join(svg.disc(x, y + 11 * grown, round(radius - 0.5, 2)) for x in places[won:])
+    hollow = "".join(svg.disc(place, disc_y, round(radius - 0.5, 2)) for place in places[won:])
     return drawn + (svg.path(hollow, "none", line=theme.ink, weight=1.2) if hollow else "")
 
 
@@ -223,18 +305,28 @@ def _put_hands(view: View, sheet: Sheet) -> None:
     """The hands and discards of all seats."""
     theme, drawn = sheet.theme, sheet.heading("Hands", "aside")
     spacing = min(30.0, ROOM / view.rules.num_ranks)
+    room = LARGE_HANDS if sheet.is_large and view.mover < 0 else HAND_ROW * MAX_SEATS
+    height = min(HAND_ROW, room / view.rules.num_players)
+    card, is_low = height - 4, height < HAND_ROW - 4
     for seat, hand in view.hands.items():
-        y = TITLE + seat * HAND_ROW
-        row = sheet.token(seat, 21, y + 15, 11)
+        y = TITLE + seat * height
+        row, half = sheet.token(seat, 21, y + card / 2, min(11, 0.45 * height)), y + card / 2
         for rank, count in enumerate(hand):
-            if count:
-                x, middle = CARDS + rank * spacing, CARDS + rank * spacing + (spacing - 3) / 2
-                row += svg.box(x, y, spacing - 3, 30, theme.face, radius=4, line=theme.line, weight=1.5)
-                row += svg.centred(middle, y + (15 if count == 1 else 10), rank + 1, 15, bold=True)
-                row += svg.centred(middle, y + 22, f"\u00d7{count}", 12, theme.soft) if count > 1 else ""
+            if not count:
+                continue
+            x, middle = CARDS + rank * spacing, CARDS + rank * spacing + (spacing - 3) / 2
+            row += svg.box(x, y, spacing - 3, card, theme.face, radius=4, line=theme.line, weight=1.5)
+            several = count > 1
+            across, up = (6.5, 0) if is_low else (0, 5)
+            row += svg.centred(middle - several * across, half - several * up, rank + 1, 15, bold=True)
+            if several:
+                row += svg.centred(
+                    middle + across - 2 * is_low, half + 1.4 * up, f"\u00d7{count}", 12, theme.soft
+                )
         words = hand_in_words(view, seat)
         if seat in view.discards:
-            row += svg.centred(PANEL - PADDING - 10, y + 15, view.discards[seat] + 1, 15, theme.soft)
+            row += svg.centred(PANEL - PADDING - 10, half, view.discards[seat] + 1, 15, theme.soft)
             words += f"; put aside {view.discards[seat] + 1}"
         drawn += svg.figure(row, f"hand of player_{seat}: {words}")
-    sheet.panel(None, TITLE + HAND_ROW * view.rules.num_players + 8, drawn, "hands")
+    column = int(view.mover >= 0) if sheet.is_large else None  # there is room below a board without a hand
+    sheet.panel(column, TITLE + height * view.rules.num_players + 8, drawn, "hands")

@@ -23,11 +23,13 @@ from catbox_env.pictures.sheet import PADDING, PANEL, TITLE, Sheet, Theme
 from catbox_env.pictures.svg import number
 
 #: In a large picture: the height that the rows of the tricks fill, also above all hands, and that of a row at most.
-LARGE_ROWS, ROWS_ABOVE_HANDS, LARGEST_ROW = 388, 248, 170
-#: Heights of the scores, of the changes among them, of the side pot, and of a row of the hands, in large too.
-SCORES, CHANGES, SIDE_POT, HAND_ROW, LARGE_HAND_ROW = 62, 24, 52, 44, 56
-#: Width and spacing of cards in the hand, and their height, in a large picture too.
-HAND_WIDTH, HAND_SPACING, HAND_HEIGHT, LARGE_HAND_HEIGHT = 50, 54, 72, 110
+LARGE_ROWS, ROWS_ABOVE_HANDS, LARGEST_ROW = 396, 248, 170
+#: Heights of the scores, in a large picture too, of the changes among them, of the side pot, and of a row of the hands.
+SCORES, LARGE_SCORES, CHANGES, SIDE_POT, HAND_ROW = 62, 80, 24, 52, 44
+#: At the end of a large picture: the height of all hands, and of a row, the width of a row and of a card, at most.
+LARGE_HANDS, LARGEST_HAND_ROW, HANDS_WIDTH, LARGEST_CARD = 272, 88, 286, 60
+#: The gap between cards in the hand, their width, at most in a large picture too, and their height.
+HAND_GAP, HAND_WIDTH, LARGE_HAND_WIDTH, HAND_HEIGHT, LARGE_HAND_HEIGHT = 4, 50, 76, 72, 116
 #: Heights of the room around the cards, of the buttons below them, of the lines below, and of the face-down cards.
 AROUND, FOLDS, FOOT, ASIDE = 10, 36, 46, 44
 #: What the lines and the face-down cards have more in a large picture.
@@ -125,7 +127,8 @@ def _face(
     drawn = svg.box(
         x, y, width, height, ground, radius=5, line=line or theme.line, weight=2.5 if line else 1.5
     )
-    drawn += svg.centred(middle, y + 0.29 * height, RANKS[card // NUM_SUITS], 0.36 * height, fill, bold=True)
+    size = min(0.36 * height, 0.7 * width)  # "10" is as wide as a card
+    drawn += svg.centred(middle, y + 0.29 * height, RANKS[card // NUM_SUITS], size, fill, bold=True)
     place = f"translate({number(middle)} {number(y + 0.7 * height)}) scale({number(0.035 * height)})"
     return drawn + f'<path transform="{place}" d="{SUIT_SHAPES[suit]}" fill="{fill}"/>'
 
@@ -164,11 +167,7 @@ def _row(view: View, sheet: Sheet, rows: _Rows, seat: int) -> str:
     notes = ["dealer"] * (seat == view.dealer) + ["out"] * out
     words: list[str] = []
     if rows.above:
-        drawn, who = sheet.seat_row(seat, top, rows.above, [], faded=out)
-        if notes:
-            x, beside = PANEL - PADDING - 6, " · ".join(notes)
-            drawn += svg.text(x, top + rows.above / 2, beside, 13, theme.soft, anchor="end")
-        who = ", ".join([who, *notes])
+        drawn, who = sheet.seat_row(seat, top, rows.above, notes, faded=out, line=rows.above)
     else:
         drawn, who = sheet.seat_row(seat, top, rows.height, notes, width=rows.left - 10, faded=out)
     for trick, card in enumerate(view.table[seat]):
@@ -227,15 +226,18 @@ def _hand(view: View, sheet: Sheet, seat: int) -> str:
     height, has_folds = _card_height(sheet), any(FOLD <= action < CLAIM for action in sheet.legal)
     below = TITLE + height + AROUND
     drawn = sheet.heading(f"Hand of player_{seat}")
+    width, room = HAND_WIDTH, PANEL - 2 * PADDING + HAND_GAP
+    if sheet.is_large:
+        width = min(LARGE_HAND_WIDTH, room // max(len(view.hands[seat]), 1) - HAND_GAP)
     for k, card in enumerate(view.hands[seat]):
-        x, playable = PADDING + k * HAND_SPACING, card in sheet.legal
+        x, playable = PADDING + k * (width + HAND_GAP), card in sheet.legal
         y = TITLE + (4 if playable else 10)
         shaded = bool(sheet.legal) and not playable
-        face = _face(sheet.theme, x, y, HAND_WIDTH, height, card, shaded=shaded)
+        face = _face(sheet.theme, x, y, width, height, card, shaded=shaded)
         drawn += svg.keyed(f"hand-{card}", face)
-        drawn += sheet.choice(card, x, y, HAND_WIDTH, height, radius=5)
+        drawn += sheet.choice(card, x, y, width, height, radius=5)
         if FOLD + card in sheet.legal:
-            drawn += sheet.button(FOLD + card, x, below + 2, HAND_WIDTH, "fold", small=True)
+            drawn += sheet.button(FOLD + card, x, below + 2, width, "fold", small=True)
     drawn += _foot(view, sheet, seat, below + (FOLDS if has_folds else 8) - 6)
     x, y, more = PADDING, below + FOLDS + FOOT + LARGE_FOOT * sheet.is_large, LARGE_ASIDE * sheet.is_large
     for what, cards in _face_down(view, seat, "chosen"):
@@ -290,14 +292,15 @@ def _put_scores(view: View, sheet: Sheet) -> None:
     if view.mover < 0:
         note = "total · this round" if any_round else _how_won(view, record)
     drawn, words = sheet.heading("Antes won", note), []
-    height = TITLE + SCORES + CHANGES * (rules.num_rounds > 1)
-    for seat, (x, score) in enumerate(zip(sheet.places(PADDING + 24), view.scores, strict=True)):
-        drawn += svg.centred(x, TITLE + 16, svg.signed(score), 20, bold=True)
+    room, size, radius = (LARGE_SCORES, 26, 13) if sheet.is_large else (SCORES, 20, 11)
+    height = TITLE + room + CHANGES * (rules.num_rounds > 1)
+    for seat, (x, score) in enumerate(zip(sheet.places(), view.scores, strict=True)):
+        drawn += svg.centred(x, TITLE + 16, svg.signed(score), size, bold=True)
         if any_round:
             change = int(record.info[INFO_SCORE, seat])
             words_of_change = f"+{change}" if change > 0 else svg.signed(change)
             drawn += svg.centred(x, TITLE + 40, words_of_change, 13, sheet.theme.soft)
-        drawn += sheet.token(seat, x, height - 18, 11)
+        drawn += sheet.token(seat, x, height - (21 if sheet.is_large else 18), radius)
         words.append(f"player_{seat} {score}")
     drawn = svg.figure(drawn, f"antes won: {', '.join(words)}")
     if rules.side_pot:
@@ -321,13 +324,21 @@ def _how_won(view: View, record: np.record) -> str:
 
 def _put_hands(view: View, sheet: Sheet) -> None:
     """The cards of all seats; face-down ones are shaded. At the end, a large picture has room for larger ones."""
-    drawn, is_end = sheet.heading("Hands", "shaded: face down"), sheet.is_large and view.mover < 0
-    height, pitch = (LARGE_HAND_ROW, 43) if is_end else (HAND_ROW, 34)
-    for seat, hand in view.hands.items():
+    drawn, height, pitch = sheet.heading("Hands", "shaded: face down"), float(HAND_ROW), 34.0
+    held = {
+        seat: [("holds", hand)] * bool(hand) + _face_down(view, seat, "chose")
+        for seat, hand in view.hands.items()
+    }
+    if sheet.is_large and view.mover < 0:
+        extra = (view.rules.num_rounds > 1) * CHANGES + bool(view.rules.side_pot) * SIDE_POT
+        most = max(sum(len(cards) for _, cards in parts) for parts in held.values())
+        pitch = min(LARGEST_CARD, (HANDS_WIDTH - 8) / max(most, 1))
+        height = min(LARGEST_HAND_ROW, 1.5 * pitch, (LARGE_HANDS - extra) / len(held))
+        pitch = min(pitch, height)
+    for seat, parts in held.items():
         y = TITLE + seat * height
-        row, x, words = sheet.token(seat, 26, y + (height - 4) / 2, 12), 46, []
-        held = [("holds", hand)] if hand else []
-        for what, cards in held + _face_down(view, seat, "chose"):
+        row, x, words = sheet.token(seat, 26, y + (height - 4) / 2, 12), 46.0, []
+        for what, cards in parts:
             for card in cards:
                 row += _face(sheet.theme, x, y, pitch - 3, height - 4, card, shaded=what != "holds")
                 x += pitch

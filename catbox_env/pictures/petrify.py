@@ -2,18 +2,21 @@
 
 from __future__ import annotations
 
-from catbox_env.core.show import counted
+from catbox_env.core.show import counted, last_action
 from catbox_env.games.petrify.rules import COLUMN_LETTERS, NUM_SYMBOLS, WALL_NAME, WILDCARD_NAME, Rules
 from catbox_env.games.petrify.show import View, color_of_tile, colors_matter, ordinal, steps_of
 from catbox_env.games.petrify.state import NONE
 from catbox_env.pictures import svg
-from catbox_env.pictures.sheet import GAP, PADDING, PANEL, TALL_ROW, TITLE, Sheet, Theme
+from catbox_env.pictures.sheet import GAP, PADDING, PANEL, TITLE, Sheet, Theme
 from catbox_env.pictures.svg import number
 
 #: The corner of the first cell of the board, and the width of a row.
 LEFT, TOP, ROOM = 26, 26, 310
-#: Heights of the board, and of a row of the players and of the legend: at least, and at most where there is room.
-BOARD, ROW, LEGEND_ROW, LARGEST_ROW, LARGEST_LEGEND_ROW = TOP + ROOM + GAP, 46, 38, 130, 60
+#: Heights of the board, and of a row of the players and of the legend; beside the board at least, and at most.
+BOARD, ROW, LEGEND_ROW = TOP + ROOM + GAP, 46, 38
+LOWEST_LEGEND_ROW, LARGEST_ROW, LARGEST_LEGEND_ROW = 34, 130, 56
+#: The height of a row that is not enlarged, and how much a row and its words on the right are enlarged at most.
+GROWN_ROW, LARGEST, LARGEST_WORDS = 60, 1.5, 1.25
 #: Tiles smaller than this have less room beside the chip.
 SMALL = 44
 
@@ -50,7 +53,7 @@ def _rows(players: int, tiles: int, sheet: Sheet) -> tuple[float, float]:
     if not sheet.is_wide:
         return ROW, LEGEND_ROW
     room = sheet.larger * BOARD - GAP - 2 * (TITLE + 6)
-    legend = max(LEGEND_ROW, min(LARGEST_LEGEND_ROW, room // (tiles + 2 * players)))
+    legend = max(LOWEST_LEGEND_ROW, min(LARGEST_LEGEND_ROW, room // (tiles + 2 * players)))
     return max(ROW, min(LARGEST_ROW, (room - tiles * legend) // players)), legend
 
 
@@ -80,7 +83,12 @@ def _put_board(view: View, sheet: Sheet) -> None:
                 choices += _walk(theme.seats[view.mover], way, side)
         elif sheet.asks:
             choices += sheet.choice(cell, x, y, side, side, radius=5)
-    drawn = f'<g aria-hidden="true">{heads}</g>{grounds}{choices}'
+    walked = ""
+    if last := last_action(sheet.state, None):
+        steps = view.last_walk(sheet.state._log[: int(sheet.state.record.num_moves), :2].tolist())
+        points = [(LEFT + middles[c % size], TOP + middles[c // size]) for c in steps]
+        walked = _last_walk(theme.seats[last[0]], points) if steps else ""
+    drawn = f'<g aria-hidden="true">{heads}</g>{grounds}{walked}{choices}'
     drawn += f'<g aria-hidden="true" pointer-events="none">{tops}{pawns}</g>'
     sheet.panel(0, BOARD, drawn, "board")
 
@@ -116,25 +124,38 @@ def _walk(color: str, way: list[tuple[float, float]], side: float) -> str:
     )
 
 
+def _last_walk(color: str, way: list[tuple[float, float]]) -> str:
+    """A dotted line from the middle of the tile that was left to the pawn."""
+    line = "L".join(f"{number(x)} {number(y)}" for x, y in way)
+    return (
+        f'<path d="M{line}" fill="none" stroke="{color}" stroke-width="5" stroke-opacity="0.6" stroke-dasharray="0 9" '
+        'stroke-linecap="round" stroke-linejoin="round" pointer-events="none"/>'
+    )
+
+
 def _put_players(view: View, sheet: Sheet, height: float) -> None:
     """The position and status of each seat, and how many tiles it could walk to now."""
     free = sum(view.is_open[cell] and cell not in view.pawns for cell in range(view.rules.num_cells))
     drawn, soft = sheet.heading("Players", f"free tiles: {free}"), sheet.theme.soft
-    right = PANEL - PADDING - 6
+    larger = max(1.0, min(LARGEST, height / GROWN_ROW))
+    panel, words = PANEL / larger, min(larger, LARGEST_WORDS) / larger
+    right, y = panel - PADDING - 6, height / larger / 2
     for seat, (cell, place) in enumerate(zip(view.positions, view.places, strict=True)):
         top, out, reach = TITLE + seat * height, place > 0, ""
-        row, who = sheet.seat_row(seat, top, height, [], faded=out)
+        row, who = sheet.seat_row(seat, 0, height / larger, [], width=panel - 12, faded=out)
         if place == NONE:
             how = f"on {view.rules.cell_name(cell)}: {steps_of(view.rules, view.tiles[cell])}"
             is_walking = not (view.teleporting and seat == view.mover)
             reach = f"{counted(len(view.walks(seat)), 'tile')} in reach" if is_walking else ""
         else:
             how = f"petrified, {ordinal(place)}" if out else "wins"
-        y, size = top + height / 2, 16 if height >= TALL_ROW else 14
         fill = soft if out else ""
-        row += svg.text(right, y - 9 * bool(reach), how, size, fill, anchor="end", bold=place == 0)
-        row += svg.text(right, y + 11, reach, size - 2, soft, anchor="end") if reach else ""
-        drawn += svg.figure(row, f"{who}: {how}{', ' * bool(reach)}{reach}")
+        row += svg.text(
+            right, y - 9 * bool(reach), how, round(14 * words, 1), fill, anchor="end", bold=place == 0
+        )
+        row += svg.text(right, y + 11, reach, round(12 * words, 1), soft, anchor="end") if reach else ""
+        place_of_row = f'<g transform="translate(0 {number(top)}) scale({number(larger)})">{row}</g>'
+        drawn += svg.figure(place_of_row, f"{who}: {how}{', ' * bool(reach)}{reach}")
     sheet.panel(1, TITLE + view.rules.num_players * height + 6, drawn, "players")
 
 

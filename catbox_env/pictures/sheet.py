@@ -86,10 +86,10 @@ THEMES = {
         seats=("#4d586b", "#7637b5", "#006a73", "#964300", "#ab1a6c", "#565c00"), on_seats="#ffffff",
     ),
     "dark": Theme(
-        page="#12151b", panel="#1c212a", line="#3a4250", ink="#f2f4f7", soft="#b1b8c4", face="#2f3744",
+        page="#12151b", panel="#1c212a", line="#525d70", ink="#f2f4f7", soft="#b1b8c4", face="#3a4454",
         back="#4b5566", turn="#2b3340", shade="#000000",
         colors=("#cd3f46", "#2c70c9", "#f0be2a", "#2b8050"), on_colors=("#ffffff", "#ffffff", "#12151b", "#ffffff"),
-        tints=("#4a2429", "#203a5f", "#4a3d14", "#1d422d"), words=("#ff9a98", "#8dbcfb", "#f4cc55", "#7fd6a0"),
+        tints=("#602830", "#1f4578", "#5a4a12", "#1b5234"), words=("#ffa5a3", "#94c1fc", "#f4cc55", "#7fd6a0"),
         seats=("#aeb9ca", "#cdaef8", "#74d4da", "#f5ad67", "#f896ca", "#ccd267"), on_seats="#12151b",
     ),
 }  # fmt: skip
@@ -155,11 +155,11 @@ class Sheet:
             svg.text(PANEL - PADDING, 19, note, 13, self.theme.soft, anchor="end") if note else ""
         )
 
-    def places(self, first: float) -> list[float]:
-        """The middles of one place per seat, side by side in a panel: the leftmost is ``first``."""
+    def places(self, widest: float = 64) -> list[float]:
+        """The middles of one place per seat, side by side in the middle of a panel, at most ``widest`` apart."""
         players = self.state.game.num_players
-        spacing = min(64, (PANEL - 2 * PADDING) / players)
-        return [first + k * spacing for k in range(players)]
+        spacing = min(widest, (PANEL - 2 * PADDING) / players)
+        return [PANEL / 2 + (k - (players - 1) / 2) * spacing for k in range(players)]
 
     def choice(
         self, action: int, x: float, y: float, width: float, height: float, *, radius: float = 6, note: str = ""
@@ -234,20 +234,27 @@ class Sheet:
 
     def seat_row(
         self, seat: int, top: float, height: float, notes: list[str], *,
-        width: float = PANEL - 12, faded: bool = False,
+        width: float = PANEL - 12, faded: bool = False, line: float = 0, end: float = PANEL - PADDING - 6,
     ) -> tuple[str, str]:  # fmt: skip
         """The row of a seat in a panel: its token, its name, and ``notes`` below; and the same in words.
 
-        The viewer's row has the note "you", and that of the seat to move a background ``width`` units wide.
+        The viewer's row has the note "you", and that of the seat to move a background ``width`` units wide. ``line``:
+        the height of a first line in which the name stands, and the notes too, which end at ``end``.
         """
-        y, turn, you = top + height / 2, seat == self.state.current_player, seat == self.seat
-        radius, size, small = (14.5, 17, 13) if height >= TALL_ROW else (13, 15, 12)
+        y, turn, you = top + (line or height) / 2, seat == self.state.current_player, seat == self.seat
+        radius, size, small = (14.5, 17.0, 13) if line or height >= TALL_ROW else (13, 15.0, 12)
+        if line:
+            radius = max(radius, min(18, 0.43 * line))
+            size += (radius - 14.5) / 2
+        left = 46 + 1.5 * max(0, radius - 14.5)
         notes = ["you"] * you + notes
         drawn = svg.box(6, top + 2, width, height - 4, self.theme.turn, radius=8) if turn else ""
         drawn += svg.keyed(f"seat-{seat}", self.token(seat, 26, y, radius, faded=faded))
         fill = self.theme.soft if faded else ""
-        drawn += svg.text(46, y - (8 if notes else 0), f"player_{seat}", size, fill, bold=turn or you)
-        drawn += svg.text(46, y + 11, " · ".join(notes), small, self.theme.soft) if notes else ""
+        below, beside = bool(notes and not line), " · ".join(notes)
+        drawn += svg.text(left, y - 8 * below, f"player_{seat}", size, fill, bold=turn or you)
+        drawn += svg.text(left, y + 11, beside, small, self.theme.soft) if below else ""
+        drawn += svg.text(end, y, beside, small, self.theme.soft, anchor="end") if notes and line else ""
         return drawn, ", ".join([f"player_{seat}", *notes] + ["to move"] * turn)
 
     def backs(self, count: int, x: float, y: float, height: float) -> str:

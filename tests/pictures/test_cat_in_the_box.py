@@ -3,13 +3,14 @@
 from xml.etree import ElementTree
 
 import numpy as np
+import pytest
 
 from catbox_env import GameState, make_game
 from catbox_env.core.checks import PUBLIC
 from catbox_env.games.cat_in_the_box.state import NONE, PLAY
 from catbox_env.pictures.sheet import THEMES
 from tests.cat_in_the_box.positions import play, start
-from tests.pictures.checks import SVG, labels, texts, words_of
+from tests.pictures.checks import SVG, labels, labels_of, texts, words_of
 
 HANDS = [[1, 2, 3, 4, 5], [1, 2, 3, 4, 5], [1, 2, 3, 4, 5]]
 TRICK = ("discard 5", "discard 5", "discard 5", "bid 1", "bid 0", "bid 2", "blue 3", "green 2", "red 1")
@@ -81,20 +82,36 @@ def test_the_result_is_the_sum_of_tricks_and_bonus_and_names_the_paradox() -> No
     assert (culprit or ["no paradox"])[0] in found[0]
 
 
-def test_a_large_picture_shows_the_trick_that_ended_a_round_and_the_result_if_the_leader_caused_a_paradox() -> (
-    None
-):
+def test_a_large_picture_shows_the_trick_that_ended_a_round_with_the_paradox_as_a_card() -> None:
     rng, found = np.random.default_rng(0), set()
     for seed in range(200):
         state = make_game("cat_in_the_box_v0", num_players=3).new_initial_state(seed=seed)
         while not state.is_terminal():
             state.apply_action(int(rng.choice(state.legal_actions())))
-        is_empty = bool(state.record.led == NONE and state.history()[-1] == state.game.rules.paradox)
-        assert ("Result" in words_of(state.game.render_svg(state, 0, 1000))) == is_empty
-        found.add(is_empty)
+        large = state.game.render_svg(state, 0, 1000)
+        by = [seat for seat in range(3) if state.info(seat)["paradox"]]
+        assert words_of(large).count("paradox") == len(by)
+        assert "Result" not in words_of(large)
+        (trick,) = [label for label in labels_of(large) if label.startswith(("trick", "last trick"))]
+        assert all(trick.endswith(f"player_{seat} caused a paradox") for seat in by)
+        found.add(bool(state.record.led == NONE and by))  # by the leader or not
         if len(found) == 2:
             return
     raise AssertionError("no such ends")
+
+
+@pytest.mark.parametrize("players", range(2, 6))
+def test_a_large_picture_keeps_its_size_to_the_end_and_fewer_players_have_larger_cards(players: int) -> None:
+    state = make_game("cat_in_the_box_v0", num_players=players).new_initial_state(seed=0)
+    begun = ElementTree.fromstring(state.game.render_svg(state, 0, 1000))
+    while not state.is_terminal():
+        state.apply_action(state.legal_actions()[0])
+    for seat in (0, None):
+        ended = ElementTree.fromstring(state.game.render_svg(state, seat, 1000))
+        assert ended.attrib["viewBox"] == begun.attrib["viewBox"]
+    cards = [card for card in begun.iter(f"{{{SVG}}}rect") if "stroke-dasharray" in card.attrib]
+    assert len(cards) == players
+    assert {float(card.attrib["width"]) + 1.5 for card in cards} == {{2: 96, 3: 94.67, 4: 68, 5: 52}[players]}
 
 
 def test_whoever_is_to_move_reads_what_to_do_and_the_others_what_it_does() -> None:

@@ -91,6 +91,24 @@ def test_a_large_picture_is_as_high_as_a_window_for_every_number_of_players(play
     assert {float(place.attrib["width"]) + 1 for place in places} == {43 if players <= 4 else 32}
 
 
+def test_the_notes_of_a_seat_stand_beside_its_name_where_the_cards_are_below() -> None:
+    state = make_game("cat_te_v0", num_players=4).new_initial_state(seed=0)
+    root = ElementTree.fromstring(state.game.render_svg(state, 1, 1000))
+    heights = {text.text: float(text.attrib["y"]) for text in root.iter(f"{{{SVG}}}text")}
+    (note,) = [words for words in heights if words and words.startswith("you")]
+    assert abs(heights[note] - heights["player_1"]) < 4
+
+
+def test_at_the_end_of_a_large_picture_the_hands_are_as_wide_as_there_is_room() -> None:
+    state, rng = make_game("cat_te_v0", num_players=2).new_initial_state(seed=3), np.random.default_rng(3)
+    while not state.is_terminal():
+        state.apply_action(int(rng.choice(state.legal_actions())))
+    root = ElementTree.fromstring(state.game.render_svg(state, None, 1000))
+    (hands,) = [part[0] for part in root if len(part) and part[0].get("aria-label") == "hands"]
+    cards = [box for box in hands.iter(f"{{{SVG}}}rect") if box.get("rx") == "5"]
+    assert max(float(card.attrib["width"]) for card in cards) > 40
+
+
 def test_the_end_says_how_the_round_was_won() -> None:
     state = play(start(HANDS), "KS, QS, fold JC", "AS, 9S, fold QC", "2S, fold 6C, 10S")
     while not state.is_terminal():

@@ -1,5 +1,6 @@
 """What a picture of Petrify tells: by its labels, which say what is drawn."""
 
+import re
 from xml.etree import ElementTree
 
 import numpy as np
@@ -55,6 +56,35 @@ def test_tiles_that_can_be_chosen_stand_out_and_petrified_pawns_keep_their_colou
     out = next(seat for seat, place in enumerate(view.places) if place > 0)
     assert f'fill="{theme.back}" stroke="{theme.seats[out]}"' in _pawn(state, out)
     assert theme.back not in _pawn(state, (out + 1) % 3)
+
+
+def test_the_last_walk_is_dotted_from_the_tile_that_was_left_over_those_that_were_crossed() -> None:
+    state = start(["3 1 1", "1 1 1", "1 1 2"], [(0, 0), (2, 2)])
+    assert _last_walk(state) == []
+    assert "stroke-dasharray" not in state.game.render_svg(state)
+    for seat, cell, way in ((0, (1, 2), [0, 1, 2, 5]), (1, (1, 1), [8, 7, 4]), (0, (0, 2), [5, 2])):
+        play(state, cell)
+        assert _last_walk(state) == way
+        ((line, color),) = re.findall(
+            r'd="(M[^"]*)" fill="none" stroke="(#\w+)"[^>]*dasharray', state.game.render_svg(state)
+        )
+        assert line.count("L") == len(way) - 1
+        assert color == THEMES["light"].seats[seat]
+
+
+def test_the_way_by_teleport_is_straight_and_none_is_known_once_pawns_have_changed_places() -> None:
+    state = play(start(["1 T1 1.2", "1 1 1", "1 T0 1"], [(0, 0), (2, 2)]), (0, 1))
+    assert _last_walk(state) == [0, 1]
+    assert _last_walk(play(state, (2, 0))) == [1, 6]
+    state = play(start(["1 0 1", "1 1 1", "1 1 1"], [(0, 0), (2, 2), (2, 0)]), (0, 1))
+    assert _last_walk(state) == [0, 1]
+    state.apply_action(state.legal_actions()[0])
+    assert _last_walk(state) == []
+
+
+def _last_walk(state: GameState) -> list[int]:
+    moves = [(seat, cell) for seat, cell, _ in state._log[: len(state.history())].tolist()]
+    return View(state.game.rules, state.record).last_walk(moves)
 
 
 def test_a_pawn_has_no_number_that_could_be_taken_for_that_of_a_tile() -> None:

@@ -73,6 +73,8 @@ def test_the_picture_fills_the_window(new_page: NewPage, title: str, width: int,
     picture = page.locator(".picture > svg")
     filled = "svg => svg.getScreenCTM().d * svg.viewBox.baseVal.height"
     assert picture.evaluate(filled) >= least * height
+    drawn = "svg => svg.getScreenCTM().a * svg.viewBox.baseVal.width / svg.closest('.centre').clientWidth"
+    assert picture.evaluate(drawn) > 0.98, "the board is narrower than what is below it"
     assert page.evaluate("scrollY") == 0
     assert bottom(page.locator(".pill")) <= height
     hand = page.locator(f".picture [aria-label^='{parts[1]}']")
@@ -142,25 +144,25 @@ def test_agents_are_cats_with_a_face_and_a_level(new_page: NewPage) -> None:
     company = page.locator(".company")
     expect(company).to_have_text("You, Luna (Easy), Tom (Easy)")
     expect(page.locator(".people")).to_be_hidden()  # nobody is invited
-    assert page.locator(".picture .cat").count() == 2
+    assert page.locator(".picture .cat").count() == 3
     faces = page.locator(".picture .cat").evaluate_all("faces => faces.map(face => face.innerHTML)")
-    assert faces[0] != faces[1]
+    assert len(set(faces)) == 3, "a person has a face of its own"
     page.reload()
     wait_for_turn(page)
     assert page.locator(".picture .cat").evaluate_all("faces => faces.map(face => face.innerHTML)") == faces
     open_more(page)
     name_oneself(page, "Ada")
     expect(company).to_contain_text("Ada")
-    assert page.locator(".picture .cat").count() == 2
+    assert page.locator(".picture .cat").count() == 3
 
 
-def test_pawns_show_the_faces_of_the_agents_and_a_person_is_a_plain_cat(new_page: NewPage) -> None:
+def test_pawns_show_the_faces_of_the_players(new_page: NewPage) -> None:
     page = new_page()
     open_table(page, "Petrify", 3, "easy")
     heads = page.locator(".picture [data-face]")
     assert heads.count() == 3
     shapes = {head.get_attribute("data-face"): head.locator("path").count() for head in heads.all()}
-    assert shapes == {"0": 2, "1": 5, "2": 5}
+    assert shapes == {"0": 6, "1": 5, "2": 5}
 
 
 def test_there_is_no_sound_until_it_is_switched_on(new_page: NewPage) -> None:

@@ -14,6 +14,8 @@ Everybody sees everything.
 
 from __future__ import annotations
 
+from functools import cache
+
 import numpy as np
 
 from catbox_env.core.game import Event, Game, GameState
@@ -46,6 +48,7 @@ class View:
         self.positions: list[int] = record.position[: rules.num_players].tolist()
         self.places: list[int] = record.place[: rules.num_players].tolist()
         self.pawns = {cell: seat for seat, cell in enumerate(self.positions)}
+        self._walks: dict[int, dict[int, list[int]]] = {}
 
     @property
     def turn(self) -> int:
@@ -67,21 +70,48 @@ class View:
 
         Without energy, as in a teleport, there are none.
         """
-        fewest, most = self.rules.steps(self.tile_under(seat))
+        if seat not in self._walks:
+            self._walks[seat] = self._walks_from(self.positions[seat], set(self.pawns))
+        return self._walks[seat]
+
+    def last_walk(self, moves: list[tuple[int, int]]) -> list[int]:
+        """The cells of the last of all ``moves``, (seat, cell): a shortest walk, or the two ends of a way by teleport.
+
+        Empty if they do not tell where it began: after pawns have changed places, and for some first moves.
+        """
+        if not moves or ZERO_NAME in (self.tiles[cell] for _, cell in moves[:-1]):
+            return []
+        *earlier, (seat, end) = moves
+        stops = [cell for mover, cell in earlier if mover == seat]
+        starts = stops[-1:]
+        if not stops:  # a seat began on a cell that is closed, and on which no move ended
+            ends = {cell for _, cell in moves}
+            starts = [
+                cell for cell in range(self.rules.num_cells) if not self.tile_left(cell) and cell not in ends
+            ]
+        elif self.tiles[stops[-1]].startswith("T"):
+            return [stops[-1], end]
+        found = [self._walks_from(start, set(self.pawns) - {end}).get(end, []) for start in starts]
+        ways = [way for way in found if way]
+        return ways[0] if len(ways) == 1 else []
+
+    def _walks_from(self, start: int, blocked: set[int]) -> dict[int, list[int]]:
+        fewest, most = self.rules.steps(self.tiles[start])
         found: dict[int, list[int]] = {}
-        paths = [[self.positions[seat]]]
+        paths = [[start]]
         for steps in range(1, most + 1):
             paths = [
                 [*path, cell]
                 for path in paths
                 for cell in _neighbours(path[-1], self.rules.size)
-                if self.is_open[cell] and cell not in self.pawns and cell not in path
+                if self.is_open[cell] and cell not in blocked and cell not in path
             ]
             for path in paths if steps >= fewest else ():
                 found.setdefault(path[-1], path)
         return found
 
 
+@cache
 def _neighbours(cell: int, size: int) -> list[int]:
     row, column = divmod(cell, size)
     around = [(row - 1, column), (row, column + 1), (row + 1, column), (row, column - 1)]

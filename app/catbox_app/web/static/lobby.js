@@ -203,7 +203,7 @@ export function createLobby(frame) {
     seats.replaceChildren(
       ...occupants.map((spec, seat) => {
         const field = selection(occupantOptions(), spec, (value) => seatTaken(seat, value));
-        const face = spec === YOU || spec === PERSON ? logo() : catFace(seat);
+        const face = catFace(spec === YOU || spec === PERSON ? null : seat);
         const name = spec === YOU ? "You" : calledAt(spec, seat);
         return element("li", {}, seatToken(seat), face, labelled(name, field));
       }),

@@ -10,9 +10,8 @@ const WIDER = 1.05;
 const SMALLEST = 0.7;
 // So far above the middle of its row is a name with a note below it.
 const NAME_ABOVE = 8;
-// Where the names of the rows of a picture begin, and the size of a face there.
-const NAME_AT = "46";
-const FACE = 22;
+// How much wider than the number on a token the face beside it is.
+const FACE = 1.5;
 const KINDS = ["zoo", "search", "ismcts", "pimc", "heuristic"];
 // The verbs whose second person is not the third without its "s".
 const SECOND_PERSON = {does: "do", has: "have", is: "are", passes: "pass"};
@@ -20,7 +19,7 @@ const SUITS = {S: "\u2660", H: "\u2665", D: "\u2666", C: "\u2663"};
 
 /**
  * The names of a table: `set(names, own)` takes those of a message and the seat of this page, if it has one; `of(seat)` is
- * one, `full(seat)` the same with the kind of an agent, `face(seat)` the face of an agent (null of a person), `within(text)` inserts the
+ * one, `full(seat)` the same with the kind of an agent, `face(seat)` a face (null without a seat), `within(text)` inserts the
  * names into a text, `inPicture(svg)` names and faces into a picture, where a line such as "player_0 bids" is "You bid"
  * for the own seat.
  */
@@ -40,7 +39,7 @@ export function createNames() {
   }
 
   function face(seat) {
-    return (kinds[seat] ?? null) === null ? null : catFace(seat);
+    return kinds[seat] === undefined ? null : catFace(kinds[seat] === null ? null : seat);
   }
 
   function of(seat) {
@@ -66,7 +65,7 @@ export function createNames() {
     if (!/^you( \u00b7 |$)/.test(node.textContent)) return;
     node.textContent = node.textContent.replace(/^you(?: \u00b7 )?/, "");
     const name = node.previousElementSibling;
-    if (node.textContent === "" && name !== null) name.setAttribute("y", Number(name.getAttribute("y")) + NAME_ABOVE);
+    if (node.textContent === "" && Number(node.getAttribute("y")) > Number(name?.getAttribute("y"))) name.setAttribute("y", Number(name.getAttribute("y")) + NAME_ABOVE);
   }
 
   // "player_1 bids" as "You bid", if seat 1 is one's own; the table may call it "player_1 (you)".
@@ -110,12 +109,14 @@ export function createNames() {
   function addFace(token) {
     const cat = face(Number(token.dataset.key.slice("seat-".length)));
     if (cat === null) return;
-    const words = [...token.parentNode.querySelectorAll(":scope > text")].filter((one) => one.getAttribute("x") === NAME_AT);
+    const at = Number(token.nextElementSibling.getAttribute("x"));
+    const size = FACE * Number(token.querySelector("text").getAttribute("font-size"));
+    const words = [...token.parentNode.querySelectorAll(":scope > text")].filter((one) => Number(one.getAttribute("x")) === at);
     const y = token.firstElementChild.getAttribute("transform").match(/ ([\d.]+)\)/)[1];
-    const place = `translate(${Number(NAME_AT) + FACE / 2 - 3} ${y}) scale(${FACE / 26}) translate(-16 -15)`;
+    const place = `translate(${at + size / 2 - 3} ${y}) scale(${size / 26}) translate(-16 -15)`;
     const drawn = shape("g", {class: "cat", transform: place, "aria-hidden": "true"});
     drawn.append(...cat.childNodes);
-    for (const one of words) one.setAttribute("x", Number(NAME_AT) + FACE + 1);
+    for (const one of words) one.setAttribute("x", at + size + 1);
     token.after(drawn);
   }
 }

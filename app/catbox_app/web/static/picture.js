@@ -60,6 +60,8 @@ export function createPicture(act, say, names, missed, undoable) {
     }
     node.classList.remove("choosing");
     node.replaceChildren(picture);
+    const {width, height} = picture.viewBox.baseVal;
+    node.closest(".table")?.style.setProperty("--shape", width / height);
     names.inPicture(picture);
     showValues(new Map(), []);
     if (places !== null && picturesMove()) move(before, places, picture);

@@ -199,6 +199,7 @@ def test_the_panel_says_who_is_to_move(new_page: NewPage) -> None:
     enter(page, "discard 1")
     enter(page, "bid 2")
     expect(panel.get_by_role("heading")).to_have_text("1Enter what Player 1 does")
+    expect(page).to_have_title("Enter what Player 1 does - Cat in the Box - catbox")
     panel.get_by_role("button", name="bid 2").click()
     wait_for(page, 3)
     panel.get_by_role("button", name="Undo").click()

@@ -210,8 +210,8 @@ export function createTable(frame, mode) {
       over: "The game is over",
     }[waits];
     const mark = waits === "agent" ? names.face(seat) : advises && seat >= 0 ? seatToken(seat) : null;
-    status.replaceChildren(...[mark, element("span", {}, words)].filter((part) => part !== null));
-    frame.entitle(`${waits === "you" ? "\u25cf " : ""}${status.textContent} - ${joined.title}`);
+    status.replaceChildren(...[mark, words].filter((part) => part !== null));
+    frame.entitle(`${waits === "you" ? "\u25cf " : ""}${words} - ${joined.title}`);
     announce(waits === "you" ? `Your move: ${legal.length} legal actions` : "");
     const lost = actions.show(legal.map((one) => ({...one, text: names.within(one.text)})));
     // The status line has the focus while others move.

@@ -70,21 +70,22 @@ def rule_fields(game_id: str) -> dict[str, RuleField]:
     return found
 
 
-def deal_in_words(game: Game) -> str:
-    """How to type what one sees of a deal (`catbox_app.real_table.seen_deal`)."""
+def deal_cards(game: Game) -> dict[str, Any]:
+    """What one sees of a deal: ``words``: how to type it (`catbox_app.real_table.seen_deal`); ``cards``, suit by suit,
+    none for a board, with ``copies`` of each; ``sizes``: of a hand, and of the cards turned up.
+    """
     draws: Any = game.draws
     if not hasattr(draws, "make_deal"):
-        return "The rows of the board, such as 2.3@0 W *, where player 0 stands on the first tile."
-    deal: Any = game.deal_of(game.new_initial_state(seed=0))
-    hand = " ".join(map(draws.card_to_string, deal["hands"][0]))
-    return f"All your cards, such as {hand}; in a second line those turned up, if any."
-
-
-def deal_cards(game: Game) -> list[str]:
-    """The cards that a page offers for a deal, suit by suit; none for a board."""
-    draws: Any = game.draws
-    cards = map(draws.card_to_string, draws.cards) if hasattr(draws, "make_deal") else []
-    return sorted(cards, key=lambda card: card[-1])
+        words = "The rows of the board, such as 2.3@0 W *, where player 0 stands on the first tile."
+        return {"words": words, "cards": [], "copies": 0, "sizes": [0, 0]}
+    names = sorted(map(draws.card_to_string, draws.cards), key=lambda name: name.lstrip("0123456789JQKA"))
+    words = f"All your cards, such as {' '.join(names[:3])}; in a second line those turned up, if any."
+    return {
+        "words": words,
+        "cards": names,
+        "copies": draws.copies,
+        "sizes": [draws.sizes[0], draws.sizes[-1]],
+    }
 
 
 def player_counts(game_id: str) -> list[int]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 import pytest
-from playwright.sync_api import Page, expect
+from playwright.sync_api import Locator, Page, expect
 
 from catbox_env import make_game
 from tests.app.real_game import told
@@ -25,10 +25,29 @@ def begin(page: Page, title: str, players: int, deal: str, seat: int = 0, clicke
 
 def send_deal(page: Page, deal: str, clicked: str = "") -> None:
     page.get_by_text("Get advice on a real-life game").click()
-    page.get_by_label("What you see of the deal").fill(deal)
+    offered(page).first.or_(page.get_by_label("What you see of the deal")).first.wait_for()
+    if deal:
+        type_deal(page, deal)
     for card in clicked.split():
-        page.get_by_role("group", name="Add a card").get_by_role("button", name=card, exact=True).click()
+        offered(page).get_by_text(card, exact=True).click()
     page.get_by_role("button", name="Advise me").click()
+
+
+def type_deal(page: Page, deal: str) -> None:
+    field = page.get_by_label("What you see of the deal")
+    if not field.is_visible():
+        page.get_by_text("Type or paste it").click()
+    field.fill(deal)
+
+
+def offered(page: Page) -> Locator:
+    """The cards that can be added to the deal."""
+    return page.get_by_role("group", name="Add a card").get_by_role("button")
+
+
+def held(page: Page) -> Locator:
+    """The cards that have been entered."""
+    return page.get_by_role("group", name="Your cards").get_by_role("button")
 
 
 def wait_for(page: Page, at: int) -> None:
@@ -81,6 +100,10 @@ def test_a_game_is_entered_by_clicks_taken_back_and_reloaded(
         choose(page, lines[int(number(page))])
     expect(page.locator(".advice")).to_contain_text("On average you end up")
     expect(page.locator(".choice .value")).to_have_count(buttons(page).count())
+    leads = [
+        text.split()[0].replace("\u2212", "-") for text in page.locator(".choice .value").all_inner_texts()
+    ]
+    assert leads == sorted(leads, key=float, reverse=True)
     expect_accessible(page)
     assert page.evaluate("document.documentElement.scrollWidth") <= width
     while waits.get_attribute("data-waits") != "over":
@@ -113,20 +136,74 @@ def test_a_deal_that_is_none_is_answered_in_the_lobby(new_page: NewPage) -> None
     send_deal(page, "")
     wrong = page.locator("details .wrong")
     expect(wrong).to_have_text("Enter what you see of the deal first.")
-    cards_of_the_rules = page.get_by_role("group", name="Add a card").get_by_role("button")
     page.get_by_role("radio", name="3", exact=True).check(force=True)
-    expect(cards_of_the_rules).to_have_text(["1", "2", "3", "4", "5", "6"])
-    page.get_by_label("What you see of the deal").fill("1 2 3")
+    expect(offered(page)).to_have_text(["1", "2", "3", "4", "5", "6"])
+    type_deal(page, "1 2 3")
     page.get_by_role("button", name="Advise me").click()
     expect(wrong).to_have_text("Enter your 10 cards: these are 3.")
-    expect(page.locator(".watch small").first).to_have_text(
-        re.compile(r"^All your cards, such as (\d ){9}\d;")
-    )
+    expect(page.locator(".watch small").first).to_have_text(re.compile(r"^All your cards, such as 1 2 3;"))
     expect(page.locator(".banner")).to_be_hidden()
     expect(page.get_by_label("What you see of the deal")).to_have_value("1 2 3")
     page.get_by_label("What you see of the deal").fill("hello 1 1 2 2 3 3 4 5 6")
     page.get_by_role("button", name="Advise me").click()
     expect(wrong).to_have_text("'hello' is not a card; expected integers from 1 to 6.")
+
+
+@pytest.mark.parametrize(("width", "theme"), [(1280, "light"), (390, "dark")])
+def test_the_cards_of_the_chosen_rules_are_put_into_the_hand_and_out_of_it(
+    new_page: NewPage, width: int, theme: str
+) -> None:
+    page = new_page(width=width, theme=theme)
+    page.get_by_role("radio", name="3", exact=True).check(force=True)
+    page.get_by_text("Get advice on a real-life game").click()
+    expect(offered(page)).to_have_text(list("123456"))
+    page.locator(".lobby .rules > summary").click()
+    page.get_by_text("Advanced").click()
+    page.get_by_label("Highest rank").fill("7")
+    page.keyboard.press("Tab")
+    expect(offered(page)).to_have_text(list("1234567"))
+    counter, advise = page.locator(".counter"), page.get_by_role("button", name="Advise me")
+    for card in (7, 7, 7, 7, 7):
+        offered(page).nth(card - 1).click()
+    expect(offered(page).nth(6)).to_be_disabled()  # no copy is left
+    expect(advise).to_be_focused()
+    expect(counter).to_have_text("Your hand: 5 of 11 cards")
+    held(page).nth(4).press("Enter")
+    expect(held(page)).to_have_text(list("7777"))
+    expect(advise).to_be_focused()
+    held(page).nth(0).press("Enter")
+    expect(held(page).nth(0)).to_be_focused()
+    expect(page.get_by_label("What you see of the deal")).to_have_value("7 7 7")
+    for card in (1, 1, 2, 3, 4, 5, 6, 7):
+        offered(page).nth(card - 1).click()
+    expect(counter).to_have_text("Your hand: 11 of 11 cards. Complete.")
+    expect(offered(page).first).to_be_disabled()
+    expect_accessible(page)
+    assert page.evaluate("document.documentElement.scrollWidth") <= width
+    advise.click()
+    wait_for(page, 0)
+
+
+def test_cards_turned_up_follow_those_of_the_hand(new_page: NewPage) -> None:
+    page = new_page()
+    page.get_by_role("radio", name="2", exact=True).check(force=True)
+    send_deal(page, "", "1 1 1 2 2 3 3 4 4 5 5 5 4")
+    wait_for(page, 0)
+
+
+def test_the_panel_says_who_is_to_move(new_page: NewPage) -> None:
+    page = new_page()
+    begin(page, "Cat in the Box", 3, "1 1 2 2 3 3 4 5 6 6")
+    panel = page.get_by_role("region", name="Your move")
+    expect(panel.get_by_role("heading")).to_have_text("0Your move")
+    enter(page, "discard 1")
+    enter(page, "bid 2")
+    expect(panel.get_by_role("heading")).to_have_text("1Enter what Player 1 does")
+    expect(page).to_have_title("Enter what Player 1 does - Cat in the Box - catbox")
+    panel.get_by_role("button", name="bid 2").click()
+    wait_for(page, 3)
+    panel.get_by_role("button", name="Undo").click()
+    wait_for(page, 2)
 
 
 def test_the_next_round_of_a_match_is_asked_for(new_page: NewPage) -> None:

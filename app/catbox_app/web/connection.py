@@ -15,6 +15,7 @@ from typing import Any
 from catbox_agents.match import Match
 from catbox_agents.specs import printable
 from catbox_app.review import Review, Reviewed
+from catbox_app.rules import deal_cards
 from catbox_app.web.advised import Advised
 from catbox_app.web.coach import SHOWS, Coach, Job, Viewer
 from catbox_app.web.lobby import NOT_COMPILED, check_opponent, game_of, lobby
@@ -42,7 +43,7 @@ LONGEST_FILE = 4 << 20
 #: What a page can ask for; the method of the same name, with an underscore, handles each.
 KINDS = (
     "lobby", "open", "join", "act", "undo", "again", "name", "pace", "coach", "view", "save", "replay", "step",
-    "review", "host", "advise", "next",
+    "review", "host", "cards", "advise", "next",
 )  # fmt: skip
 #: The longest name of a person.
 LONGEST_NAME = 20
@@ -229,6 +230,9 @@ class Connection:
             recording.step(self._viewer, at, seat)
 
         self._begin(think, show)
+
+    def _cards(self, message: Message) -> None:
+        self._send({"type": "cards", **deal_cards(game_of(message))})
 
     def _advise(self, message: Message) -> None:
         """Show a game on a real table, whose every line the message holds; the page was told of ``number`` lines."""

@@ -17,7 +17,7 @@ import catbox_env
 from catbox_agents import known_agents
 from catbox_agents.option_text import read_options
 from catbox_agents.specs import LEVELS, is_configured
-from catbox_app.rules import ABOUT, REWARD, RuleField, deal_cards, deal_in_words, player_counts, rule_fields
+from catbox_app.rules import ABOUT, REWARD, RuleField, player_counts, rule_fields
 from catbox_app.web.messages import MAX_ACTIONS, Message, text_of
 from catbox_env import Game
 from catbox_env.core import compilation
@@ -127,8 +127,6 @@ def _game(game_id: str, theme: str) -> dict[str, Any]:
         "id": game_id,
         "title": game_title(game_id),
         "about": ABOUT.get(game_id, ""),
-        "deals": [deal_in_words(one) for one in by_players],
-        "deal_cards": [deal_cards(one) for one in by_players],
         "rules_texts": ["\n\n".join(one.describe_rules()) for one in by_players],
         "players": [one.num_players for one in by_players],
         "rules": rules,

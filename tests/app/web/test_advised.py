@@ -123,6 +123,27 @@ def test_the_winner_and_the_cards_of_a_round_are_asked_for() -> None:
     assert "from 0 to 1" in advise(page, **about, lines=[*lines[:end], "2"])[-1]["text"]
 
 
+@pytest.mark.parametrize(
+    ("about", "cards", "copies", "sizes"),
+    [
+        ({"game": "cat_in_the_box_v0", "players": 3, "rules": {"num_ranks": 7}}, list("1234567"), 5, [11, 0]),
+        ({"game": "cat_in_the_box_v0", "players": 2}, list("12345"), 5, [10, 3]),
+        ({"game": "cat_te_v0", "players": 4}, 52, 1, [6, 0]),
+        ({"game": "petrify_v0", "players": 2}, [], 0, [0, 0]),
+    ],
+)  # fmt: skip
+def test_the_cards_are_those_of_the_chosen_rules(
+    about: dict[str, Any], cards: list[str] | int, copies: int, sizes: list[int]
+) -> None:
+    page = Page(Tables())
+    page.send("cards", **about)
+    told = page.last("cards")
+    assert (len(told["cards"]) if isinstance(cards, int) else told["cards"]) == cards
+    assert (told["copies"], told["sizes"]) == (copies, sizes)
+    page.send("cards", **{**about, "players": 99})
+    assert "num_players" in page.last("failed")["text"]
+
+
 def test_lines_that_take_too_long_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(advised, "LONGEST_WAIT", -1.0)
     assert "the most allowed here" in advise(Page(Tables()))[-1]["text"]

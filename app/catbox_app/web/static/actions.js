@@ -37,14 +37,16 @@ export function createActions(act, open = false) {
     return had && legal.length === 0; // whether the focused element is gone
   }
 
-  // `values`: a map from actions to {words}, the value in words.
+  // `values`: a map from actions to {words, bar}: see coach.js.
   function showValues(values, best) {
-    const verdict = best.length === 1 ? ", best" : ", \u2248\u00a0best";
     for (const button of list.children) {
       const action = Number(button.dataset.choice);
       button.querySelector(".value")?.remove();
       button.classList.toggle("best", best.includes(action));
-      if (values.has(action)) button.append(element("span", {class: "value"}, values.get(action).words, best.includes(action) ? verdict : ""));
+      if (!values.has(action)) continue;
+      const {words, bar} = values.get(action);
+      button.append(element("span", {class: "value"}, words, best.includes(action) ? " \u2713" : ""));
+      for (const [name, place] of [["--from", bar[0]], ["--to", bar[1]]]) button.style.setProperty(name, `${place}%`);
     }
   }
 }

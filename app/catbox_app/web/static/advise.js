@@ -1,6 +1,7 @@
-// Advice in a game on a real table: the record that this browser keeps of it.
+// Advice in a game on a real table: the deal, and the record that this browser keeps of it.
 
-import {capital, element, newId} from "./dom.js";
+import {capital, element, labelled, newId, pushButton} from "./dom.js";
+import {withSuits} from "./names.js";
 import {keepSetting, setting} from "./settings.js";
 
 const ADVISED = "advised";
@@ -54,4 +55,87 @@ export function createAdviser(send) {
     label.textContent = question === "" ? "Or type it" : capital(question);
     if (question !== "") field.focus();
   }
+}
+
+/**
+ * The form for what one sees of a deal: cards that are clicked, or text. `about()`: the game, players, rules and seat of the
+ * advice. `ask()` asks which cards these have, and `take(message)` shows them; `wrong` says why a deal is none; `clear()`:
+ * another game is chosen.
+ */
+export function createDealForm(frame, about) {
+  const deal = element("textarea", {rows: 4, spellcheck: "false", oninput: draw});
+  const field = labelled("What you see of the deal", deal, " ");
+  const typed = element("details", {}, element("summary", {}, "Type or paste it"), field);
+  const offered = element("div", {class: "hand", role: "group", "aria-label": "Add a card to the deal"});
+  const hand = element("div", {class: "hand", role: "group", "aria-label": "Your cards: click one to remove it"});
+  const counter = element("p", {class: "counter", role: "status"});
+  const wrong = element("p", {class: "wrong", role: "alert"});
+  const button = pushButton("Advise me", advise);
+  const explained = "Enter what everybody does, and see what each of your actions is worth. The game, the rules and your seat are those above; seat 0 starts, unless the rules name another.";
+  const form = element("div", {class: "watch"}, element("p", {}, explained), offered, counter, hand, typed, wrong, button);
+  const node = element("details", {class: "panel", ontoggle: ask}, element("summary", {}, "Get advice on a real-life game"), form);
+  let known = {cards: [], sizes: [0, 0]}; // the last message `cards`
+
+  return {node, wrong, ask, take, clear};
+
+  function ask() {
+    if (node.open) frame.send({type: "cards", ...about()});
+  }
+
+  function take(message) {
+    known = message;
+    field.querySelector("small").textContent = known.words;
+    offered.replaceChildren(...known.cards.map((card) => cardButton(card, "Add", () => change([...entered(), card]))));
+    typed.open ||= known.cards.length === 0;
+    draw();
+  }
+
+  function clear() {
+    deal.value = wrong.textContent = "";
+    typed.open = false;
+  }
+
+  function entered() {
+    return deal.value.split(/[\s,/]+/).filter((card) => card !== "");
+  }
+
+  // The cards of the hand come first, those turned up in a second line.
+  function change(cards) {
+    deal.value = [cards.slice(0, known.sizes[0]), cards.slice(known.sizes[0])].map((line) => line.join(" ")).join("\n").trim();
+    wrong.textContent = "";
+    draw();
+  }
+
+  // The focus goes to the next card, after the last one to the button.
+  function remove(cards, at) {
+    change(cards.toSpliced(at, 1));
+    [...hand.querySelectorAll("button"), button][at].focus();
+  }
+
+  function draw() {
+    const [cards, [own, up]] = [entered(), known.sizes];
+    const missing = Math.max(0, own + up - cards.length);
+    const left = (card) => (missing === 0 ? 0 : known.copies - cards.filter((one) => one === card).length);
+    offered.childNodes.forEach((one, i) => (one.disabled = left(known.cards[i]) <= 0));
+    if (document.activeElement.disabled) button.focus();
+    const free = Array.from({length: missing}, () => element("span", {class: "card"}));
+    const held = cards.map((card, at) => cardButton(card, "Remove", () => remove(cards, at)));
+    hand.replaceChildren(...held, ...free);
+    for (const row of [offered, counter, hand]) row.hidden = known.cards.length === 0;
+    hand.children[own]?.classList.add("up");
+    const turned = up === 0 ? "" : `, and ${Math.max(0, cards.length - own)} of ${up} turned up`;
+    counter.textContent = `Your hand: ${Math.min(own, cards.length)} of ${own} cards${turned}${missing === 0 ? ". Complete." : ""}`;
+    button.classList.toggle("primary", missing === 0);
+  }
+
+  function advise() {
+    const text = deal.value.trim();
+    wrong.textContent = text === "" ? "Enter what you see of the deal first." : "";
+    if (text !== "") frame.adviser.begin({type: "advise", ...about(), deal: text});
+  }
+}
+
+function cardButton(card, verb, onclick) {
+  const [, rank, suit] = withSuits(card).match(/^(.*?)([\u2660-\u2666]?)$/);
+  return element("button", {type: "button", class: "card", "data-suit": suit, "aria-label": `${verb} ${rank}${suit}`, onclick}, rank, element("span", {}, suit));
 }

@@ -144,6 +144,8 @@ export function start(root, transport, {links = false, lobby = true} = {}) {
       lobbyScreen.show(message);
       if (table !== null) table.receive(message);
       else if (seatKey === null && replay === null && !advises) showLobby();
+    } else if (message.type === "cards") {
+      lobbyScreen?.takeCards(message);
     } else if (message.type === "opened") {
       const {key} = message.seats[opening];
       keepSetting(`table.${key}`, [...message.seats, {seat: null, key: message.watch_key}], "sessionStorage");

@@ -4,13 +4,12 @@
 import {element, labelled, panel, selection, withMinus} from "./dom.js";
 
 const POINTS = "points";
-// Intervals below this are not shown; so many actions that are alike are named.
+// Intervals below this are not shown.
 const SAME = 0.005;
-const MOST_NAMED = 4;
 
 /**
  * The panel; `send` asks the table, `show(values, best)` marks the actions; `values`: a map from actions to
- * {brief, words}: the value on the action, and in full.
+ * {brief, words, bar}: the value on the action, in full, and from and to which percentage of the width its bar goes.
  * `playing`: whether a game is played, not watched; `begins`: whether it shows points without being asked.
  */
 export function createCoach(send, show, playing, begins) {
@@ -58,9 +57,11 @@ export function createCoach(send, show, playing, begins) {
     const same = first === undefined ? [] : values.filter((one) => one === first || one.alike);
     const close = values.length > 1 && same.length === values.length; // nothing to choose between
     const shown = new Map();
+    const [low, high] = [Math.min(...values.map((one) => one.value), 0), Math.max(...values.map((one) => one.value), 0)];
     for (const one of values) {
       const brief = !points ? `${Math.round(100 * one.value)}\u00a0%` : close ? "" : withMinus((one.value - first.value).toFixed(1));
-      shown.set(one.action, {brief, words: inWords(one)});
+      const bar = [Math.min(0, one.value), Math.max(0, one.value)].map((end) => (100 * (end - low)) / (high - low || 1));
+      shown.set(one.action, {brief, words: inWords(one), bar});
     }
     show(shown, close ? [] : same.map((one) => one.action));
     if (first === undefined) told.textContent = "";
@@ -82,8 +83,8 @@ export function createCoach(send, show, playing, begins) {
 function bestOf(values, same) {
   if (values.length === 1) return `The only action: ${same[0].text}.`;
   if (same.length === values.length) return "No clear difference.";
-  const words = same.slice(0, MOST_NAMED).map((one) => one.text).join(", ");
-  return same.length === 1 ? `Best: ${words}.` : `Equally good: ${words}${same.length > MOST_NAMED ? " and more" : ""}.`;
+  const others = same.length === 2 ? `; ${same[1].text} is about as good` : `; ${same.length - 1} others are about as good`;
+  return `Best: ${same[0].text}${same.length === 1 ? "" : others}.`;
 }
 
 function ahead({value, interval}) {

@@ -1,5 +1,6 @@
 // The lobby: choose a game and who sits at the table, and open it; or open a file to watch.
 
+import {createDealForm} from "./advise.js";
 import {catFace, logo} from "./cats.js";
 import {capital, element, labelled, newId, pushButton, rulesInWords, seatToken, selection} from "./dom.js";
 import {calledAt} from "./names.js";
@@ -14,6 +15,8 @@ const PERSON = "person";
 const GUIDED = 3;
 // The largest file of games that the table takes, in bytes.
 const LARGEST_FILE = 4 << 20;
+// How the answer to a deal that is none begins.
+const NO_DEAL = "Not possible: ";
 
 /** The choice of a pace, kept for later tables; `onchange` gets the seconds. */
 export function paceChoice(onchange = () => {}) {
@@ -37,29 +40,11 @@ export function createLobby(frame) {
   const rules = createRules();
   const rulesTitle = element("summary", {});
   const rulesText = element("div", {class: "rules-text"});
-  const deal = element("textarea", {rows: 2, spellcheck: "false"});
-  const dealField = labelled("What you see of the deal", deal, " ");
-  const dealCards = element("div", {class: "deal-cards", role: "group", "aria-label": "Add a card to the deal"});
-  const wrong = element("p", {class: "wrong", role: "alert"}); // about the deal
-  const advice = element(
-    "details",
-    {class: "panel"},
-    element("summary", {}, "Get advice on a real-life game"),
-    element(
-      "div",
-      {class: "watch"},
-      element("p", {}, "Enter what everybody does, and see what each of your actions is worth. The game, the rules and your seat are those above; seat 0 starts, unless the rules name another."),
-      dealField,
-      dealCards,
-      wrong,
-      pushButton("Advise me", advise),
-    ),
-  );
+  const advice = createDealForm(frame, () => ({game: game.id, players: count, rules: rules.chosen(), seat: occupants.indexOf(YOU)}));
   const openButton = element("button", {type: "submit", class: "primary"}, "Play");
   const note = element("p", {class: "hint"});
   const yours = element("div", {class: "yours"}); // back to your tables
   let lobby = null;
-  let advising = false; // whether a deal was sent
   let game = null;
   let count = 0;
   let occupants = [];
@@ -101,7 +86,7 @@ export function createLobby(frame) {
     element(
       "div",
       {class: "more"},
-      advice,
+      advice.node,
       element(
         "details",
         {class: "panel"},
@@ -111,19 +96,21 @@ export function createLobby(frame) {
     ),
   );
 
-  return {node, show, pointOut};
+  node.addEventListener("change", advice.ask); // what is chosen decides which cards there are
+
+  return {node, show, pointOut, takeCards: advice.take};
 
   // Leads to what an error is about; returns what is left to say, "" if it stands there.
   function pointOut(text) {
     const told = rules.pointOut(text);
-    if (!advising || told !== text) return told;
-    wrong.textContent = capital(text.replace(/^Not possible: (deal: )?/, ""));
+    if (told !== text || !text.startsWith(NO_DEAL)) return told;
+    advice.wrong.textContent = capital(text.replace(NO_DEAL, "").replace("deal: ", ""));
     return "";
   }
 
   function show(message) {
     lobby = message;
-    advice.hidden = !message.estimates;
+    advice.node.hidden = !message.estimates;
     const wanted = game === null ? setting("game", null) : game.id;
     yours.replaceChildren(
       ...lobby.yours.map(({key, title, seats: those}) => {
@@ -166,7 +153,7 @@ export function createLobby(frame) {
     check(games, one.id);
     if (another) {
       rules.show(one.rules);
-      deal.value = wrong.textContent = "";
+      advice.clear();
     }
     rulesTitle.textContent = `How to play ${one.title}`;
     players.replaceChildren(...one.players.map((n) => choice("players", n, "chip", () => choosePlayers(n), [String(n)])));
@@ -179,9 +166,6 @@ export function createLobby(frame) {
     check(players, n);
     rules.adapt(game.players.indexOf(n));
     rulesText.replaceChildren(...rulesInWords(game.rules_texts[game.players.indexOf(n)]));
-    const addCard = (card) => pushButton(card, () => (deal.value = `${deal.value} ${card}`.trimStart()));
-    dealCards.replaceChildren(...game.deal_cards[game.players.indexOf(n)].map(addCard));
-    dealField.querySelector("small").textContent = game.deals[game.players.indexOf(n)];
     const offered = lobby.agents.map((agent) => agent.spec);
     const usual = offered.includes("normal") ? "normal" : offered[0];
     const kept = occupants.length > 0 ? occupants : [YOU];
@@ -252,15 +236,8 @@ export function createLobby(frame) {
     frame.open({type: "open", game: game.id, players, rules: {}, seats, seed: GUIDED, pace: 1.6, guide: true}, 0);
   }
 
-  function advise() {
-    advising = deal.value.trim() !== "";
-    wrong.textContent = advising ? "" : "Enter what you see of the deal first.";
-    if (advising) frame.adviser.begin({type: "advise", game: game.id, players: count, rules: rules.chosen(), seat: occupants.indexOf(YOU), deal: deal.value});
-  }
-
   function open(event) {
     event.preventDefault();
-    advising = false;
     keepSetting("game", game.id);
     keepSetting(`players.${game.id}`, count);
     const message = {

@@ -132,8 +132,8 @@ function secondPerson(verb) {
   return SECOND_PERSON[verb] ?? verb.replace(/s$/, "");
 }
 
-// Cards such as "4H" with the sign of their suit.
-function withSuits(text) {
+/** Cards such as "4H" with the sign of their suit. */
+export function withSuits(text) {
   return text.replace(/\b(10|[2-9JQKA])([SHDC])\b/g, (_, rank, suit) => `${rank}${SUITS[suit]}`);
 }
 

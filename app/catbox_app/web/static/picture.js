@@ -90,10 +90,10 @@ export function createPicture(act, say, names, missed, undoable) {
     }
   }
 
-  // At the lower edge, below what is written on the choice.
+  // In the lower right corner, beside what is written on the choice.
   function number(choice, brief) {
     const box = choice.getBBox();
-    const words = shape("text", {x: box.x + box.width / 2, y: box.y + box.height - 3, "text-anchor": "middle", "font-size": Math.min(11, box.height / 3.9)});
+    const words = shape("text", {x: box.x + box.width - 3, y: box.y + box.height - 4, "text-anchor": "end", "font-size": Math.min(12, box.height / 3.4)});
     words.textContent = brief;
     const drawn = shape("g", {class: "coach-mark", "aria-hidden": "true"});
     drawn.append(words);

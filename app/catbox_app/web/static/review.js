@@ -3,7 +3,9 @@
 import {capital, element, panel, pushButton, seatToken, shape, withMinus} from "./dom.js";
 
 const WIDTH = 320;
-const HEIGHT = 110;
+const HEIGHT = 160;
+// The room for the scale, above and below the graph.
+const EDGE = 22;
 // So many decisions are named.
 const COSTLIEST = 3;
 
@@ -58,7 +60,7 @@ export function createReview(begin, go, names, viewed, point) {
   function finish() {
     const found = mistakes();
     const cost = found.reduce((sum, one) => sum + one.cost, 0);
-    const words = `Clear mistakes: ${found.length} of ${decisions.length} decisions, ${cost.toFixed(1)} points in all.`;
+    const words = `Clear mistakes: ${found.length} of ${decisions.length} decisions, ${cost.toFixed(1)} points in total.`;
     told.textContent = found.length === 0 ? "No decision was a clear mistake." : words;
     list.replaceChildren(...found.slice(0, COSTLIEST).map(mistake));
     onward.hidden = found.length < 2;
@@ -97,10 +99,10 @@ export function createReview(begin, go, names, viewed, point) {
     point(revealed.has(at) ? [better.action] : [], taken?.action ?? null);
   }
 
-  // A line of the expected lead for each seat; clear mistakes have a dot.
+  // A line of the expected lead for each seat, filled up to zero if it is the only one; clear mistakes have a dot.
   function draw() {
     const most = Math.max(1, ...decisions.map((one) => Math.abs(one.lead)));
-    const place = ({number, lead}) => [xOf(number), HEIGHT / 2 - ((HEIGHT / 2 - 8) * lead) / most];
+    const place = ({number, lead}) => [xOf(number), HEIGHT / 2 - ((HEIGHT / 2 - EDGE) * lead) / most];
     const zero = shape("line", {x1: 0, x2: WIDTH, y1: HEIGHT / 2, y2: HEIGHT / 2, class: "zero"});
     const seats = [...new Set(decisions.map((one) => one.seat))];
     const lines = seats.map((seat) => {
@@ -109,18 +111,23 @@ export function createReview(begin, go, names, viewed, point) {
       line.style.stroke = `var(--seat-${seat % 6})`;
       return line;
     });
+    const outline = [[xOf(decisions[0].number), HEIGHT / 2], ...decisions.map(place), [xOf(decisions.at(-1).number), HEIGHT / 2]];
+    const areas = ["above", "below"].map((half) => shape("polygon", {points: outline.join(" "), class: half}));
     const dots = mistakes().map((one) => {
       const [cx, cy] = place(one);
-      return shape("circle", {cx, cy, r: 4, class: "mistake"});
+      const dot = shape("circle", {cx, cy, r: 5, class: "mistake"});
+      dot.append(shape("title"));
+      dot.firstChild.textContent = `${capital(names.within(one.taken.text))} cost ${one.cost.toFixed(1)}`;
+      return dot;
     });
     graph.removeAttribute("hidden");
     graph.setAttribute("aria-label", `Expected lead, from ${withMinus((-most).toFixed(1))} to ${most.toFixed(1)}`);
-    const scale = [["leads", 16], ["trails", HEIGHT - 6]].map(([verb, y]) => {
+    const scale = [["leads", 15], ["trails", HEIGHT - 7]].map(([verb, y]) => {
       const words = shape("text", {x: 14, y});
       words.textContent = `${seats.length > 1 ? verb : names.within(`player_${seats[0]} ${verb}`)} by ${most.toFixed(1)}`;
       return words;
     });
-    graph.replaceChildren(zero, ...scale, ...lines, cursor, ...dots);
+    graph.replaceChildren(...(seats.length > 1 ? [] : areas), zero, ...scale, ...lines, cursor, ...dots);
     mark(at);
   }
 

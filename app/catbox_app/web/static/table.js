@@ -3,7 +3,7 @@
 import {createActions} from "./actions.js";
 import {createCoach} from "./coach.js";
 import {createDeal} from "./deal.js";
-import {element, pushButton, wide} from "./dom.js";
+import {element, pushButton, seatToken, wide} from "./dom.js";
 import {createLog} from "./log.js";
 import {createNames} from "./names.js";
 import {createPeople} from "./people.js";
@@ -42,10 +42,11 @@ export function createTable(frame, mode) {
   const undo = pushButton("Undo", () => frame.send({type: "undo"}), {class: "undo", hidden: true});
   const stage = element("section", {class: "stage", "aria-label": "Table", onclick: () => goOn()}, picture.node);
   const pill = element("div", {class: "pill"}, status, undo);
-  const moves = element("section", {class: "moves", "aria-label": "Your move"}, pill, actions.node, advises ? frame.adviser.enter : null, turn);
-  const below = replay === null ? [guide, coach.told, notice, moves] : [replay.controls, said, coach.told, notice, replay.below];
+  const entry = advises ? [coach.told, actions.node, frame.adviser.enter] : [actions.node];
+  const moves = element("section", {class: advises ? "panel moves" : "moves", "aria-label": "Your move"}, pill, ...entry, turn);
+  const below = replay !== null ? [replay.controls, said, coach.told, notice, replay.below] : advises ? [notice] : [guide, coach.told, notice, moves];
   const centre = element("div", {class: "centre"}, stage, ...below);
-  const side = element("div", {class: "side"}, summary.node, review?.node ?? people.node, log.node, coach.node);
+  const side = element("div", {class: "side"}, summary.node, advises ? moves : null, review?.node ?? people.node, log.node, coach.node);
   const node = element("div", {class: `table ${mode}`}, centre, side, deal.node);
   let joined = null;
   let called = []; // the names, as the messages have them
@@ -190,6 +191,7 @@ export function createTable(frame, mode) {
     if (message.number !== number) return;
     const values = message.values.map((one) => ({...one, text: names.within(one.text)}));
     if (replay !== null) replay.weigh(values, position.taken);
+    else if (advises) actions.show(values.sort((one, other) => other.value - one.value));
     const mover = position.to_move;
     const own = replay === null || mover === frame.own;
     const rival = mover === 1 - frame.own && replay !== null ? "you" : names.of(1 - mover);
@@ -203,12 +205,13 @@ export function createTable(frame, mode) {
       you: "Your move",
       person: `Waiting for ${name}`,
       agent: `${name} is thinking`,
-      entry: `What does ${name} do?`,
+      entry: `Enter what ${name} does`,
       deal: "The round is over",
       over: "The game is over",
     }[waits];
-    status.replaceChildren(...[waits === "agent" ? names.face(seat) : null, words].filter((part) => part !== null));
-    frame.entitle(`${waits === "you" ? "\u25cf " : ""}${status.textContent} - ${joined.title}`);
+    const mark = waits === "agent" ? names.face(seat) : advises && seat >= 0 ? seatToken(seat) : null;
+    status.replaceChildren(...[mark, words].filter((part) => part !== null));
+    frame.entitle(`${waits === "you" ? "\u25cf " : ""}${words} - ${joined.title}`);
     announce(waits === "you" ? `Your move: ${legal.length} legal actions` : "");
     const lost = actions.show(legal.map((one) => ({...one, text: names.within(one.text)})));
     // The status line has the focus while others move.

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
+
 from catbox_env.core.show import counted, last_action
 from catbox_env.games.petrify.rules import COLUMN_LETTERS, NUM_SYMBOLS, WALL_NAME, WILDCARD_NAME, Rules
 from catbox_env.games.petrify.show import View, color_of_tile, colors_matter, ordinal, steps_of
@@ -87,7 +89,7 @@ def _put_board(view: View, sheet: Sheet) -> None:
     if last := last_action(sheet.state, None):
         steps = view.last_walk(sheet.state._log[: int(sheet.state.record.num_moves), :2].tolist())
         points = [(LEFT + middles[c % size], TOP + middles[c // size]) for c in steps]
-        walked = _last_walk(theme.seats[last[0]], points) if steps else ""
+        walked = _last_walk(theme.seats[last[0]], points, side) if steps else ""
     drawn = f'<g aria-hidden="true">{heads}</g>{grounds}{walked}{choices}'
     drawn += f'<g aria-hidden="true" pointer-events="none">{tops}{pawns}</g>'
     sheet.panel(0, BOARD, drawn, "board")
@@ -124,11 +126,15 @@ def _walk(color: str, way: list[tuple[float, float]], side: float) -> str:
     )
 
 
-def _last_walk(color: str, way: list[tuple[float, float]]) -> str:
-    """A dotted line from the middle of the tile that was left to the pawn."""
-    line = "L".join(f"{number(x)} {number(y)}" for x, y in way)
+def _last_walk(color: str, way: list[tuple[float, float]], side: float) -> str:
+    """A dotted line from the tile that was left to the pawn, with a gap around the middle of each tile."""
+    line = ""
+    for (x, y), (x1, y1) in pairwise(way):
+        part = 0.27 * side / max(abs(x1 - x), abs(y1 - y))
+        right, down = part * (x1 - x), part * (y1 - y)
+        line += f"M{number(x + right)} {number(y + down)}L{number(x1 - right)} {number(y1 - down)}"
     return (
-        f'<path d="M{line}" fill="none" stroke="{color}" stroke-width="5" stroke-opacity="0.6" stroke-dasharray="0 9" '
+        f'<path d="{line}" fill="none" stroke="{color}" stroke-width="5" stroke-opacity="0.6" stroke-dasharray="0 9" '
         'stroke-linecap="round" stroke-linejoin="round" pointer-events="none"/>'
     )
 

@@ -23,8 +23,7 @@ def open_table(
     page.get_by_role("radio", name=str(players), exact=True).check(force=True)
     for seat in range(1, players):
         seat_choice(page, seat).select_option(opponent)
-    if page.locator(".lobby .rules[open]").count() == 0:
-        page.locator(".lobby .rules > summary").click()
+    unfold_rules(page)
     page.get_by_label("Seed").fill("" if seed is None else str(seed))
     page.get_by_label("Pace of the agents").select_option(pace)
     page.get_by_role("button", name="Play", exact=True).click()
@@ -87,6 +86,12 @@ def cards(page: Page) -> Locator:
 def buttons(page: Page) -> Locator:
     """The legal actions as buttons."""
     return page.get_by_role("group", name="Legal actions").get_by_role("button")
+
+
+def unfold_rules(page: Page) -> None:
+    """Shows the rounds, rules and pace in the lobby, which a narrow page folds."""
+    if page.locator(".lobby .rules[open]").count() == 0:
+        page.locator(".lobby .rules > summary").click()
 
 
 def unfold(page: Page) -> None:

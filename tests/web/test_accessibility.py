@@ -7,7 +7,7 @@ from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import Page, expect
 
 from tests.web.conftest import NewPage
-from tests.web.table import cards, expect_end, open_table, play_to_the_end
+from tests.web.table import cards, expect_end, open_table, play_to_the_end, unfold_rules
 
 
 def expect_accessible(page: Page) -> None:
@@ -21,7 +21,7 @@ def expect_accessible(page: Page) -> None:
 def test_lobby(new_page: NewPage, width: int, theme: str) -> None:
     page = new_page(width, theme=theme)
     page.locator(".lobby").wait_for()
-    page.locator(".rules > summary").click()
+    unfold_rules(page)
     page.get_by_text("Advanced").click()
     expect_accessible(page)
 

@@ -10,7 +10,7 @@ from playwright.sync_api import Locator, Page, expect
 from catbox_env import make_game
 from tests.app.real_game import told
 from tests.web.conftest import NewPage
-from tests.web.table import buttons, cards, number, seat_choice
+from tests.web.table import buttons, cards, number, seat_choice, unfold_rules
 from tests.web.test_accessibility import expect_accessible
 
 
@@ -157,7 +157,7 @@ def test_the_cards_of_the_chosen_rules_are_put_into_the_hand_and_out_of_it(
     page.get_by_role("radio", name="3", exact=True).check(force=True)
     page.get_by_text("Get advice on a real-life game").click()
     expect(offered(page)).to_have_text(list("123456"))
-    page.locator(".lobby .rules > summary").click()
+    unfold_rules(page)
     page.get_by_text("Advanced").click()
     page.get_by_label("Highest rank").fill("7")
     page.keyboard.press("Tab")
@@ -210,7 +210,7 @@ def test_the_next_round_of_a_match_is_asked_for(new_page: NewPage) -> None:
     deal, lines, _ = told(make_game("cat_te_v0", num_players=2, rounds=2), 0, 4, min)
     page = new_page()
     page.get_by_role("radio", name="Cat Te").check(force=True)
-    page.locator(".lobby .rules > summary").click()
+    unfold_rules(page)
     page.get_by_label("Rounds").select_option("2")
     begin(page, "Cat Te", 2, deal)
     for line in lines:

@@ -18,6 +18,7 @@ from tests.web.table import (
     play,
     play_to_the_end_of_a_round,
     unfold,
+    unfold_rules,
     wait_for_turn,
 )
 from tests.web.test_accessibility import expect_accessible
@@ -95,7 +96,7 @@ def test_a_phone_shows_what_a_move_needs_without_scrolling(new_page: NewPage, ti
 
 
 def open_match(page: Page, rounds: str = "2", pace: str = "0") -> None:
-    page.locator(".lobby .rules > summary").click()
+    unfold_rules(page)
     page.get_by_label("Rounds").select_option(rounds)
     open_table(page, "Cat in the Box", 3, pace=pace)
 
@@ -251,7 +252,7 @@ def test_what_is_tapped_and_what_is_best_look_different(new_page: NewPage) -> No
 def test_an_option_out_of_range_is_answered_with_what_to_do(new_page: NewPage) -> None:
     page = new_page()
     rank = page.get_by_label("Highest rank")
-    page.locator(".lobby .rules > summary").click()
+    unfold_rules(page)
     page.get_by_text("Advanced").click()
     rank.fill("99")
     page.get_by_text("Advanced").click()

@@ -5,7 +5,16 @@ from __future__ import annotations
 from playwright.sync_api import Page, expect
 
 from tests.web.conftest import NewPage
-from tests.web.table import cards, is_over, name_oneself, number, open_more, seat_choice, wait_for_turn
+from tests.web.table import (
+    cards,
+    is_over,
+    name_oneself,
+    number,
+    open_more,
+    seat_choice,
+    unfold_rules,
+    wait_for_turn,
+)
 from tests.web.test_accessibility import expect_accessible
 
 HAND = ".picture [aria-label^='your hand'], .picture [aria-label^='hand of ']"
@@ -16,7 +25,7 @@ def open_for_two(page: Page, title: str = "Cat in the Box", players: int = 3) ->
     page.get_by_role("radio", name=title).check(force=True)
     page.get_by_role("radio", name=str(players), exact=True).check(force=True)
     seat_choice(page, 1).select_option(label="Another person, by link")
-    page.locator(".lobby .rules > summary").click()
+    unfold_rules(page)
     expect(page.get_by_label("Seed")).to_be_disabled()
     page.get_by_label("Pace of the agents").select_option("0")
     page.get_by_role("button", name="Open and invite").click()

@@ -22,6 +22,7 @@ from tests.web.table import (
     play_to_the_end_of_a_round,
     seat_choice,
     unfold,
+    unfold_rules,
     wait_for_turn,
 )
 from tests.web.test_accessibility import expect_accessible
@@ -55,7 +56,7 @@ def test_a_coach_marks_each_legal_action(new_page: NewPage) -> None:
 
 def test_a_match_shows_its_rounds_and_the_end_all_hands(new_page: NewPage) -> None:
     page = new_page()
-    page.locator(".lobby .rules > summary").click()
+    unfold_rules(page)
     page.get_by_label("Rounds").select_option("2")
     open_table(page, "Cat in the Box", 3)
     hands = page.locator(".picture [aria-label^='your hand'], .picture [aria-label^='hand of ']")
@@ -192,7 +193,7 @@ def test_a_finished_game_is_watched_with_one_click(new_page: NewPage) -> None:
 
 def test_who_has_no_name_is_you(new_page: NewPage) -> None:
     page = new_page()
-    page.locator(".lobby .rules > summary").click()
+    unfold_rules(page)
     page.get_by_label("Seed").fill("7")  # the player must cause a paradox
     open_table(page, "Cat in the Box", 3)
     expect(page.locator(".picture svg")).to_contain_text("Put one card aside")

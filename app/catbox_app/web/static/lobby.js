@@ -69,7 +69,7 @@ export function createLobby(frame) {
         chooser("Players", players),
         element(
           "details",
-          {class: "panel rules"},
+          {class: "panel rules", open: matchMedia("(min-width: 900px)").matches},
           element("summary", {}, "Rounds, rules and pace"),
           element(
             "div",

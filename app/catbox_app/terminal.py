@@ -17,8 +17,8 @@ from rich.text import Text
 
 from catbox_agents import Agent, AgentError
 from catbox_agents.arena.records import write_records
+from catbox_agents.estimates import WORLDS, estimates
 from catbox_agents.match import Match, with_names
-from catbox_app.estimates import WORLDS, estimates
 from catbox_app.guide import Guide
 from catbox_env import Event, Game, GameState
 from catbox_env.core.show import last_position, styled_text

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import csv
 import json
 import re
 import sys
@@ -21,26 +22,31 @@ from tests.app.table import refused, run
 
 
 def test_evaluate_shows_and_writes_what_the_arena_finds(tmp_path: Path) -> None:
-    json_file = tmp_path / "result.json"
+    json_file, csv_file = tmp_path / "result.json", tmp_path / "result.csv"
     ran = run(
         *("evaluate", "heuristic", "random", "--players", "3", "--deals", "20"),
         *("--seed", "5", "--rounds", "2"),
-        *("--json", str(json_file)),
+        *("--json", str(json_file), "--csv", str(csv_file)),
     )
     assert ran.exit_code == 0, ran.output
     game = catbox_env.make_game("cat_in_the_box_v0", num_players=3, rounds=2, reward="margin")
     expected = catbox_agents.evaluate(game, ["heuristic", "random"], 20, seed=5)
     assert json.loads(json_file.read_text()) == json.loads(json.dumps(expected.as_dict()))
+    with csv_file.open(newline="") as lines:
+        rows = list(csv.DictReader(lines))
+    assert [row["name"] for row in rows] == ["heuristic", "random"]
+    assert float(rows[0]["margin"]) == expected["heuristic"].margin
     standing = expected["heuristic"]
     assert f"{standing.margin:+.2f} ± {standing.margin_ci95:.2f}" in ran.stdout
     assert "paradox" in ran.stdout
     assert "hit" in ran.stdout
-    assert sorted(path.name for path in tmp_path.iterdir()) == ["result.json"]
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["result.csv", "result.json"]
 
 
-def test_evaluate_finds_out_first_that_it_cannot_write(tmp_path: Path) -> None:
+@pytest.mark.parametrize("option", ["--json", "--csv"])
+def test_evaluate_finds_out_first_that_it_cannot_write(tmp_path: Path, option: str) -> None:
     (tmp_path / "file").write_text("kept")
-    endless = ("evaluate", "heuristic", "random", "--deals", "1000000000", "--json")
+    endless = ("evaluate", "heuristic", "random", "--deals", "1000000000", option)
     assert "it is a folder" in refused(*endless, str(tmp_path))
     assert "existing folder" in refused(*endless, str(tmp_path / "missing" / "x"))
     assert "cannot write" in refused(*endless, str(tmp_path / "file" / "x"))
@@ -51,6 +57,10 @@ def test_evaluate_finds_out_first_that_it_cannot_write(tmp_path: Path) -> None:
     ("arguments", "said"),
     [
         (["evaluate", "heuristc", "random", "--json", "out"], "did you mean 'heuristic'"),
+        (
+            ["evaluate", "random", "heuristic", "--json", "out", "--csv", "./out"],
+            "give each its own file",
+        ),
         (["evaluate", "random", "heuristic", "--game", "cat_in_the_bx_v0"], "cat_in_the_box_v0"),
         (["play", "--seed", "-1"], "seed=-1: expected"),
         (["info", "--players", "7"], "num_players=7: expected an integer from 2 to 5"),

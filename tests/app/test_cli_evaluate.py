@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import csv
 import json
 from pathlib import Path
 from typing import Any
@@ -22,8 +23,8 @@ class Leaving(Impatient):
 
 
 def evaluate(agent: str, folder: Path, deals: str) -> Any:
-    file = ("--json", str(folder / "result.json"))
-    return run("evaluate", agent, "heuristic", "--players", "3", "--seed", "5", "--deals", deals, *file)
+    files = ("--json", str(folder / "result.json"), "--csv", str(folder / "result.csv"))
+    return run("evaluate", agent, "heuristic", "--players", "3", "--seed", "5", "--deals", deals, *files)
 
 
 def test_ctrl_c_shows_and_writes_the_deals_that_were_finished(tmp_path: Path) -> None:
@@ -39,6 +40,8 @@ def test_ctrl_c_shows_and_writes_the_deals_that_were_finished(tmp_path: Path) ->
     written = json.loads((tmp_path / "result.json").read_text())
     assert (written["deals"], written["deals_planned"]) == (40, int(deals))
     assert written["standings"][1]["margin"] == whole["heuristic"].margin
+    with (tmp_path / "result.csv").open(newline="") as lines:
+        assert [row["name"] for row in csv.DictReader(lines)] == [spec, "heuristic"]
 
 
 def test_the_table_fits_into_80_columns_with_every_word_of_its_headers() -> None:

@@ -199,7 +199,7 @@ def test_a_wrong_request_for_a_recorded_game_is_answered(
         (["--review", "--html", "{out}", "--json"], "--json and --html: give only one of them"),
         (["--review", "--gif", "{out}"], "--review and --gif: give only one of them"),
         (["--theme", "dark"], "--theme without --gif: add --gif"),
-        (["--no-browser"], "--no-browser without --web: add --web"),
+        (["--port", "80"], "--port without --web: add --web"),
         (["--gif", "{out}", "--theme", "blue"], "--theme='blue': expected one of 'light', 'dark'"),
         (["--seat", "2"], "seat=2: expected a seat, an integer from 0 to 1"),
         (["--html", "{folder}"], "it is a folder"),

@@ -1,7 +1,9 @@
-"""`catbox evaluate`: the arena with a progress bar, a table, and a file."""
+"""`catbox evaluate`: the arena with a progress bar, a table, and files."""
 
 from __future__ import annotations
 
+import csv
+import io
 import json
 from pathlib import Path
 from typing import Annotated
@@ -27,6 +29,9 @@ def evaluate(
     ] = 1000,
     seed: Annotated[int, typer.Option("--seed", help="Same seed, same result.")] = 0,
     json_path: Annotated[Path | None, typer.Option("--json", help="Write the result to this file.")] = None,
+    csv_path: Annotated[
+        Path | None, typer.Option("--csv", help="Write one line per agent to this file.")
+    ] = None,
 ) -> None:
     """Compare agents on the same deals, from every seat.
 
@@ -36,7 +41,10 @@ def evaluate(
 
     catbox evaluate runs/standard heuristic --players 3 --json result.json
     """
+    if json_path is not None and csv_path is not None and json_path.resolve() == csv_path.resolve():
+        raise ValueError(f"--json and --csv are both {csv_path}: give each its own file")
     check_writable(json_path)
+    check_writable(csv_path)
     chosen = choose_game(agents, game)
     stopped: EvaluationInterrupted | None = None
     result: Result | None = None
@@ -46,12 +54,24 @@ def evaluate(
     except EvaluationInterrupted as interrupted:
         stopped, result = interrupted, interrupted.result
     if result is not None:
-        if json_path is not None:
-            write_atomically(json_path, (json.dumps(result.as_dict(), indent=2) + "\n").encode())
-        partial = f"partial: {result.deals} of {result.deals_planned}"
-        finished = partial if result.deals < result.deals_planned else result.deals
-        played = f"{finished} deals x {result.games // result.deals} rotations, seed {result.seed}"
-        Console().print(results_table([result], f"{result.game}, {played}"))
+        _write_and_show(result, json_path, csv_path)
     if stopped is not None:
         typer.echo(f"catbox: {stopped}", err=True)
         raise typer.Exit(130)
+
+
+def _write_and_show(result: Result, json_path: Path | None, csv_path: Path | None) -> None:
+    """Write the files, then print the table."""
+    if json_path is not None:
+        write_atomically(json_path, (json.dumps(result.as_dict(), indent=2) + "\n").encode())
+    if csv_path is not None:
+        rows, text = result.rows(), io.StringIO()
+        writer = csv.DictWriter(text, fieldnames=list(rows[0]), lineterminator="\n")
+        writer.writeheader()
+        writer.writerows(rows)
+        write_atomically(csv_path, text.getvalue().encode())
+    deals = f"{result.deals}"
+    if result.deals < result.deals_planned:
+        deals = f"partial: {deals} of {result.deals_planned}"
+    played = f"{deals} deals x {result.games // result.deals} rotations, seed {result.seed}"
+    Console().print(results_table([result], f"{result.game}, {played}"))

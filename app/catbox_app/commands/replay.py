@@ -18,9 +18,9 @@ from rich.table import Table
 from rich.text import Text
 
 from catbox_agents import GameRecord, read_record
+from catbox_agents.estimates import WORLDS
 from catbox_agents.files import write_atomically
 from catbox_app.commands.web import NEEDED
-from catbox_app.estimates import WORLDS
 from catbox_app.options import complete_words
 from catbox_app.output import check_writable, games_progress, require
 from catbox_app.review import Reviewed, costliest, summary
@@ -80,6 +80,16 @@ def replay(
     web: Annotated[
         bool, _web_option("--web", help="Show it in the browser, with a coach. Ctrl-C stops the server.")
     ] = False,
+    port: Annotated[
+        int | None,
+        _web_option(
+            "--port",
+            min=0,
+            max=65535,
+            help="With --web: the port of the page on 127.0.0.1.",
+            show_default="any free port",
+        ),
+    ] = None,
     no_browser: Annotated[
         bool, _web_option("--no-browser", help="With --web: do not open a browser.")
     ] = False,
@@ -156,7 +166,7 @@ def replay(
     _check_goes_with("--review", review, {"--json": json_ or None})
     if json_ and html:
         raise ValueError("--json and --html: give only one of them")
-    _check_goes_with("--web", web, {"--no-browser": no_browser or None})
+    _check_goes_with("--web", web, {"--port": port, "--no-browser": no_browser or None})
     theme = check_choice("--theme", theme or "light", tuple(THEMES))
     out = html or gif
     if out is not None and out.exists() and file.exists() and out.samefile(file):
@@ -177,7 +187,7 @@ def replay(
         _show_review(record, decisions, json_, console)
     elif web:
         shown = {"game": game, "number": move} | ({} if viewer is None else {"view": viewer})
-        _show_in_browser(file, shown, not no_browser, console)
+        _show_in_browser(file, shown, port or 0, not no_browser, console)
     elif out is None:
         _show_at_terminal(record, console, viewer, move)
     else:
@@ -244,14 +254,16 @@ def _show_review(record: GameRecord, decisions: list[Reviewed], as_json: bool, c
         console.print(Text(f"Move {decision.number + 1}: {who}{name(decision.action)} {cost}"))
 
 
-def _show_in_browser(path: Path, shown: dict[str, int], opens_browser: bool, console: Console) -> None:
+def _show_in_browser(
+    path: Path, shown: dict[str, int], port: int, opens_browser: bool, console: Console
+) -> None:
     """Serve a file of games on 127.0.0.1 until Ctrl-C; ``shown``: what the page requests first."""
     from catbox_app.web.server import address_of, listen, serve, web_app
     from catbox_app.web.tables import Tables
 
     host, key, tables = "127.0.0.1", secrets.token_urlsafe(16), Tables()
     tables.recordings[key] = path
-    listening = listen(host, 0)
+    listening = listen(host, port)
     address = f"{address_of(listening, host)}#{urlencode({'replay': key, **shown})}"
     console.print(Text(f"The game is at {address}   (Ctrl-C stops the server)"), soft_wrap=True)
     serve(web_app(tables, host), listening, address if opens_browser else None)

@@ -12,8 +12,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 import catbox_env
-from catbox_agents import play_out
 from catbox_agents.features import facts
+from catbox_agents.play import play_out
 from catbox_agents.specs import hand_written_agent
 from catbox_env import Game
 

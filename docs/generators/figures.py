@@ -23,7 +23,7 @@ _DARK = {
     "#b0b0b0": "#7c8696",
     INK: _ON_DARK,
     SOFT: "#b1b8c4",
-    LINE: "#3a4250",
+    LINE: "#525d70",
 }
 _DARK |= dict(zip(LINES, ("#a9a2ff", "#f5ad67", "#74d4da", "#f896ca", "#ccd267", "#aeb9ca"), strict=True))
 #: matplotlib lays text out in this font, the widest; a viewer shows it in the first of these that it has.
@@ -89,3 +89,16 @@ def picture_file(name: str, folders: Folders) -> Path:
 def shown(name: str, alternative: str) -> str:
     """The picture ``name`` on a page, with what it shows in words."""
     return f"![{alternative}](pictures/{name}.svg)"
+
+
+def narrow(name: str) -> str:
+    """The name of the variant of the picture ``name`` for phones."""
+    return f"{name}-narrow"
+
+
+def shown_by_width(name: str, alternative: str) -> str:
+    """Like `shown`; a phone gets the narrow variant."""
+    return (
+        f'<picture>\n  <source media="(max-width: 45em)" srcset="pictures/{narrow(name)}.svg">\n'
+        f'  <img src="pictures/{name}.svg" alt="{alternative}">\n</picture>'
+    )

@@ -13,9 +13,9 @@ from catbox_agents.arena.results import Estimate
 from catbox_app.rules import game_arguments
 from catbox_env import Game, make_game
 from catbox_env.core.show import game_title
-from docs.generators.figures import Picture, picture_file, shown
+from docs.generators.figures import Picture, narrow, picture_file, shown, shown_by_width
 from docs.generators.margin_figures import Bar, HeatMap, Kind, bars
-from docs.generators.tables import machines_in_words, printed, table_in_words, wrapped
+from docs.generators.tables import grouped_table, machines_in_words, printed, table_in_words, wrapped
 from experiments.leaderboard import DEAL_SET, PREVIOUS_EDITION, ZOO, Part, read_parts
 from experiments.results import Folders
 
@@ -40,8 +40,8 @@ How much more an agent scores than the heuristics around it, in points a round: 
 those who win one of the first four tricks play on, and Khmer, where everyone plays all six.
 """
 READING = """\
-Bold: the best, and what is not certainly worse on the deals that both played. Each game has its own scale. The best
-among heuristics may lose to others."""
+Bold: best, or tied within error on the deals that both played. Each game has its own scale. The best among heuristics
+may lose to others. The last column is what the command plays."""
 DEALS = f"""\
 The deals are those of the set `{DEAL_SET}`, which no agent was trained on or chosen by. The commands on these pages
 play the same deals with the same random numbers: they give the very numbers shown, except for searches of 20 ms, which
@@ -187,8 +187,9 @@ def leaderboard_pages(folders: Folders) -> dict[Path, str | Picture]:
     words, links, again = [INTRODUCTION], [], []
     found: dict[Path, str | Picture] = {}
     if games:
-        picture, alternative = _overview(games)
-        found[picture_file(OVERVIEW, folders)] = picture
+        panels = _overview(games)
+        found[picture_file(OVERVIEW, folders)] = bars("Leaderboard", panels)
+        found[picture_file(narrow(OVERVIEW), folders)] = bars("Leaderboard", panels, narrow=True)
         for game in games:
             name = game.rpartition("_v")[0]
             text, pictures = _page_of(game, parts, folders)
@@ -198,9 +199,12 @@ def leaderboard_pages(folders: Folders) -> dict[Path, str | Picture]:
             board.content["machine"] for _, played in parts for board in played.values()
         )
         words += [
-            shown(OVERVIEW, alternative),
+            shown_by_width(OVERVIEW, "Bars of the margins in the table below."),
             "",
             READING,
+            "",
+            _numbers(parts, games, panels),
+            "",
             f"Every agent among every other, `{RANDOM}` too, with the command of each table: {', '.join(links)}.",
             "",
             _specs(parts),
@@ -226,26 +230,45 @@ def _arenas_by_table(parts: Sequence[tuple[Part, Mapping[str, Board]]]) -> list[
     return [arenas for arenas in found if arenas]
 
 
-def _overview(games: Mapping[str, Sequence[Sequence[Board]]]) -> tuple[Picture, str]:
-    """The picture of every agent among heuristics, except `random`, and in words the best of each table.
+def _overview(games: Mapping[str, Sequence[Sequence[Board]]]) -> dict[str, list[Bar]]:
+    """Every agent among heuristics, except `random`; at each table the trained agent comes first.
 
     ``games``: game -> the arenas of each of its tables.
     """
     panels: dict[str, list[Bar]] = {}
-    words = []
     for game, tables in games.items():
-        title = game_title(game)
-        panels[title] = []
+        panels[game_title(game)] = [
+            Bar(arenas[0].table, title_of(agent), margin, kind)
+            for arenas in tables
+            for agent, (margin, kind) in sorted(
+                among_heuristics(arenas).items(), key=lambda found: title_of(found[0]) != title_of(ZOO)
+            )
+            if agent != RANDOM
+        ]
+    return panels
+
+
+def _numbers(
+    parts: Sequence[tuple[Part, Mapping[str, Board]]],
+    games: Mapping[str, Sequence[Sequence[Board]]],
+    panels: Mapping[str, Sequence[Bar]],
+) -> str:
+    """What the picture shows as a table, with the arenas of each row as the command of the leaderboard names them."""
+    agents = list(dict.fromkeys(bar.agent for found in panels.values() for bar in found))
+    rows = [["game", "table", *agents, "`python -m experiments leaderboard`"]]
+    for game, tables in games.items():
         for arenas in tables:
-            found = [
-                Bar(arenas[0].table, title_of(agent), margin, kind)
-                for agent, (margin, kind) in among_heuristics(arenas).items()
-                if agent != RANDOM
-            ]
-            found.sort(key=lambda bar: bar.margin.mean, reverse=True)
-            panels[title] += found
-            words.append(f"{title}, {found[0].table}: {found[0].agent} {printed(found[0].margin)}")
-    return bars("Leaderboard", panels), f"The best at each table. {'; '.join(words)}."
+            rules = arenas[0].content["rules"]
+            own = {bar.agent: bar for bar in panels[game_title(game)] if bar.table == arenas[0].table}
+            margins = [_number(own[agent]) if agent in own else "" for agent in agents]
+            played = " ".join(f"{part.name}/{rules}" for part, found in parts if rules in found)
+            rows.append([game_title(game), arenas[0].table, *margins, f"`{played}`"])
+    return grouped_table(rows)
+
+
+def _number(bar: Bar) -> str:
+    margin = printed(bar.margin)
+    return f"**{margin}**" if bar.kind == "best" else margin
 
 
 def among_heuristics(arenas: Sequence[Board]) -> dict[str, tuple[Estimate, Kind]]:

@@ -12,13 +12,12 @@ from matplotlib.patches import Patch
 from matplotlib.transforms import blended_transform_factory
 
 from catbox_agents.arena.results import Estimate
-from catbox_agents.plots import BLUE, GREY, PIXELS, SKY, VERMILION, heat_map
+from catbox_agents.plots import INK, LINES, PIXELS, SOFT, heat_map
 from docs.generators.figures import Picture
 
 #: Of a bar: whether the agent is certainly better than the heuristic (and the best of all, or not certainly worse than
 #: the best), worse, or neither.
 Kind = Literal["best", "better", "unclear", "worse"]
-_COLOURS: Mapping[Kind, str] = {"best": BLUE, "better": SKY, "unclear": GREY, "worse": VERMILION}
 
 
 @dataclass(frozen=True)
@@ -31,45 +30,61 @@ class Bar:
     kind: Kind
 
 
-def bars(title: str, by_game: Mapping[str, Sequence[Bar]]) -> Picture:
-    """A panel with its own scale for each game; the bars of a table stand together."""
-    return Picture(title, f"{title} {by_game!r}", lambda: _draw_bars(by_game))
+def bars(title: str, by_game: Mapping[str, Sequence[Bar]], narrow: bool = False) -> Picture:
+    """A panel with its own scale for each game; the bars of a table stand together, in the colours of their agents.
+
+    ``narrow``: for a phone, with the words above each bar instead of beside it.
+    """
+    layout = _NARROW if narrow else _WIDE
+    return Picture(title, f"{title} {layout!r} {by_game!r}", lambda: _draw_bars(by_game, layout))
 
 
-#: What the legend says of each colour.
-_MEANINGS: Mapping[Kind, str] = {
-    "best": "the best, or not certainly worse",
-    "better": "certainly above 0",
-    "unclear": "not certainly above 0",
-    "worse": "certainly below 0",
-}
+@dataclass(frozen=True)
+class _Layout:
+    """Pixels: of the picture's ``width`` and a ``row``; ``bars``: from where to where the bars are; ``words``: how far
+    above the middle of a bar its words stand, and ``high``, its height, both in parts of a row."""
+
+    width: int
+    row: int
+    bars: tuple[int, int]
+    words: float
+    high: float
+
+
+_WIDE = _Layout(width=750, row=24, bars=(204, 636), words=0.0, high=0.7)
+_NARROW = _Layout(width=360, row=38, bars=(10, 340), words=0.47, high=0.36)
+#: What the legend says of pale bars.
+_PALE, _UNCLEAR = 0.35, "pale: not certainly above 0"
 _AXIS = "points a round above the heuristics"
-#: Pixels: of the picture's width, of a row, of the legend, of what is above and below the rows of a panel.
-_WIDTH, _ROW, _LEGEND, _ABOVE, _BELOW = 960, 23, 40, 30, 64
-#: Pixels from the left: where tables begin, agents end, bars are, and margins end.
-_TABLES, _AGENTS, _BARS, _MARGINS = 6, 366, (378, 834), 954
+#: Pixels: of the legend, of what is above and below the rows of a panel, and of the edge.
+_LEGEND, _ABOVE, _BELOW, _EDGE = 36, 32, 60, 6
 #: Points.
-_TEXT, _SMALL, _HEADING = 10.5, 9.5, 12
+_TEXT, _SMALL, _HEADING = 10, 9, 12
 
 
-def _draw_bars(by_game: Mapping[str, Sequence[Bar]]) -> Figure:
+def _draw_bars(by_game: Mapping[str, Sequence[Bar]], layout: _Layout) -> Figure:
     """Each panel is as high as its rows."""
     rows = {game: _row_of_each(found) for game, found in by_game.items()}
-    heights = {game: _ROW * (of_game[-1] + 1.2) for game, of_game in rows.items()}
-    height = _LEGEND + sum(heights.values()) + len(rows) * (_ABOVE + _BELOW)
-    figure = Figure(figsize=(_WIDTH / PIXELS, height / PIXELS))
-    kinds = {bar.kind for found in by_game.values() for bar in found}
-    known = {words: Patch(color=_COLOURS[kind]) for kind, words in _MEANINGS.items() if kind in kinds}
+    heights = {game: layout.row * (of_game[-1] + 1.2) for game, of_game in rows.items()}
+    every = [bar for found in by_game.values() for bar in found]
+    colours = dict(zip(dict.fromkeys(bar.agent for bar in every), LINES, strict=False))
+    known = {agent: Patch(color=colour) for agent, colour in colours.items()}
+    if any(bar.kind == "unclear" for bar in every):
+        known[_UNCLEAR] = Patch(color=SOFT, alpha=_PALE)
+    columns = max(1, layout.width // 230)
+    legend = _LEGEND + 20 * ((len(known) - 1) // columns)
+    height = legend + sum(heights.values()) + len(rows) * (_ABOVE + _BELOW)
+    figure = Figure(figsize=(layout.width / PIXELS, height / PIXELS))
     figure.legend(
-        known.values(), known.keys(), loc="upper left", bbox_to_anchor=(0, 1), ncols=len(known), frameon=False,
+        known.values(), known.keys(), loc="upper left", bbox_to_anchor=(0, 1), ncols=columns, frameon=False,
         fontsize=_TEXT, handlelength=1, handleheight=1, handletextpad=0.5, columnspacing=1.5, borderpad=0.6,
     )  # fmt: skip
-    below = height - _LEGEND
+    below = height - legend
     for game, found in by_game.items():
         below -= _ABOVE + heights[game]
-        left, right = (x / _WIDTH for x in _BARS)
+        left, right = (x / layout.width for x in layout.bars)
         axes = figure.add_axes((left, below / height, right - left, heights[game] / height))
-        _panel(figure, axes, game, found, rows[game])
+        _panel(figure, axes, game, found, rows[game], colours, layout)
         below -= _BELOW
     return figure
 
@@ -78,42 +93,54 @@ def _row_of_each(found: Sequence[Bar]) -> list[float]:
     """Where each bar is, from above; there is room between two tables."""
     rows, place = [], 0.0
     for above, bar in zip([None, *found], found, strict=False):
-        place += 0 if above is None else 1 if above.table == bar.table else 1.4
+        place += 0 if above is None else 1 if above.table == bar.table else 1.2
         rows.append(place)
     return rows
 
 
-def _panel(figure: Figure, axes: Axes, game: str, found: Sequence[Bar], rows: Sequence[float]) -> None:
+def _panel(
+    figure: Figure, axes: Axes, game: str, found: Sequence[Bar], rows: Sequence[float],
+    colours: Mapping[str, str], layout: _Layout,
+) -> None:  # fmt: skip
     margins = [bar.margin for bar in found]
-    axes.barh(rows, [one.mean for one in margins], 0.78, color=[_COLOURS[bar.kind] for bar in found])
+    for row, bar in zip(rows, found, strict=True):
+        alpha = _PALE if bar.kind == "unclear" else 1
+        axes.barh(row, bar.margin.mean, layout.high, color=colours[bar.agent], alpha=alpha)
     axes.errorbar(
         [one.mean for one in margins], rows, xerr=[one.half_width for one in margins],
-        fmt="none", ecolor="black", elinewidth=1, capsize=2.5,
+        fmt="none", ecolor=INK, elinewidth=1, capsize=2.5,
     )  # fmt: skip
     place = blended_transform_factory(figure.transFigure, axes.transData)
 
     def write(x: float, row: float, words: str, **more: Any) -> None:
-        axes.text(x / _WIDTH, row, words, transform=place, va="center", **({"fontsize": _TEXT} | more))
+        axes.text(x / layout.width, row, words, transform=place, va="center", **({"fontsize": _TEXT} | more))
 
     above = ""
     for bar, row in zip(found, rows, strict=True):
         weight = "bold" if bar.kind == "best" else "normal"
-        write(_AGENTS, row, bar.agent, ha="right", weight=weight)
-        write(_MARGINS, row, str(bar.margin).replace("-", "\u2212"), ha="right", weight=weight)
+        words = row - layout.words
+        write(layout.width - _EDGE, words, str(bar.margin).replace("-", "\u2212"), ha="right", weight=weight)
         if bar.table != above:
-            write(_TABLES, row, bar.table)
+            write(_EDGE, words, bar.table)
+        else:
+            write(_EDGE + 12, words, bar.agent, color=colours[bar.agent])
         above = bar.table
-    write(_TABLES, -1.2, game, fontsize=_HEADING, weight="bold")
+    top = -0.6 - layout.words
+    write(_EDGE, top - 18 / layout.row, game, fontsize=_HEADING, weight="bold")
     low, high = min(0.0, *(one.low for one in margins)), max(0.0, *(one.high for one in margins))
     room = 0.02 * (high - low) or 1.0
     axes.set_xlim(low - room, high + room)
-    axes.set_ylim(rows[-1] + 0.6, -0.6)
+    axes.set_ylim(rows[-1] + (0.6 if layout.words == 0 else 0.35), top)
     axes.set_xlabel(_AXIS, fontsize=_SMALL)
-    axes.axvline(0, color="black", linewidth=0.8)
+    reach = layout.high / 2
+    axes.vlines(
+        [0] * len(rows), [r - reach for r in rows], [r + reach for r in rows], color=INK, linewidth=0.8
+    )
     axes.tick_params(axis="x", labelsize=_SMALL)
     axes.set_yticks([])
-    axes.grid(axis="x", alpha=0.3)
-    axes.set_axisbelow(True)
+    if layout.words == 0:  # else lines would run through the words
+        axes.grid(axis="x", alpha=0.3)
+        axes.set_axisbelow(True)
     axes.spines[["top", "left", "right"]].set_visible(False)
 
 

@@ -13,7 +13,7 @@ from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.colors import to_hex, to_rgb
 
 from catbox_agents.arena.results import Estimate
-from catbox_agents.plots import BLUE, GREY, SKY, VERMILION, tint
+from catbox_agents.plots import LINES, tint
 from docs.generators.margin_figures import Bar, HeatMap, bars
 from docs.generators.quick_run import quick_run_pictures
 from experiments.results import Folders
@@ -50,7 +50,7 @@ def test_a_heat_map_has_a_cell_for_each_margin_with_its_interval() -> None:
 
 
 @pytest.mark.parametrize("margin", [SURE, Estimate(0.0, 0.0, 0.0)])
-def test_bars_stand_by_table_in_the_panel_of_their_game(margin: Estimate) -> None:
+def test_bars_stand_by_table_in_the_colours_of_their_agents(margin: Estimate) -> None:
     small = Estimate(0.01, 0.005, 0.015)
     by_game = {
         "Big": [
@@ -61,35 +61,29 @@ def test_bars_stand_by_table_in_the_panel_of_their_game(margin: Estimate) -> Non
         "Small": [Bar("2 players", "a", small, "best"), Bar("2 players", "b", UNSURE, "unclear")],
     }
     big, little = bars("Bars", by_game).draw().axes
-    assert [to_hex(bar.get_facecolor()).upper() for bar in big.patches] == [BLUE, SKY, VERMILION]
-    assert [to_hex(bar.get_facecolor()).upper() for bar in little.patches] == [BLUE, GREY]
+    assert [to_hex(bar.get_facecolor()) for bar in big.patches] == [LINES[0], LINES[1], LINES[0]]
+    assert [bar.get_alpha() for bar in little.patches] == [1, 0.35], "pale where nothing is certain"
     assert [bar.get_width() for bar in little.patches] == [0.01, 0.2]
     words = [text.get_text() for text in big.texts]
     assert words == [
-        "a",
-        str(margin),
-        "2 players",
-        "b",
-        "+1.00 ± 0.50",
-        "a",
-        "\u22121.00 ± 0.50",
-        "3 players",
-        "Big",
-    ]
+        str(margin), "2 players", "+1.00 ± 0.50", "b", "\u22121.00 ± 0.50", "3 players", "Big",
+    ]  # fmt: skip
+    assert big.texts[3].get_color() == LINES[1]
     assert {axes.get_xlabel() for axes in (big, little)} == {"points a round above the heuristics"}
 
 
-def test_the_legend_has_the_colours_that_are_there_and_no_words_overlap() -> None:
+@pytest.mark.parametrize("narrow", [False, True])
+def test_the_legend_has_the_colours_that_are_there_and_no_words_overlap(narrow: bool) -> None:
     long = [
         Bar("2 players, every kind of tile", "PIMC, 64 worlds", Estimate(-10.5, -11, -10), kind)
         for kind in ("best", "unclear")
     ]
     figure = bars(
-        "Bars", {"One": long, "Two": [replace(bar, table="6 players, Khmer") for bar in long]}
+        "Bars", {"One": long, "Two": [replace(bar, table="6 players, Khmer") for bar in long]}, narrow
     ).draw()
     (legend,) = figure.legends
     assert [text.get_text() for text in legend.get_texts()] == [
-        "the best, or not certainly worse", "not certainly above 0",
+        "PIMC, 64 worlds", "pale: not certainly above 0",
     ]  # fmt: skip
     FigureCanvasAgg(figure).draw()
     labels = [axes.xaxis.label for axes in figure.axes]

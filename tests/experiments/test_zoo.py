@@ -108,6 +108,8 @@ def test_the_zoo_is_trained_played_and_described(
         row["margin"] for row in result["matrix"] if (row["agent"], row["field"]) == ("zoo", "heuristic")
     )
     assert "[Petrify](leaderboard_petrify.md)" in overview
+    assert "| `all/petrify-small` |" in overview, "the numbers, and what plays them"
+    assert 'srcset="pictures/leaderboard-narrow.svg"' in overview
     assert "Not played yet" not in overview
     assert "## All\n\n10 deals per table. Milliseconds per move: trained agent " in details
     assert f"![Small: trained agent among heuristics {margin:+.2f} ± " in details
@@ -115,6 +117,7 @@ def test_the_zoo_is_trained_played_and_described(
     drawn = workplace.page.parent / "pictures"
     names = {
         "leaderboard",
+        "leaderboard-narrow",
         "leaderboard-all-petrify-small",
         "leaderboard-rivals",
         "leaderboard-rivals-difference",

@@ -23,18 +23,23 @@ LINES = ("#4a3fb8", "#964300", "#006a73", "#ab1a6c", "#565c00", "#4d586b")
 BLUE, SKY, GREEN, VERMILION, PURPLE = "#0072B2", "#56B4E9", "#009E73", "#D55E00", "#CC79A7"
 #: What stands back, on a light and on a dark page.
 GREY = "#C8C8C8"
-#: The cells of a heat map whose interval contains 0, and text on all cells.
-_UNCLEAR, _ON_CELL = "#DDDDDD", "#111111"
+#: The cells of a heat map whose interval contains 0, their hatching, and text on all cells.
+_UNCLEAR, _HATCHING, _ON_CELL = "#EEEEEE", "#D2D2D2", "#111111"
 #: That of the browser table, and what looks most like it.
 FONTS = ("Figtree", "Inter", "DejaVu Sans")
 #: Pixels of a page in an inch of a plot.
 PIXELS = 96
-#: Pixels: a cell of a heat map, and what the names of the columns take where they are written slantwise.
-_CELL, _HIGH, _SLANTED = 66, 40, 3.4
+#: Pixels: a cell of a heat map, the narrowest and the widest, its height, and what the names of the columns take where
+#: they are written slantwise.
+_CELL, _NARROW_CELL, _WIDE_CELL, _HIGH, _SLANTED = 66, 56, 150, 44, 3.4
 #: Pixels that the word for the columns takes above their names.
 _SIDE = 15
-#: Characters of a line that fit above a cell.
-_FIT = 11
+#: Pixels of a character of names and other small words.
+_CHARACTER = 6.8
+#: Pixels: a colour of the key, how many there are on each side of 0, and the room of the key below the cells.
+_SWATCH, _SHADES, _KEY = 20, 4, 52
+#: Points, at which the smallest words are 12 pixels high.
+_TITLE, _NUMBERS, _SMALL = 11, 10.5, 9
 
 
 def style() -> dict[Any, Any]:
@@ -64,58 +69,95 @@ def heat_map(
     last: tuple[str, Sequence[str]] | None = None,
     about: Sequence[str] = (),
     sides: tuple[str, str] = ("", ""),
+    width: float | None = None,
 ) -> Figure:
     """Margins of one agent (row) among copies of another (column), with their intervals; None where there is none.
 
-    Blue: certainly above 0. Orange: certainly below. Grey: neither.
+    Blue: certainly above 0. Orange: certainly below. Hatched: neither. A key below the cells says so.
 
     Args:
         last: a column of words with its heading.
         about: lines below the title.
         sides: what the rows and the columns are, in a word each.
+        width: pixels that the picture is to have: the cells become wider or narrower.
     """
     from matplotlib.figure import Figure
     from matplotlib.patches import Rectangle
 
     heads = [_on_two_lines(name) for name in [*columns, *([last[0]] if last else [])]]
-    longest = max(len(line) for head in heads for line in head.split("\n"))
-    slanted = longest > _FIT
+    label = max(112 if width is None else 0, _CHARACTER * max(map(len, rows)) + 12)
+    cell: float = _CELL
+    if width is not None:
+        cell = min(_WIDE_CELL, max(_NARROW_CELL, (width - label - 6) / len(heads)))
+    slanted = max(len(line) for head in heads for line in head.split("\n")) > cell / 6
     if slanted:
         heads = [head.replace("\n", " ") for head in heads]
     above = 28 + 16 * len(about)
     lines = 1 + max(name.count("\n") for name in heads)
-    names = 8 + 13 * lines if not slanted else 12 + _SLANTED * max(map(len, heads))
+    names = 8 + 14 * lines if not slanted else 12 + _SLANTED * max(map(len, heads))
     head = above + names + (_SIDE if sides[1] else 0)
-    label = max(112, 6.3 * max(map(len, rows)) + 10)
-    width = label + _CELL * len(heads) + (6 if not slanted else 6 * max(map(len, heads)) - _CELL / 2)
-    width = max([width, *(6.8 * len(line) for line in about)])
-    height = head + _HIGH * len(rows) + 6
-    figure = Figure(figsize=(width / PIXELS, height / PIXELS))
+    wide = label + cell * len(heads) + 6
+    if slanted:
+        wide = max(wide, *(label + cell * (place + 0.5) + 6 * len(name) for place, name in enumerate(heads)))
+    unclear = any(one and one.low <= 0 <= one.high for row in margins for one in row)
+    key = _SWATCH * (2 * _SHADES + 3) + (100 if unclear else 0)
+    wide = max([wide, key, *(_CHARACTER * len(line) for line in about)])
+    height = head + _HIGH * len(rows) + _KEY
+    figure = Figure(figsize=(wide / PIXELS, height / PIXELS))
     axes = figure.add_axes((0, 0, 1, 1))
-    axes.set_xlim(-label, width - label)
+    axes.set_xlim(-label, wide - label)
     axes.set_ylim(height - head, -head)
     axes.set_axis_off()
-    axes.text(6 - label, 14 - head, title, weight="bold", fontsize=10.5, va="center")
+    axes.text(6 - label, 14 - head, title, weight="bold", fontsize=_TITLE, va="center")
+    side: dict[str, Any] = {"fontsize": _SMALL, "color": SOFT}
     for place, line in enumerate(about):
-        axes.text(6 - label, 32 + 16 * place - head, line, fontsize=8.5, va="center", color=SOFT)
-    side: dict[str, Any] = {"fontsize": 8.5, "color": SOFT}
+        axes.text(6 - label, 33 + 16 * place - head, line, va="center", **side)
     axes.text(-6, -5, sides[0], ha="right", va="bottom", **side)
     axes.text(4, -names - 1, sides[1], va="bottom", **side)
     for place, name in enumerate(heads):
         where: dict[str, Any] = {"ha": "left", "rotation": 30, "rotation_mode": "anchor"} if slanted else {}
-        axes.text(_CELL * (place + 0.5), -5, name, va="bottom", fontsize=8.5, **({"ha": "center"} | where))
+        axes.text(cell * (place + 0.5), -5, name, va="bottom", fontsize=_SMALL, **({"ha": "center"} | where))
     strongest = max((abs(one.mean) for row in margins for one in row if one), default=1.0) or 1.0
     for line_number, (name, row) in enumerate(zip(rows, margins, strict=True)):
         middle = _HIGH * (line_number + 0.5)
-        axes.text(-6, middle, name, ha="right", va="center", fontsize=8.5)
+        axes.text(-6, middle, name, ha="right", va="center", fontsize=_SMALL)
         for place, margin in enumerate(row):
+            box = (cell * place + 1, _HIGH * line_number + 1), cell - 2, _HIGH - 2
             if margin is not None:
-                corner = (_CELL * place + 1, _HIGH * line_number + 1)
-                axes.add_patch(Rectangle(corner, _CELL - 2, _HIGH - 2, color=tint(margin, strongest)))
-                _number(axes, _CELL * (place + 0.5), middle, str(margin), _ON_CELL)
+                axes.add_patch(Rectangle(*box, **_fill(margin, strongest)))
+                _number(axes, cell * (place + 0.5), middle, str(margin), _ON_CELL)
+            elif name == columns[place]:
+                axes.add_patch(Rectangle(*box, color=LINE))
         if last:
-            _number(axes, _CELL * (len(row) + 0.5), middle, last[1][line_number])
+            _number(axes, cell * (len(row) + 0.5), middle, last[1][line_number])
+    _draw_key(axes, 6 - label, _HIGH * len(rows) + 12, strongest, unclear)
     return figure
+
+
+def _draw_key(axes: Axes, left: float, top: float, strongest: float, unclear: bool) -> None:
+    """The colours of margins from -``strongest`` to ``strongest``, and the hatching if there is any."""
+    from matplotlib.patches import Rectangle
+
+    small: dict[str, Any] = {"fontsize": _SMALL, "color": SOFT}
+    shades = [step / _SHADES * strongest for step in range(-_SHADES, _SHADES + 1) if step]
+    for place, shade in enumerate(shades):
+        fill = _fill(Estimate(shade, shade, shade), strongest)
+        axes.add_patch(Rectangle((left + _SWATCH * place, top), _SWATCH, 12, **fill))
+    end, words = left + _SWATCH * len(shades), f"{strongest:.2g}"
+    for x, word, side in ((left, f"\u2212{words}", "left"), (end, f"+{words}", "right")):
+        axes.text(x, top + 16, word, ha=side, va="top", **small)
+    axes.text((left + end) / 2, top + 16, "0", ha="center", va="top", **small)
+    if unclear:
+        where = (end + _SWATCH, top)
+        axes.add_patch(Rectangle(where, _SWATCH, 12, **_fill(Estimate(0, 0, 0), strongest)))
+        axes.text(end + 2 * _SWATCH + 6, top + 6, "not certain", va="center", **small)
+
+
+def _fill(margin: Estimate, strongest: float) -> dict[str, Any]:
+    """How a cell is filled: with its `tint`, hatched if the interval contains 0."""
+    if margin.low <= 0 <= margin.high:
+        return {"facecolor": tint(margin, strongest), "edgecolor": _HATCHING, "hatch": "///", "linewidth": 0}
+    return {"color": tint(margin, strongest)}
 
 
 def tint(margin: Estimate, strongest: float) -> str:
@@ -130,8 +172,8 @@ def tint(margin: Estimate, strongest: float) -> str:
 def _number(axes: Axes, x: float, y: float, words: str, colour: str | None = None) -> None:
     """A number above its interval."""
     number, _, reach = words.replace("-", "\u2212").partition(" ")
-    axes.text(x, y - 7, number, ha="center", va="center", fontsize=10, color=colour)
-    axes.text(x, y + 9, reach, ha="center", va="center", fontsize=7.5, color=colour)
+    axes.text(x, y - 8, number, ha="center", va="center", fontsize=_NUMBERS, color=colour)
+    axes.text(x, y + 9, reach, ha="center", va="center", fontsize=_SMALL, color=colour)
 
 
 def _on_two_lines(name: str) -> str:

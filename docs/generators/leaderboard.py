@@ -49,8 +49,8 @@ depend on the machine and agree within the intervals. Searches have played fewer
 """
 PAGE = """\
 One agent (row) among copies of another (column): its margin with the 95 % interval, as in
-[the overview](leaderboard.md). Blue: certainly above 0. Orange: certainly below. Grey: neither. Ratings are in points
-of the Elo scale with mean 0 at each table, so those of two tables cannot be compared.
+[the overview](leaderboard.md). Blue: certainly above 0. Orange: certainly below. Hatched: neither. Ratings are in
+points of the Elo scale with mean 0 at each table, so those of two tables cannot be compared.
 """
 COMMANDS = """\
 `experiments/leaderboard.yaml` says who plays whom, in parts. A table that has its result in

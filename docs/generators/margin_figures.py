@@ -164,7 +164,7 @@ class HeatMap:
         return f"{self.title} {', '.join(self.columns)}"
 
     def picture(self) -> Picture:
-        """Blue: certainly above 0. Orange: certainly below. Grey: neither."""
+        """Blue: certainly above 0. Orange: certainly below. Hatched: neither."""
         return Picture(self.title, repr(self), self._draw)
 
     def _draw(self) -> Figure:

@@ -1,7 +1,8 @@
 """The pictures of docs/training.md and docs/arena.md: of the run of three minutes that both name, and of its arena.
 
 `experiments/results/quick` has what the commands on these pages wrote: `runs/quick/metrics.jsonl` and, as
-`arena.json`, `arenas/quick/results.json`. The pictures are those that the commands draw, for both themes.
+`arena.json`, `arenas/quick/results.json`. The pictures are those that the commands draw, for both themes,
+and narrow ones for phones.
 """
 
 from __future__ import annotations
@@ -14,7 +15,7 @@ from catbox_agents.features import facts
 from catbox_env import make_game
 from catbox_train.runs.curves import learning_figure
 from catbox_train.runs.metrics import METRICS_FILE
-from docs.generators.figures import Picture, as_saved, picture_file
+from docs.generators.figures import Picture, as_saved, narrow, picture_file
 from experiments.results import Folders
 
 CURVES, ARENA = "learning", "arena"
@@ -30,11 +31,15 @@ def quick_run_pictures(folders: Folders) -> dict[Path, Picture]:
     arena = (folder / "arena.json").read_text(encoding="utf-8")
     rows = [json.loads(line) for line in metrics.splitlines()]
     shares = facts(make_game("cat_in_the_box_v0", num_players=3)).binary_statistics
-    return {
-        picture_file(CURVES, folders): Picture(
-            ABOUT, metrics, as_saved(lambda: learning_figure(rows, ABOUT, shares))
-        ),
-        picture_file(ARENA, folders): Picture(
-            "The margins of an arena", arena, as_saved(lambda: matrix_figure(json.loads(arena)))
-        ),
-    }
+
+    def pictures(curves: str, columns: int, heat_map: str, width: int) -> dict[Path, Picture]:
+        return {
+            picture_file(curves, folders): Picture(
+                ABOUT, metrics, as_saved(lambda: learning_figure(rows, ABOUT, shares, columns))
+            ),
+            picture_file(heat_map, folders): Picture(
+                "The margins of an arena", arena, as_saved(lambda: matrix_figure(json.loads(arena), width))
+            ),
+        }
+
+    return pictures(CURVES, 2, ARENA, 750) | pictures(narrow(CURVES), 1, narrow(ARENA), 360)

@@ -92,7 +92,13 @@ def _pictures(folders: Folders) -> set[Path]:
     """The pictures that come from results."""
     return {
         file
-        for pattern in ("experiments-*", "leaderboard*", headroom.NAME, quick_run.CURVES, quick_run.ARENA)
+        for pattern in (
+            "experiments-*",
+            "leaderboard*",
+            headroom.NAME,
+            f"{quick_run.CURVES}*",
+            f"{quick_run.ARENA}*",
+        )
         for file in (folders.docs / "pictures").glob(f"{pattern}.svg")
     }
 

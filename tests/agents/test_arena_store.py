@@ -230,7 +230,7 @@ def test_the_picture_names_game_sides_and_ratings_and_explains_the_colours_that_
     result = catbox_agents.run_arena(game_for(), [spec(Lowest), spec(Highest)], 10, names=["low", "high"])
     content = result.as_dict()
     words = [text.get_text() for text in matrix_figure(content).axes[0].texts]
-    assert words[:2] == [f"{words[5]} earns most", "Cat in the Box, 3 players, 10 deals per table"]
+    assert words[:2] == [f"{words[5]} scores highest", "Cat in the Box, 3 players, 10 deals per table"]
     assert words[3:5] == ["plays", "among"]
     assert {*words[5:7]} == {"low", "high"}
     assert words[7] == "rating"
@@ -238,7 +238,9 @@ def test_the_picture_names_game_sides_and_ratings_and_explains_the_colours_that_
         for row in content["matrix"]:
             row |= {"margin": 1.5, "low": low, "high": 2.0}
         words = [text.get_text() for text in matrix_figure(content).axes[0].texts]
-        assert words[2] == "Points per game. Blue: ahead, orange: behind" + ", grey: not certain" * unsure
+        assert words[2] == "Points a game above the others, ± 95 % interval"
+        assert ("not certain" in words) is unsure
+        assert words[-3 - unsure :][:3] == ["\u22121.5", "+1.5", "0"], "the key"
 
 
 def test_a_folder_of_something_else_is_left_alone(tmp_path: Path) -> None:

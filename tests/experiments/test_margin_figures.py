@@ -13,7 +13,7 @@ from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.colors import to_hex, to_rgb
 
 from catbox_agents.arena.results import Estimate
-from catbox_agents.plots import LINES, tint
+from catbox_agents.plots import LINE, LINES, tint
 from docs.generators.margin_figures import Bar, HeatMap, bars
 from docs.generators.quick_run import quick_run_pictures
 from experiments.results import Folders
@@ -45,8 +45,21 @@ def test_a_heat_map_has_a_cell_for_each_margin_with_its_interval() -> None:
         "A table", "plays", "among", "one", "other", "rating",
         "one", "+1.00", "± 0.50", "+9", "± 1",
         "other", "\u22121.00", "± 0.50", "\u22129", "± 1",
+        "\u22121", "+1", "0",
     ]  # fmt: skip
-    assert svg.count(f"fill: {tint(SURE, 1.0)}") == svg.count(f"fill: {tint(LOSS, 1.0)}") == 1
+    assert svg.count(f"fill: {tint(SURE, 1.0)}") == svg.count(f"fill: {tint(LOSS, 1.0)}") == 2, (
+        "and in the key"
+    )
+    light = svg.partition("</style>")[2]
+    assert light.count(f"fill: {LINE}") == 2, "the diagonal"
+    assert min(map(float, re.findall(r"font-size: ([\d.]+)px", light))) >= 9, "units of 4/3 pixels"
+
+
+def test_what_is_not_certain_is_hatched() -> None:
+    assert "not certain" not in HeatMap("A", ["one"], ["other"], [[SURE]]).picture().svg().decode()
+    svg = HeatMap("A", ["one"], ["other"], [[UNSURE]]).picture().svg().decode()
+    assert svg.count("fill: url(#") == 2, "the cell and the key"
+    assert ">not certain</text>" in svg
 
 
 @pytest.mark.parametrize("margin", [SURE, Estimate(0.0, 0.0, 0.0)])
@@ -106,16 +119,22 @@ def test_a_picture_follows_the_theme_of_the_page() -> None:
     assert svg.count("fill: #ece7dc") == 1 + rules[1].count("fill: #ece7dc"), "the background"
     inks = [re.search(r"fill: (#\w+)", style) for style in re.findall('<text style="([^"]*)"', svg)]
     assert [ink and ink[1] for ink in inks].count("#111111") == 2, "on a coloured cell it stays dark"
-    assert len([ink for ink in inks if ink is None]) == len(inks) - 2, "any other text changes its colour"
+    assert {ink[1] for ink in inks if ink} == {"#111111", "#555b69"}, "any other text changes its colour"
+    assert '[style*="fill: #555b69"]{fill:#b1b8c4!important}' in rules[1]
 
 
 def test_the_run_on_the_pages_is_drawn_for_both_themes(tmp_path: Path) -> None:
     pictures = {file.stem: drawn.svg().decode() for file, drawn in quick_run_pictures(Folders()).items()}
-    assert list(pictures) == ["learning", "arena"]
+    assert list(pictures) == ["learning", "arena", "learning-narrow", "arena-narrow"]
+    widths = {name: float(re.search(r'width="([\d.]+)pt"', svg)[1]) * 4 / 3 for name, svg in pictures.items()}
+    assert all(355 <= width <= 375 for name, width in widths.items() if "narrow" in name), (
+        "as wide as a phone"
+    )
+    assert all(735 <= width <= 755 for name, width in widths.items() if "narrow" not in name), "as a page"
     assert (
         ">After 10 million decisions: +0.84 points per game among heuristics</text>" in pictures["learning"]
     )
     assert '[style*="stroke: #4a3fb8"]{stroke:#a9a2ff!important}' in pictures["learning"], "a line"
-    assert ">runs/quick earns most</text>" in pictures["arena"]
+    assert ">runs/quick scores highest</text>" in pictures["arena"]
     assert all("Figtree" in svg for svg in pictures.values())
     assert quick_run_pictures(Folders(tmp_path)) == {}

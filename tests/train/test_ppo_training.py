@@ -161,7 +161,7 @@ def test_lines_have_their_names_at_their_ends_and_shares_are_percentages(
         rows, tmp_path / "learning.png", tmp_path / "details.png", "a run", ("bid_hit", "paradox")
     )
     strength, shares = drawn[0].axes
-    assert [text.get_text() for text in strength.texts] == ["among random agents"]
+    assert [text.get_text() for text in strength.texts] == ["among\nrandom agents"]
     assert [text.get_text() for text in drawn[0].texts] == [
         "After 3 million decisions: \u22123.00 points per game among random agents", "a run",
     ]  # fmt: skip

@@ -216,10 +216,12 @@ def _tables_of_width(width: int, rows: list[list[str]], keys: int) -> list[Table
     return tables
 
 
-def matrix_figure(content: Mapping[str, Any]) -> Figure:
+def matrix_figure(content: Mapping[str, Any], width: float = 750) -> Figure:
     """One agent (row) among copies of another (column), the best first, with their ratings.
 
-    ``content``: what `ArenaResult.as_dict` gives, and the file of results holds.
+    Args:
+        content: what `ArenaResult.as_dict` gives, and the file of results holds.
+        width: pixels that the picture is to have.
     """
     margins = {
         (row["agent"], row["field"]): Estimate(row["margin"], row["low"], row["high"])
@@ -233,14 +235,14 @@ def matrix_figure(content: Mapping[str, Any]) -> Figure:
     agents = sorted(content["agents"], key=total, reverse=True)
     names = [name if len(name) <= _MAX_NAME else f"...{name[3 - _MAX_NAME :]}" for name in agents]
     cells = [[None if one == field else margins[one, field] for field in agents] for one in agents]
-    grey = any(cell and cell.low <= 0 <= cell.high for row in cells for cell in row)
     about = [
         f"{game_title(content['game'])}, {content['options']['num_players']} players, "
         f"{_deals(content['deals'], content['deals_planned'])}",
-        "Points per game. Blue: ahead, orange: behind" + (", grey: not certain" if grey else ""),
+        "Points a game above the others, ± 95 % interval",
     ]
     rating = ("rating", [_rating(ratings[one]) for one in agents])
-    return heat_map(f"{names[0]} earns most", names, names, cells, rating, about, ("plays", "among"))
+    title = f"{names[0]} scores highest"
+    return heat_map(title, names, names, cells, rating, about, ("plays", "among"), width)
 
 
 def _rating(rating: Estimate) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import textwrap
 from pathlib import Path
 from typing import Any
 
@@ -17,13 +18,15 @@ from catbox_agents.files import write_atomically
 from catbox_agents.plots import LINES, SOFT, style
 
 SPEED = "speed/decisions_per_second"
-#: Inches of a panel in each picture.
-LARGE, SMALL = (5.0, 3.4), (4.0, 2.7)
-PANELS_IN_A_ROW = 3
+#: Inches of a panel in each picture, and how many stand side by side: two large ones fill a page.
+LARGE, SMALL = (3.85, 3.2), (4.0, 2.7)
+LARGE_IN_A_ROW, SMALL_IN_A_ROW = 2, 3
 #: Inches of a line of the heading.
 HEADING = 0.28
-#: Inches between the names of two lines, in a large panel.
-NAME_HEIGHT = 0.21
+#: Inches between the names of two lines, in a large panel; of margins they take two lines of text.
+NAME_HEIGHT, MARGIN_NAME_HEIGHT = 0.21, 0.36
+#: Characters of the heading's first line in an inch.
+HEADING_CHARACTERS = 9.4
 #: Characters of a title that fit a panel.
 LONGEST_TITLE = 40
 #: Fewer points than this are marked, because the line between them says little. More are smoothed over this share.
@@ -98,36 +101,45 @@ def draw_learning_curves(
     with matplotlib.rc_context(style()):
         for file, figure in (
             (path, learning_figure(rows, about, shares)),
-            (details, _figure(rows, small, SMALL, [about])),
+            (details, _figure(rows, small, SMALL, SMALL_IN_A_ROW, [about])),
         ):
             picture = io.BytesIO()
             figure.savefig(picture, dpi=140, format="png")
             write_atomically(file, picture.getvalue())
 
 
-def learning_figure(rows: list[dict[str, float]], about: str, shares: tuple[str, ...]) -> Figure:
-    """Strength and ``shares`` of the game, below the finding. ``about``: which run it is."""
+def learning_figure(
+    rows: list[dict[str, float]], about: str, shares: tuple[str, ...], columns: int = LARGE_IN_A_ROW
+) -> Figure:
+    """Strength and ``shares`` of the game in ``columns``, below the finding. ``about``: which run it is."""
     large, _ = panels_of(rows, shares)
-    return _figure(rows, large, LARGE, [finding(rows), about], frozenset(f"game/{name}" for name in shares))
+    names = frozenset(f"game/{name}" for name in shares)
+    return _figure(rows, large, LARGE, columns, [finding(rows), about], names)
 
 
 def _figure(
-    rows: list[dict[str, float]], panels: list[Panel], size: tuple[float, float], heading: list[str],
-    shares: frozenset[str] = frozenset(),
+    rows: list[dict[str, float]], panels: list[Panel], size: tuple[float, float], columns: int,
+    heading: list[str], shares: frozenset[str] = frozenset(),
 ) -> Figure:  # fmt: skip
-    """A figure of ``panels`` of ``size`` (in inches) below the lines of a ``heading``, the first of them bold.
+    """A figure of ``panels`` of ``size`` (in inches), at most ``columns`` side by side, below the lines of a
+    ``heading``: the last says which run it is, those before are bold.
 
     ``shares``: the metrics that are drawn as percentages.
     """
-    lines, columns = max(1, -(-len(panels) // PANELS_IN_A_ROW)), min(max(1, len(panels)), PANELS_IN_A_ROW)
-    heading = [line for line in heading if line]
+    columns = min(max(1, len(panels)), columns)
+    lines = max(1, -(-len(panels) // columns))
+    *bold, about = heading
+    fitting = int(HEADING_CHARACTERS * size[0] * columns)
+    heading = [*(part for line in bold for part in textwrap.wrap(line, fitting)), about]
     above = HEADING * len(heading) + 0.1
     width, height = size[0] * columns, size[1] * lines + above
     layout = ConstrainedLayoutEngine(rect=(0, 0, 1, 1 - above / height), w_pad=0.12)
     figure = Figure(figsize=(width, height), layout=layout)  # unlike pyplot, it has no global state
     for number, words in enumerate(heading):
         font: dict[str, Any] = (
-            {"color": SOFT, "fontsize": 11} if number else {"fontsize": 14, "fontweight": "bold"}
+            {"color": SOFT, "fontsize": 10}
+            if number == len(heading) - 1
+            else {"fontsize": 13, "fontweight": "bold"}
         )
         figure.text(0.1 / width, 1 - (HEADING * (number + 0.5) + 0.1) / height, words, va="center", **font)
     grid = figure.add_gridspec(lines, columns)
@@ -165,7 +177,8 @@ def _name_lines(axes: Axes, ends: dict[str, float]) -> None:
     """Write the name of each line where it ends: ``ends``, metric -> value; names that are too close move apart."""
     low, high = axes.get_ylim()
     axes.set_ylim(low, high)
-    least = NAME_HEIGHT / LARGE[1] * (high - low)
+    inches = MARGIN_NAME_HEIGHT if any(map(_is_margin, ends)) else NAME_HEIGHT
+    least = inches / LARGE[1] * (high - low)
     order = sorted(ends, key=ends.__getitem__)
     places = [ends[name] for name in order]
     for n in range(1, len(places)):
@@ -174,7 +187,7 @@ def _name_lines(axes: Axes, ends: dict[str, float]) -> None:
     places = [place - over for place in places]
     for name, place in zip(order, places, strict=True):
         colour = LINES[list(ends).index(name) % len(LINES)]
-        words = _among(name) if _is_margin(name) else _label(name)
+        words = _among(name).replace(" ", "\n", 1) if _is_margin(name) else _label(name)
         axes.text(1.04, place, words, transform=axes.get_yaxis_transform(), color=colour, va="center")
 
 

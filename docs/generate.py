@@ -76,13 +76,31 @@ def games(_: str) -> str:
     return markdown_table(rows)
 
 
-def figures(names: str) -> str:
-    """The first row that docs/benchmarks.md has of each of the benchmarks ``names``; `zoo` is from the leaderboard."""
+def measurements() -> dict[str, Sequence[str]]:
+    """Benchmark -> the words and the result of its first row in docs/benchmarks.md; `zoo` is from the leaderboard."""
     text = (ROOT / "docs" / "benchmarks.md").read_text(encoding="utf-8")
     rows: dict[str, Sequence[str]] = {"zoo": margin_in_short(Folders())}
     for what, measured, name in re.findall(r"^\| (.*?) \| (.*?) \| `(\w+)` \| ", text, re.MULTILINE):
         rows.setdefault(name, (what, measured))
+    return rows
+
+
+def figures(names: str) -> str:
+    """A table of the `measurements` that ``names`` lists."""
+    rows = measurements()
     return markdown_table([["measurement", "result"], *(rows[name] for name in names.split())])
+
+
+def highlights(_: str) -> str:
+    """Three figures of the `measurements`, which the home page shows large, each with its source."""
+    found = {name: result for name, (_, result) in measurements().items()}
+    margin = found["zoo"].partition(" / ")[0]
+    shown = [
+        (found["engine"].removesuffix("/s"), "a second: random play, 5 players, one core", "benchmarks"),
+        (found["level"], "of training on two cores to be level with the heuristic", "benchmarks"),
+        (margin, "points a round above heuristics, 2 players, 95 % interval", "leaderboard"),
+    ]
+    return "\n".join(f"- **{figure}** [{words}]({page}.md)" for figure, words, page in shown)
 
 
 def algorithm_settings(name: str) -> str:
@@ -101,6 +119,7 @@ BLOCKS: dict[str, Callable[[str], str]] = {
     "games": games,
     "environment": environment,
     "figures": figures,
+    "highlights": highlights,
     "arenas": lambda part: zoo_table(part, Folders()),
     "headroom": lambda _: headroom_table(Folders()),
     "algorithm_settings": algorithm_settings,

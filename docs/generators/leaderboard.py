@@ -41,7 +41,7 @@ those who win one of the first four tricks play on, and Khmer, where everyone pl
 """
 READING = """\
 Bold: best, or tied within error on the deals that both played. Each game has its own scale. The best among heuristics
-may lose to others. The last column is what the command plays."""
+may lose to others."""
 DEALS = f"""\
 The deals are those of the set `{DEAL_SET}`, which no agent was trained on or chosen by. The commands on these pages
 play the same deals with the same random numbers: they give the very numbers shown, except for searches of 20 ms, which
@@ -49,8 +49,8 @@ depend on the machine and agree within the intervals. Searches have played fewer
 """
 PAGE = """\
 One agent (row) among copies of another (column): its margin with the 95 % interval, as in
-[the overview](leaderboard.md). Blue: certainly above 0. Orange: certainly below. Hatched: neither. Ratings are in
-points of the Elo scale with mean 0 at each table, so those of two tables cannot be compared.
+[the overview](leaderboard.md); hatched if that contains 0. Ratings are in points of the Elo scale with mean 0 at each
+table, so those of two tables cannot be compared.
 """
 COMMANDS = """\
 `experiments/leaderboard.yaml` says who plays whom, in parts. A table that has its result in

@@ -262,7 +262,8 @@ def _numbers(
             own = {bar.agent: bar for bar in panels[game_title(game)] if bar.table == arenas[0].table}
             margins = [_number(own[agent]) if agent in own else "" for agent in agents]
             played = " ".join(f"{part.name}/{rules}" for part, found in parts if rules in found)
-            rows.append([game_title(game), arenas[0].table, *margins, f"`{played}`"])
+            words = [printed(name) for name in (game_title(game), arenas[0].table)]
+            rows.append([*words, *margins, f"`{played}`"])
     return grouped_table(rows)
 
 

@@ -25,7 +25,7 @@ def table_in_words(rules: str) -> str:
 
 
 def printed(number: str | Estimate) -> str:
-    """A number with its interval as a table shows it: with a minus sign, and on one line."""
+    """A number with its interval, or a name, as a table shows it: with a minus sign, and on one line."""
     return str(number).replace(" ", "\u00a0").replace("-", "\u2212")
 
 

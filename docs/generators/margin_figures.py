@@ -67,7 +67,8 @@ def _draw_bars(by_game: Mapping[str, Sequence[Bar]], layout: _Layout) -> Figure:
     rows = {game: _row_of_each(found) for game, found in by_game.items()}
     heights = {game: layout.row * (of_game[-1] + 1.2) for game, of_game in rows.items()}
     every = [bar for found in by_game.values() for bar in found]
-    colours = dict(zip(dict.fromkeys(bar.agent for bar in every), LINES, strict=False))
+    agents = list(dict.fromkeys(bar.agent for bar in every))
+    colours = dict(zip(agents, LINES[: len(agents)], strict=True))
     known = {agent: Patch(color=colour) for agent, colour in colours.items()}
     if any(bar.kind == "unclear" for bar in every):
         known[_UNCLEAR] = Patch(color=SOFT, alpha=_PALE)

@@ -24,7 +24,7 @@ def begin(page: Page, title: str, players: int, deal: str, seat: int = 0, clicke
 
 
 def send_deal(page: Page, deal: str, clicked: str = "") -> None:
-    page.get_by_text("Get advice on a real-life game").click()
+    page.get_by_text("Get advice for a game at a real table").click()
     offered(page).first.or_(page.get_by_label("What you see of the deal")).first.wait_for()
     if deal:
         type_deal(page, deal)
@@ -86,6 +86,8 @@ def test_a_game_is_entered_by_clicks_taken_back_and_reloaded(
     deal, lines, _ = told(make_game(game_id, num_players=players), 1, 4, lambda legal: legal[len(legal) // 3])
     page = new_page(width=width, theme=theme)
     begin(page, title, players, deal, seat=1)
+    faces = page.locator(".picture .cat").evaluate_all("faces => faces.map(face => face.innerHTML)")
+    assert len(set(faces)) == players, "everybody has a face of their own"
     half = len(lines) // 2
     for line in lines[: half + 1]:
         choose(page, line)
@@ -128,7 +130,7 @@ def test_what_no_game_allows_is_answered_with_the_rule_and_nothing_is_lost(new_p
     wait_for(page, 6)
     expect(notice).to_be_hidden()
     page.go_back()
-    page.get_by_text("Get advice on a real-life game").wait_for()
+    page.get_by_text("Get advice for a game at a real table").wait_for()
 
 
 def test_a_deal_that_is_none_is_answered_in_the_lobby(new_page: NewPage) -> None:
@@ -155,7 +157,7 @@ def test_the_cards_of_the_chosen_rules_are_put_into_the_hand_and_out_of_it(
 ) -> None:
     page = new_page(width=width, theme=theme)
     page.get_by_role("radio", name="3", exact=True).check(force=True)
-    page.get_by_text("Get advice on a real-life game").click()
+    page.get_by_text("Get advice for a game at a real table").click()
     expect(offered(page)).to_have_text(list("123456"))
     unfold_rules(page)
     page.get_by_text("Advanced").click()

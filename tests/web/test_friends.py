@@ -7,7 +7,7 @@ import re
 from playwright.sync_api import Locator, Page, expect
 
 from tests.web.conftest import NewPage
-from tests.web.table import cards, is_over, name_oneself, number, wait_for_turn
+from tests.web.table import cards, is_over, name_oneself, number, open_table, play, wait_for_turn
 from tests.web.test_accessibility import expect_accessible
 from tests.web.test_people import HAND, open_for_two
 
@@ -109,3 +109,12 @@ def test_a_table_is_found_again_from_the_lobby_of_this_browser_alone(new_page: N
     stranger = new_page()
     expect(stranger.get_by_role("heading", name="Open a table")).to_be_visible()
     expect(stranger.get_by_role("button", name=re.compile("Back to"))).to_have_count(0)
+
+
+def test_the_lobby_calls_the_only_person_of_a_table_you(new_page: NewPage) -> None:
+    page = new_page()
+    open_table(page, "Cat in the Box", 3)
+    play(page)
+    page.get_by_role("button", name="New table").click()
+    back = page.get_by_role("button", name="Back to your table: Cat in the Box (You, Luna, Tom)")
+    expect(back).to_be_visible()

@@ -45,7 +45,9 @@ def test_the_lobby_fits_into_a_window_and_a_phone_always_shows_play(new_page: Ne
     page = new_page(1440, 900)
     start = page.get_by_role("button", name="Play", exact=True)
     assert box_of(start)["width"] <= 420
-    folds = [page.get_by_text(words) for words in ("Get advice on a real-life game", "Open a saved game")]
+    folds = [
+        page.get_by_text(words) for words in ("Get advice for a game at a real table", "Open a saved game")
+    ]
     assert box_of(folds[0])["y"] == box_of(folds[1])["y"]
     assert bottom(folds[0]) <= 900
     page = new_page(390, 844)
@@ -365,3 +367,24 @@ def test_a_phone_has_undo_at_hand(new_page: NewPage) -> None:
     expect(page.get_by_role("button", name="Undo")).to_be_in_viewport(ratio=1)
     page.evaluate("scrollTo(0, 200)")
     expect(page.get_by_role("button", name="Undo")).to_be_in_viewport(ratio=1)
+
+
+def test_a_window_of_medium_width_has_a_large_picture(new_page: NewPage) -> None:
+    page = new_page(width=1100)
+    open_table(page, "Cat in the Box", 3)
+    assert picture_width(page) > 900
+
+
+def test_a_window_that_was_narrow_for_a_while_has_its_large_picture_again(new_page: NewPage) -> None:
+    page = new_page(width=1440)
+    open_table(page, "Cat in the Box", 3)
+    before = picture_width(page)
+    page.set_viewport_size({"width": 390, "height": 844})
+    page.wait_for_function("() => document.querySelector('.picture svg').viewBox.baseVal.width < 500")
+    page.set_viewport_size({"width": 1440, "height": 800})
+    page.wait_for_function("() => document.querySelector('.picture svg').viewBox.baseVal.width > 500")
+    assert picture_width(page) == pytest.approx(before, rel=0.1)
+
+
+def picture_width(page: Page) -> float:
+    return float(page.locator(".picture > svg").evaluate("svg => svg.getBoundingClientRect().width"))

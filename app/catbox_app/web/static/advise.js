@@ -73,7 +73,7 @@ export function createDealForm(frame, about) {
   const button = pushButton("Advise me", advise);
   const explained = "Enter what everybody does, and see what each of your actions is worth. The game, the rules and your seat are those above; seat 0 starts, unless the rules name another.";
   const form = element("div", {class: "watch"}, element("p", {}, explained), offered, counter, hand, typed, wrong, button);
-  const node = element("details", {class: "panel", ontoggle: ask}, element("summary", {}, "Get advice on a real-life game"), form);
+  const node = element("details", {class: "panel", ontoggle: ask}, element("summary", {}, "Get advice for a game at a real table"), form);
   let known = {cards: [], sizes: [0, 0]}; // the last message `cards`
 
   return {node, wrong, ask, take, clear};

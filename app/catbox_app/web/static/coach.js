@@ -16,7 +16,7 @@ export function createCoach(send, show, playing, begins) {
   let titles = new Map(); // of the agents, by spec
   const choice = element("div", {});
   const told = element("p", {class: "advice", role: "status"}); // stands beside the picture
-  const key = element("small", {"aria-hidden": "true"}, " Numbers: points behind the best.");
+  const key = element("small", {"aria-hidden": "true"}, " On the cards: points behind the best.");
   const node = panel("Coach", "coach", choice);
   let offered = false; // whether there is something to choose
   let wanted = begins ? POINTS : ""; // "": nothing; POINTS; else the spec of an agent

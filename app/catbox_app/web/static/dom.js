@@ -3,7 +3,7 @@
 let counter = 0;
 
 /** Whether the page is wide: the table has two columns, and its picture is large enough to choose in it. */
-export const wide = matchMedia("(min-width: 1021px)");
+export const wide = matchMedia("(min-width: 1180px)");
 
 /**
  * An element with attributes and children. `attributes`: a name beginning with "on" is a listener, true is an empty

@@ -114,7 +114,7 @@ export function createLobby(frame) {
     const wanted = game === null ? setting("game", null) : game.id;
     yours.replaceChildren(
       ...lobby.yours.map(({key, title, seats: those}) => {
-        const names = those.map(({name, seat}) => calledAt(name, seat)).join(", ");
+        const names = those.map(({name, seat}) => (name === "you" ? "You" : calledAt(name, seat))).join(", ");
         return pushButton(`Back to your table: ${title} (${names})`, () => frame.go(key));
       }),
     );

@@ -39,7 +39,7 @@ export function createNames() {
   }
 
   function face(seat) {
-    return kinds[seat] === undefined ? null : catFace(kinds[seat] === null ? null : seat);
+    return kinds[seat] === undefined ? null : catFace(kinds[seat] === null && [null, seat].includes(own) ? null : seat);
   }
 
   function of(seat) {

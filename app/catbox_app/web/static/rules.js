@@ -5,7 +5,7 @@ import {capital, element, newId} from "./dom.js";
 // What players call the options; others are called by their names.
 const LABELS = {
   num_ranks: "Highest rank", num_colors: "Colours", copies: "Cards of each rank", hand_size: "Cards in hand",
-  bonus_max_tricks: "Most tricks for the bonus", revealed_cards: "Cards shown at the start", start_player: "Starts first",
+  bonus_max_tricks: "Most tricks for the bonus", revealed_cards: "Cards shown at the start", start_player: "Who starts",
 };
 // What the page says of options whose descriptions are for programmers.
 const HELPS = {

@@ -17,6 +17,8 @@ import {playSound} from "./sounds.js";
 const NOTICE_MS = 6_000;
 // What a position waits for while nothing can be chosen.
 const IDLE = ["person", "agent", "over"];
+// What the side of a wide page takes at least, with the gap before it, in pixels: the picture may have the rest.
+const SIDE = 356;
 // How a paradox shakes the table.
 const SHAKE = [0, -9, 8, -6, 5, -3, 0].map((x) => ({transform: `translateX(${x}px) rotate(${x / 12}deg)`}));
 
@@ -62,7 +64,7 @@ export function createTable(frame, mode) {
   let shown = [new Map(), []]; // what the coach says of the position
   let pointed = [[], null]; // what the review says of it
 
-  new ResizeObserver(resized).observe(stage);
+  new ResizeObserver(resized).observe(node);
   return {node, mode, receive, pause};
 
   function receive(message) {
@@ -322,7 +324,7 @@ export function createTable(frame, mode) {
   }
 
   function resized() {
-    const wanted = sizeFor(stage.clientWidth);
-    if (wanted !== frame.size && stage.clientWidth > 0) frame.view(wanted);
+    const wanted = sizeFor(node.clientWidth - (wide.matches ? SIDE : 0));
+    if (wanted !== frame.size && node.clientWidth > 0) frame.view(wanted);
   }
 }

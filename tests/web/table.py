@@ -88,6 +88,17 @@ def buttons(page: Page) -> Locator:
     return page.get_by_role("group", name="Legal actions").get_by_role("button")
 
 
+def expect_values(page: Page) -> None:
+    """Waits until the coach has written a value beside each legal action."""
+    page.wait_for_function(
+        """() => {
+            const count = (selector) => document.querySelectorAll(selector).length;
+            return count(".choices .choice") > 0 && count(".choice .value") === count(".choices .choice");
+        }""",
+        timeout=COMPILING,
+    )
+
+
 def unfold_rules(page: Page) -> None:
     """Shows the rounds, rules and pace in the lobby, which a narrow page folds."""
     if page.locator(".lobby .rules[open]").count() == 0:

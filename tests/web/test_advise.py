@@ -10,7 +10,7 @@ from playwright.sync_api import Locator, Page, expect
 from catbox_env import make_game
 from tests.app.real_game import told
 from tests.web.conftest import NewPage
-from tests.web.table import buttons, cards, number, seat_choice, unfold_rules
+from tests.web.table import cards, expect_values, number, seat_choice, unfold_rules
 from tests.web.test_accessibility import expect_accessible
 
 
@@ -101,7 +101,7 @@ def test_a_game_is_entered_by_clicks_taken_back_and_reloaded(
     while waits.get_attribute("data-waits") != "you":
         choose(page, lines[int(number(page))])
     expect(page.locator(".advice")).to_contain_text("On average you end up")
-    expect(page.locator(".choice .value")).to_have_count(buttons(page).count())
+    expect_values(page)
     leads = [
         text.split()[0].replace("\u2212", "-") for text in page.locator(".choice .value").all_inner_texts()
     ]

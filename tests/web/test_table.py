@@ -13,6 +13,7 @@ from tests.web.server import Server
 from tests.web.table import (
     buttons,
     cards,
+    expect_values,
     is_over,
     number,
     open_more,
@@ -36,7 +37,7 @@ def test_a_coach_marks_each_legal_action(new_page: NewPage) -> None:
     page.get_by_label("Show on my turn").select_option("heuristic")
     unfold(page)
     for _ in range(2):
-        expect(page.locator(".choice .value")).to_have_count(buttons(page).count())
+        expect_values(page)
         expect(page.locator(".picture .coach-mark")).to_have_count(cards(page).count())
         assert all("%" in text for text in page.locator(".picture .coach-mark text").all_text_contents())
         expect(page.locator(".choice.best")).to_have_count(1)
@@ -45,7 +46,7 @@ def test_a_coach_marks_each_legal_action(new_page: NewPage) -> None:
         play(page)
     expect(page.locator(".picture [data-action] title").first).to_contain_text("%")  # what a pointer is told
     page.get_by_label("Show on my turn").select_option("points")
-    expect(page.locator(".choice .value")).to_have_count(buttons(page).count())
+    expect_values(page)
     expect(page.locator(".advice")).to_contain_text("±")
     expect(page.locator(".picture [data-action] title").first).to_contain_text("±")
     page.get_by_label("Show on my turn").select_option("")
@@ -248,4 +249,4 @@ def test_a_trained_agent_that_the_host_offers_is_an_opponent_and_a_coach(
         page = new_page(url=own.url)
         open_table(page, "Cat in the Box", 3, spec)
         page.get_by_label("Show on my turn").select_option(spec)
-        expect(page.locator(".choice .value")).to_have_count(buttons(page).count())
+        expect_values(page)

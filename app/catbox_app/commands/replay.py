@@ -155,11 +155,8 @@ def replay(
 
     catbox replay mine.jsonl --gif mine.gif --seconds 0.5 --theme dark
     """
-    chosen = [
-        name
-        for name, value in (("--review", review), ("--web", web), ("--html", html), ("--gif", gif))
-        if value
-    ]
+    modes = {"--review": review, "--web": web, "--html": html, "--gif": gif}
+    chosen = [name for name, value in modes.items() if value]
     if len(chosen) > 1 and chosen != ["--review", "--html"]:
         raise ValueError(f"{' and '.join(chosen)}: give only one of them")
     _check_goes_with("--gif", gif, {"--width": width, "--seconds": seconds, "--theme": theme})

@@ -271,27 +271,16 @@ class Connection:
         self._tables.give(Job(think, finished, fail))
 
     def _step(self, message: Message) -> None:
-        if self._recording is None:
-            raise ValueError("no recorded game is shown here; open one first")
-        record = self._recording.record
-        number = integer_of(message, "number", 0, len(record.actions))
-        seat = message.get("seat")
-        if seat is not None:
-            seat = check_seat("seat", seat, record.game.num_players)
-        self._recording.step(self._viewer, number, seat)
+        recording, seat = self._recorded(message)
+        recording.step(self._viewer, integer_of(message, "number", 0, recording.last), seat)
 
     def _review(self, message: Message) -> None:
         """Send what the decisions of a seat were worth, one after the other."""
-        recording = self._recording
-        if recording is None:
-            raise ValueError("no recorded game is shown here; open one first")
+        recording, seat = self._recorded(message)
         if not compilation.HAS_NUMBA:
             raise ValueError(f"a review: {NOT_COMPILED}")
-        record, seat = recording.record, message.get("seat")
-        seats = range(record.game.num_players)
-        if seat is not None:
-            seats = range(check_seat("seat", seat, len(seats)), seat + 1)
-        review = Review(record, seats)
+        record = recording.record
+        review = Review(record, range(record.game.num_players) if seat is None else [seat])
         total = len(review.numbers)
 
         def ask(k: int) -> None:
@@ -309,6 +298,13 @@ class Connection:
             self._send(failed(f"The review failed: {error}"))
 
         ask(0)
+
+    def _recorded(self, message: Message) -> tuple[Recording, int | None]:
+        """The recorded game that is shown, and the seat that a message names; None: all of them."""
+        if self._recording is None:
+            raise ValueError("no recorded game is shown here; open one first")
+        seat, num_players = message.get("seat"), self._recording.record.game.num_players
+        return self._recording, None if seat is None else check_seat("seat", seat, num_players)
 
     def _show(self) -> None:
         """Send the current position again, if there is one."""

@@ -27,12 +27,9 @@ class RecordedGame:
 
     def shown(self, number: int) -> GameState:
         """The position to show after ``number`` actions: if the last of them ended a round, the end of that round."""
-        after = self.states[number]
-        return (
-            last_position(self.states[number - 1], self.record.actions[number - 1], after)
-            if number
-            else after
-        )
+        if number == 0:
+            return self.states[0]
+        return last_position(self.states[number - 1], self.record.actions[number - 1], self.states[number])
 
     def events(self, number: int, seat: int | None) -> list[Event]:
         """What ``seat`` (None: all hands open) sees of action ``number``, counted from 1; 0: of the beginning.

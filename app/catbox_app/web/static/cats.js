@@ -42,9 +42,8 @@ export function catFace(seat = null) {
 
 /** The logo: a cat in a box. */
 export function logo() {
-  const drawing = shape("svg", {viewBox: "0 0 32 32", class: "logo", "aria-hidden": "true"});
   const d = "M8 14V4l6 5h4l6-5v10h1a3 3 0 0 1 3 3v9a3 3 0 0 1-3 3H7a3 3 0 0 1-3-3v-9a3 3 0 0 1 3-3z";
   const eyes = "M12.4 11.5a1.3 1.6 0 1 0 .01 0zM19.6 11.5a1.3 1.6 0 1 0 .01 0z";
-  drawing.append(shape("path", {d, fill: "currentColor"}), shape("path", {d: eyes, class: "eyes"}));
-  return drawing;
+  const parts = [shape("path", {d, fill: "currentColor"}), shape("path", {d: eyes, class: "eyes"})];
+  return shape("svg", {viewBox: "0 0 32 32", class: "logo", "aria-hidden": "true"}, ...parts);
 }

@@ -20,10 +20,11 @@ export function element(tag, attributes = {}, ...children) {
   return node;
 }
 
-/** An SVG element. */
-export function shape(kind, attributes = {}) {
+/** An SVG element with attributes and children, which are nodes and texts. */
+export function shape(kind, attributes = {}, ...children) {
   const drawn = document.createElementNS("http://www.w3.org/2000/svg", kind);
   for (const [key, value] of Object.entries(attributes)) drawn.setAttribute(key, value);
+  drawn.append(...children);
   return drawn;
 }
 
@@ -47,7 +48,7 @@ export function labelled(words, field, note = null) {
 }
 
 /** A select; `options`: [value, words] pairs, or [heading, [pairs]] for a group. */
-export function selection(options, value, onchange) {
+export function selection(options, value, onchange = () => {}) {
   const one = ([of, words]) => element("option", {value: of, selected: of === value}, words);
   const node = element(
     "select",

@@ -114,10 +114,8 @@ export function createNames() {
     const words = [...token.parentNode.querySelectorAll(":scope > text")].filter((one) => Number(one.getAttribute("x")) === at);
     const y = token.firstElementChild.getAttribute("transform").match(/ ([\d.]+)\)/)[1];
     const place = `translate(${at + size / 2 - 3} ${y}) scale(${size / 26}) translate(-16 -15)`;
-    const drawn = shape("g", {class: "cat", transform: place, "aria-hidden": "true"});
-    drawn.append(...cat.childNodes);
     for (const one of words) one.setAttribute("x", at + size + 1);
-    token.after(drawn);
+    token.after(shape("g", {class: "cat", transform: place, "aria-hidden": "true"}, ...cat.childNodes));
   }
 }
 

@@ -31,7 +31,7 @@ export function createPicture(act, say, names, missed, undoable) {
   const node = element("div", {class: "picture", tabindex: -1, onclick: clicked, onkeydown: pressed, onpointerdown: grabbed});
   let closed = false; // whether nothing can be chosen
 
-  return {node, show, showValues, choices, clear: () => node.replaceChildren()};
+  return {node, show, showValues, choices};
 
   function show(svg, watched = false, offered = []) {
     closed = watched;
@@ -65,15 +65,13 @@ export function createPicture(act, say, names, missed, undoable) {
     names.inPicture(picture);
     showValues(new Map(), []);
     if (places !== null && picturesMove()) move(before, places, picture);
-    if (focused !== null) (choiceOf(action) ?? choices()[0] ?? node).focus({preventScroll: true});
+    if (focused === null) return;
+    const again = choices().find((choice) => choice.dataset.action === action);
+    (again ?? choices()[0] ?? node).focus({preventScroll: true});
   }
 
   function choices() {
     return [...node.querySelectorAll("[data-action]")];
-  }
-
-  function choiceOf(action) {
-    return choices().find((choice) => choice.dataset.action === action);
   }
 
   // Writes the value of each choice on it, and in full in its tooltip. `values`: see coach.js; `best`: the actions with a
@@ -93,20 +91,17 @@ export function createPicture(act, say, names, missed, undoable) {
   // In the lower right corner, beside what is written on the choice.
   function number(choice, brief) {
     const box = choice.getBBox();
-    const words = shape("text", {x: box.x + box.width - 3, y: box.y + box.height - 4, "text-anchor": "end", "font-size": Math.min(12, box.height / 3.4)});
-    words.textContent = brief;
-    const drawn = shape("g", {class: "coach-mark", "aria-hidden": "true"});
-    drawn.append(words);
-    return drawn;
+    const corner = {x: box.x + box.width - 3, y: box.y + box.height - 4, "text-anchor": "end"};
+    const words = shape("text", {...corner, "font-size": Math.min(12, box.height / 3.4)}, brief);
+    return shape("g", {class: "coach-mark", "aria-hidden": "true"}, words);
   }
 
   function ring(choice, kind) {
-    const box = choice.getBBox();
-    const sign = shape("g", {class: "sign", transform: `translate(${box.x + 3} ${box.y + 3})`});
-    sign.append(shape("circle", {r: 6.5}), shape("path", {d: SIGNS[kind]}));
-    const drawn = shape("g", {class: `coach-mark ${kind}`, "aria-hidden": "true"});
-    drawn.append(rectangle("ring", box.x - 2, box.y - 2, box.width + 4, box.height + 4), sign);
-    return drawn;
+    const {x, y, width, height} = choice.getBBox();
+    const around = {x: x - 2, y: y - 2, width: width + 4, height: height + 4, rx: Math.min(8, height / 2 + 2)};
+    const drawing = [shape("circle", {r: 6.5}), shape("path", {d: SIGNS[kind]})];
+    const sign = shape("g", {class: "sign", transform: `translate(${x + 3} ${y + 3})`}, ...drawing);
+    return shape("g", {class: `coach-mark ${kind}`, "aria-hidden": "true"}, shape("rect", {class: "ring", ...around}), sign);
   }
 
   function clicked(event) {
@@ -194,10 +189,6 @@ function leadsOf(card) {
   return card.dataset.leads.split(" ").filter((action) => action !== "");
 }
 
-function rectangle(name, x, y, width, height) {
-  return shape("rect", {class: name, x, y, width, height, rx: Math.min(8, height / 2)});
-}
-
 // The nearest choice in the direction [right, down]; distance to the side counts twice. If there is none, the next one
 // in the order of the picture, wrapping around.
 function nearest(choices, from, [right, down]) {
@@ -258,10 +249,9 @@ function move(before, places, picture) {
 
 // Moves a copy of `one`, which stands at `place`, above everything else in the picture.
 function fly(one, {matrix: {a, b, c, d, e, f}}, picture, frames) {
-  const carrier = shape("g", {class: "flying", "aria-hidden": "true", transform: `matrix(${[a, b, c, d, e, f]})`});
   const copy = shape("g");
   copy.innerHTML = one.outerHTML.replace(/ (data-|aria-|role|style|tabindex)[\w-]*="[^"]*"/g, "");
-  carrier.append(copy);
+  const carrier = shape("g", {class: "flying", "aria-hidden": "true", transform: `matrix(${[a, b, c, d, e, f]})`}, copy);
   picture.append(carrier);
   copy.animate(frames, MOVING).finished.finally(() => carrier.remove());
 }

@@ -126,9 +126,8 @@ function iconButton(name, onclick, className = null) {
 }
 
 function setIcon(button, name) {
-  const icon = shape("svg", {viewBox: "0 0 20 20", width: 20, height: 20, "aria-hidden": "true"});
-  icon.append(shape("path", {d: ICONS[name], fill: "currentColor"}));
-  button.replaceChildren(icon);
+  const drawing = shape("path", {d: ICONS[name], fill: "currentColor"});
+  button.replaceChildren(shape("svg", {viewBox: "0 0 20 20", width: 20, height: 20, "aria-hidden": "true"}, drawing));
   button.title = name;
   button.setAttribute("aria-label", name);
 }

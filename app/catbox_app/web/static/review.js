@@ -115,17 +115,14 @@ export function createReview(begin, go, names, viewed, point) {
     const areas = ["above", "below"].map((half) => shape("polygon", {points: outline.join(" "), class: half}));
     const dots = mistakes().map((one) => {
       const [cx, cy] = place(one);
-      const dot = shape("circle", {cx, cy, r: 5, class: "mistake"});
-      dot.append(shape("title"));
-      dot.firstChild.textContent = `${capital(names.within(one.taken.text))} cost ${one.cost.toFixed(1)}`;
-      return dot;
+      const words = `${capital(names.within(one.taken.text))} cost ${one.cost.toFixed(1)}`;
+      return shape("circle", {cx, cy, r: 5, class: "mistake"}, shape("title", {}, words));
     });
     graph.removeAttribute("hidden");
     graph.setAttribute("aria-label", `Expected lead, from ${withMinus((-most).toFixed(1))} to ${most.toFixed(1)}`);
     const scale = [["leads", 15], ["trails", HEIGHT - 7]].map(([verb, y]) => {
-      const words = shape("text", {x: 14, y});
-      words.textContent = `${seats.length > 1 ? verb : names.within(`player_${seats[0]} ${verb}`)} by ${most.toFixed(1)}`;
-      return words;
+      const words = seats.length > 1 ? verb : names.within(`player_${seats[0]} ${verb}`);
+      return shape("text", {x: 14, y}, `${words} by ${most.toFixed(1)}`);
     });
     graph.replaceChildren(...(seats.length > 1 ? [] : areas), zero, ...scale, ...lines, cursor, ...dots);
     mark(at);

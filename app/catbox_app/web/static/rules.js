@@ -1,6 +1,6 @@
 // The rules of a game that can be chosen in the lobby.
 
-import {capital, element, newId} from "./dom.js";
+import {capital, element, labelled, selection} from "./dom.js";
 
 // What players call the options; others are called by their names.
 const LABELS = {
@@ -59,16 +59,14 @@ function labelOf(rule) {
 
 function fieldOf(rule) {
   if (typeof rule.default === "boolean") {
-    return element("input", {type: "checkbox", checked: rule.default, id: newId("rule")});
+    return element("input", {type: "checkbox", checked: rule.default});
   }
   if (rule.choices) {
-    const options = rule.choices.map((value) =>
-      element("option", {value: JSON.stringify(value), selected: value === rule.default}, capital(String(value)).replaceAll("_", " ")),
-    );
-    return element("select", {id: newId("rule")}, ...options);
+    const options = rule.choices.map((value) => [JSON.stringify(value), capital(String(value)).replaceAll("_", " ")]);
+    return selection(options, JSON.stringify(rule.default));
   }
   const type = rule.type === "int" ? "number" : "text";
-  return element("input", {type, value: usualText(rule), id: newId("rule")});
+  return element("input", {type, value: usualText(rule)});
 }
 
 function usualText(rule) {
@@ -84,8 +82,7 @@ function valueOf(rule, field) {
 }
 
 function row(rule, field) {
-  const words = element("label", {for: field.id}, labelOf(rule));
-  const help = element("small", {id: newId("help")}, HELPS[rule.name] ?? rule.help);
-  field.setAttribute("aria-describedby", help.id);
-  return element("div", {class: field.type === "checkbox" ? "rule tick" : "rule"}, field, words, help);
+  const node = labelled(labelOf(rule), field, HELPS[rule.name] ?? rule.help);
+  node.className = field.type === "checkbox" ? "rule tick" : "rule";
+  return node;
 }

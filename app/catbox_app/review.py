@@ -91,7 +91,7 @@ def summary(decisions: Collection[Reviewed]) -> str:
     costs = [decision.cost for decision in decisions if decision.is_mistake]
     if not costs:
         return "No decision was a clear mistake."
-    return f"Clear mistakes: {len(costs)} of {len(decisions)} decisions, {sum(costs):.1f} points in all."
+    return f"Clear mistakes: {len(costs)} of {len(decisions)} decisions, {sum(costs):.1f} points in total."
 
 
 def costliest(decisions: Collection[Reviewed]) -> list[Reviewed]:

@@ -10,7 +10,7 @@ from playwright.sync_api import Locator, Page, expect
 from catbox_env import make_game
 from tests.app.real_game import told
 from tests.web.conftest import NewPage
-from tests.web.table import cards, expect_values, number, seat_choice, unfold_rules
+from tests.web.table import buttons, cards, expect_values, number, seat_choice, unfold_rules
 from tests.web.test_accessibility import expect_accessible
 
 
@@ -176,8 +176,9 @@ def test_the_cards_of_the_chosen_rules_are_put_into_the_hand_and_out_of_it(
     held(page).nth(0).press("Enter")
     expect(held(page).nth(0)).to_be_focused()
     expect(page.get_by_label("What you see of the deal")).to_have_value("7 7 7")
-    for card in (1, 1, 2, 3, 4, 5, 6, 7):
+    for card in (6, 1, 2, 3, 1, 5, 4, 7):
         offered(page).nth(card - 1).click()
+    expect(held(page)).to_have_text(list("11234567777"))  # in order, as one holds them
     expect(counter).to_have_text("Your hand: 11 of 11 cards. Complete.")
     expect(offered(page).first).to_be_disabled()
     expect_accessible(page)
@@ -202,10 +203,41 @@ def test_the_panel_says_who_is_to_move(new_page: NewPage) -> None:
     enter(page, "bid 2")
     expect(panel.get_by_role("heading")).to_have_text("1Enter what Player 1 does")
     expect(page).to_have_title("Enter what Player 1 does - Cat in the Box - catbox")
-    panel.get_by_role("button", name="bid 2").click()
+    panel.get_by_role("button", name="bid 2").click()  # the board has no bids of others
     wait_for(page, 3)
     panel.get_by_role("button", name="Undo").click()
     wait_for(page, 2)
+
+
+def test_the_actions_of_others_are_folded_where_the_board_has_them(new_page: NewPage) -> None:
+    page = new_page()
+    begin(page, "Cat in the Box", 3, "1 1 2 2 3 3 4 5 6 6")
+    line = page.get_by_text("Click a dashed space on the board")
+    for entered in ["discard 1", "bid 2", "2", "3"]:
+        expect(line).to_be_hidden()
+        enter(page, entered)
+    enter(page, "blue 4")
+    expect(page.get_by_role("heading", name="Enter what Player 1 does")).to_be_visible()
+    expect(buttons(page)).to_have_count(0)
+    line.click()
+    buttons(page).get_by_text("blue 5", exact=True).click()
+    wait_for(page, 6)
+    expect(buttons(page).first).to_be_visible()  # what the user has opened stays open
+    expect_accessible(page)
+
+
+def test_the_best_action_stands_in_a_sentence_above_bars_that_begin_at_the_worst(new_page: NewPage) -> None:
+    page = new_page()
+    begin(page, "Cat in the Box", 3, "1 2 3 4 4 5 6 6 6 6")
+    expect_values(page)
+    best = page.locator(".advice strong")
+    expect(best).to_have_text(re.compile(r"^Discard 6: \d\.\d points better than the next\.$"))
+    bars = page.locator(".choice").evaluate_all("all => all.map(one => one.style.getPropertyValue('--bar'))")
+    assert [bars[0], bars[-1]] == ["100%", "0%"]
+    assert bars == sorted(bars, key=lambda bar: -float(bar[:-1]))
+    page.set_viewport_size({"width": 390, "height": 844})
+    expect(page.locator(".advice span")).to_be_hidden()
+    assert best.evaluate("one => one.getClientRects().length * one.clientHeight") < 30, "one line"
 
 
 def test_the_next_round_of_a_match_is_asked_for(new_page: NewPage) -> None:

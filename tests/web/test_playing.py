@@ -266,8 +266,8 @@ def test_the_end_of_a_game_leads_to_its_review(new_page: NewPage) -> None:
     rings = page.locator(".picture .coach-mark")
     expect(rings).to_have_count(1)  # around the mistake
     expect(rings).to_have_class("coach-mark wrong")
-    panel.get_by_role("button", name="Show better").first.click()
-    expect(panel).to_contain_text("better: ")
+    panel.get_by_role("button", name="Show best move").first.click()
+    expect(panel).to_contain_text(re.compile(r" cost \d+\.\d: .* was best"))
     expect(page.locator(".picture .coach-mark.best")).to_have_count(1)
     page.get_by_role("button", name="Forward").click()
     expect(table).not_to_have_attribute("data-number", at)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from itertools import pairwise
 from pathlib import Path
 
 import pytest
@@ -69,20 +70,28 @@ def test_a_review_is_part_of_a_page_and_hides_what_was_better(new_page: NewPage,
     expect(review.get_by_role("status")).to_contain_text("Clear mistakes")
     expect(review.get_by_role("img", name="Expected lead")).to_be_visible()
     expect(review).to_contain_text("points in total")
-    expect(review.locator(".mistakes li")).to_have_count(3)
-    expect(review).not_to_contain_text("better:")
+    expect(review.locator(".mistakes li")).to_have_count(6)
+    expect(review).not_to_contain_text("was best")
     dots = review.locator("circle.mistake")
-    assert all(re.search(r" cost \d+\.\d$", text) for text in dots.locator("title").all_text_contents())
+    fell = r" cost \d+\.\d: the expected lead fell from \u2212?\d+\.\d to \u2212?\d+\.\d$"
+    assert all(re.search(fell, text) for text in dots.locator("title").all_text_contents())
+    line = str(review.locator("polyline.lead").get_attribute("points")).split()
+    ends = [end for start, end in pairwise(line) if start.split(",")[0] == end.split(",")[0]]
+    places = dots.evaluate_all("all => all.map(dot => `${dot.getAttribute('cx')},${dot.getAttribute('cy')}`)")
+    assert sorted(ends) == sorted(places), "each mistake is a fall of the line, to its dot"
     assert [review.locator(f"polygon.{half}").count() for half in ("above", "below")] == [1, 1]
     before = str(page.locator(".table.replay").get_attribute("data-number"))
     dots.last.click()
     expect(page.locator(".table.replay")).not_to_have_attribute("data-number", before)
-    review.get_by_role("button", name="Show better").first.click()
-    expect(review).to_contain_text("better:")
+    review.get_by_role("button", name="Show best move").first.click()
+    expect(review.locator(".mistakes li").first).to_contain_text(re.compile(r" cost \d+\.\d: .* was best"))
+    expect(review.locator("[aria-current=true]")).to_have_count(1)
+    for kind in ("best", "wrong"):
+        expect(page.locator(f".picture .coach-mark.{kind}")).to_have_count(1)
     review.get_by_role("button", name=re.compile(" cost ")).first.click()
     expect(page.locator(".table.replay")).not_to_have_attribute("data-number", "0")
     page.get_by_label("View", exact=True).select_option("0")
-    expect(review.locator(".mistakes li")).to_have_count(3)
+    expect(review.locator(".mistakes li")).to_have_count(6)
     expect_accessible(page)
 
 

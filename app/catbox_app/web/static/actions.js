@@ -3,16 +3,22 @@
 import {element} from "./dom.js";
 
 /**
- * The list; calls `act(action)` with the chosen action. It is folded until the user opens it, unless it is `open`. If
+ * The list; calls `act(action)` with the chosen action. It is folded behind the line `words` until the user opens it. If
  * `act` is null, nothing can be chosen: the list of a recorded game.
- * `show(legal, taken)` marks `taken`, if given.
+ * `show(legal, taken)` marks `taken`, if given; `unfold(always)` shows the list without that line, or folds it again.
  */
-export function createActions(act, open = false) {
+export function createActions(act, words = "All legal actions") {
   const role = act === null ? "list" : "group";
   const list = element("div", {class: "choices", role, "aria-label": "Legal actions", hidden: true});
-  const fold = element("details", {class: "fold", open}, element("summary", {}, "All legal actions"), list);
+  const line = element("summary", {}, words);
+  const fold = element("details", {class: "fold"}, line, list);
 
-  return {node: fold, show, showValues, focus};
+  return {node: fold, show, showValues, focus, unfold};
+
+  // What the user has opened stays open.
+  function unfold(always) {
+    if (line.hidden !== always) line.hidden = fold.open = always;
+  }
 
   // Focuses the first button; returns whether there is one to be seen.
   function focus() {
@@ -46,7 +52,7 @@ export function createActions(act, open = false) {
       if (!values.has(action)) continue;
       const {words, bar} = values.get(action);
       button.append(element("span", {class: "value"}, words, best.includes(action) ? " \u2713" : ""));
-      for (const [name, place] of [["--from", bar[0]], ["--to", bar[1]]]) button.style.setProperty(name, `${place}%`);
+      button.style.setProperty("--bar", `${bar}%`);
     }
   }
 }

@@ -67,11 +67,11 @@ export function createDealForm(frame, about) {
   const field = labelled("What you see of the deal", deal, " ");
   const typed = element("details", {}, element("summary", {}, "Type or paste it"), field);
   const offered = element("div", {class: "hand", role: "group", "aria-label": "Add a card to the deal"});
-  const hand = element("div", {class: "hand", role: "group", "aria-label": "Your cards: click one to remove it"});
+  const hand = element("div", {class: "hand fan", role: "group", "aria-label": "Your cards: click one to remove it"});
   const counter = element("p", {class: "counter", role: "status"});
   const wrong = element("p", {class: "wrong", role: "alert"});
   const button = pushButton("Advise me", advise);
-  const explained = "Enter what everybody does, and see what each of your actions is worth. The game, the rules and your seat are those above; seat 0 starts, unless the rules name another.";
+  const explained = "Enter what everyone does, and see what each of your actions is worth. The game, the rules and your seat are the ones chosen above; seat 0 starts, unless the rules say otherwise.";
   const form = element("div", {class: "watch"}, element("p", {}, explained), offered, counter, hand, typed, wrong, button);
   const node = element("details", {class: "panel", ontoggle: ask}, element("summary", {}, "Get advice for a game at a real table"), form);
   let known = {cards: [], sizes: [0, 0]}; // the last message `cards`
@@ -95,11 +95,13 @@ export function createDealForm(frame, about) {
     typed.open = false;
   }
 
+  // The cards of the hand in order, then those turned up.
   function entered() {
-    return deal.value.split(/[\s,/]+/).filter((card) => card !== "");
+    const cards = deal.value.split(/[\s,/]+/).filter((card) => card !== "");
+    return [...cards.splice(0, known.sizes[0]).sort((one, other) => known.cards.indexOf(one) - known.cards.indexOf(other)), ...cards];
   }
 
-  // The cards of the hand come first, those turned up in a second line.
+  // Those turned up stand in a second line.
   function change(cards) {
     deal.value = [cards.slice(0, known.sizes[0]), cards.slice(known.sizes[0])].map((line) => line.join(" ")).join("\n").trim();
     wrong.textContent = "";
@@ -121,6 +123,7 @@ export function createDealForm(frame, about) {
     const free = Array.from({length: missing}, () => element("span", {class: "card"}));
     const held = cards.map((card, at) => cardButton(card, "Remove", () => remove(cards, at)));
     hand.replaceChildren(...held, ...free);
+    [...hand.children].slice(0, own).forEach((card, i) => (card.style.rotate = `${(18 * (i + 0.5)) / own - 9}deg`));
     for (const row of [offered, counter, hand]) row.hidden = known.cards.length === 0;
     hand.children[own]?.classList.add("up");
     const turned = up === 0 ? "" : `, and ${Math.max(0, cards.length - own)} of ${up} turned up`;

@@ -1,15 +1,13 @@
 // The coach: the value of each of your legal actions, on the cards and beside the actions: its expected lead, or its
 // probability by an agent. The best action has a ring.
 
-import {element, labelled, panel, selection, withMinus} from "./dom.js";
+import {capital, element, labelled, panel, selection, withMinus} from "./dom.js";
 
 const POINTS = "points";
-// Intervals below this are not shown.
-const SAME = 0.005;
 
 /**
  * The panel; `send` asks the table, `show(values, best)` marks the actions; `values`: a map from actions to
- * {brief, words, bar}: the value on the action, in full, and from and to which percentage of the width its bar goes.
+ * {brief, words, bar}: the value on the action, in full, and the percentage of the width that its bar takes.
  * `playing`: whether a game is played, not watched; `begins`: whether it shows points without being asked.
  */
 export function createCoach(send, show, playing, begins) {
@@ -57,15 +55,15 @@ export function createCoach(send, show, playing, begins) {
     const same = first === undefined ? [] : values.filter((one) => one === first || one.alike);
     const close = values.length > 1 && same.length === values.length; // nothing to choose between
     const shown = new Map();
-    const [low, high] = [Math.min(...values.map((one) => one.value), 0), Math.max(...values.map((one) => one.value), 0)];
+    const [high, low] = [Math.max, Math.min].map((end) => end(...values.map((one) => one.value)));
     for (const one of values) {
       const brief = !points ? `${Math.round(100 * one.value)}\u00a0%` : close ? "" : withMinus((one.value - first.value).toFixed(1));
-      const bar = [Math.min(0, one.value), Math.max(0, one.value)].map((end) => (100 * (end - low)) / (high - low || 1));
+      const bar = high === low ? 100 : (100 * (one.value - low)) / (high - low);
       shown.set(one.action, {brief, words: inWords(one), bar});
     }
     show(shown, close ? [] : same.map((one) => one.action));
     if (first === undefined) told.textContent = "";
-    else if (points) told.replaceChildren(`${bestOf(values, same)} On average ${ends} up ${ahead(first)} ${others}.`, close ? "" : key);
+    else if (points) told.replaceChildren(element("strong", {}, bestOf(values, same)), element("span", {}, ` On average ${ends} up ${ahead(first)} ${others}.`, close ? "" : key));
     else told.textContent = `${titles.get(agent) ?? agent} ${recorded ? "preferred" : "would choose"}: ${first.text} (${inWords(first)}).`;
   }
 
@@ -79,12 +77,13 @@ export function createCoach(send, show, playing, begins) {
   }
 }
 
-// The best actions in words: `same`, which are as good as one another.
+// The best actions in words: `same`, which are as good as one another. The best of `values` come first.
 function bestOf(values, same) {
   if (values.length === 1) return `The only action: ${same[0].text}.`;
   if (same.length === values.length) return "No clear difference.";
-  const others = same.length === 2 ? `; ${same[1].text} is about as good` : `; ${same.length - 1} others are about as good`;
-  return `Best: ${same[0].text}${same.length === 1 ? "" : others}.`;
+  const best = capital(same[0].text);
+  if (same.length === 1) return `${best}: ${(same[0].value - values[1].value).toFixed(1)} points better than the next.`;
+  return `${best}; ${same.length === 2 ? `${same[1].text} is` : `${same.length - 1} others are`} about as good.`;
 }
 
 function ahead({value, interval}) {
@@ -96,6 +95,6 @@ function ahead({value, interval}) {
 
 function inWords({value, unit, interval}) {
   if (unit === "probability") return `${(100 * value).toFixed(value < 0.0995 ? 1 : 0)}\u00a0%`;
-  const within = interval < SAME ? "" : `\u00a0\u00b1\u00a0${interval.toFixed(2)}`;
+  const within = interval < 0.005 ? "" : `\u00a0\u00b1\u00a0${interval.toFixed(2)}`;
   return withMinus(`${value < 0 ? "" : "+"}${value.toFixed(2)}${within}`);
 }

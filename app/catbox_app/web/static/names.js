@@ -20,7 +20,7 @@ const SUITS = {S: "\u2660", H: "\u2665", D: "\u2666", C: "\u2663"};
 /**
  * The names of a table: `set(names, own)` takes those of a message and the seat of this page, if it has one; `of(seat)` is
  * one, `full(seat)` the same with the kind of an agent, `face(seat)` a face (null without a seat), `within(text)` inserts the
- * names into a text, `inPicture(svg)` names and faces into a picture, where a line such as "player_0 bids" is "You bid"
+ * names into a text, `brief(text)` into that of an action, without "play", `inPicture(svg)` names and faces into a picture, where a line such as "player_0 bids" is "You bid"
  * for the own seat.
  */
 export function createNames() {
@@ -29,7 +29,7 @@ export function createNames() {
   let own = null; // the seat of this page
   let unnamed = false; // whether its player has no name, and is "you"
 
-  return {set, of, full, face, within, inPicture};
+  return {set, of, full, face, within, brief, inPicture};
 
   function set(names, seat = null) {
     own = seat;
@@ -53,10 +53,14 @@ export function createNames() {
   // The table calls a seat "player_1", or "player_1 (normal)".
   function within(text, room = Infinity) {
     const told = withSuits(unnamed ? addressed(text).replace(`player_${own}, you,`, `player_${own},`) : text);
-    return told.replace(/player_(\d+)(?: \([^()]*\))?/g, (_, seat, at) => {
+    return told.replaceAll("X-token", "X\u2011token").replace(/player_(\d+)(?: \([^()]*\))?/g, (_, seat, at) => {
       const name = unnamed && Number(seat) === own && at > 0 ? "you" : of(Number(seat));
       return [...name].length <= room ? name : `${first(name, room - 1)}\u2026`;
     });
+  }
+
+  function brief(text) {
+    return within(text.replace(/^(play|move to) /, ""));
   }
 
   // The note "you" below a name goes if the name is "You", and where nobody plays; without another note the name takes

@@ -1,38 +1,34 @@
 // The review of a recorded game: the expected lead through the game, and the decisions that cost most.
 
-import {capital, element, panel, pushButton, seatToken, shape, withMinus} from "./dom.js";
+import {capital, element, panel, pushButton, seatToken, shape, wide, withMinus} from "./dom.js";
 
 const WIDTH = 320;
-const HEIGHT = 160;
+const HEIGHT = wide.matches ? 160 : 96;
 // The room for the scale, above and below the graph.
 const EDGE = 22;
-// So many decisions are named.
-const COSTLIEST = 3;
 
 /**
  * The panel. `begin(seat)` asks for the review of a seat, null for all; `go(number)` shows the position after so many
  * actions; `names`: see names.js; `viewed()`: the seat whose view is shown; `point(better, wrong)` draws rings around the
  * mistake in the position that is shown, and around the actions that were better. `receive(reviewed)` takes one decision;
- * `clear()`: another game or view is shown; `mark(number)`: the position after so many actions is shown.
+ * `clear()`: another game or view is shown; `mark(number)`: another position is. `graph` can stand elsewhere.
  */
 export function createReview(begin, go, names, viewed, point) {
   const told = element("p", {role: "status"});
-  const graph = shape("svg", {viewBox: `0 0 ${WIDTH} ${HEIGHT}`, role: "img"});
+  const graph = shape("svg", {class: "graph", viewBox: `0 0 ${WIDTH} ${HEIGHT}`, role: "img"});
   const cursor = shape("line", {y1: 0, y2: HEIGHT, class: "cursor"});
   const list = element("ul", {class: "mistakes"});
   const start = pushButton("Review", review);
   const onward = pushButton("Next mistake", toNext);
   const node = panel("Review", "review", told, graph, list, onward, start);
   let decisions = [];
-  let revealed = new Set(); // the numbers of those whose better action has been asked for
   let at = 0; // actions played in the position that is shown
 
   graph.addEventListener("click", clicked);
-  return {node, review, receive, clear, mark};
+  return {node, graph, review, receive, clear, mark};
 
   function clear() {
     decisions = [];
-    revealed = new Set();
     point([], null);
     onward.hidden = true;
     told.textContent = "What each decision was worth, and which were mistakes.";
@@ -56,13 +52,13 @@ export function createReview(begin, go, names, viewed, point) {
     if (message.done === message.total) finish();
   }
 
-  // Names the worst mistakes, and leads to the worst of them.
+  // Lists the mistakes, and leads to the worst of them.
   function finish() {
     const found = mistakes();
     const cost = found.reduce((sum, one) => sum + one.cost, 0);
     const words = `Clear mistakes: ${found.length} of ${decisions.length} decisions, ${cost.toFixed(1)} points in total.`;
     told.textContent = found.length === 0 ? "No decision was a clear mistake." : words;
-    list.replaceChildren(...found.slice(0, COSTLIEST).map(mistake));
+    list.replaceChildren(...found.map(mistake));
     onward.hidden = found.length < 2;
     if (found.length > 0 && at === 0) go(found[0].number);
     mark(at);
@@ -92,30 +88,32 @@ export function createReview(begin, go, names, viewed, point) {
   function mark(number) {
     at = number;
     if (decisions.length === 0) return;
-    const x = Math.min(xOf(at), WIDTH - 1);
-    cursor.setAttribute("x1", x);
-    cursor.setAttribute("x2", x);
-    const {taken, better} = mistakes().find(({number}) => number === at) ?? {};
-    point(revealed.has(at) ? [better.action] : [], taken?.action ?? null);
+    cursor.setAttribute("transform", `translate(${Math.min(xOf(at), WIDTH - 1)} 0)`);
+    const {taken, better, revealed} = mistakes().find(({number}) => number === at) ?? {};
+    for (const one of list.querySelectorAll("[data-number]")) one.setAttribute("aria-current", Number(one.dataset.number) === at);
+    list.scrollTop = list.querySelector("[aria-current=true]")?.parentNode.offsetTop ?? list.scrollTop;
+    point(revealed ? [better.action] : [], taken?.action ?? null);
   }
 
-  // A line of the expected lead for each seat, filled up to zero if it is the only one; clear mistakes have a dot.
+  // A line of the expected lead after each decision for each seat, filled up to zero if it is the only one. A clear
+  // mistake is a fall from the lead that the best action had, to a dot.
   function draw() {
-    const most = Math.max(1, ...decisions.map((one) => Math.abs(one.lead)));
-    const place = ({number, lead}) => [xOf(number), HEIGHT / 2 - ((HEIGHT / 2 - EDGE) * lead) / most];
+    const leads = (one) => (one.better === null ? [one.lead] : [one.lead + one.cost, one.lead]);
+    const most = Math.max(1, ...decisions.flatMap(leads).map(Math.abs));
+    const place = (one) => leads(one).map((lead) => [xOf(one.number), HEIGHT / 2 - ((HEIGHT / 2 - EDGE) * lead) / most]);
     const zero = shape("line", {x1: 0, x2: WIDTH, y1: HEIGHT / 2, y2: HEIGHT / 2, class: "zero"});
     const seats = [...new Set(decisions.map((one) => one.seat))];
     const lines = seats.map((seat) => {
-      const points = decisions.filter((one) => one.seat === seat).map((one) => place(one).join(","));
+      const points = decisions.filter((one) => one.seat === seat).flatMap(place);
       const line = shape("polyline", {points: points.join(" "), class: "lead"});
       line.style.stroke = `var(--seat-${seat % 6})`;
       return line;
     });
-    const outline = [[xOf(decisions[0].number), HEIGHT / 2], ...decisions.map(place), [xOf(decisions.at(-1).number), HEIGHT / 2]];
+    const outline = [[xOf(decisions[0].number), HEIGHT / 2], ...decisions.flatMap(place), [xOf(decisions.at(-1).number), HEIGHT / 2]];
     const areas = ["above", "below"].map((half) => shape("polygon", {points: outline.join(" "), class: half}));
     const dots = mistakes().map((one) => {
-      const [cx, cy] = place(one);
-      const words = `${capital(names.within(one.taken.text))} cost ${one.cost.toFixed(1)}`;
+      const [[cx, cy], [from, to]] = [place(one)[1], leads(one).map((lead) => withMinus(lead.toFixed(1)))];
+      const words = `${capital(names.brief(one.taken.text))} cost ${one.cost.toFixed(1)}: the expected lead fell from ${from} to ${to}`;
       return shape("circle", {cx, cy, r: 5, class: "mistake"}, shape("title", {}, words));
     });
     graph.removeAttribute("hidden");
@@ -129,18 +127,17 @@ export function createReview(begin, go, names, viewed, point) {
   }
 
   // One row; what was better stays hidden until it is asked for.
-  function mistake({number, seat, taken, better, cost}) {
-    const what = element("strong", {}, capital(names.within(taken.text.replace(/^(play|move to) /, ""))));
-    const more = element("small", {}, `Action ${number + 1}`);
+  function mistake(decision) {
+    const {number, seat, taken, better, cost} = decision;
+    const what = element("span", {}, element("strong", {}, capital(names.brief(taken.text))), ` cost ${cost.toFixed(1)}`);
     const open = pushButton(what, () => go(number), {class: "quiet", "data-number": number});
-    open.append(` cost ${cost.toFixed(1)}`, more);
-    const show = pushButton("Show better", reveal, {class: "quiet"});
-    const several = new Set(decisions.map((one) => one.seat)).size > 1;
-    return element("li", {}, several ? seatToken(seat) : null, open, show);
+    open.append(element("small", {}, `Action ${number + 1}`));
+    const show = pushButton("Show best move", reveal, {class: "quiet"});
+    return element("li", {}, decisions.some((one) => one.seat !== seat) ? seatToken(seat) : null, open, show);
 
     function reveal() {
-      revealed.add(number);
-      more.textContent += ` \u00b7 better: ${names.within(better.text)}`;
+      decision.revealed = true;
+      what.append(": ", element("strong", {}, names.brief(better.text)), " was best");
       show.remove();
       go(number);
     }

@@ -28,7 +28,7 @@ export function createTable(frame, mode) {
   const names = createNames();
   const replay = mode === "replay" ? createReplay(frame, names) : null;
   const picture = createPicture(act, tell, names, missed, () => joined.can_undo);
-  const actions = createActions(act, advises);
+  const actions = createActions(act, advises ? "Click a dashed space on the board, or choose from a list" : undefined);
   const log = createLog(names, replay === null ? null : replay.go);
   const summary = createSummary(names);
   const coach = createCoach(frame.send, showValues, replay === null, advises);
@@ -46,8 +46,9 @@ export function createTable(frame, mode) {
   const pill = element("div", {class: "pill"}, status, undo);
   const entry = advises ? [coach.told, actions.node, frame.adviser.enter] : [actions.node];
   const moves = element("section", {class: advises ? "panel moves" : "moves", "aria-label": "Your move"}, pill, ...entry, turn);
-  const below = replay !== null ? [replay.controls, said, coach.told, notice, replay.below] : advises ? [notice] : [guide, coach.told, notice, moves];
-  const centre = element("div", {class: "centre"}, stage, ...below);
+  const below = replay !== null ? [replay.controls, said, coach.told, notice, replay.below] : advises ? [notice] : [coach.told, notice, moves];
+  if (review !== null && !wide.matches) replay.controls.firstChild.after(review.graph);
+  const centre = element("div", {class: "centre"}, guide, stage, ...below);
   const side = element("div", {class: "side"}, summary.node, advises ? moves : null, review?.node ?? people.node, log.node, coach.node);
   const node = element("div", {class: `table ${mode}`}, centre, side, deal.node);
   let joined = null;
@@ -183,7 +184,7 @@ export function createTable(frame, mode) {
 
   // What the coach says before its advice comes, or why it has none.
   function adviceTo({waits_for: waits, to_move: seat}) {
-    if (waits === "you") return "Weighing the actions.";
+    if (waits === "you") return "Weighing your options.";
     if (replay === null || seat < 0 || [null, seat].includes(replay.viewed())) return "";
     return `No advice for ${seat === frame.own ? "you" : names.of(seat)} in this view: choose All hands.`;
   }
@@ -215,7 +216,9 @@ export function createTable(frame, mode) {
     status.replaceChildren(...[mark, words].filter((part) => part !== null));
     frame.entitle(`${waits === "you" ? "\u25cf " : ""}${words} - ${joined.title}`);
     announce(waits === "you" ? `Your move: ${legal.length} legal actions` : "");
-    const lost = actions.show(legal.map((one) => ({...one, text: names.within(one.text)})));
+    const lost = actions.show(legal.map((one) => ({...one, text: names[waits === "entry" ? "brief" : "within"](one.text)})));
+    // What others do is chosen in the picture, if that has all of it.
+    if (advises) actions.unfold(waits !== "entry" || picture.choices().length < legal.length);
     // The status line has the focus while others move.
     if (document.activeElement === status && !actions.focus()) picture.choices()[0]?.focus({preventScroll: true});
     deal.show(waits === "over", position.can_undo);

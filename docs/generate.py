@@ -96,9 +96,9 @@ def highlights(_: str) -> str:
     found = {name: result for name, (_, result) in measurements().items()}
     margin = found["zoo"].partition(" / ")[0]
     shown = [
-        (found["engine"].removesuffix("/s"), "a second: random play, 5 players, one core", "benchmarks"),
+        (found["engine"].removesuffix("/s"), "per second: random play, 5 players, one core", "benchmarks"),
         (found["level"], "of training on two cores to be level with the heuristic", "benchmarks"),
-        (margin, "points a round above heuristics, 2 players, 95 % interval", "leaderboard"),
+        (margin, "points per round above heuristics, 2 players, 95 % interval", "leaderboard"),
     ]
     return "\n".join(f"- **{figure}** [{words}]({page}.md)" for figure, words, page in shown)
 

@@ -143,7 +143,7 @@ def test_no_page_installs_catbox_from_pypi_where_it_is_not() -> None:
 def test_commands_in_the_docs_exist(page: Path) -> None:
     commands = typer.main.get_command(app).commands
     text = page.read_text(encoding="utf-8").replace("\\\n", "")
-    for line in re.findall(r"^catbox (.*)$", text, re.MULTILINE):
+    for line in re.findall(r"^ *catbox (.*)$", text, re.MULTILINE):
         name, *words = shlex.split(line, comments=True)
         options = {option for parameter in commands[name].params for option in parameter.opts}
         assert {word for word in words if word.startswith("-")} <= options, line

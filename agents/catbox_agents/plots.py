@@ -78,7 +78,7 @@ def heat_map(
     Args:
         last: a column of words with its heading.
         about: lines below the title.
-        sides: what the rows and the columns are, in a word each.
+        sides: what the rows and the columns are, in a word or two each.
         width: pixels that the picture is to have: the cells become wider or narrower.
     """
     from matplotlib.figure import Figure
@@ -128,6 +128,7 @@ def heat_map(
                 _number(axes, cell * (place + 0.5), middle, str(margin), _ON_CELL)
             elif name == columns[place]:
                 axes.add_patch(Rectangle(*box, color=LINE))
+                axes.text(cell * (place + 0.5), middle, "\u2013", ha="center", va="center", color=SOFT)
         if last:
             _number(axes, cell * (len(row) + 0.5), middle, last[1][line_number])
     _draw_key(axes, 6 - label, _HIGH * len(rows) + 12, strongest, unclear)

@@ -44,7 +44,7 @@ def card(training: Training, played: Sequence[tuple[str, Board]]) -> str:
         f"| catbox | {training.version} {training.commit}, {training.date} |",
         f"| network | hidden layers of {', '.join(map(str, training.config['hidden']))}; "
         f"{agent.path.stat().st_size / 1000:,.0f} kB in half precision |",
-        f"| cost of half precision | {mean:+.3f} points a game ({low:+.3f} to {high:+.3f}) |",
+        f"| cost of half precision | {mean:+.3f} points per game ({low:+.3f} to {high:+.3f}) |",
         "",
         "It takes its most probable action. It is the policy at the end of its training; nothing was chosen by results "
         "on the deals that are shown here.",
@@ -60,7 +60,9 @@ def front_matter(name: str, game_id: str, played: Sequence[tuple[str, Board]]) -
     margins = [str(board.margins[ZOO, HEURISTIC]) for _, board in played if HEURISTIC in board.agents][:1]
     game = {"type": game_id, "name": f"{game_title(game_id)}, among heuristics, deal set {DEAL_SET}"}
     task = {"type": "reinforcement-learning", "name": "reinforcement-learning"}
-    metrics = [{"type": "margin", "name": "margin in points a round", "value": margin} for margin in margins]
+    metrics = [
+        {"type": "margin", "name": "margin in points per round", "value": margin} for margin in margins
+    ]
     about: dict[str, Any] = {
         "license": "mit",
         "library_name": "catbox",

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import json
+import re
 import shlex
 from collections.abc import Collection, Mapping, Sequence
 from pathlib import Path
+from textwrap import indent
 
 from catbox_agents import zoo
 from catbox_agents.arena.report import markdown_table, milliseconds
@@ -15,12 +17,10 @@ from catbox_env import Game, make_game
 from catbox_env.core.show import game_title
 from docs.generators.figures import Picture, narrow, picture_file, shown, shown_by_width
 from docs.generators.margin_figures import Bar, HeatMap, Kind, bars
-from docs.generators.tables import grouped_table, machines_in_words, printed, table_in_words, wrapped
+from docs.generators.tables import machines_in_words, printed, table_in_words, wrapped
 from experiments.leaderboard import DEAL_SET, PREVIOUS_EDITION, ZOO, Part, read_parts
 from experiments.results import Folders
 
-#: The name of the picture of the overview.
-OVERVIEW = "leaderboard"
 HEURISTIC, RANDOM = "heuristic", "random"
 #: The tables of `margin_in_short`.
 _IN_SHORT = ("cat_in_the_box-2p", "cat_in_the_box-3p", "cat_in_the_box-4p", "cat_in_the_box-5p")
@@ -33,24 +33,33 @@ TITLES = {
 }
 
 INTRODUCTION = """\
+---
+hide: [toc]
+---
+
 # Leaderboard
 
-How much more an agent scores than the heuristics around it, in points a round: its
-[margin](arena.md#what-is-measured), with the 95 % interval. [Cat Te](cat_te.md) has two variants here: Laos, where only
-those who win one of the first four tricks play on, and Khmer, where everyone plays all six.
+How much more an agent scores than the heuristics around it, in points per round: its
+[margin](arena.md#what-is-measured), with the 95 % interval. Each game has its own scale. Where several agents have
+played, **bold** marks the best, and any other that is not certainly worse on the deals that both played. The best among
+heuristics may lose to others.
 """
-READING = """\
-Bold: best, or tied within error on the deals that both played. Each game has its own scale. The best among heuristics
-may lose to others."""
+#: What a section says first, by game.
+OF_THE_GAME = {
+    "cat_te_v0": """\
+[Two variants](cat_te.md): Laos, where only those who win one of the first four tricks play on, and Khmer, where
+everyone plays all six.
+"""
+}
 DEALS = f"""\
 The deals are those of the set `{DEAL_SET}`, which no agent was trained on or chosen by. The commands on these pages
-play the same deals with the same random numbers: they give the very numbers shown, except for searches of 20 ms, which
-depend on the machine and agree within the intervals. Searches have played fewer deals.
+give exactly the numbers shown, except for searches of 20 ms, which depend on the machine and agree within the
+intervals. Searches have played fewer deals.
 """
 PAGE = """\
 One agent (row) among copies of another (column): its margin with the 95 % interval, as in
-[the overview](leaderboard.md); hatched if that contains 0. Ratings are in points of the Elo scale with mean 0 at each
-table, so those of two tables cannot be compared.
+[the overview](leaderboard.md); hatched if that contains 0. [Ratings](arena.md#what-is-measured) count who scored more;
+their mean is 0 at each table, so those of two tables cannot be compared.
 """
 COMMANDS = """\
 `experiments/leaderboard.yaml` says who plays whom, in parts. A table that has its result in
@@ -184,33 +193,31 @@ def leaderboard_pages(folders: Folders) -> dict[Path, str | Picture]:
     games: dict[str, list[list[Board]]] = {}
     for arenas in _arenas_by_table(parts):
         games.setdefault(arenas[0].content["game"], []).append(arenas)
-    words, links, again = [INTRODUCTION], [], []
+    words, again = [INTRODUCTION], []
     found: dict[Path, str | Picture] = {}
+    for game, tables in games.items():
+        title, name = game_title(game), game.rpartition("_v")[0]
+        picture, rows = f"leaderboard-{name}", _overview(tables)
+        found[picture_file(picture, folders)] = bars(title, rows)
+        found[picture_file(narrow(picture), folders)] = bars(title, rows, narrow=True)
+        text, pictures = _page_of(game, parts, folders)
+        found |= {folders.docs / f"leaderboard_{name}.md": text, **pictures}
+        words += [
+            f"## {title}",
+            "",
+            *([OF_THE_GAME[game]] if game in OF_THE_GAME else []),
+            shown_by_width(picture, "Bars of the margins in the table below."),
+            "",
+            _numbers(parts, tables, rows),
+            "",
+            f"[Every agent among every other, with the commands](leaderboard_{name}.md)",
+            "",
+        ]
     if games:
-        panels = _overview(games)
-        found[picture_file(OVERVIEW, folders)] = bars("Leaderboard", panels)
-        found[picture_file(narrow(OVERVIEW), folders)] = bars("Leaderboard", panels, narrow=True)
-        for game in games:
-            name = game.rpartition("_v")[0]
-            text, pictures = _page_of(game, parts, folders)
-            found |= {folders.docs / f"leaderboard_{name}.md": text, **pictures}
-            links.append(f"[{game_title(game)}](leaderboard_{name}.md)")
         machines = machines_in_words(
             board.content["machine"] for _, played in parts for board in played.values()
         )
-        words += [
-            shown_by_width(OVERVIEW, "Bars of the margins in the table below."),
-            "",
-            READING,
-            "",
-            _numbers(parts, games, panels),
-            "",
-            f"Every agent among every other, `{RANDOM}` too, with the command of each table: {', '.join(links)}.",
-            "",
-            _specs(parts),
-            "",
-            DEALS,
-        ]
+        words += ["## Agents and deals", "", _specs(parts), "", DEALS]
         again += [f"Played on: {machines}.", ""]
     if missing := [
         f"{part.name}/{rules}" for part, played in every for rules in part.rules if rules not in played
@@ -230,41 +237,35 @@ def _arenas_by_table(parts: Sequence[tuple[Part, Mapping[str, Board]]]) -> list[
     return [arenas for arenas in found if arenas]
 
 
-def _overview(games: Mapping[str, Sequence[Sequence[Board]]]) -> dict[str, list[Bar]]:
-    """Every agent among heuristics, except `random`; at each table the trained agent comes first.
+def _overview(tables: Sequence[Sequence[Board]]) -> list[Bar]:
+    """Every agent among heuristics, except `random`; at each table the trained agent comes first. None is best alone.
 
-    ``games``: game -> the arenas of each of its tables.
+    ``tables``: the arenas of each table of a game.
     """
-    panels: dict[str, list[Bar]] = {}
-    for game, tables in games.items():
-        panels[game_title(game)] = [
-            Bar(arenas[0].table, title_of(agent), margin, kind)
-            for arenas in tables
-            for agent, (margin, kind) in sorted(
-                among_heuristics(arenas).items(), key=lambda found: title_of(found[0]) != title_of(ZOO)
-            )
-            if agent != RANDOM
-        ]
-    return panels
+    overview = []
+    for arenas in tables:
+        found = {title_of(agent): of for agent, of in among_heuristics(arenas).items() if agent != RANDOM}
+        for agent, (margin, kind) in sorted(found.items(), key=lambda one: one[0] != title_of(ZOO)):
+            alone = kind == "best" and len(found) == 1
+            overview.append(Bar(arenas[0].table, agent, margin, "better" if alone else kind))
+    return overview
 
 
 def _numbers(
     parts: Sequence[tuple[Part, Mapping[str, Board]]],
-    games: Mapping[str, Sequence[Sequence[Board]]],
-    panels: Mapping[str, Sequence[Bar]],
+    tables: Sequence[Sequence[Board]],
+    overview: Sequence[Bar],
 ) -> str:
-    """What the picture shows as a table, with the arenas of each row as the command of the leaderboard names them."""
-    agents = list(dict.fromkeys(bar.agent for found in panels.values() for bar in found))
-    rows = [["game", "table", *agents, "`python -m experiments leaderboard`"]]
-    for game, tables in games.items():
-        for arenas in tables:
-            rules = arenas[0].content["rules"]
-            own = {bar.agent: bar for bar in panels[game_title(game)] if bar.table == arenas[0].table}
-            margins = [_number(own[agent]) if agent in own else "" for agent in agents]
-            played = " ".join(f"{part.name}/{rules}" for part, found in parts if rules in found)
-            words = [printed(name) for name in (game_title(game), arenas[0].table)]
-            rows.append([*words, *margins, f"`{played}`"])
-    return grouped_table(rows)
+    """What the picture of the ``overview`` shows as a table, with the arenas of each row as the command names them."""
+    agents = list(dict.fromkeys(bar.agent for bar in overview))
+    rows = [["rules", *agents, "`python -m experiments leaderboard`"]]
+    for arenas in tables:
+        rules = arenas[0].content["rules"]
+        own = {bar.agent: bar for bar in overview if bar.table == arenas[0].table}
+        margins = [_number(own[agent]) if agent in own else "\u2013" for agent in agents]
+        played = " ".join(f"{part.name}/{rules}" for part, found in parts if rules in found)
+        rows.append([printed(arenas[0].table), *margins, f"`{played}`"])
+    return markdown_table(rows)
 
 
 def _number(bar: Bar) -> str:
@@ -300,7 +301,7 @@ def _specs(parts: Sequence[tuple[Part, Mapping[str, Board]]]) -> str:
         if title_of(agent) != agent:
             specs.setdefault(title_of(agent), {})[f"`{agent}`"] = None
     return markdown_table(
-        [["agent", "in commands"], *([name, " or ".join(own)] for name, own in specs.items())]
+        [["agent", "in commands"], *([printed(name), " or ".join(own)] for name, own in specs.items())]
     )
 
 
@@ -336,7 +337,7 @@ def _heat_map(board: Board) -> HeatMap:
     titles = [title_of(agent) for agent in agents]
     margins = [[board.estimate(one, other) for other in agents] for one in agents]
     ratings = ("rating", [board.summary(one)[0] for one in agents])
-    return HeatMap(board.table, titles, titles, margins, ratings, ("plays", "among"))
+    return HeatMap(board.table, titles, titles, margins, ratings, ("this agent", "among these"))
 
 
 def _times(played: Sequence[Board]) -> str:
@@ -357,10 +358,21 @@ def _folded(lines: Sequence[str]) -> list[str]:
 
 
 def _commands(part: Part, played: Collection[Board]) -> list[str]:
-    """A block with the command of each arena; a sentence if other agents have played than would today."""
+    """A block with the command of each arena, those that differ only in the number of players as a loop; a sentence if
+    other agents have played than would today."""
     if any(board.agents != part.agents for board in played):
         return [f"`python -m experiments leaderboard {part.name}` plays it again with the agents of today."]
-    return ["```", *(wrapped(arena_command(part, board)) for board in played), "```"]
+    alike: dict[str, list[str]] = {}
+    for board in played:
+        any_number = re.sub(r"(?<=--players )\d+|(?<=-)\d+(?=p\.)", "${n}", arena_command(part, board))
+        alike.setdefault(any_number, []).append(str(board.game.num_players))
+    lines = []
+    for command, numbers in alike.items():
+        if len(numbers) == 1:
+            lines.append(wrapped(command.replace("${n}", numbers[0])))
+        else:
+            lines += [f"for n in {' '.join(numbers)}; do", indent(wrapped(command), "  "), "done"]
+    return ["```", *lines, "```"]
 
 
 def arena_command(part: Part, board: Board) -> str:
@@ -441,6 +453,6 @@ def margin_in_short(folders: Folders) -> tuple[str, str]:
     players = " / ".join(map(str, found))
     margins = " / ".join(str(board.margins[ZOO, HEURISTIC]) for board in found.values())
     return (
-        f"margin of one trained agent among heuristics in points a round, {players or 'all'} players",
+        f"margin of one trained agent among heuristics in points per round, {players or 'all'} players",
         margins or "not played yet",
     )

@@ -30,13 +30,13 @@ class Bar:
     kind: Kind
 
 
-def bars(title: str, by_game: Mapping[str, Sequence[Bar]], narrow: bool = False) -> Picture:
-    """A panel with its own scale for each game; the bars of a table stand together, in the colours of their agents.
+def bars(title: str, found: Sequence[Bar], narrow: bool = False) -> Picture:
+    """The bars of a table stand together, in the colours of their agents.
 
     ``narrow``: for a phone, with the words above each bar instead of beside it.
     """
     layout = _NARROW if narrow else _WIDE
-    return Picture(title, f"{title} {layout!r} {by_game!r}", lambda: _draw_bars(by_game, layout))
+    return Picture(title, f"{title} {layout!r} {found!r}", lambda: _draw_bars(found, layout))
 
 
 @dataclass(frozen=True)
@@ -55,38 +55,38 @@ _WIDE = _Layout(width=750, row=24, bars=(204, 636), words=0.0, high=0.7)
 _NARROW = _Layout(width=360, row=38, bars=(10, 340), words=0.47, high=0.36)
 #: What the legend says of pale bars.
 _PALE, _UNCLEAR = 0.35, "pale: not certainly above 0"
-_AXIS = "points a round above the heuristics"
-#: Pixels: of the legend, of what is above and below the rows of a panel, and of the edge.
-_LEGEND, _ABOVE, _BELOW, _EDGE = 36, 32, 60, 6
+_AXIS = "points per round above the heuristics"
+#: Pixels: of the legend, of what is below the rows, and of the edge.
+_LEGEND, _BELOW, _EDGE = 36, 44, 6
 #: Points.
-_TEXT, _SMALL, _HEADING = 10, 9, 12
+_TEXT, _SMALL = 10, 9
 
 
-def _draw_bars(by_game: Mapping[str, Sequence[Bar]], layout: _Layout) -> Figure:
-    """Each panel is as high as its rows."""
-    rows = {game: _row_of_each(found) for game, found in by_game.items()}
-    heights = {game: layout.row * (of_game[-1] + 1.2) for game, of_game in rows.items()}
-    every = [bar for found in by_game.values() for bar in found]
-    agents = list(dict.fromkeys(bar.agent for bar in every))
+def _draw_bars(found: Sequence[Bar], layout: _Layout) -> Figure:
+    """As high as its rows, with a legend above them."""
+    rows = _row_of_each(found)
+    agents = list(dict.fromkeys(bar.agent for bar in found))
     colours = dict(zip(agents, LINES[: len(agents)], strict=True))
     known = {agent: Patch(color=colour) for agent, colour in colours.items()}
-    if any(bar.kind == "unclear" for bar in every):
+    if any(bar.kind == "unclear" for bar in found):
         known[_UNCLEAR] = Patch(color=SOFT, alpha=_PALE)
-    columns = max(1, layout.width // 230)
-    legend = _LEGEND + 20 * ((len(known) - 1) // columns)
-    height = legend + sum(heights.values()) + len(rows) * (_ABOVE + _BELOW)
+    columns = max(1, layout.width // 185)
+    high = layout.row * (rows[-1] + 1.2)
+    height = _LEGEND + 20 * ((len(known) - 1) // columns) + high + _BELOW
     figure = Figure(figsize=(layout.width / PIXELS, height / PIXELS))
     figure.legend(
         known.values(), known.keys(), loc="upper left", bbox_to_anchor=(0, 1), ncols=columns, frameon=False,
         fontsize=_TEXT, handlelength=1, handleheight=1, handletextpad=0.5, columnspacing=1.5, borderpad=0.6,
     )  # fmt: skip
-    below = height - legend
-    for game, found in by_game.items():
-        below -= _ABOVE + heights[game]
-        left, right = (x / layout.width for x in layout.bars)
-        axes = figure.add_axes((left, below / height, right - left, heights[game] / height))
-        _panel(figure, axes, game, found, rows[game], colours, layout)
-        below -= _BELOW
+    left, right = (x / layout.width for x in layout.bars)
+    _rows(
+        figure,
+        figure.add_axes((left, _BELOW / height, right - left, high / height)),
+        found,
+        rows,
+        colours,
+        layout,
+    )
     return figure
 
 
@@ -99,8 +99,8 @@ def _row_of_each(found: Sequence[Bar]) -> list[float]:
     return rows
 
 
-def _panel(
-    figure: Figure, axes: Axes, game: str, found: Sequence[Bar], rows: Sequence[float],
+def _rows(
+    figure: Figure, axes: Axes, found: Sequence[Bar], rows: Sequence[float],
     colours: Mapping[str, str], layout: _Layout,
 ) -> None:  # fmt: skip
     margins = [bar.margin for bar in found]
@@ -127,7 +127,6 @@ def _panel(
             write(_EDGE + 12, words, bar.agent, color=colours[bar.agent])
         above = bar.table
     top = -0.6 - layout.words
-    write(_EDGE, top - 18 / layout.row, game, fontsize=_HEADING, weight="bold")
     low, high = min(0.0, *(one.low for one in margins)), max(0.0, *(one.high for one in margins))
     room = 0.02 * (high - low) or 1.0
     axes.set_xlim(low - room, high + room)

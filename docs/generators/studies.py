@@ -27,9 +27,9 @@ INTRODUCTION = """\
 What single settings of training are worth. Studies whose tables decide a default have them here; `experiments/results/`
 has the results of all. `python -m experiments --help` says how to run a study of your own.
 
-- Figures are [margins](training.md#evaluation) in points a round after training, on new deals; runs with the same seed
-  play the same deals. "±" is half the 95 % interval over the seeds (Student's t), in brackets half that over the deals
-  of a single seed.
+- Figures are [margins](training.md#evaluation) in points per round after training, on new deals, the same for the same
+  seed. "±" is half the 95 % interval over the seeds (Student's t), in brackets half that over the deals of a single
+  seed.
 - Decisions/s counts playing and learning without evaluations, on an idle machine; "≈" marks runs that may have shared
   it.
 - In the pictures a line is the mean over the seeds, its band the 95 % interval; other panels' variants are grey.

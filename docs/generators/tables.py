@@ -38,14 +38,14 @@ def grouped_table(rows: Sequence[Sequence[str]]) -> str:
 
 
 def wrapped(command: str) -> str:
-    """``command`` on lines of at most 90 columns, broken before arguments and options."""
-    if len(command) <= 90:
+    """``command`` on lines of at most 88 columns, broken before arguments and options: a loop indents them by two."""
+    if len(command) <= 88:
         return command
     arguments, *options = re.split(r" (?=--)", command)
     first, *others = arguments.split(" ")
     lines = [first]
     for part in others + options:
-        if len(lines[-1]) + len(part) + 3 > 90:
+        if len(lines[-1]) + len(part) + 3 > 88:
             lines[-1] += " \\"
             lines.append("   ")
         lines[-1] += f" {part}"

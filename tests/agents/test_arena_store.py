@@ -230,15 +230,18 @@ def test_the_picture_names_game_sides_and_ratings_and_explains_the_colours_that_
     result = catbox_agents.run_arena(game_for(), [spec(Lowest), spec(Highest)], 10, names=["low", "high"])
     content = result.as_dict()
     words = [text.get_text() for text in matrix_figure(content).axes[0].texts]
-    assert words[:2] == [f"{words[5]} scores highest", "Cat in the Box, 3 players, 10 deals per table"]
-    assert words[3:5] == ["plays", "among"]
-    assert {*words[5:7]} == {"low", "high"}
-    assert words[7] == "rating"
+    assert words[:2] == [f"{words[6]} scores highest", "Cat in the Box, 3 players, 10 deals per table"]
+    assert words[4:6] == ["this agent", "among these"]
+    assert {*words[6:8]} == {"low", "high"}
+    assert words[8] == "rating"
     for low, unsure in ((-2.0, True), (1.0, False)):
         for row in content["matrix"]:
             row |= {"margin": 1.5, "low": low, "high": 2.0}
         words = [text.get_text() for text in matrix_figure(content).axes[0].texts]
-        assert words[2] == "Points a game above the others, ± 95 % interval"
+        assert words[2:4] == [
+            "Points per game above the others, ± 95 % interval",
+            "Rating: Elo scale; 400 more are odds of 10 to 1",
+        ]
         assert ("not certain" in words) is unsure
         assert words[-3 - unsure :][:3] == ["\u22121.5", "+1.5", "0"], "the key"
 

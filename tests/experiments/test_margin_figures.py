@@ -38,13 +38,13 @@ def test_a_heat_map_has_a_cell_for_each_margin_with_its_interval() -> None:
         ["one", "other"],
         [[None, SURE], [LOSS, None]],
         ("rating", ["+9 ± 1", "-9 ± 1"]),
-        ("plays", "among"),
+        ("this agent", "among these"),
     )
     svg = drawn.picture().svg().decode()
     assert re.findall(r">([^<>]+)</text>", svg) == [
-        "A table", "plays", "among", "one", "other", "rating",
-        "one", "+1.00", "± 0.50", "+9", "± 1",
-        "other", "\u22121.00", "± 0.50", "\u22129", "± 1",
+        "A table", "this agent", "among these", "one", "other", "rating",
+        "one", "\u2013", "+1.00", "± 0.50", "+9", "± 1",
+        "other", "\u22121.00", "± 0.50", "\u2013", "\u22129", "± 1",
         "\u22121", "+1", "0",
     ]  # fmt: skip
     assert svg.count(f"fill: {tint(SURE, 1.0)}") == svg.count(f"fill: {tint(LOSS, 1.0)}") == 2, (
@@ -64,25 +64,19 @@ def test_what_is_not_certain_is_hatched() -> None:
 
 @pytest.mark.parametrize("margin", [SURE, Estimate(0.0, 0.0, 0.0)])
 def test_bars_stand_by_table_in_the_colours_of_their_agents(margin: Estimate) -> None:
-    small = Estimate(0.01, 0.005, 0.015)
-    by_game = {
-        "Big": [
-            Bar("2 players", "a", margin, "best"),
-            Bar("2 players", "b", SURE, "better"),
-            Bar("3 players", "a", LOSS, "worse"),
-        ],
-        "Small": [Bar("2 players", "a", small, "best"), Bar("2 players", "b", UNSURE, "unclear")],
-    }
-    big, little = bars("Bars", by_game).draw().axes
-    assert [to_hex(bar.get_facecolor()) for bar in big.patches] == [LINES[0], LINES[1], LINES[0]]
-    assert [bar.get_alpha() for bar in little.patches] == [1, 0.35], "pale where nothing is certain"
-    assert [bar.get_width() for bar in little.patches] == [0.01, 0.2]
-    words = [text.get_text() for text in big.texts]
-    assert words == [
-        str(margin), "2 players", "+1.00 ± 0.50", "b", "\u22121.00 ± 0.50", "3 players", "Big",
-    ]  # fmt: skip
-    assert big.texts[3].get_color() == LINES[1]
-    assert {axes.get_xlabel() for axes in (big, little)} == {"points a round above the heuristics"}
+    found = [
+        Bar("2 players", "a", margin, "best"),
+        Bar("2 players", "b", UNSURE, "unclear"),
+        Bar("3 players", "a", LOSS, "worse"),
+    ]
+    (axes,) = bars("Bars", found).draw().axes
+    assert [to_hex(bar.get_facecolor()) for bar in axes.patches] == [LINES[0], LINES[1], LINES[0]]
+    assert [bar.get_alpha() for bar in axes.patches] == [1, 0.35, 1], "pale where nothing is certain"
+    assert [bar.get_width() for bar in axes.patches] == [margin.mean, 0.2, -1.0]
+    words = [text.get_text() for text in axes.texts]
+    assert words == [str(margin), "2 players", "+0.20 ± 0.50", "b", "\u22121.00 ± 0.50", "3 players"]
+    assert axes.texts[3].get_color() == LINES[1]
+    assert axes.get_xlabel() == "points per round above the heuristics"
 
 
 @pytest.mark.parametrize("narrow", [False, True])
@@ -91,9 +85,7 @@ def test_the_legend_has_the_colours_that_are_there_and_no_words_overlap(narrow: 
         Bar("2 players, every kind of tile", "PIMC, 64 worlds", Estimate(-10.5, -11, -10), kind)
         for kind in ("best", "unclear")
     ]
-    figure = bars(
-        "Bars", {"One": long, "Two": [replace(bar, table="6 players, Khmer") for bar in long]}, narrow
-    ).draw()
+    figure = bars("Bars", [*long, *(replace(bar, table="6 players, Khmer") for bar in long)], narrow).draw()
     (legend,) = figure.legends
     assert [text.get_text() for text in legend.get_texts()] == [
         "PIMC, 64 worlds", "pale: not certainly above 0",
@@ -131,9 +123,8 @@ def test_the_run_on_the_pages_is_drawn_for_both_themes(tmp_path: Path) -> None:
         "as wide as a phone"
     )
     assert all(735 <= width <= 755 for name, width in widths.items() if "narrow" not in name), "as a page"
-    assert (
-        ">After 10 million decisions: +0.84 points per game among heuristics</text>" in pictures["learning"]
-    )
+    heading = ">After 10 million decisions: +0.84\u00a0±\u00a00.31 points among heuristics</text>"
+    assert heading in pictures["learning"]
     assert '[style*="stroke: #4a3fb8"]{stroke:#a9a2ff!important}' in pictures["learning"], "a line"
     assert ">runs/quick scores highest</text>" in pictures["arena"]
     assert all("Figtree" in svg for svg in pictures.values())

@@ -107,17 +107,18 @@ def test_the_zoo_is_trained_played_and_described(
     margin = next(
         row["margin"] for row in result["matrix"] if (row["agent"], row["field"]) == ("zoo", "heuristic")
     )
-    assert "[Petrify](leaderboard_petrify.md)" in overview
+    assert "## Petrify\n" in overview
+    assert "](leaderboard_petrify.md)" in overview
     assert "| `all/petrify-small` |" in overview, "the numbers, and what plays them"
-    assert 'srcset="pictures/leaderboard-narrow.svg"' in overview
+    assert 'srcset="pictures/leaderboard-petrify-narrow.svg"' in overview
     assert "Not played yet" not in overview
     assert "## All\n\n10 deals per table. Milliseconds per move: trained agent " in details
     assert f"![Small: trained agent among heuristics {margin:+.2f} ± " in details
     assert "](pictures/leaderboard-all-petrify-small.svg)" in details
     drawn = workplace.page.parent / "pictures"
     names = {
-        "leaderboard",
-        "leaderboard-narrow",
+        "leaderboard-petrify",
+        "leaderboard-petrify-narrow",
         "leaderboard-all-petrify-small",
         "leaderboard-rivals",
         "leaderboard-rivals-difference",
@@ -366,23 +367,34 @@ def test_what_has_not_been_played_is_named(workplace: Workplace) -> None:
     assert margin_in_short(workplace.folders)[1] == "not played yet"
 
 
+def every_command(page: str) -> list[str]:
+    """The commands of a page, those of its loops too."""
+    text = re.sub(r" \\\n +", " ", page)
+    loops = re.findall(r"^for n in ([\d ]+); do\n  (.*)\ndone$", text, re.MULTILINE)
+    looped = [command.replace("${n}", number) for numbers, command in loops for number in numbers.split()]
+    return [*re.findall(r"^catbox .*$", text, re.MULTILINE), *looped]
+
+
 def test_the_overview_has_every_table_and_the_pages_every_command() -> None:
     pages = leaderboard_pages(Folders())
     docs = Folders().docs
-    overview = pages[docs / "pictures" / "leaderboard.svg"]
-    assert isinstance(overview, Picture)
-    svg = plain(overview.svg().decode())
+    svgs = {}
+    for game in ("cat_in_the_box", "cat_te", "petrify"):
+        overview = pages[docs / "pictures" / f"leaderboard-{game}.svg"]
+        assert isinstance(overview, Picture)
+        svgs[f"{game}_v0"] = plain(overview.svg().decode())
     played = [(part, board) for part, arenas in boards(Folders()) for board in arenas.values()]
     for part, board in played:
+        svg = svgs[board.content["game"]]
         if part.page == "leaderboard":
             name = board.content["game"].rpartition("_v")[0]
             page = str(pages[docs / f"leaderboard_{name}.md"])
-            assert f"\n{arena_command(part, board)}\n" in re.sub(r" \\\n +", " ", page)
+            assert arena_command(part, board) in every_command(page)
             assert f"](pictures/leaderboard-{part.name}-{board.content['rules']}.svg)" in page
             assert f">{board.table}</text>" in svg
         if part.name == "all":
             assert f">{plain(str(board.margins['zoo', 'heuristic']))}</text>" in svg
-    assert ">random</text>" not in svg
+    assert not any(">random</text>" in svg for svg in svgs.values())
 
 
 def test_the_command_of_a_card() -> None:

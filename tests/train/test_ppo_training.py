@@ -134,7 +134,7 @@ def test_the_picture_shows_what_the_algorithm_measures_and_leaves_out_what_never
     assert panels_of(rows, ("place", "missing", "win")) == (
         [
             ("Strength: margin of one policy", ("evaluation/random/margin",)),
-            ("Self-play: share of rounds", ("game/place",)),
+            ("In self-play", ("game/place",)),
         ],
         [
             ("Self-play: tricks won", ("game/tricks_won",)),
@@ -163,13 +163,15 @@ def test_lines_have_their_names_at_their_ends_and_shares_are_percentages(
     strength, shares = drawn[0].axes
     assert [text.get_text() for text in strength.texts] == ["among\nrandom agents"]
     assert [text.get_text() for text in drawn[0].texts] == [
-        "After 3 million decisions: \u22123.00 points per game among random agents", "a run",
+        "After 3 million decisions: \u22123.00\u00a0±\u00a00.10 points among random agents", "a run",
     ]  # fmt: skip
     names = {text.get_text(): text.get_position()[1] for text in shares.texts}
     assert names["bid hit"] == pytest.approx(0.3, abs=0.02)
     assert names["paradox"] > names["bid hit"] + 0.01, "so that both can be read"
     assert shares.yaxis.get_major_formatter()(0.2, 0) == "20 %"
     assert shares.get_xlim() == (0, 3)
+    for axes, label in ((strength, "points per game, 95 % interval"), (shares, "share of rounds")):
+        assert (axes.get_xlabel(), axes.get_ylabel()) == ("decisions (millions)", label)
     (speed,) = drawn[1].axes
     assert [text.get_text() for text in drawn[1].texts] == ["a run"]
     assert [label.get_text() for label in speed.get_yticklabels()] == [
@@ -184,7 +186,7 @@ def test_lines_have_their_names_at_their_ends_and_shares_are_percentages(
 def test_without_evaluations_there_is_no_finding() -> None:
     assert finding([{"decisions": 10, "game/score": 1.0}]) == ""
     row = {"decisions": 512, "evaluation/easy/margin": 0.123, "evaluation/easy/margin_ci95": 0.1}
-    assert finding([row]) == "After 512 decisions: +0.12 points per game among easy"
+    assert finding([row]) == "After 512 decisions: +0.12\u00a0±\u00a00.10 points among easy"
 
 
 def test_a_metric_may_have_any_name(tmp_path: Path) -> None:

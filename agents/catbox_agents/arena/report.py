@@ -238,11 +238,12 @@ def matrix_figure(content: Mapping[str, Any], width: float = 750) -> Figure:
     about = [
         f"{game_title(content['game'])}, {content['options']['num_players']} players, "
         f"{_deals(content['deals'], content['deals_planned'])}",
-        "Points a game above the others, ± 95 % interval",
+        "Points per game above the others, ± 95 % interval",
+        "Rating: Elo scale; 400 more are odds of 10 to 1",
     ]
     rating = ("rating", [_rating(ratings[one]) for one in agents])
     title = f"{names[0]} scores highest"
-    return heat_map(title, names, names, cells, rating, about, ("plays", "among"), width)
+    return heat_map(title, names, names, cells, rating, about, ("this agent", "among these"), width)
 
 
 def _rating(rating: Estimate) -> str:

@@ -56,7 +56,7 @@ def panels_of(rows: list[dict[str, float]], shares: tuple[str, ...] = ()) -> tup
     if margins:
         large.append(("Strength: margin of one policy", margins))
     if of_game:
-        large.append(("Self-play: share of rounds", of_game))
+        large.append(("In self-play", of_game))
     small: list[Panel] = []
     for prefix, title in (("game/", "Self-play"), ("learning/", "Learning")):
         for name in names:
@@ -76,7 +76,7 @@ def _changes(rows: list[dict[str, float]], name: str) -> bool:
 
 
 def finding(rows: list[dict[str, float]]) -> str:
-    """What the last evaluation says: "After 10 million decisions: +0.84 points per game among heuristics".
+    """What the last evaluation says: "After 10 million decisions: +0.84 ± 0.31 points among heuristics".
 
     The opponent is the last of `eval_opponents`. Without evaluations the text is empty.
     """
@@ -87,7 +87,8 @@ def finding(rows: list[dict[str, float]]) -> str:
     decisions = int(last["decisions"])
     many = f"{decisions / 1e6:.3g} million" if decisions >= 1e6 else f"{decisions:,}"
     margin = f"{last[margins[-1]]:+.2f}".replace("-", "\u2212")
-    return f"After {many} decisions: {margin} points per game {_among(margins[-1])}"
+    reach = last[f"{margins[-1]}_ci95"]
+    return f"After {many} decisions: {margin}\u00a0±\u00a0{reach:.2f} points {_among(margins[-1])}"
 
 
 def draw_learning_curves(
@@ -155,15 +156,17 @@ def _panel(
     axes: Axes, rows: list[dict[str, float]], metrics: tuple[str, ...], shares: frozenset[str]
 ) -> None:
     ends = {name: _curve(axes, rows, name, LINES[n % len(LINES)]) for n, name in enumerate(metrics)}
-    axes.set_xlabel("million decisions")
+    axes.set_xlabel("decisions (millions)")
     axes.set_xlim(0, max(row["decisions"] for row in rows) / 1e6)
     axes.grid()
-    axes.yaxis.set_major_locator(MaxNLocator("auto", steps=[1, 2, 5, 10]))
+    for axis in (axes.xaxis, axes.yaxis):
+        axis.set_major_locator(MaxNLocator("auto", steps=[1, 2, 5, 10]))
     axes.spines[["top", "right"]].set_visible(False)
     if _is_margin(metrics[0]):
         axes.set_ylabel("points per game, 95 % interval")
         axes.axhline(0, color=SOFT, linewidth=0.8)
     elif metrics[0] in shares:
+        axes.set_ylabel("share of rounds")
         axes.set_ylim(bottom=0)
         axes.yaxis.set_major_formatter(lambda value, _: f"{100 * value:.0f} %")
     elif metrics == (SPEED,):

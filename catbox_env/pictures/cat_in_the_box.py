@@ -245,7 +245,7 @@ def _large_row(
     grown = min(1.35, height / GROWN_ROW)
     space = (height - 54 * grown) / 3  # above, between and below the lines
     first, back = 2 * space + 27 * grown, 22 * grown
-    row, who = sheet.seat_row(seat, top, height, _notes(view, seat), line=first, end=LARGE_BACKS - 8)
+    row, who = sheet.seat_row(seat, top, height, _notes(view, seat), line=first)
     if seat:
         row = svg.path(f"M{PADDING} {number(top)}h{PANEL - 2 * PADDING}", "none", line=sheet.theme.line) + row
     row += sheet.backs(cards, LARGE_BACKS, top + first / 2 - back / 2, back)

@@ -88,7 +88,7 @@ class Board:
             x, column, action = LEFT + rank * self.pitch, self.columns[rank], first + rank
             ground += svg.round_box(x, y, self.width, CELL, 6)
             if action in self.legal:
-                tokens += svg.centred(column, middle, rank + 1, 17, bold=True)
+                tokens += svg.centred(column, middle - 2.5, rank + 1, 17, bold=True)
                 note = ""
                 if view.costs_token(color):
                     tokens += self._x_token(x + self.width - 8, y + 8)
@@ -103,7 +103,7 @@ class Board:
                 owners.append(f"{rank + 1} neutral")
             else:
                 is_last = (owner, color, rank) == self.last
-                token = self.sheet.token(owner, column, middle, 13.5, ringed=is_last)
+                token = self.sheet.token(owner, column, middle, min(14.5, self.width / 2.45), ringed=is_last)
                 tokens += svg.keyed(f"cell-{color}-{rank}", token, came_from=self._origin(owner, rank))
                 owners.append(f"{rank + 1} player_{owner}")
         drawn = self._chip(color, y) + svg.path(ground, theme.tints[color])
@@ -161,10 +161,10 @@ class Board:
         drawn = ""
         for k in range(count - 1, -1, -1):
             drawn += svg.box(x, y - 3 * k, width, height, theme.face, line=theme.line, weight=1.5)
-        fill, up = theme.soft if dimmed and not raised else theme.ink, 9 if count > 1 else 0
-        size = 30 if self.sheet.is_large else 22
-        drawn += svg.centred(middle, y + height / 2 - up, rank + 1, size, fill, bold=True)
-        drawn += svg.centred(middle, y + height - 18, f"\u00d7{count}", 12, theme.soft) if count > 1 else ""
+        fill, size = theme.soft if dimmed and not raised else theme.ink, 30 if self.sheet.is_large else 22
+        drawn += svg.centred(middle, y + height / 2, rank + 1, size, fill, bold=True)
+        if count > 1:
+            drawn += svg.text(x + width - 4, y + 9, f"\u00d7{count}", 12, theme.soft, anchor="end")
         drawn = svg.keyed(f"hand-{rank}", drawn)
         if self.view.phase != PLAY and (raised or self.view.seat is not None):
             return drawn + self.sheet.choice(rank, x, y, width, height)

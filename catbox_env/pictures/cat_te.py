@@ -23,17 +23,15 @@ from catbox_env.pictures.sheet import PADDING, PANEL, TITLE, Sheet, Theme
 from catbox_env.pictures.svg import number
 
 #: In a large picture: the height that the rows of the tricks fill, also above all hands, and that of a row at most.
-LARGE_ROWS, ROWS_ABOVE_HANDS, LARGEST_ROW = 396, 248, 170
+LARGE_ROWS, ROWS_ABOVE_HANDS, LARGEST_ROW = 475, 276, 170
 #: Heights of the scores, in a large picture too, of the changes among them, of the side pot, and of a row of the hands.
-SCORES, LARGE_SCORES, CHANGES, SIDE_POT, HAND_ROW = 62, 80, 24, 52, 44
-#: At the end of a large picture: the height of all hands, and of a row, the width of a row and of a card, at most.
-LARGE_HANDS, LARGEST_HAND_ROW, HANDS_WIDTH, LARGEST_CARD = 272, 88, 286, 60
-#: The gap between cards in the hand, their width, at most in a large picture too, and their height.
-HAND_GAP, HAND_WIDTH, LARGE_HAND_WIDTH, HAND_HEIGHT, LARGE_HAND_HEIGHT = 4, 50, 76, 72, 116
-#: Heights of the room around the cards, of the buttons below them, of the lines below, and of the face-down cards.
-AROUND, FOLDS, FOOT, ASIDE = 10, 36, 46, 44
-#: What the lines and the face-down cards have more in a large picture.
-LARGE_FOOT, LARGE_ASIDE = 14, 12
+SCORES, LARGE_SCORES, CHANGES, SIDE_POT, HAND_ROW = 46, 60, 24, 52, 44
+#: At the end of a large picture: the height of all hands, the width of a row, and of a card at most.
+LARGE_HANDS, HANDS_WIDTH, LARGEST_CARD = 201, 286, 48
+#: The gap between cards in the hand, their width, at most in a large picture too, and how much higher they are.
+HAND_GAP, HAND_WIDTH, LARGE_HAND_WIDTH, HIGHER = 4, 50, 70, 1.5
+#: Heights of the room around the cards, of the buttons below them, and of the lines below, in a large picture too.
+AROUND, FOLDS, FOOT, LARGE_FOOT = 10, 36, 46, 56
 #: The suits around the origin, 10 units high: clubs, diamonds, hearts, spades.
 SUIT_SHAPES = (
     svg.disc(0, -2.5, 2.5) + svg.disc(-2.7, 1.2, 2.5) + svg.disc(2.7, 1.2, 2.5) + "M-.6 0L-1.6 5H1.6L.6 0z",
@@ -59,18 +57,19 @@ def _rows(view: View, sheet: Sheet) -> _Rows:
     room = ROWS_ABOVE_HANDS if view.seat is None and view.mover >= 0 else LARGE_ROWS
     height = min(LARGEST_ROW, room // view.rules.num_players) if sheet.is_large else 50
     if height < 90:
-        return _Rows(height, 0, 128, 35, 32, height - 8)
-    return _Rows(height, 38, 52, 47, 43, min(height - 42, 92))
+        return _Rows(height, 0, 128, 35, 32, min(height - 8, 54))
+    return _Rows(height, 38, 52, 47, 43, min(height - 42, 72))
 
 
 def draw(sheet: Sheet) -> str:
     """The picture as the viewer of ``sheet`` sees it."""
     view = View.of(sheet.state.game, sheet.state.record, sheet.seat)
-    sheet.larger = 1  # the tricks and the hand, side by side, are equally wide
     _put_tricks(view, sheet)
-    _put_hand(view, sheet)
+    ends_with_hands = sheet.is_large and sheet.seat is None and view.mover < 0
+    put = _put_hands if ends_with_hands else _put_hand
+    put(view, sheet)
     _put_scores(view, sheet)
-    if sheet.seat is None:
+    if sheet.seat is None and not ends_with_hands:
         _put_hands(view, sheet)
     return sheet.picture(_note(view), _line(view, sheet), _tell)
 
@@ -128,16 +127,36 @@ def _face(
         x, y, width, height, ground, radius=5, line=line or theme.line, weight=2.5 if line else 1.5
     )
     size = min(0.36 * height, 0.7 * width)  # "10" is as wide as a card
-    drawn += svg.centred(middle, y + 0.29 * height, RANKS[card // NUM_SUITS], size, fill, bold=True)
-    place = f"translate({number(middle)} {number(y + 0.7 * height)}) scale({number(0.035 * height)})"
+    drawn += svg.centred(middle, y + 0.28 * height, RANKS[card // NUM_SUITS], size, fill, bold=True)
+    place = f"translate({number(middle)} {number(y + 0.66 * height)}) scale({number(0.035 * height)})"
     return drawn + f'<path transform="{place}" d="{SUIT_SHAPES[suit]}" fill="{fill}"/>'
 
 
-def _back(theme: Theme, x: float, y: float) -> str:
-    """The back of a small card: a frame and a diamond."""
-    drawn = svg.box(x, y, 16, 22, theme.back, radius=3)
-    drawn += svg.box(x + 2, y + 2, 12, 18, "none", radius=1, line=theme.panel)
-    return drawn + svg.path(f"M{number(x + 8)} {number(y + 7)}l3 4l-3 4l-3 -4z", theme.panel)
+def _back(theme: Theme, x: float, y: float, width: float, height: float) -> str:
+    """The back of a card: a frame and a diamond."""
+    edge, right, down = 0.11 * width, 0.2 * width, 0.2 * height
+    drawn = svg.box(x, y, width, height, theme.back, radius=round(0.12 * width, 1))
+    inner = round(0.08 * width, 1)
+    drawn += svg.box(
+        x + edge, y + edge, width - 2 * edge, height - 2 * edge, "none", radius=inner, line=theme.panel
+    )
+    top = f"M{number(x + width / 2)} {number(y + height / 2 - down)}"
+    to_right, to_left = f"l{number(right)} {number(down)}", f"l-{number(right)} {number(down)}"
+    return drawn + svg.path(f"{top}{to_right}{to_left}l-{number(right)} -{number(down)}z", theme.panel)
+
+
+def _face_down(view: View, sheet: Sheet) -> dict[tuple[int, int], int]:
+    """The face-down cards that the viewer knows, by seat and trick; of a state without its past, no folded ones."""
+    known = {(seat, view.trick): card for seat, card in view.chosen.items()}
+    moves = sheet.state._log[: int(sheet.state.record.num_moves), :2].tolist()
+    for seat, folded in view.folded.items():
+        # The last trick is played without a choice.
+        tricks = [trick for trick in range(LAST_TRICK) if view.table[seat][trick] != EMPTY]
+        taken = [action for mover, action in moves if mover == seat and action < CLAIM][-len(tricks) :]
+        if len(taken) == len(tricks):
+            own = zip(tricks, taken, strict=True)
+            known |= {(seat, trick): action - FOLD for trick, action in own if action - FOLD in folded}
+    return known
 
 
 def _put_tricks(view: View, sheet: Sheet) -> None:
@@ -156,11 +175,13 @@ def _put_tricks(view: View, sheet: Sheet) -> None:
         now = trick == under_way
         fill = theme.ink if now else theme.soft
         drawn += svg.centred(rows.left + (trick + 0.5) * rows.spacing, 19, trick + 1, 14, fill, bold=now)
-    drawn += "".join(_row(view, sheet, rows, seat) for seat in range(players))
-    sheet.panel(0, TITLE + players * rows.height + 6, drawn, "tricks")
+    known = _face_down(view, sheet)
+    drawn += "".join(_row(view, sheet, rows, seat, known) for seat in range(players))
+    sheet.panel(int(sheet.is_large), TITLE + players * rows.height + 6, drawn, "tricks")
 
 
-def _row(view: View, sheet: Sheet, rows: _Rows, seat: int) -> str:
+def _row(view: View, sheet: Sheet, rows: _Rows, seat: int, known: dict[tuple[int, int], int]) -> str:
+    """The row of a seat; face-down cards that the viewer knows (see `_face_down`) are shaded and have a bent corner."""
     theme, width, height, out = sheet.theme, rows.width, rows.card, not view.in_round[seat]
     top = TITLE + seat * rows.height
     y = top + (rows.above or (rows.height - height) / 2)
@@ -179,29 +200,29 @@ def _row(view: View, sheet: Sheet, rows: _Rows, seat: int) -> str:
             drawn += svg.keyed(f"card-{card}", face, came_from=origin)
             words.append(f"{card_to_string(card)}{' wins' if wins else ''}")
         elif card != EMPTY:
-            drawn += svg.box(x, y, width, height, theme.back, radius=5)
-            if card == CHOSEN:
-                drawn += svg.centred(x + width / 2, y + height / 2, "?", 20, bold=True)
+            what = "chosen" if card == CHOSEN else "folded"
+            if (seat, trick) in known:
+                drawn += _face(theme, x, y, width, height, known[seat, trick], shaded=True)
+                drawn += svg.path(f"M{number(x + width - 12)} {number(y)}h12v12z", theme.soft)
+                what += f" {card_to_string(known[seat, trick])}"
             else:
-                first = y + height / 2 - 11
-                lines = "".join(f"M{x + 5:g} {first + 8 * k:g}l{width - 10} -4" for k in range(4))
-                drawn += svg.path(lines, "none", line=theme.panel, weight=1.5)
-            words.append("face down" if card == CHOSEN else "folded")
+                drawn += _back(theme, x, y, width, height)
+                what = "face down" if card == CHOSEN else what
+            words.append(what)
         elif trick == view.trick and view.mover >= 0 and not out:
             drawn += svg.box(x, y, width, height, "none", radius=5, line=theme.soft, dashed=True)
         elif trick > view.trick and view.mover >= 0 and not out and seat not in view.hands:
-            drawn += _back(theme, x + width / 2 - 8, y + height / 2 - 11)  # a card that is still in a hand
+            # A card that is still in a hand.
+            drawn += _back(theme, x + 0.2 * width, y + 0.2 * height, 0.6 * width, 0.6 * height)
     return svg.figure(drawn, f"{who}: {', '.join(words) or 'no card'}")
 
 
 def _put_hand(view: View, sheet: Sheet) -> None:
     """The hand of the viewer, or of the seat to move: a framed card can be played, a button folds it.
 
-    Who has won, if the viewer has no hand and nobody is to move; a large picture with all hands has nothing there.
+    Who has won, if the viewer has no hand and nobody is to move.
     """
     seat = view.mover if view.seat is None else view.seat
-    if seat < 0 and view.seat is None and sheet.is_large:
-        return
     if seat >= 0:
         drawn = _hand(view, sheet, seat)
     elif view.mover >= 0:
@@ -214,21 +235,18 @@ def _put_hand(view: View, sheet: Sheet) -> None:
         drawn += sheet.token(winner, PADDING + 12, y, 11)
         drawn += svg.text(PADDING + 32, y, f"player_{winner}", 15, bold=True)
         drawn += sheet.crown(PANEL - PADDING - 10, y)
-    height = TITLE + _card_height(sheet) + AROUND + FOLDS + FOOT + ASIDE
-    sheet.panel(1, height + (LARGE_FOOT + LARGE_ASIDE) * sheet.is_large, drawn, "hand")
-
-
-def _card_height(sheet: Sheet) -> int:
-    return LARGE_HAND_HEIGHT if sheet.is_large else HAND_HEIGHT
+    foot, width = (LARGE_FOOT, LARGE_HAND_WIDTH) if sheet.is_large else (FOOT, HAND_WIDTH)
+    sheet.panel(int(not sheet.is_large), TITLE + HIGHER * width + AROUND + FOLDS + foot, drawn, "hand")
 
 
 def _hand(view: View, sheet: Sheet, seat: int) -> str:
-    height, has_folds = _card_height(sheet), any(FOLD <= action < CLAIM for action in sheet.legal)
-    below = TITLE + height + AROUND
+    has_folds = any(FOLD <= action < CLAIM for action in sheet.legal)
     drawn = sheet.heading(f"Hand of player_{seat}")
     width, room = HAND_WIDTH, PANEL - 2 * PADDING + HAND_GAP
     if sheet.is_large:
         width = min(LARGE_HAND_WIDTH, room // max(len(view.hands[seat]), 1) - HAND_GAP)
+    height = HIGHER * width
+    below = TITLE + height + AROUND
     for k, card in enumerate(view.hands[seat]):
         x, playable = PADDING + k * (width + HAND_GAP), card in sheet.legal
         y = TITLE + (4 if playable else 10)
@@ -239,19 +257,7 @@ def _hand(view: View, sheet: Sheet, seat: int) -> str:
         if FOLD + card in sheet.legal:
             drawn += sheet.button(FOLD + card, x, below + 2, width, "fold", small=True)
     drawn += _foot(view, sheet, seat, below + (FOLDS if has_folds else 8) - 6)
-    x, y, more = PADDING, below + FOLDS + FOOT + LARGE_FOOT * sheet.is_large, LARGE_ASIDE * sheet.is_large
-    for what, cards in _face_down(view, seat, "chosen"):
-        drawn += svg.text(x, y + 18, what, 13, sheet.theme.soft)
-        for k, card in enumerate(cards):
-            drawn += _face(sheet.theme, x + 50 + 31 * k, y, 28, 36 + more, card, shaded=True)
-        x += 60 + 31 * len(cards)
     return svg.group(drawn, f"player_{seat} holds {cards_to_string(view.hands[seat]) or 'no card'}")
-
-
-def _face_down(view: View, seat: int, chosen: str) -> list[tuple[str, list[int]]]:
-    """The face-down cards of ``seat``: what they are, in words, and which."""
-    folded = [("folded", view.folded[seat])] if view.folded[seat] else []
-    return folded + ([(chosen, [view.chosen[seat]])] if seat in view.chosen else [])
 
 
 def _foot(view: View, sheet: Sheet, seat: int, top: float) -> str:
@@ -264,20 +270,19 @@ def _foot(view: View, sheet: Sheet, seat: int, top: float) -> str:
             x += 172
     if drawn or view.mover < 0:
         return drawn
-    size = 14 + sheet.is_large
     if seat == view.mover:
         asked = "Choose an outlined card."
         if any(FOLD <= action < CLAIM for action in sheet.legal):
             asked = "Choose an outlined card or a fold button."
             if not _can_follow(view, seat):
                 asked = f"No {SUITS[view.led]}: your card cannot win."
-        drawn, line = svg.prompt(PADDING, line, asked, size), line + 1.4 * size
+        drawn, line = svg.prompt(PADDING, line, asked), line + 20
     has_won = seat in (view.wins[trick] for trick in range(view.trick))
     if view.rules.eliminates and view.trick < NUM_EARLY_TRICKS and not has_won and view.in_round[seat]:
         left = NUM_EARLY_TRICKS - view.trick
         goal = f"No trick yet: win {'this one' if left == 1 else f'one of the next {left}'} or you're out."
         goal = goal if view.trick else "Win one of the first four tricks or you're out."
-        drawn += svg.text(PADDING, line, goal, size - 1, sheet.theme.soft)
+        drawn += svg.text(PADDING, line, goal, 13, sheet.theme.soft)
     return drawn
 
 
@@ -292,15 +297,15 @@ def _put_scores(view: View, sheet: Sheet) -> None:
     if view.mover < 0:
         note = "total · this round" if any_round else _how_won(view, record)
     drawn, words = sheet.heading("Antes won", note), []
-    room, size, radius = (LARGE_SCORES, 26, 13) if sheet.is_large else (SCORES, 20, 11)
-    height = TITLE + room + CHANGES * (rules.num_rounds > 1)
-    for seat, (x, score) in enumerate(zip(sheet.places(), view.scores, strict=True)):
-        drawn += svg.centred(x, TITLE + 16, svg.signed(score), size, bold=True)
+    room, larger = (LARGE_SCORES, 1.3) if sheet.is_large and rules.num_players < 5 else (SCORES, 1)
+    height, y = TITLE + room + CHANGES * (rules.num_rounds > 1), TITLE + room / 2 - 4
+    for seat, (x, score) in enumerate(zip(sheet.places(76), view.scores, strict=True)):
+        drawn += sheet.token(seat, x - 12 * larger, y, 11 * larger)
+        drawn += svg.text(x + 3 * larger, y, svg.signed(score), round(16 * larger, 1), bold=True)
         if any_round:
             change = int(record.info[INFO_SCORE, seat])
             words_of_change = f"+{change}" if change > 0 else svg.signed(change)
-            drawn += svg.centred(x, TITLE + 40, words_of_change, 13, sheet.theme.soft)
-        drawn += sheet.token(seat, x, height - (21 if sheet.is_large else 18), radius)
+            drawn += svg.centred(x, y + 13 + room / 4, words_of_change, 13, sheet.theme.soft)
         words.append(f"player_{seat} {score}")
     drawn = svg.figure(drawn, f"antes won: {', '.join(words)}")
     if rules.side_pot:
@@ -310,7 +315,7 @@ def _put_scores(view: View, sheet: Sheet) -> None:
         side_pot += _face(sheet.theme, right - 32, height + 6, 32, 40, view.upturned)
         drawn += svg.figure(side_pot, f"{what}; upturned {card_to_string(view.upturned)}")
         height += SIDE_POT
-    sheet.panel(1 if sheet.is_large else None, height, drawn, "scores")
+    sheet.panel(0 if sheet.is_large else None, height, drawn, "scores")
 
 
 def _how_won(view: View, record: np.record) -> str:
@@ -323,26 +328,19 @@ def _how_won(view: View, record: np.record) -> str:
 
 
 def _put_hands(view: View, sheet: Sheet) -> None:
-    """The cards of all seats; face-down ones are shaded. At the end, a large picture has room for larger ones."""
-    drawn, height, pitch = sheet.heading("Hands", "shaded: face down"), float(HAND_ROW), 34.0
-    held = {
-        seat: [("holds", hand)] * bool(hand) + _face_down(view, seat, "chose")
-        for seat, hand in view.hands.items()
-    }
+    """The cards that all seats hold. At the end of a large picture they are larger, in the place of a single hand."""
+    drawn, height, pitch = sheet.heading("Hands"), float(HAND_ROW), 34.0
+    column, room = None, height * len(view.hands)
     if sheet.is_large and view.mover < 0:
-        extra = (view.rules.num_rounds > 1) * CHANGES + bool(view.rules.side_pot) * SIDE_POT
-        most = max(sum(len(cards) for _, cards in parts) for parts in held.values())
-        pitch = min(LARGEST_CARD, (HANDS_WIDTH - 8) / max(most, 1))
-        height = min(LARGEST_HAND_ROW, 1.5 * pitch, (LARGE_HANDS - extra) / len(held))
+        most = max(len(hand) for hand in view.hands.values())
+        column, room, pitch = 0, LARGE_HANDS, min(LARGEST_CARD, HANDS_WIDTH / max(most, 1))
+        height = min(HIGHER * pitch, room / len(view.hands))
         pitch = min(pitch, height)
-    for seat, parts in held.items():
+    for seat, hand in view.hands.items():
         y = TITLE + seat * height
-        row, x, words = sheet.token(seat, 26, y + (height - 4) / 2, 12), 46.0, []
-        for what, cards in parts:
-            for card in cards:
-                row += _face(sheet.theme, x, y, pitch - 3, height - 4, card, shaded=what != "holds")
-                x += pitch
-            x += 8
-            words.append(f"{what} {cards_to_string(cards)}")
-        drawn += svg.figure(row, f"player_{seat} {', '.join(words) or 'holds no card'}")
-    sheet.panel(None, TITLE + len(view.hands) * height + 6, drawn, "hands")
+        row = sheet.token(seat, 26, y + (height - 4) / 2, 12)
+        row += "" if hand else svg.text(46, y + (height - 4) / 2, "no card", 13, sheet.theme.soft)
+        for k, card in enumerate(hand):
+            row += _face(sheet.theme, 46 + k * pitch, y, pitch - 3, height - 4, card)
+        drawn += svg.figure(row, f"player_{seat} holds {cards_to_string(hand) or 'no card'}")
+    sheet.panel(column, TITLE + room + 6, drawn, "hands")

@@ -16,9 +16,11 @@ from catbox_env.pictures.svg import number
 LEFT, TOP, ROOM = 26, 26, 310
 #: Heights of the board, and of a row of the players and of the legend; beside the board at least, and at most.
 BOARD, ROW, LEGEND_ROW = TOP + ROOM + GAP, 46, 38
-LOWEST_LEGEND_ROW, LARGEST_ROW, LARGEST_LEGEND_ROW = 34, 130, 56
+LOWEST_LEGEND_ROW, LARGEST_ROW, LARGEST_LEGEND_ROW = 34, 96, 80
 #: The height of a row that is not enlarged, and how much a row and its words on the right are enlarged at most.
-GROWN_ROW, LARGEST, LARGEST_WORDS = 60, 1.5, 1.25
+GROWN_ROW, LARGEST, LARGEST_WORDS = 60, 1.3, 1.2
+#: A tile of the legend: where the seat to move may go, whatever its symbol.
+OPEN = " "
 #: Tiles smaller than this have less room beside the chip.
 SMALL = 44
 
@@ -55,7 +57,7 @@ def _rows(players: int, tiles: int, sheet: Sheet) -> tuple[float, float]:
     if not sheet.is_wide:
         return ROW, LEGEND_ROW
     room = sheet.larger * BOARD - GAP - 2 * (TITLE + 6)
-    legend = max(LOWEST_LEGEND_ROW, min(LARGEST_LEGEND_ROW, room // (tiles + 2 * players)))
+    legend = max(LOWEST_LEGEND_ROW, min(LARGEST_LEGEND_ROW, room // (tiles + 1.15 * players)))
     return max(ROW, min(LARGEST_ROW, (room - tiles * legend) // players)), legend
 
 
@@ -102,7 +104,7 @@ def _pawn(view: View, sheet: Sheet, x: float, y: float, side: float, seat: int) 
     if moves:
         disc = svg.disc(middle, low, round(min(1.5 * radius, 0.36 * side), 1))
         glow = svg.path(disc, theme.turn, line=theme.seats[seat], weight=2)
-    pawn = sheet.pawn(seat, middle, low, radius, ringed=moves, faded=view.places[seat] > 0)
+    pawn = sheet.token(seat, middle, low, radius, ringed=moves, faded=view.places[seat] > 0)
     return glow + svg.keyed(f"pawn-{seat}", pawn)
 
 
@@ -167,7 +169,8 @@ def _put_players(view: View, sheet: Sheet, height: float) -> None:
 
 def _legend(rules: Rules) -> list[tuple[str, str]]:
     """The tiles under these rules, and what they mean."""
-    rows = [("3.2", f"from here you walk {steps_of(rules, '3.2')}"), ("", "closed: nobody can go here")]
+    rows = [("3.2", f"from here you walk {steps_of(rules, '3.2')}"), (OPEN, "you can go here")]
+    rows += [("", "closed: nobody can go here")]
     rows += [("*", f"from here you walk {steps_of(rules, '*')}")] * bool(rules.wildcards)
     rows += [("T0", "jumps to any free tile")] * bool(rules.teleports)
     rows += [("T1", "jumps to a free tile of its colour")] * (rules.teleports > 1)
@@ -178,10 +181,11 @@ def _legend(rules: Rules) -> list[tuple[str, str]]:
 def _put_legend(legend: list[tuple[str, str]], sheet: Sheet, height: float) -> None:
     """What the tiles mean."""
     note = "big: steps · small: colour" if colors_matter(sheet.state.game.rules) else ""
-    drawn, side = sheet.heading("Tiles", note), min(44, height - 6)
+    drawn, side = sheet.heading("Tiles", note), min(60, height - 6)
     for k, (tile, words) in enumerate(legend):
         y = TITLE + k * height
-        drawn += _ground(sheet, PADDING, y, side, tile) + _symbols(sheet, PADDING, y, side, tile)
+        drawn += _ground(sheet, PADDING, y, side, tile, stands_out=tile == OPEN)
+        drawn += _symbols(sheet, PADDING, y, side, tile, stands_out=tile != OPEN)
         drawn += svg.text(PADDING + side + 12, y + side / 2, words, fill=sheet.theme.soft)
     sheet.panel(1, TITLE + len(legend) * height + 6, drawn)
 
@@ -190,10 +194,10 @@ def _has_chip(sheet: Sheet, name: str) -> bool:
     return bool(color_of_tile(name)) and colors_matter(sheet.state.game.rules)
 
 
-def _ground(sheet: Sheet, x: float, y: float, side: float, name: str, *, stands_out: bool = True) -> str:
+def _ground(sheet: Sheet, x: float, y: float, side: float, name: str, *, stands_out: bool) -> str:
     """The ground of the tile named ``name`` in a ``Deal``, "" for a closed cell.
 
-    ``stands_out``: it does not recede, as it can be chosen.
+    ``stands_out``: it can be chosen.
     """
     theme = sheet.theme
     if not name:
@@ -203,7 +207,8 @@ def _ground(sheet: Sheet, x: float, y: float, side: float, name: str, *, stands_
     if name == WALL_NAME:
         return svg.box(x, y, side, side, theme.back, radius=5) + _bricks(theme, x, y, side)
     pale = theme.tints[color_of_tile(name) - 1] if _has_chip(sheet, name) else theme.panel
-    return svg.box(x, y, side, side, theme.face if stands_out else pale, radius=5, line=theme.line)
+    line, weight = (theme.ink, 2.5) if name == OPEN else (theme.line, 1)
+    return svg.box(x, y, side, side, theme.open if stands_out else pale, radius=5, line=line, weight=weight)
 
 
 def _symbols(

@@ -4,8 +4,8 @@ A picture is laid out in its own units and scaled to the requested width. Panels
 if the picture is wide, in one if it is narrow. If it is large, the left column is drawn larger, to be played on: the
 picture fills a window. Text has a size of at least 12 units.
 
-Colour alone conveys nothing: a colour has a letter, a seat has a shape and a number, and on a board full of numbers a
-cat's head instead. No element has an id, so that a page can contain many pictures.
+Colour alone conveys nothing: a colour has a letter, a seat has a shape. No element has an id, so that a page can
+contain many pictures.
 """
 
 from __future__ import annotations
@@ -54,7 +54,7 @@ class Theme:
         page, panel: backgrounds; line: borders of panels.
         ink, soft: text, and less prominent text; also the frame of what can be chosen.
         face: cards without a colour; back: hidden cards; turn: the row of the seat to move.
-        shade: the shadow in a hole.
+        shade: the shadow in a hole; open: a tile where the seat to move may go.
         colors: red, blue, yellow, green; on_colors: text on them; tints: pale ones, for empty cells; words: text in
             these colours on a panel or a face.
         seats: six colours, none easily confused with one of ``colors``; on_seats: text on them.
@@ -69,6 +69,7 @@ class Theme:
     back: str
     turn: str
     shade: str
+    open: str
     colors: tuple[str, ...]
     on_colors: tuple[str, ...]
     tints: tuple[str, ...]
@@ -80,14 +81,14 @@ class Theme:
 THEMES = {
     "light": Theme(
         page="#ece7dc", panel="#fbf9f4", line="#d5cebf", ink="#1d2230", soft="#555b69", face="#ffffff",
-        back="#c9c2b2", turn="#ebe4d3", shade="#b3a994",
+        back="#c9c2b2", turn="#ebe4d3", shade="#b3a994", open="#e3dcfb",
         colors=("#c42f38", "#1f5fb0", "#f2bd1d", "#26774a"), on_colors=("#ffffff", "#ffffff", "#1d2230", "#ffffff"),
         tints=("#f7dcda", "#d9e6f6", "#fbedbd", "#d5ebdc"), words=("#b3242e", "#1f5fb0", "#7a5900", "#1f6b41"),
         seats=("#4d586b", "#7637b5", "#006a73", "#964300", "#ab1a6c", "#565c00"), on_seats="#ffffff",
     ),
     "dark": Theme(
         page="#12151b", panel="#1c212a", line="#525d70", ink="#f2f4f7", soft="#b1b8c4", face="#3a4454",
-        back="#4b5566", turn="#2b3340", shade="#000000",
+        back="#4b5566", turn="#2b3340", shade="#000000", open="#3d3570",
         colors=("#cd3f46", "#2c70c9", "#f0be2a", "#2b8050"), on_colors=("#ffffff", "#ffffff", "#12151b", "#ffffff"),
         tints=("#602830", "#1f4578", "#5a4a12", "#1b5234"), words=("#ffa5a3", "#94c1fc", "#f4cc55", "#7fd6a0"),
         seats=("#aeb9ca", "#cdaef8", "#74d4da", "#f5ad67", "#f896ca", "#ccd267"), on_seats="#12151b",
@@ -112,7 +113,7 @@ def _shape(seat: int, radius: float) -> str:
     polygons = {2: (6, 0.0, 1.08), 3: (4, 0.0, 1.2), 4: (3, -90.0, 1.3), 5: (8, 22.5, 1.06)}
     corners, turned, size = polygons[seat]
     angles = [math.radians(turned + 360 * k / corners) for k in range(corners)]
-    down = 0.18 * radius if corners == 3 else 0  # so that the number is in the middle of the triangle
+    down = 0.18 * radius if corners == 3 else 0  # so that the head is in the middle of the triangle
     points = [
         f"{number(size * radius * math.cos(a))} {number(size * radius * math.sin(a) + down)}" for a in angles
     ]
@@ -198,55 +199,37 @@ class Sheet:
     def token(
         self, seat: int, x: float, y: float, radius: float, *, ringed: bool = False, faded: bool = False
     ) -> str:
-        """A seat's token: its shape, colour, number. ``ringed``: the latest one; ``faded``: of a seat that is out."""
-        _, on = self._fill(seat, faded)
-        size = max(12.0, round(1.15 * radius, 1))
-        return self._shaped(seat, x, y, radius, svg.centred(0, 0, seat, size, on, bold=True), ringed, faded)
+        """A seat's token: the head of a cat on its shape and colour; a page puts the face of its player there.
 
-    def pawn(
-        self, seat: int, x: float, y: float, radius: float, *, ringed: bool = False, faded: bool = False
-    ) -> str:
-        """A seat's token with the head of a cat instead of the number; a page puts the face of its player there."""
-        fill, on = self._fill(seat, faded)
-        stone = ' filter="grayscale(1)"' if faded else ""  # of the face that a page puts there
-        head = (
-            f'<g data-face="{seat}" transform="scale({number(radius / 16)}) translate(-16 -15)"{stone}>'
-            f"{svg.path(HEAD, on)}{svg.path(EYES, fill)}</g>"
-        )
-        return self._shaped(seat, x, y, radius, head, ringed, faded)
-
-    def _fill(self, seat: int, faded: bool) -> tuple[str, str]:
-        """The colours of a token, and of what is on it."""
+        ``ringed``: the latest one; ``faded``: of a seat that is out, whose colour stays as a rim.
+        """
         theme = self.theme
-        return (theme.back, theme.ink) if faded else (theme.seats[seat], theme.on_seats)
-
-    def _shaped(
-        self, seat: int, x: float, y: float, radius: float, content: str, ringed: bool, faded: bool
-    ) -> str:
-        """``content`` on the shape of a seat; that of a seat that is out keeps its colour as a rim."""
-        theme, (fill, _) = self.theme, self._fill(seat, faded)
+        fill, on = (theme.back, theme.ink) if faded else (theme.seats[seat], theme.on_seats)
         rim = theme.ink if ringed else theme.seats[seat] if faded else ""
         ring = f' stroke="{rim}" stroke-width="2.5"' if rim else ""
+        stone = ' filter="grayscale(1)"' if faded else ""  # of the face that a page puts there
+        scale = {3: 0.055, 4: 0.048}.get(seat, 0.063) * radius  # a diamond and a triangle have less room
         return (
             f'<g transform="translate({number(x)} {number(y)})"><path d="{_shape(seat, radius)}" fill="{fill}"{ring}/>'
-            f"{content}</g>"
+            f'<g data-face="{seat}" transform="scale({number(scale)}) translate(-16 -15)"{stone}>'
+            f"{svg.path(HEAD, on)}{svg.path(EYES, fill)}</g></g>"
         )
 
     def seat_row(
         self, seat: int, top: float, height: float, notes: list[str], *,
-        width: float = PANEL - 12, faded: bool = False, line: float = 0, end: float = PANEL - PADDING - 6,
+        width: float = PANEL - 12, faded: bool = False, line: float = 0,
     ) -> tuple[str, str]:  # fmt: skip
         """The row of a seat in a panel: its token, its name, and ``notes`` below; and the same in words.
 
         The viewer's row has the note "you", and that of the seat to move a background ``width`` units wide. ``line``:
-        the height of a first line in which the name stands, and the notes too, which end at ``end``.
+        the height of a first line in which the name stands, and the notes beside it.
         """
         y, turn, you = top + (line or height) / 2, seat == self.state.current_player, seat == self.seat
-        radius, size, small = (14.5, 17.0, 13) if line or height >= TALL_ROW else (13, 15.0, 12)
+        radius, size, small = (16, 17.0, 13) if line or height >= TALL_ROW else (14.5, 15.0, 12)
         if line:
-            radius = max(radius, min(18, 0.43 * line))
-            size += (radius - 14.5) / 2
-        left = 46 + 1.5 * max(0, radius - 14.5)
+            radius = max(radius, min(19, 0.46 * line))
+            size += (radius - 16) / 2
+        left = 48 + 1.5 * max(0, radius - 16)
         notes = ["you"] * you + notes
         drawn = svg.box(6, top + 2, width, height - 4, self.theme.turn, radius=8) if turn else ""
         drawn += svg.keyed(f"seat-{seat}", self.token(seat, 26, y, radius, faded=faded))
@@ -254,7 +237,7 @@ class Sheet:
         below, beside = bool(notes and not line), " · ".join(notes)
         drawn += svg.text(left, y - 8 * below, f"player_{seat}", size, fill, bold=turn or you)
         drawn += svg.text(left, y + 11, beside, small, self.theme.soft) if below else ""
-        drawn += svg.text(end, y, beside, small, self.theme.soft, anchor="end") if notes and line else ""
+        drawn += svg.text(left + 4.9 * size, y, beside, small, self.theme.soft) if notes and line else ""
         return drawn, ", ".join([f"player_{seat}", *notes] + ["to move"] * turn)
 
     def backs(self, count: int, x: float, y: float, height: float) -> str:

@@ -7,7 +7,7 @@ import pytest
 
 from catbox_env import GameState, make_game
 from catbox_env.core.checks import PUBLIC
-from catbox_env.pictures.sheet import PANEL
+from catbox_env.pictures.sheet import LARGER, PANEL
 from tests.cat_te.positions import play, start
 from tests.pictures.checks import SVG, labels, texts
 
@@ -26,8 +26,8 @@ def test_a_seat_sees_its_own_folds_and_nobody_elses() -> None:
     state = play(start(HANDS), "KS, fold 6C, fold JC")
     assert "player_1 holds 7C 8D 9D 9S QS" not in labels(state, 0)
     assert "player_2 holds QC KC AC 10S JS" in labels(state, 2)
-    assert "folded" in texts(state, 2)
-    assert "player_2 holds QC KC AC 10S JS, folded JC" in labels(state)
+    assert "player_2, you, dealer: folded JC" in labels(state, 2)
+    assert {"player_1: folded 6C", "player_2, dealer: folded JC"} <= set(labels(state))
     assert not any("JC" in label for label in labels(state, 0))
 
 
@@ -73,22 +73,28 @@ def test_the_hand_says_that_a_trick_is_needed_until_one_is_won() -> None:
         )
 
 
-def test_a_large_picture_has_the_tricks_beside_the_hand_and_at_the_end_beside_all_hands() -> None:
+def test_a_large_picture_has_the_hand_beside_the_tricks_and_at_the_end_beside_all_hands() -> None:
     state = play(start(HANDS), "KS, QS")
-    assert _columns(state, 2) == {"tricks": 0, "hand": 1, "scores": 1}
+    assert _columns(state, 2) == {"hand": 0, "scores": 0, "tricks": 1}
     rng = np.random.default_rng(0)
     while not state.is_terminal():
         state.apply_action(int(rng.choice(state.legal_actions())))
-    assert _columns(state, None) == {"tricks": 0, "scores": 1, "hands": 1}
+    assert _columns(state, None) == {"hands": 0, "scores": 0, "tricks": 1}
 
 
 @pytest.mark.parametrize("players", range(2, 7))
 def test_a_large_picture_is_as_high_as_a_window_for_every_number_of_players(players: int) -> None:
     state = make_game("cat_te_v0", num_players=players).new_initial_state(seed=0)
     root = ElementTree.fromstring(state.game.render_svg(state, 0, 1000))
-    assert 650 <= int(root.attrib["height"]) <= 720
+    height = root.attrib["height"]
+    assert 650 <= int(height) <= 720
     places = [place for place in root.iter(f"{{{SVG}}}rect") if "stroke-dasharray" in place.attrib]
-    assert {float(place.attrib["width"]) + 1 for place in places} == {43 if players <= 4 else 32}
+    assert {float(place.attrib["width"]) + 1 for place in places} == {43 if players <= 5 else 32}
+    while not state.is_terminal():
+        state.apply_action(state.legal_actions()[0])
+    assert ElementTree.fromstring(state.game.render_svg(state, None, 1000)).attrib["height"] == height, (
+        "at the end"
+    )
 
 
 def test_the_notes_of_a_seat_stand_beside_its_name_where_the_cards_are_below() -> None:
@@ -121,12 +127,11 @@ def test_the_end_says_how_the_round_was_won() -> None:
 
 
 def _columns(state: GameState, seat: int | None) -> dict[str, int]:
-    """The column of each panel of a large picture; both are equally wide."""
+    """The column of each panel of a large picture."""
     root = ElementTree.fromstring(state.game.render_svg(state, seat, 1000))
     panels = {label: part for part in root if (label := part[0].get("aria-label") if len(part) else None)}
     places = {label: str(panel.get("transform")) for label, panel in panels.items()}
-    assert not any("scale" in place for place in places.values())
-    return {label: int(float(place[10:].split()[0]) > PANEL) for label, place in places.items()}
+    return {label: int(float(place[10:].split()[0]) > LARGER * PANEL) for label, place in places.items()}
 
 
 def test_the_progress_of_a_match_leaves_room_for_the_title() -> None:
@@ -135,13 +140,31 @@ def test_the_progress_of_a_match_leaves_room_for_the_title() -> None:
     assert "round 1 of 2 \u00b7 trick 1 of 6" in texts(match)
 
 
+@pytest.mark.parametrize("seed", range(8))
+def test_at_the_end_all_folded_cards_are_turned_up_in_the_trick_in_which_they_were_folded(seed: int) -> None:
+    state, rng = make_game("cat_te_v0", rounds=2).new_initial_state(seed=seed), np.random.default_rng(seed)
+    folds: dict[int, list[str]] = {}
+    while not state.is_terminal():
+        seat, action = state.current_player, int(rng.choice(state.legal_actions()))
+        words = state.game.action_to_string(action)
+        folds.setdefault(seat, []).extend(
+            [words.replace("fold ", "folded ")] if words.startswith("fold ") else []
+        )
+        state.apply_action(action)
+        if state.round_ended and not state.is_terminal():
+            folds = {}
+    rows = [label for label in labels(state) if label.startswith("player_") and "holds" not in label]
+    for seat, cards in folds.items():
+        (row,) = [row for row in rows if row.startswith(f"player_{seat}") and ": " in row]
+        assert [part for part in row.split(": ")[1].split(", ") if part.startswith("folded")] == cards
+
+
 def test_a_card_that_is_chosen_blind_is_shown_to_its_owner_alone() -> None:
     hands = ["AS 2C 3C 4D 5D 6H", "KS AC 7D 8D 9D 10H", "QS KC AD QD JD KH"]
     state = play(start(hands), "AS, KS, QS", "2C, AC, KC", "7D, AD, 4D", "QD, 5D, 8D", "JD, 6H")
-    assert "player_0, you: AS wins, 2C, 4D, 5D, face down" in labels(state, 0)
+    assert "player_0, you: AS wins, 2C, 4D, 5D, chosen 6H" in labels(state, 0)
     assert "player_0: AS wins, 2C, 4D, 5D, face down" in labels(state, 1)
-    assert "chosen" in texts(state, 0)
-    assert "player_0 holds 3C, chose 6H" in labels(state)
+    assert "player_0: AS wins, 2C, 4D, 5D, chosen 6H" in labels(state)
     assert not any("6H" in label for label in labels(state, 1) + labels(state, 2))
     assert "player_1 chooses, diamonds led" in texts(state, 2)
 

@@ -86,7 +86,9 @@ def test_a_game_is_entered_by_clicks_taken_back_and_reloaded(
     deal, lines, _ = told(make_game(game_id, num_players=players), 1, 4, lambda legal: legal[len(legal) // 3])
     page = new_page(width=width, theme=theme)
     begin(page, title, players, deal, seat=1)
-    faces = page.locator(".picture .cat").evaluate_all("faces => faces.map(face => face.innerHTML)")
+    faces = page.locator(".picture [data-key^=seat-] [data-face]").evaluate_all(
+        "faces => faces.map(face => face.innerHTML)"
+    )
     assert len(set(faces)) == players, "everybody has a face of their own"
     half = len(lines) // 2
     for line in lines[: half + 1]:

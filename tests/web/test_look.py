@@ -147,22 +147,25 @@ def test_agents_are_cats_with_a_face_and_a_level(new_page: NewPage) -> None:
     company = page.locator(".company")
     expect(company).to_have_text("You, Luna (Easy), Tom (Easy)")
     expect(page.locator(".people")).to_be_hidden()  # nobody is invited
-    assert page.locator(".picture .cat").count() == 3
-    faces = page.locator(".picture .cat").evaluate_all("faces => faces.map(face => face.innerHTML)")
-    assert len(set(faces)) == 3, "a person has a face of its own"
+    shown, look = (
+        page.locator(".picture [data-key^=seat-] [data-face]"),
+        "all => all.map(one => one.innerHTML)",
+    )
+    faces = shown.evaluate_all(look)
+    assert len(set(faces)) == len(faces) == 3, "a person has a face of its own"
     page.reload()
     wait_for_turn(page)
-    assert page.locator(".picture .cat").evaluate_all("faces => faces.map(face => face.innerHTML)") == faces
+    assert shown.evaluate_all(look) == faces
     open_more(page)
     name_oneself(page, "Ada")
     expect(company).to_contain_text("Ada")
-    assert page.locator(".picture .cat").count() == 3
+    assert shown.count() == 3
 
 
 def test_pawns_show_the_faces_of_the_players(new_page: NewPage) -> None:
     page = new_page()
     open_table(page, "Petrify", 3, "easy")
-    heads = page.locator(".picture [data-face]")
+    heads = page.locator(".picture [data-key^=pawn-] [data-face]")
     assert heads.count() == 3
     shapes = {head.get_attribute("data-face"): head.locator("path").count() for head in heads.all()}
     assert shapes == {"0": 6, "1": 5, "2": 5}
@@ -249,6 +252,25 @@ def test_what_is_tapped_and_what_is_best_look_different(new_page: NewPage) -> No
     best, tapped = ring.evaluate(look), page.locator(".picture .tapped > rect").first.evaluate(look)
     assert best[0] != tapped[0]
     assert best[1] != tapped[1]
+
+
+def test_a_value_on_a_card_can_be_read_and_covers_no_count(new_page: NewPage) -> None:
+    page = new_page(390, 844, touch=True)
+    open_table(page, "Cat in the Box", 3)
+    page.get_by_label("Show on my turn").select_option("heuristic")
+    marks = page.locator(".picture .coach-mark:not(.best)")
+    expect(marks.first).to_be_visible()
+    counts = page.locator(".picture [data-key^=hand-] text", has_text="\u00d7")
+    assert counts.count() > 0
+    edges = "all => all.map(one => one.getBoundingClientRect()).map(box => [box.left, box.top, box.right, box.bottom])"
+    for left, top, right, bottom in marks.evaluate_all(edges):
+        assert not [
+            box for box in counts.evaluate_all(edges)
+            if left < box[2] and box[0] < right and top < box[3] and box[1] < bottom
+        ]  # fmt: skip
+    scale = page.locator(".picture > svg").evaluate("svg => svg.getScreenCTM().a")
+    sizes = marks.locator("text").evaluate_all("all => all.map(one => Number(one.getAttribute('font-size')))")
+    assert min(sizes) * scale >= 11
 
 
 def test_an_option_out_of_range_is_answered_with_what_to_do(new_page: NewPage) -> None:

@@ -66,9 +66,9 @@ export function panel(title, className, ...children) {
   return element("section", {class: `panel ${className}`, "aria-labelledby": heading.id}, heading, ...children);
 }
 
-/** The token of a seat: its shape, colour and number. */
-export function seatToken(seat) {
-  return element("span", {class: "token", "data-seat": seat % 6, "aria-hidden": "true"}, String(seat));
+/** The token of a seat: its shape, colour, and the face of its player, or without one its number. */
+export function seatToken(seat, face = null) {
+  return element("span", {class: "token", "data-seat": seat % 6, "aria-hidden": "true"}, face ?? String(seat));
 }
 
 /** `text` with a capital first letter. */

@@ -189,7 +189,7 @@ export function createLobby(frame) {
         const field = selection(occupantOptions(), spec, (value) => seatTaken(seat, value));
         const face = catFace(spec === YOU || spec === PERSON ? null : seat);
         const name = spec === YOU ? "You" : calledAt(spec, seat);
-        return element("li", {}, seatToken(seat), face, labelled(name, field));
+        return element("li", {}, seatToken(seat, face), labelled(name, field));
       }),
     );
     const opponents = occupants.filter((spec) => spec !== YOU);

@@ -67,7 +67,7 @@ function eventLine({text, kind, seat}, names) {
   return element(
     "li",
     {class: `event${strong}`, "data-kind": kind},
-    seat === null ? null : seatToken(seat),
+    seat === null ? null : seatToken(seat, names.face(seat)),
     element("span", {class: "told"}, `${capital(names.within(withMinus(text)))}.`),
   );
 }

@@ -1,7 +1,6 @@
 // The names of the players: people choose theirs; agents are cats, one for each seat, beside the kind of the agent.
 
 import {catFace, catName} from "./cats.js";
-import {shape} from "./dom.js";
 
 // Letters of a name that fit into a sentence of a picture.
 const ROOM = 12;
@@ -10,8 +9,6 @@ const WIDER = 1.05;
 const SMALLEST = 0.7;
 // So far above the middle of its row is a name with a note below it.
 const NAME_ABOVE = 8;
-// How much wider than the number on a token the face beside it is.
-const FACE = 1.5;
 const KINDS = ["zoo", "search", "ismcts", "pimc", "heuristic"];
 // The verbs whose second person is not the third without its "s".
 const SECOND_PERSON = {does: "do", has: "have", is: "are", passes: "pass"};
@@ -102,24 +99,10 @@ export function createNames() {
     for (const node of svg.querySelectorAll("[aria-label*='player_']")) {
       node.setAttribute("aria-label", within(node.getAttribute("aria-label")));
     }
-    for (const token of svg.querySelectorAll("[data-key^=seat-]")) addFace(token);
     for (const head of svg.querySelectorAll("[data-face]")) {
       const cat = face(Number(head.dataset.face));
       if (cat !== null) head.replaceChildren(...cat.childNodes);
     }
-  }
-
-  // The face comes between the token of a row and its name.
-  function addFace(token) {
-    const cat = face(Number(token.dataset.key.slice("seat-".length)));
-    if (cat === null) return;
-    const at = Number(token.nextElementSibling.getAttribute("x"));
-    const size = FACE * Number(token.querySelector("text").getAttribute("font-size"));
-    const words = [...token.parentNode.querySelectorAll(":scope > text")].filter((one) => Number(one.getAttribute("x")) === at);
-    const y = token.firstElementChild.getAttribute("transform").match(/ ([\d.]+)\)/)[1];
-    const place = `translate(${at + size / 2 - 3} ${y}) scale(${size / 26}) translate(-16 -15)`;
-    for (const one of words) one.setAttribute("x", at + size + 1);
-    token.after(shape("g", {class: "cat", transform: place, "aria-hidden": "true"}, ...cat.childNodes));
   }
 }
 

@@ -61,7 +61,7 @@ export function createPeople(send, names) {
   // `replaceable`: whether an agent may be sent to the seat of somebody who is not here.
   function row({seat, present, stand_in: replaced, host}, replaceable = false) {
     const away = present === false;
-    const parts = [seatToken(seat), names.face(seat), element("span", {class: "name"}, names.full(seat))];
+    const parts = [seatToken(seat, names.face(seat)), element("span", {class: "name"}, names.full(seat))];
     const badge = (words, kind = "") => parts.push(element("span", {class: `badge ${kind}`}, words));
     if (seat === own && names.of(seat) !== "You") badge("you");
     if (host) badge("host");

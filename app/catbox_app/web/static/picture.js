@@ -88,12 +88,14 @@ export function createPicture(act, say, names, missed, undoable) {
     }
   }
 
-  // In the lower right corner, beside what is written on the choice.
+  // In a strip along the lower edge, below what is written on the choice; a low choice has it across the edge.
   function number(choice, brief) {
-    const box = choice.getBBox();
-    const corner = {x: box.x + box.width - 3, y: box.y + box.height - 4, "text-anchor": "end"};
-    const words = shape("text", {...corner, "font-size": Math.min(12, box.height / 3.4)}, brief);
-    return shape("g", {class: "coach-mark", "aria-hidden": "true"}, words);
+    const {x, y, width, height} = choice.getBBox();
+    const top = y + Math.max(height - 15, height / 2 + 6);
+    const strip = shape("rect", {x: x + 1, y: top, width: width - 2, height: 13, rx: 4});
+    const short = brief.replace("\u00a0", "");
+    const words = shape("text", {x: x + width / 2, y: top + 10.8, "text-anchor": "middle", "font-size": Math.min(12, (2 * width) / short.length)}, short);
+    return shape("g", {class: "coach-mark", "aria-hidden": "true"}, strip, words);
   }
 
   function ring(choice, kind) {

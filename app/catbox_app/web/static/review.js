@@ -133,7 +133,7 @@ export function createReview(begin, go, names, viewed, point) {
     const open = pushButton(what, () => go(number), {class: "quiet", "data-number": number});
     open.append(element("small", {}, `Action ${number + 1}`));
     const show = pushButton("Show best move", reveal, {class: "quiet"});
-    return element("li", {}, decisions.some((one) => one.seat !== seat) ? seatToken(seat) : null, open, show);
+    return element("li", {}, decisions.some((one) => one.seat !== seat) ? seatToken(seat, names.face(seat)) : null, open, show);
 
     function reveal() {
       decision.revealed = true;

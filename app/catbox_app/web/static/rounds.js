@@ -55,7 +55,7 @@ function resultTable(lines, rounds, places, own, names) {
     const classes = [places?.[line.seat] === 1 ? "winner" : "", line.seat === own ? "own" : ""];
     const medal = places && element("span", {class: "medal", "data-place": places[line.seat]}, String(places[line.seat]));
     const note = line.data.paradox && !ofMatch ? element("small", {}, "paradox: \u22121 a trick") : null;
-    const player = element("th", {scope: "row"}, medal, seatToken(line.seat), names.face(line.seat), names.of(line.seat), note);
+    const player = element("th", {scope: "row"}, medal, seatToken(line.seat, names.face(line.seat)), names.of(line.seat), note);
     return element("tr", {class: classes.join(" ")}, player, ...cells);
   });
   return element("table", {class: "result-table"}, element("thead", {}, element("tr", {}, ...head)), element("tbody", {}, ...rows));

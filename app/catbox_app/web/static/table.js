@@ -212,7 +212,7 @@ export function createTable(frame, mode) {
       deal: "The round is over",
       over: "The game is over",
     }[waits];
-    const mark = waits === "agent" ? names.face(seat) : advises && seat >= 0 ? seatToken(seat) : null;
+    const mark = waits === "agent" ? names.face(seat) : advises && seat >= 0 ? seatToken(seat, names.face(seat)) : null;
     status.replaceChildren(...[mark, words].filter((part) => part !== null));
     frame.entitle(`${waits === "you" ? "\u25cf " : ""}${words} - ${joined.title}`);
     announce(waits === "you" ? `Your move: ${legal.length} legal actions` : "");

@@ -118,7 +118,7 @@ def _put_trick(view: View, completed: list[tuple[int, int, int]], sheet: Sheet) 
     else:
         head = f"Trick {view.trick}" if view.phase == PLAY else "Trick"
         note = f"{COLORS[view.led]} led" if plays else f"player_{view.leader} leads"
-        note = note if plays or by == NONE else f"paradox of player_{by}"
+        note = note if plays or by == NONE else f"player_{by}'s paradox"
     drawn = sheet.heading(head, note)
     first, y = plays[0][0] if plays else view.leader, TITLE + 8
     places, width, height = _trick_card(sheet)

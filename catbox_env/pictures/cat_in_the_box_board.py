@@ -92,7 +92,7 @@ class Board:
                 note = ""
                 if view.costs_token(color):
                     tokens += self._x_token(x + self.width - 8, y + 8)
-                    note = f"gives up the X-token of {COLORS[view.led]}"
+                    note = f"gives up the {COLORS[view.led]} X-token"
                 choices += self.sheet.choice(action, x, y, self.width, CELL, note=note)
                 continue
             others += self.sheet.choice(action, x, y, self.width, CELL) if self.sheet.asks else ""

@@ -55,7 +55,7 @@ def test_trump_that_is_broken_and_a_token_that_is_lost_are_told_once() -> None:
     assert texts(state, move(state, "play red 2")) == [
         "player_1 plays red 2",
         "player_1 breaks trump: from now on red may be led",
-        "player_1 does not follow blue, and loses its X-token of blue",
+        "player_1 does not follow blue, and loses the blue X-token",
     ]
     play(state, "red 2", "red 1")
     assert state.current_player == 1
@@ -63,7 +63,7 @@ def test_trump_that_is_broken_and_a_token_that_is_lost_are_told_once() -> None:
     # Seat 0 has not lost its yellow token, and red was played before.
     assert texts(state, move(state, "play red 3"))[:2] == [
         "player_0 plays red 3",
-        "player_0 does not follow yellow, and loses its X-token of yellow",
+        "player_0 does not follow yellow, and loses the yellow X-token",
     ]
     play(state, "red 3", "blue 1")
     assert texts(state, move(state, "play green 3")) == ["player_1 plays green 3"], "it was lost before"

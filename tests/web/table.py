@@ -25,7 +25,7 @@ def open_table(
         seat_choice(page, seat).select_option(opponent)
     unfold_rules(page)
     page.get_by_label("Seed").fill("" if seed is None else str(seed))
-    page.get_by_label("Pace of the agents").select_option(pace)
+    page.get_by_label("Speed of the agents").select_option(pace)
     page.get_by_role("button", name="Play", exact=True).click()
     wait_for_turn(page)
 

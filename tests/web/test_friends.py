@@ -76,7 +76,7 @@ def test_whoever_watches_sees_no_hand_and_chooses_nothing_until_the_game_is_over
     expect(watcher.locator(".picture svg")).to_be_visible()
     expect(watcher.locator(HAND)).to_have_count(0)
     assert "player_0 holds" not in watcher.content()
-    for hidden in ("Your name", "Show on my turn", "Pace of the agents"):
+    for hidden in ("Your name", "Show on my turn", "Speed of the agents"):
         expect(watcher.get_by_label(hidden)).to_be_hidden()
     expect_accessible(watcher)
     wait_for_turn(host)

@@ -27,7 +27,7 @@ def open_for_two(page: Page, title: str = "Cat in the Box", players: int = 3) ->
     seat_choice(page, 1).select_option(label="Another person, by link")
     unfold_rules(page)
     expect(page.get_by_label("Seed")).to_be_disabled()
-    page.get_by_label("Pace of the agents").select_option("0")
+    page.get_by_label("Speed of the agents").select_option("0")
     page.get_by_role("button", name="Open and invite").click()
     link = page.locator(".links [data-seat] .link")
     expect(link).to_have_count(1)

@@ -148,7 +148,7 @@ def test_the_log_shows_the_end_of_the_game(new_page: NewPage) -> None:
 def test_the_advice_of_the_coach_moves_nothing(new_page: NewPage) -> None:
     page = new_page(390, 844)
     open_table(page, "Cat in the Box", 3)
-    page.get_by_label("Pace of the agents").select_option("3.5")
+    page.get_by_label("Speed of the agents").select_option("3.5")
     page.get_by_label("Show on my turn").select_option("normal")
     advice, place = page.locator(".advice"), "one => one.getBoundingClientRect().y + scrollY"
     expect(advice).to_contain_text("would choose")

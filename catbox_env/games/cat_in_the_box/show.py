@@ -124,7 +124,7 @@ def why_illegal(game: Game, record: np.record, action: int) -> str:
     if not record.hand[seat, rank]:
         return f"player_{seat} has no {rank + 1}"
     if not record.x_tokens[seat, color]:
-        return f"the X-token of {COLORS[color]} has been given up"
+        return f"the {COLORS[color]} X-token has been given up"
     assert color == RED, "every other declaration is legal"
     return "red cannot be led before trump is broken: lead another colour"
 
@@ -290,7 +290,7 @@ def _play(view: View, color: int, rank: int) -> list[Event]:
         found.append(Event("trump_broken", mover, text))
     if not leads and color != view.led and view.led in view.x_tokens[mover]:
         led = COLORS[view.led]
-        text = f"player_{mover} does not follow {led}, and loses its X-token of {led}"
+        text = f"player_{mover} does not follow {led}, and loses the {led} X-token"
         found.append(Event("x_token_lost", mover, text, {"color": led}))
     return found
 

@@ -17,7 +17,7 @@ export function createDeal(send, playing, yourName, watch) {
   const seed = element("code", {});
   const seedPart = element("p", {class: "seed", title: "This number deals the same cards, or the same board, again"}, "Seed ", seed);
   const again = element("div", {class: "row", hidden: true}, buttonAgain("new", "New deal"), buttonAgain("same", SAME_DEAL));
-  const pacePart = labelled("Pace of the agents", paceChoice((seconds) => send({type: "pace", seconds})));
+  const pacePart = labelled("Speed of the agents", paceChoice((seconds) => send({type: "pace", seconds})));
   const rules = element("div", {class: "rules-text"});
   const more = element(
     "details",

@@ -70,12 +70,12 @@ export function createLobby(frame) {
         element(
           "details",
           {class: "panel rules", open: matchMedia("(min-width: 900px)").matches},
-          element("summary", {}, "Rounds, rules and pace"),
+          element("summary", {}, "Rounds, rules and speed"),
           element(
             "div",
             {class: "field-row"},
             rules.rounds,
-            labelled("Pace of the agents", pace),
+            labelled("Speed of the agents", pace),
             labelled("Seed", seed, "The same number makes the same deal."),
           ),
           rules.node,

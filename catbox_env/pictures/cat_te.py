@@ -241,7 +241,9 @@ def _put_hand(view: View, sheet: Sheet) -> None:
 
 def _hand(view: View, sheet: Sheet, seat: int) -> str:
     has_folds = any(FOLD <= action < CLAIM for action in sheet.legal)
-    drawn = sheet.heading(f"Hand of player_{seat}")
+    known = _face_down(view, sheet).values()
+    unplaced = cards_to_string(card for card in view.folded.get(seat, ()) if card not in known)
+    drawn = sheet.heading(f"Hand of player_{seat}", f"folded {unplaced}" if unplaced else "")
     width, room = HAND_WIDTH, PANEL - 2 * PADDING + HAND_GAP
     if sheet.is_large:
         width = min(LARGE_HAND_WIDTH, room // max(len(view.hands[seat]), 1) - HAND_GAP)

@@ -73,6 +73,14 @@ def test_the_hand_says_that_a_trick_is_needed_until_one_is_won() -> None:
         )
 
 
+def test_own_folded_cards_are_listed_if_the_past_is_not_known() -> None:
+    state = play(start(HANDS), "KS, QS, fold JC")
+    assert not any(text.startswith("folded") for text in texts(state, 2))
+    forgotten = state.game.sample_state(state.observation(2), seed=0)
+    assert "folded JC" in [text.replace("\u2663", "C") for text in texts(forgotten, 2)]
+    assert not any(text.startswith("folded") for text in texts(forgotten, 1))
+
+
 def test_a_large_picture_has_the_hand_beside_the_tricks_and_at_the_end_beside_all_hands() -> None:
     state = play(start(HANDS), "KS, QS")
     assert _columns(state, 2) == {"hand": 0, "scores": 0, "tricks": 1}

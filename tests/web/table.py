@@ -100,9 +100,8 @@ def expect_values(page: Page) -> None:
 
 
 def unfold_rules(page: Page) -> None:
-    """Shows the rounds, rules and pace in the lobby, which a narrow page folds."""
-    if page.locator(".lobby .rules[open]").count() == 0:
-        page.locator(".lobby .rules > summary").click()
+    """Shows the rounds, rules and speed in the lobby, which a narrow page folds."""
+    page.locator(".lobby .rules").evaluate("rules => { rules.open = true; }")
 
 
 def unfold(page: Page) -> None:

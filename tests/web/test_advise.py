@@ -200,10 +200,10 @@ def test_the_panel_says_who_is_to_move(new_page: NewPage) -> None:
     page = new_page()
     begin(page, "Cat in the Box", 3, "1 1 2 2 3 3 4 5 6 6")
     panel = page.get_by_role("region", name="Your move")
-    expect(panel.get_by_role("heading")).to_have_text("0Your move")
+    expect(panel.get_by_role("heading")).to_have_text("Your move")
     enter(page, "discard 1")
     enter(page, "bid 2")
-    expect(panel.get_by_role("heading")).to_have_text("1Enter what Player 1 does")
+    expect(panel.get_by_role("heading")).to_have_text("Enter what Player 1 does")
     expect(page).to_have_title("Enter what Player 1 does - Cat in the Box - catbox")
     panel.get_by_role("button", name="bid 2").click()  # the board has no bids of others
     wait_for(page, 3)

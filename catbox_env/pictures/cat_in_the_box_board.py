@@ -194,7 +194,7 @@ class Board:
             costs = any(view.costs_token(color) for color in colors)
             drawn += svg.prompt(PADDING, middle - 9 * costs, "Choose an outlined cell.")
             if costs:
-                what = "A crossed badge costs you that X-token."
+                what = f"A crossed badge costs your {COLORS[view.led]} X-token."
                 drawn += svg.prompt(PADDING, middle + 10, what, 12, theme.soft)
         if seat in view.discards:
             rank, right = view.discards[seat] + 1, PANEL - PADDING

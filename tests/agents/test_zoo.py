@@ -156,8 +156,8 @@ MOVES = {
     "cat_te-4p-khmer": "e67e764e2c06ca48",
     "cat_te-5p-khmer": "62c5846156d14396",
     "cat_te-6p-khmer": "f67c87faf48bc131",
-    "petrify-4x4": "c38a9ee312044cc3",
-    "petrify-full": "6173e811d8f9804d",
+    "petrify-4x4": "03c86bd88a9fe89e",
+    "petrify-full": "2d995a2473d7e264",
 }
 
 

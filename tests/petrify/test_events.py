@@ -23,7 +23,7 @@ def test_a_walk_is_told_with_its_steps_and_the_cell_that_is_closed() -> None:
     state = start(BOARD, [(0, 0), (3, 3)])
     assert said(state, (1, 0)) == ["player_0 walks 1 step from a1 to a2 (a 1.2). Tile a1 closes"]
     assert said(play(state, (1, 0)), (2, 2)) == [
-        "player_1 walks 2 steps from d4 to c3 (a 4.2). Tile d4 closes"
+        "player_1 walks 2 steps from d4 to c3, onto a 4.2. Tile d4 closes"
     ]
     up_to = start(BOARD, [(2, 0), (3, 3)], move_rule="up_to")
     assert said(up_to, (1, 0)) == ["player_0 walks from a3 to a2 (a 1.2). Tile a3 closes"]
@@ -35,7 +35,7 @@ def test_a_teleport_is_told_with_where_it_leads_and_where_the_pawn_comes_out() -
         "player_0 walks 1 step from a1 to b1 (a teleport). Tile a1 closes",
         "player_0 is on a teleport and may come out on any free tile",
     ]
-    assert said(play(state, (0, 1)), (2, 2)) == ["player_0 comes out of the teleport on b1 at c3 (a 4.2)"]
+    assert said(play(state, (0, 1)), (2, 2)) == ["player_0 comes out of the teleport on b1 at c3, onto a 4.2"]
 
 
 def test_a_teleport_that_leads_nowhere_is_told_to_keep_the_pawn() -> None:
@@ -68,7 +68,7 @@ def test_places_are_told_as_they_fall_and_points_follow_from_them(rules: Rules) 
             for event in of_kind(events, "petrified"):
                 petrified.append(event.seat)  # type: ignore[arg-type]
                 place = {2: "2nd", 3: "3rd", 4: "4th"}[event.data["place"]]
-                assert event.text == f"player_{event.seat} cannot move and turns to stone in {place} place"
+                assert event.text == f"player_{event.seat} cannot move and turns to stone: {place} place"
                 assert event.data["place"] == rules.num_players - len(petrified) + 1
             for event in of_kind(events, "rotation"):
                 for moved in event.data["moved"]:

@@ -16,21 +16,24 @@ from catbox_agents.features import Features, GameFacts
 from catbox_env.core.bits import popcount
 from catbox_env.core.compilation import njit
 from catbox_env.core.game import Game
+from catbox_env.core.kernels import record_dtype
 from catbox_env.core.layout import Layout, Part
 from catbox_env.games.petrify.observe import MAX_COUNTED, read_position
 from catbox_env.games.petrify.play import (
     EMPTY,
+    ONE,
     color_of,
     exit_cells,
     free_cells,
     holds,
     kind_of,
+    lowest_cell,
     set_of,
     symbol_of,
     walk_ends,
 )
 from catbox_env.games.petrify.rules import NUM_SYMBOLS, NUMBER_TILES, Rules
-from catbox_env.games.petrify.state import NONE, STATE, TELEPORT, WILDCARD_TILE, ZERO_TILE
+from catbox_env.games.petrify.state import MAX_CELLS, NONE, STATE, TELEPORT, WILDCARD_TILE, ZERO_TILE
 
 
 def statistics(game: Game, info: Mapping[str, np.ndarray]) -> dict[str, np.ndarray]:
@@ -40,11 +43,18 @@ def statistics(game: Game, info: Mapping[str, np.ndarray]) -> dict[str, np.ndarr
 
 FACTS = GameFacts(statistics=statistics, binary_statistics=("win",))
 
-#: `outlook` looks eight moves ahead if no more cells than this are free after the action, `FEW_UP_TO` if walks may be
-#: shorter than the energy, which gives more moves; four moves if no more than `MANY` are free; otherwise two.
-FEW, FEW_UP_TO, MANY = 13, 9, 16
+#: How many moves `outlook` and `mistakes` look ahead: so many if no more cells than this are free after the action, of
+#: the first pair (cells, moves) that fits; otherwise two.
+OUTLOOK_MOVES = (11, 12), (13, 10), (17, 8), (19, 6), (23, 4)
+MISTAKES_MOVES = (13, 8), (16, 4)
+#: If walks may be shorter than the energy, there are more of them, as if so many more cells were free.
+UP_TO_CELLS = 4
 #: A tile from which a walk has the most steps.
 LONGEST = NUMBER_TILES.index(f"{NUM_SYMBOLS}.1")
+#: The position, the set of all teleports, and for each of their cells the set of those to which it leads.
+SCRATCH = record_dtype(
+    [("boards", STATE, (1,)), ("teleports", np.uint64), ("exits", np.uint64, (MAX_CELLS,))]
+)
 
 
 def feature_layout(rules: Rules) -> Layout:
@@ -82,15 +92,21 @@ def action_feature_layout(rules: Rules) -> Layout:
             Part("next_distance", (1,), "rows plus columns to that seat's pawn", 0, 2 * rules.size - 2),
             Part("fewest_answers", (1,), "own end cells after the worst reply of that seat", 0, MAX_COUNTED),
             Part("losing_replies", (1,), "its replies that leave no own end cell", 0, MAX_COUNTED),
-            Part("outlook", (1,), "1: wins by force within 2 to 8 more moves, -1: loses", -1),
-            Part("mistakes", (1,), "replies of that seat after which the outlook is 1", 0, MAX_COUNTED),
+            Part("outlook", (1,), "1: wins by force within 2 to 12 more moves, -1: loses", -1),
+            Part(
+                "mistakes",
+                (1,),
+                "replies of that seat that lose by force within 8 moves",
+                0,
+                MAX_COUNTED,
+            ),
         ]
     )
 
 
 def make_features(game: Game) -> Features:
     """The features of Petrify under the rules of ``game``."""
-    return Features(game, feature_layout(game.rules), action_feature_layout(game.rules), write, STATE)
+    return Features(game, feature_layout(game.rules), action_feature_layout(game.rules), write, SCRATCH)
 
 
 @njit
@@ -100,79 +116,91 @@ def energy_of(tile):
 
 
 @njit
-def teleports_of(params, state):
-    """The set of all teleports."""
-    teleports = EMPTY
+def find_teleports(params, scratch):
+    """Fill in ``teleports`` and ``exits``."""
+    scratch.teleports = EMPTY
     if params.num_specials > 0:
         for cell in range(params.num_cells):
-            if kind_of(int(state.tile[cell])) == TELEPORT:
-                teleports |= set_of(cell)
-    return teleports
+            tile = int(scratch.boards[0].tile[cell])
+            if kind_of(tile) == TELEPORT:
+                scratch.teleports |= set_of(cell)
+                scratch.exits[cell] = exit_cells(params, scratch.boards[0], color_of(tile), ~EMPTY)
 
 
 @njit
-def landings(params, state, teleports, ends, free):
+def landings(scratch, ends, free):
     """The cells on which a walk to one of the cells ``ends`` leaves the pawn: a teleport takes it on to one of
     its exits among the cells that are ``free`` then, if there are any."""
-    cells, teleports = ends, teleports & ends
-    if teleports != EMPTY:
-        for cell in range(params.num_cells):
-            if holds(teleports, cell):
-                exits = exit_cells(params, state, color_of(int(state.tile[cell])), free)
-                if exits != EMPTY:
-                    cells = (cells & ~set_of(cell)) | exits
+    cells, teleports = ends, ends & scratch.teleports
+    while teleports != EMPTY:
+        cell = lowest_cell(teleports)
+        teleports &= teleports - ONE
+        exits = scratch.exits[cell] & free
+        if exits != EMPTY:
+            cells = (cells & ~set_of(cell)) | exits
     return cells
 
 
 @njit
-def move_to(params, state, teleports, cell, other, other_tile, free):
+def move_to(params, scratch, cell, other, other_tile, free):
     """The pawn to move lands on ``cell``, over ``free`` cells; the other stands on ``other``, on the tile
     ``other_tile``, which may be a copy.
 
     Returns where the other can go then, the cell and the tile of the pawn that has moved, and the free cells.
     """
-    left, start, staying, tile = free & ~set_of(cell), other, cell, int(state.tile[cell])
+    left, start, staying, tile = free & ~set_of(cell), other, cell, int(scratch.boards[0].tile[cell])
     if tile == ZERO_TILE:  # the pawns change places, and the zero becomes a copy of the other's tile
         start, staying, tile = cell, other, other_tile
-    return (
-        landings(params, state, teleports, walk_ends(params, other_tile, start, left), left),
-        staying,
-        tile,
-        left,
-    )
+    return landings(scratch, walk_ends(params, other_tile, start, left), left), staying, tile, left
 
 
 @njit
-def outlook_now(params, state, teleports, cells, other, other_tile, free):
-    """-1 if the pawn to move can reach no ``cells``, and is petrified, else 0."""
-    return -1 if cells == EMPTY else 0
+def wins_now(params, scratch, moves, cells, other, other_tile, free):
+    """Whether the pawn to move has won."""
+    return False
 
 
-def one_move_deeper(outlook):
-    """``outlook`` one more move ahead.
+@njit
+def loses_now(params, scratch, moves, cells, other, other_tile, free):
+    """Whether the pawn to move can reach no ``cells``, and is petrified."""
+    return cells == EMPTY
 
-    1 if the pawn to move, to one of the ``cells``, petrifies the other one by force, -1 if it is petrified, else 0.
 
-    Each depth is a separate function: a recursive one crashed when loaded from a disk cache.
+def one_move_deeper(wins, loses):
+    """``wins`` and ``loses`` for up to one more of the ``moves`` that they look ahead.
+
+    They tell whether the pawn to move, to one of the ``cells``, petrifies the other one by force, and whether it is
+    petrified by force. Each depth is a separate function: a recursive one crashed when loaded from a disk cache.
     """
 
     @njit
-    def deeper(params, state, teleports, cells, other, other_tile, free):
-        best = -1
-        for cell in range(params.num_cells):
-            if holds(cells, cell):
-                then = move_to(params, state, teleports, cell, other, other_tile, free)
-                best = max(best, -outlook(params, state, teleports, *then))
-                if best == 1:
-                    break
-        return best
+    def wins_deeper(params, scratch, moves, cells, other, other_tile, free):
+        if moves == 0:
+            return False
+        while cells != EMPTY:
+            cell = lowest_cell(cells)
+            cells &= cells - ONE
+            if loses(params, scratch, moves - 1, *move_to(params, scratch, cell, other, other_tile, free)):
+                return True
+        return False
 
-    return deeper
+    @njit
+    def loses_deeper(params, scratch, moves, cells, other, other_tile, free):
+        if moves == 0:
+            return cells == EMPTY
+        while cells != EMPTY:
+            cell = lowest_cell(cells)
+            cells &= cells - ONE
+            if not wins(params, scratch, moves - 1, *move_to(params, scratch, cell, other, other_tile, free)):
+                return False
+        return True
+
+    return wins_deeper, loses_deeper
 
 
-outlook_in_one = one_move_deeper(outlook_now)
-outlook_in_three = one_move_deeper(one_move_deeper(outlook_in_one))
-outlook_in_seven = one_move_deeper(one_move_deeper(one_move_deeper(one_move_deeper(outlook_in_three))))
+wins, loses = wins_now, loses_now
+for _ in range(OUTLOOK_MOVES[0][1]):
+    wins, loses = one_move_deeper(wins, loses)
 
 
 @njit
@@ -229,8 +257,9 @@ def end_cells_then(params, seen, seat, cell):
 
 
 @njit
-def write_action(params, at, seen, state, teleports, cell, out):
+def write_action(params, at, seen, scratch, cell, out):
     """Write the features of moving to ``cell``."""
+    state = scratch.boards[0]
     own, tile = int(state.position[0]), int(state.tile[cell])
     free = free_cells(params, state) & ~set_of(cell)
     if state.teleporting and holds(state.open, own):  # a teleport stays open
@@ -256,7 +285,7 @@ def write_action(params, at, seen, state, teleports, cell, out):
         out[at.action_next_room] = room_of(params, other, free)
         out[at.action_next_distance] = distance_of(params, cell, other)
         write_replies(params, at, state, cell, other, free, out)
-        write_outlook(params, at, state, teleports, cell, other, free, out)
+        write_outlook(params, at, scratch, cell, other, free, out)
 
 
 @njit
@@ -275,50 +304,54 @@ def write_replies(params, at, state, cell, other, free, out):
 
 
 @njit
-def outlook_ahead(params, state, teleports, cells, other, other_tile, free, moves):
-    """The outlook in so many ``moves``: 1, 3 or 7."""
-    if moves == 7:
-        return outlook_in_seven(params, state, teleports, cells, other, other_tile, free)
-    if moves == 3:
-        return outlook_in_three(params, state, teleports, cells, other, other_tile, free)
-    return outlook_in_one(params, state, teleports, cells, other, other_tile, free)
+def moves_ahead(table, number):
+    """How many moves to look ahead if ``number`` cells are free."""
+    for cells, moves in table:
+        if number <= cells:
+            return moves
+    return 2
 
 
 @njit
-def write_outlook(params, at, state, teleports, cell, other, free, out):
+def write_outlook(params, at, scratch, cell, other, free, out):
     """Write what moving to ``cell`` leads to, over cells that are ``free`` then, against the pawn on ``other``: of the
     best exit if it is a teleport."""
-    before, tile, number = free | set_of(cell), int(state.tile[other]), popcount(free)
-    few = FEW_UP_TO if params.fewest_steps[LONGEST] == 1 else FEW
-    moves = 7 if number <= few else 3 if number <= MANY else 1
+    state, before, number = scratch.boards[0], free | set_of(cell), popcount(free)
+    if params.fewest_steps[LONGEST] == 1:
+        number += UP_TO_CELLS
+    further, nearer = moves_ahead(OUTLOOK_MOVES, number), moves_ahead(MISTAKES_MOVES, number)
     cells = set_of(cell)
     if not state.teleporting:
-        cells = landings(params, state, teleports, cells, before)
-    best, most = -1, 0
-    for landing in range(params.num_cells):
-        if not holds(cells, landing):
-            continue
-        replies, own, own_tile, left = move_to(params, state, teleports, landing, other, tile, before)
-        worst, mistakes = 1, 0
-        for reply in range(params.num_cells):
-            if holds(replies, reply):
-                then = move_to(params, state, teleports, reply, own, own_tile, left)
-                outlook = outlook_ahead(params, state, teleports, *then, moves)
-                worst = min(worst, outlook)
-                mistakes += 1 if outlook == 1 else 0
-        if worst > best or (worst == best and mistakes > most):
-            best, most = worst, mistakes
+        cells = landings(scratch, cells, before)
+    best, most, tile = -1, 0, int(state.tile[other])
+    while cells != EMPTY:
+        then = move_to(params, scratch, lowest_cell(cells), other, tile, before)
+        cells &= cells - ONE
+        replies, own, own_tile, left = then
+        mistakes = 0
+        while replies != EMPTY:
+            after = move_to(params, scratch, lowest_cell(replies), own, own_tile, left)
+            replies &= replies - ONE
+            mistakes += 1 if wins(params, scratch, nearer - 1, *after) else 0
+        outlook = 0
+        if mistakes == popcount(then[0]) or loses(params, scratch, further, *then):
+            outlook = 1
+        elif wins(params, scratch, further, *then):
+            outlook = -1
+        if outlook > best or (outlook == best and mistakes > most):
+            best, most = outlook, mistakes
     out[at.action_outlook] = best
     out[at.action_mistakes] = min(MAX_COUNTED, most)
 
 
 @njit
-def write(params, at, seen, mask, state, out, action_out):
-    """See `Features`; ``state`` is a record of `STATE`."""
+def write(params, at, seen, mask, scratch, out, action_out):
+    """See `Features`; ``scratch`` is a record of `SCRATCH`."""
     # The functions take the record, never an array in it, whose memory a call would count as its own.
+    state = scratch.boards[0]
     read_position(params, seen, 0, state)
+    find_teleports(params, scratch)
     write_position(params, at, seen, state, out)
-    teleports = teleports_of(params, state)
     for cell in range(params.num_cells):
         if mask[cell]:
-            write_action(params, at, seen, state, teleports, cell, action_out[cell])
+            write_action(params, at, seen, scratch, cell, action_out[cell])

@@ -64,6 +64,17 @@ def holds(cells, cell):
 
 
 @njit
+def lowest_cell(cells):
+    """The lowest cell of a set that is not empty."""
+    one, cell = cells & ~(cells - ONE), 0
+    for shift in (32, 16, 8, 4, 2, 1):
+        if one >> shift:
+            one >>= shift
+            cell += shift
+    return cell
+
+
+@njit
 def free_cells(params, state):
     """The set of open cells without a pawn."""
     free = state.open

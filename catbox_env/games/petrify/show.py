@@ -290,7 +290,7 @@ def events(before: GameState, action: int, after: GameState, seat: int | None) -
     changes = enumerate(zip(was.places, now.places, strict=True))
     out = [(place, seat) for seat, (earlier, place) in changes if earlier == NONE and place > 0]
     for place, loser in sorted(out, reverse=True):
-        text = f"player_{loser} cannot move and turns to stone in {ordinal(place)} place"
+        text = f"player_{loser} cannot move and turns to stone: {ordinal(place)} place"
         found.append(Event("petrified", loser, text, {"place": place + 1}))
     return found + (_game_end(now, after.game) if after.is_terminal() else [])
 
@@ -302,12 +302,12 @@ def _move(was: View, action: int, now: View) -> list[Event]:
     special = {"*": "a wildcard", "0": "a zero", "T": "a teleport"}
     onto = special.get(tile[0], f"a {tile_in_words(was.rules, tile)}")
     if was.teleporting:
-        text = f"player_{mover} comes out of the teleport on {start} at {end} ({onto})"
+        text = f"player_{mover} comes out of the teleport on {start} at {end}, onto {onto}"
         return [Event("teleport_exit", mover, text, data)]
     own = was.tile_under(mover)
     fewest, most = was.rules.steps(own)
     steps = f" {steps_of(was.rules, own)}" if fewest == most else ""
-    text = f"player_{mover} walks{steps} from {start} to {end} ({onto}). Tile {start} closes"
+    text = f"player_{mover} walks{steps} from {start} to {end}, onto {onto}. Tile {start} closes"
     found = [Event("move", mover, text, data)]
     if tile[0] == "T":
         color = color_of_tile(tile)

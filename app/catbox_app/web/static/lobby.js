@@ -126,9 +126,10 @@ export function createLobby(frame) {
     const least = Math.min(...one.players);
     const most = Math.max(...one.players);
     const picture = element("span", {class: "thumbnail", "aria-hidden": "true"});
-    const svg = one.svg.replaceAll("player_", "Player ").replaceAll('role="button"', "");
+    const svg = one.svg.replace(/player_(\d+)/g, (_, seat) => calledAt("", Number(seat))).replaceAll('role="button"', "");
     const drawn = new DOMParser().parseFromString(svg, "image/svg+xml").documentElement;
     for (const part of drawn.querySelectorAll("title, desc")) part.remove();
+    for (const head of drawn.querySelectorAll("[data-face]")) head.replaceChildren(...catFace(Number(head.dataset.face)).childNodes);
     // A thumbnail shows the first panel of a picture: the first part that is wider than the token of a seat.
     const parts = [...drawn.children].filter((part) => part.matches("g[transform]"));
     const panel = parts.find((part) => Number(part.querySelector("rect")?.getAttribute("width")) > 100);

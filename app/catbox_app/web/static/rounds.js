@@ -54,7 +54,7 @@ function resultTable(lines, rounds, places, own, names) {
     const cells = columns.map(([, value]) => element("td", {}, withMinus(String(Math.round(100 * (value(line) ?? 0)) / 100))));
     const classes = [places?.[line.seat] === 1 ? "winner" : "", line.seat === own ? "own" : ""];
     const medal = places && element("span", {class: "medal", "data-place": places[line.seat]}, String(places[line.seat]));
-    const note = line.data.paradox && !ofMatch ? element("small", {}, "paradox: \u22121 a trick") : null;
+    const note = line.data.paradox && !ofMatch ? element("small", {}, "paradox: \u22121 per trick") : null;
     const player = element("th", {scope: "row"}, medal, seatToken(line.seat, names.face(line.seat)), names.of(line.seat), note);
     return element("tr", {class: classes.join(" ")}, player, ...cells);
   });

@@ -240,7 +240,7 @@ def test_the_picture_names_game_sides_and_ratings_and_explains_the_colours_that_
         words = [text.get_text() for text in matrix_figure(content).axes[0].texts]
         assert words[2:4] == [
             "Points per game above the others, ± 95 % interval",
-            "Rating: Elo scale; 400 more are odds of 10 to 1",
+            "Rating: Elo scale; 400 points are odds of 10 to 1",
         ]
         assert ("not certain" in words) is unsure
         assert words[-3 - unsure :][:3] == ["\u22121.5", "+1.5", "0"], "the key"

@@ -21,18 +21,18 @@ def said(state: Any, cell: tuple[int, int]) -> list[str]:
 
 def test_a_walk_is_told_with_its_steps_and_the_cell_that_is_closed() -> None:
     state = start(BOARD, [(0, 0), (3, 3)])
-    assert said(state, (1, 0)) == ["player_0 walks 1 step from a1 to a2 (a 1.2). Tile a1 closes"]
+    assert said(state, (1, 0)) == ["player_0 walks 1 step from a1 to a2, onto a 1.2. Tile a1 closes"]
     assert said(play(state, (1, 0)), (2, 2)) == [
         "player_1 walks 2 steps from d4 to c3, onto a 4.2. Tile d4 closes"
     ]
     up_to = start(BOARD, [(2, 0), (3, 3)], move_rule="up_to")
-    assert said(up_to, (1, 0)) == ["player_0 walks from a3 to a2 (a 1.2). Tile a3 closes"]
+    assert said(up_to, (1, 0)) == ["player_0 walks from a3 to a2, onto a 1.2. Tile a3 closes"]
 
 
 def test_a_teleport_is_told_with_where_it_leads_and_where_the_pawn_comes_out() -> None:
     state = start(BOARD, [(0, 0), (3, 3)])
     assert said(state, (0, 1)) == [
-        "player_0 walks 1 step from a1 to b1 (a teleport). Tile a1 closes",
+        "player_0 walks 1 step from a1 to b1, onto a teleport. Tile a1 closes",
         "player_0 is on a teleport and may come out on any free tile",
     ]
     assert said(play(state, (0, 1)), (2, 2)) == ["player_0 comes out of the teleport on b1 at c3, onto a 4.2"]

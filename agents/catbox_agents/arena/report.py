@@ -239,7 +239,7 @@ def matrix_figure(content: Mapping[str, Any], width: float = 750) -> Figure:
         f"{game_title(content['game'])}, {content['options']['num_players']} players, "
         f"{_deals(content['deals'], content['deals_planned'])}",
         "Points per game above the others, ± 95 % interval",
-        "Rating: Elo scale; 400 more are odds of 10 to 1",
+        "Rating: Elo scale; 400 points are odds of 10 to 1",
     ]
     rating = ("rating", [_rating(ratings[one]) for one in agents])
     title = f"{names[0]} scores highest"

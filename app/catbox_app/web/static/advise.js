@@ -71,7 +71,7 @@ export function createDealForm(frame, about) {
   const counter = element("p", {class: "counter", role: "status"});
   const wrong = element("p", {class: "wrong", role: "alert"});
   const button = pushButton("Advise me", advise);
-  const explained = "Enter what everyone does, and see what each of your actions is worth. The game, the rules and your seat are the ones chosen above; seat 0 starts, unless the rules say otherwise.";
+  const explained = "Enter what everyone does, and see what each of your actions is worth. The game, the rules and your seat are those chosen above; the first seat starts, unless the rules say otherwise.";
   const form = element("div", {class: "watch"}, element("p", {}, explained), offered, counter, hand, typed, wrong, button);
   const node = element("details", {class: "panel", ontoggle: ask}, element("summary", {}, "Get advice for a game at a real table"), form);
   let known = {cards: [], sizes: [0, 0]}; // the last message `cards`

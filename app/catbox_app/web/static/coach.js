@@ -83,7 +83,7 @@ function bestOf(values, same) {
   if (same.length === values.length) return "No clear difference.";
   const best = capital(same[0].text);
   if (same.length === 1) return `${best}: ${(same[0].value - values[1].value).toFixed(1)} points better than the next.`;
-  const others = same.slice(1).map((one) => one.text);
+  const others = same.slice(1).map((one) => one.text.replace(/^(play|move to) /, ""));
   return `${best}. ${others.length < 3 ? capital(others.join(" and ")) : `${others.length} others`} ${others.length === 1 ? "is" : "are"} about as good.`;
 }
 

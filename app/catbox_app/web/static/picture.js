@@ -91,7 +91,7 @@ export function createPicture(act, say, names, missed, undoable) {
   // In a strip along the lower edge, below what is written on the choice; a low choice has it across the edge.
   function number(choice, brief) {
     const {x, y, width, height} = choice.getBBox();
-    const top = y + Math.max(height - 15, height / 2 + 6);
+    const top = y + Math.max(height - 13, height / 2 + 6);
     const strip = shape("rect", {x: x + 1, y: top, width: width - 2, height: 13, rx: 4});
     const short = brief.replace("\u00a0", "");
     const words = shape("text", {x: x + width / 2, y: top + 10.8, "text-anchor": "middle", "font-size": Math.min(12, (2 * width) / short.length)}, short);

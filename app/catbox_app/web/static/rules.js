@@ -9,7 +9,7 @@ const LABELS = {
 };
 // What the page says of options whose descriptions are for programmers.
 const HELPS = {
-  rounds: "Match: a round for each player.", bids: "Which numbers of tricks may be bid.", start_player: "A seat, or random.",
+  rounds: "A match is one round per player.", bids: "Which numbers of tricks may be bid.", start_player: "A seat, or random.",
   move_rule: "Exact: a number takes you exactly so many steps. Up to: at most so many.", region: "Laos and Vietnamese play alike.",
 };
 

@@ -84,8 +84,8 @@ def _line(view: View, sheet: Sheet) -> str:
     colors = {(action - view.rules.first_play) // view.rules.num_ranks for action in sheet.legal}
     follow = "Play a card"
     if view.led in view.x_tokens[view.mover]:
-        may = "" if colors == {view.led} else " or give up its X-token"
-        follow = f"Follow {led}{may}" if view.led in colors else f"No {led}: give up its X-token"
+        may = "" if colors == {view.led} else f" or lose your {led} X-token"
+        follow = f"Follow {led}{may}" if view.led in colors else f"No {led}: you lose your {led} X-token"
     return sheet.asked("plays a card", follow)
 
 
@@ -199,6 +199,8 @@ def _put_players(view: View, sheet: Sheet) -> None:
     bonus = "The most tokens of a player that touch, side by side or one above the other. They are a bonus, one point "
     bonus += f"each, but only for winning {hit}."
     height, x_tokens, won, group = float(ROW), X_TOKENS, WON, GROUP
+    if view.seat is None and sheet.is_wide:  # as high as the hands on the other side
+        height += HAND_ROW - 8
     if sheet.is_large:
         _, _, card = _trick_card(sheet)
         height = (LARGE_TRICK_AND_ROWS - AROUND_TRICK - card) / view.rules.num_players

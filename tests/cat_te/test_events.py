@@ -161,12 +161,12 @@ def test_the_side_pot_is_in_the_sums(claims: bool) -> None:
     lines = said(state, "fold 10S")
     if claims:
         assert (
-            "player_1: -1 (1 ante to player_0) -2 (into the side pot) +6 (the side pot) = +3 (+3 in all)"
+            "player_1: -1 (1 ante to player_0) -2 (into the side pot) +6 (the side pot) = +3 (+3 in total)"
             in lines
         )
         assert not any(line.startswith("nobody claimed") for line in lines)
     else:
-        assert "player_1: -1 (1 ante to player_0) -2 (into the side pot) = -3 (-3 in all)" in lines
+        assert "player_1: -1 (1 ante to player_0) -2 (into the side pot) = -3 (-3 in total)" in lines
         assert "nobody claimed the side pot of 6 antes, which is carried over to the next round" in lines
     assert lines[-1] == "round 2 of 2 begins: player_0 deals, player_1 leads"
 

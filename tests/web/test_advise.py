@@ -36,7 +36,7 @@ def send_deal(page: Page, deal: str, clicked: str = "") -> None:
 def type_deal(page: Page, deal: str) -> None:
     field = page.get_by_label("What you see of the deal")
     if not field.is_visible():
-        page.get_by_text("Type or paste it").click()
+        page.get_by_text("Type or paste your hand").click()
     field.fill(deal)
 
 
@@ -209,6 +209,16 @@ def test_the_panel_says_who_is_to_move(new_page: NewPage) -> None:
     wait_for(page, 3)
     panel.get_by_role("button", name="Undo").click()
     wait_for(page, 2)
+
+
+def test_on_a_phone_what_others_do_is_entered_without_scrolling(new_page: NewPage) -> None:
+    page = new_page(width=390)
+    begin(page, "Cat in the Box", 3, "1 1 2 2 3 3 4 5 6 6")
+    enter(page, "discard 1")
+    enter(page, "bid 2")
+    expect(page.get_by_role("heading", name="Enter what Player 1 does")).to_be_visible()
+    page.evaluate("() => scrollTo(0, 0)")
+    expect(buttons(page).first).to_be_in_viewport(ratio=1)
 
 
 def test_the_actions_of_others_are_folded_where_the_board_has_them(new_page: NewPage) -> None:

@@ -344,7 +344,7 @@ def _round_end(view: View, number: int, after: GameState) -> list[Event]:
         words, data = _sum(rules, infos[seat])
         text = f"player_{seat}: {words}"
         if rules.num_rounds > 1:
-            text += f" ({totals[seat]} in all)"
+            text += f" ({totals[seat]} in total)"
         found.append(Event("score", seat, text, {**data, "total": totals[seat]}))
     for seat in players:
         hand = [rank + 1 for rank in view.cards(seat)]

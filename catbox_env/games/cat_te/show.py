@@ -316,7 +316,7 @@ def _round_end(before: View, ended: View, after: GameState, is_shown: bool) -> l
         score = infos[seat]["score"]
         text = f"player_{seat}: {' '.join(f'{antes:+d} ({what})' for antes, what in parts)} = {score:+d}"
         if rules.num_rounds > 1:
-            text += f" ({totals[seat]:+d} in all)"
+            text += f" ({totals[seat]:+d} in total)"
         listed = [{"antes": antes, "for": what} for antes, what in parts]
         found.append(Event("score", seat, text, {"parts": listed, "score": score, "total": totals[seat]}))
     if rules.side_pot and not is_claimed:

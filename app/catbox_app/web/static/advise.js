@@ -65,7 +65,7 @@ export function createAdviser(send) {
 export function createDealForm(frame, about) {
   const deal = element("textarea", {rows: 4, spellcheck: "false", oninput: draw});
   const field = labelled("What you see of the deal", deal, " ");
-  const typed = element("details", {}, element("summary", {}, "Type or paste it"), field);
+  const typed = element("details", {}, element("summary", {}, "Type or paste your hand"), field);
   const offered = element("div", {class: "hand", role: "group", "aria-label": "Add a card to the deal"});
   const hand = element("div", {class: "hand fan", role: "group", "aria-label": "Your cards: click one to remove it"});
   const counter = element("p", {class: "counter", role: "status"});

@@ -90,7 +90,7 @@ function bestOf(values, same) {
 function ahead({value, interval}) {
   const within = interval < 0.05 ? "" : `\u00a0\u00b1\u00a0${interval.toFixed(1)}`;
   const size = `${Math.abs(value).toFixed(1)}${within} points`;
-  if (Math.abs(value) < 0.05) return `level${within} with`;
+  if (Math.abs(value) < 0.05) return `level${within && ` (${within.trim()})`} with`;
   return `${size} ${value < 0 ? "behind" : "ahead of"}`;
 }
 

@@ -40,7 +40,7 @@ export function createReview(begin, go, names, viewed, point) {
   function review() {
     clear();
     start.hidden = true;
-    told.textContent = "Weighing every decision.";
+    told.textContent = "Analysing your decisions\u2026";
     begin(viewed());
   }
 
@@ -55,7 +55,7 @@ export function createReview(begin, go, names, viewed, point) {
   // Lists the mistakes, and leads to the worst of them.
   function finish() {
     const found = mistakes();
-    const cost = found.reduce((sum, one) => sum + one.cost, 0);
+    const cost = found.reduce((sum, one) => sum + Number(one.cost.toFixed(1)), 0); // of the costs as they are listed
     const words = `Clear mistakes: ${found.length} of ${decisions.length} decisions, ${cost.toFixed(1)} points in total.`;
     told.textContent = found.length === 0 ? "No decision was a clear mistake." : words;
     list.replaceChildren(...found.map(mistake));
@@ -131,7 +131,7 @@ export function createReview(begin, go, names, viewed, point) {
     const {number, seat, taken, better, cost} = decision;
     const what = element("span", {}, element("strong", {}, capital(names.brief(taken.text))), ` cost ${cost.toFixed(1)}`);
     const open = pushButton(what, () => go(number), {class: "quiet", "data-number": number});
-    open.append(element("small", {}, `Action ${number + 1}`));
+    open.append(element("small", {}, `Before action ${number + 1}`));
     const show = pushButton("Show best move", reveal, {class: "quiet"});
     return element("li", {}, decisions.some((one) => one.seat !== seat) ? seatToken(seat, names.face(seat)) : null, open, show);
 

@@ -184,7 +184,7 @@ export function createTable(frame, mode) {
 
   // What the coach says before its advice comes, or why it has none.
   function adviceTo({waits_for: waits, to_move: seat}) {
-    if (waits === "you") return "Weighing your options.";
+    if (waits === "you") return "Analysing your options\u2026";
     if (replay === null || seat < 0 || [null, seat].includes(replay.viewed())) return "";
     return `No advice for ${seat === frame.own ? "you" : names.of(seat)} in this view: choose All hands.`;
   }

@@ -1,4 +1,4 @@
-"""Opponents for the training of the zoo's agents, unlike any that they are tested against."""
+"""`Habits` for the training of the zoo's agents, unlike any that they are tested against, such as `NeverRed`."""
 
 from __future__ import annotations
 
@@ -8,8 +8,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 import catbox_agents
-from catbox_agents.agent import SamplingAgent, Seed, sample_actions
+from catbox_agents.agent import Agent, SamplingAgent, Seed, sample_actions
 from catbox_env import Game
+from catbox_env.games.cat_in_the_box.state import RED
 
 #: The share of random actions of the first habit.
 NOISE = 0.2
@@ -41,11 +42,9 @@ class Habits(SamplingAgent):
         habit = np.where(discarded.any(axis=1), rank % 3, -1)
 
         avoiding = np.flatnonzero(habit == 1)
-        color = 1 + rank[avoiding] // 3 % (rules.num_colors - 1)
-        first = rules.first_play + color * rules.num_ranks
-        kept = masks[avoiding]
-        kept[np.arange(len(kept))[:, None], first[:, None] + np.arange(rules.num_ranks)] = False
-        masks[avoiding] = np.where(kept.any(axis=1, keepdims=True), kept, masks[avoiding])
+        masks[avoiding] = without_color(
+            rules, masks[avoiding], 1 + rank[avoiding] // 3 % (rules.num_colors - 1)
+        )
 
         actions = np.asarray(self.heuristic.act_batch(observations, masks))
         bids = slice(rules.num_ranks, rules.first_play)
@@ -55,3 +54,29 @@ class Habits(SamplingAgent):
         noisy = np.flatnonzero((habit == 0) & (chances < NOISE))
         actions[noisy] = sample_actions(masks[noisy].astype(float), chances[noisy] / NOISE)
         return actions
+
+
+class NeverRed(Agent):
+    """The heuristic of Cat in the Box that declares red only if nothing else is legal. No agent is trained with it."""
+
+    def __init__(self, game: Game, seed: Seed = None) -> None:
+        self.game = game
+        self.heuristic = catbox_agents.make("heuristic", game, seed)
+
+    def act_batch(
+        self,
+        observations: NDArray[np.int8],
+        action_masks: NDArray[Any],
+        histories: NDArray[np.int8] | None = None,
+    ) -> NDArray[np.int64]:
+        masks = np.array(action_masks, bool)
+        masks = without_color(self.game.rules, masks, np.full(len(masks), RED))
+        return np.asarray(self.heuristic.act_batch(observations, masks))
+
+
+def without_color(rules: Any, masks: NDArray[np.bool_], colors: NDArray[np.int64]) -> NDArray[np.bool_]:
+    """``masks`` (n, A) without the declarations of ``colors`` (n,), wherever another action is legal."""
+    first = rules.first_play + colors * rules.num_ranks
+    kept = masks.copy()
+    kept[np.arange(len(kept))[:, None], first[:, None] + np.arange(rules.num_ranks)] = False
+    return np.where(kept.any(axis=1, keepdims=True), kept, masks)

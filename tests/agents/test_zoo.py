@@ -143,7 +143,7 @@ MOVES = {
     "cat_in_the_box-2p": "8cebd38cbb45882b",
     "cat_in_the_box-3p": "1b29512b41324d8f",
     "cat_in_the_box-4p": "0ba7b0dd4d82177f",
-    "cat_in_the_box-5p": "950cb52773ba84a0",
+    "cat_in_the_box-5p": "80480e67a2451f60",
     "cat_in_the_box-2p-0revealed": "cc921136d38808a9",
     "cat_in_the_box-3p-7ranks": "3e6aa05b36b1a970",
     "cat_te-2p-laos": "ac92d31ef4758e30",

@@ -120,9 +120,9 @@ class RealTable:
             self._ending = action
         else:
             self.states.append(step.after)
-        # The end of a round shows the cards of all, which are not known here.
-        shows_all = ends and not self.game.is_perfect_information
-        return [] if shows_all else self.game.events(*step, self.seat)
+        told = self.game.events(*step, self.seat)
+        # What follows the last action shows the cards of all, which are not known here.
+        return told[:1] if ends and not self.game.is_perfect_information else told
 
     def _answer(self, text: str) -> None:
         """Take the answer to ``question``; the cards begin the next round."""

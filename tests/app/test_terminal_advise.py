@@ -66,6 +66,7 @@ def test_a_match_asks_for_the_cards_of_each_round() -> None:
     assert ran.exit_code == 0
     assert ran.stdout.count("The round is over.") == 1
     assert ran.stdout.endswith("The game is over.\n")
+    assert ran.stdout.count("  player_1 chooses a card, face down") == 2, "the last of each round"
 
 
 def test_cards_that_make_no_deal_are_asked_for_again_and_the_end_of_a_round_can_be_taken_back() -> None:

@@ -112,7 +112,9 @@ def test_a_game_is_entered_by_clicks_taken_back_and_reloaded(
     assert page.evaluate("document.documentElement.scrollWidth") <= width
     while waits.get_attribute("data-waits") != "over":
         choose(page, lines[int(number(page))])
-    expect(page.get_by_role("heading", name="The game is over")).to_be_visible()
+    end = page.get_by_role("heading", name="The game is over")
+    expect(end).to_be_visible()
+    expect(end.locator("*")).to_have_count(0)  # nobody is to move
     expect(page.locator(".enter")).to_be_hidden()
 
 
@@ -196,6 +198,26 @@ def test_cards_turned_up_follow_those_of_the_hand(new_page: NewPage) -> None:
     wait_for(page, 0)
 
 
+def test_a_card_of_the_hand_is_replaced_beside_cards_turned_up(new_page: NewPage) -> None:
+    page = new_page(width=390)
+    page.get_by_role("radio", name="2", exact=True).check(force=True)
+    page.get_by_text("Get advice for a game at a real table").click()
+    offered(page).first.wait_for()
+    for card in "1122334455123":
+        offered(page).get_by_text(card, exact=True).click()
+    turned = page.get_by_role("group", name="Cards turned up").get_by_role("button")
+    held(page).last.click()
+    expect(page.locator(".counter")).to_have_text("Your hand: 9 of 10 cards, and 3 of 3 turned up")
+    expect(turned).to_have_text(list("123"))
+    offered(page).get_by_text("4", exact=True).click()
+    expect(held(page)).to_have_text(list("1122334445"))
+    expect(turned).to_have_text(list("123"))
+    expect(page.get_by_label("What you see of the deal")).to_have_value("1 1 2 2 3 3 4 4 5 4\n1 2 3")
+    turned.first.click()  # nothing covers it
+    expect(turned).to_have_text(list("23"))
+    expect(turned.first).to_be_focused()
+
+
 def test_the_panel_says_who_is_to_move(new_page: NewPage) -> None:
     page = new_page()
     begin(page, "Cat in the Box", 3, "1 1 2 2 3 3 4 5 6 6")
@@ -235,6 +257,13 @@ def test_the_actions_of_others_are_folded_where_the_board_has_them(new_page: New
     buttons(page).get_by_text("blue 5", exact=True).click()
     wait_for(page, 6)
     expect(buttons(page).first).to_be_visible()  # what the user has opened stays open
+    for entered in ["blue 1", "green 6", "green 5"]:
+        enter(page, entered)
+    expect(line).to_be_hidden()
+    enter(page, "green 3")
+    expect(page.get_by_role("heading", name="Enter what Player 1 does")).to_be_visible()
+    expect(line).to_be_visible()
+    expect(buttons(page).first).to_be_visible()  # after the own turn, too
     expect_accessible(page)
 
 

@@ -281,7 +281,12 @@ def test_the_end_of_a_game_leads_to_its_review(new_page: NewPage) -> None:
     expect(table).to_have_attribute("data-number", at)
     for words in ("Player 0", "People may use the coach"):
         assert words not in page.locator("body").inner_text()
+    start = panel.get_by_role("button", name="Review", exact=True)
+    expect(start).to_be_hidden()
     page.get_by_label("View", exact=True).select_option("1")
+    start.click()  # the decisions of another seat
+    expect(panel.locator("svg")).to_contain_text(re.compile(r"Luna (leads|trails) by "), timeout=120_000)
+    expect(start).to_be_hidden()
     page.get_by_label("Show at each decision").select_option("normal")
     expect(page.locator(".advice")).to_have_text("No advice for you in this view: choose All hands.")
     page.get_by_role("button", name="Back to the table").click()

@@ -92,6 +92,10 @@ def test_a_review_is_part_of_a_page_and_hides_what_was_better(new_page: NewPage,
     expect(page.locator(".table.replay")).not_to_have_attribute("data-number", "0")
     page.get_by_label("View", exact=True).select_option("0")
     expect(review.locator(".mistakes li")).to_have_count(6)
+    expect(review.get_by_role("button", name="Review", exact=True)).to_be_hidden()  # the file has no other
+    for width, place in ((390, ".controls .graph"), (1280, ".side .graph")):
+        page.set_viewport_size({"width": width, "height": 800})
+        expect(page.locator(place)).to_be_visible()
     expect_accessible(page)
 
 

@@ -2,8 +2,8 @@
 
 Free cells are the open ones without a pawn. The room of a pawn is the number of free cells connected to it by steps
 over free cells: all that it could ever reach on foot. The features of an action describe the position before the
-landing takes effect; those that look further ahead alternate moves of the next seat and the observer, while the others
-stand still, and ignore landing effects.
+landing takes effect. Those that look further ahead alternate moves of the next seat and the observer, while the others
+stand still; `outlook` and `mistakes` count the effects of landings, the others ignore them.
 """
 
 from __future__ import annotations
@@ -92,11 +92,16 @@ def action_feature_layout(rules: Rules) -> Layout:
             Part("next_distance", (1,), "rows plus columns to that seat's pawn", 0, 2 * rules.size - 2),
             Part("fewest_answers", (1,), "own end cells after the worst reply of that seat", 0, MAX_COUNTED),
             Part("losing_replies", (1,), "its replies that leave no own end cell", 0, MAX_COUNTED),
-            Part("outlook", (1,), "1: wins by force within 2 to 12 more moves, -1: loses", -1),
+            Part(
+                "outlook",
+                (1,),
+                "1: petrifies that seat by force within 2 to 12 more moves, -1: is petrified",
+                -1,
+            ),
             Part(
                 "mistakes",
                 (1,),
-                "replies of that seat that lose by force within 8 moves",
+                "replies of that seat that let it be petrified by force within 8 moves",
                 0,
                 MAX_COUNTED,
             ),

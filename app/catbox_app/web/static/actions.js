@@ -5,19 +5,21 @@ import {element} from "./dom.js";
 /**
  * The list; calls `act(action)` with the chosen action. It is folded behind the line `words` until the user opens it. If
  * `act` is null, nothing can be chosen: the list of a recorded game.
- * `show(legal, taken)` marks `taken`, if given; `unfold(always)` shows the list without that line, or folds it again.
+ * `show(legal, taken)` marks `taken`, if given; `keepOpen(always)` shows the list without that line, or with it again.
  */
 export function createActions(act, words = "All legal actions") {
   const role = act === null ? "list" : "group";
   const list = element("div", {class: "choices", role, "aria-label": "Legal actions", hidden: true});
   const line = element("summary", {}, words);
   const fold = element("details", {class: "fold"}, line, list);
+  let opened = false; // by the user
+  line.addEventListener("click", () => (opened = !fold.open));
 
-  return {node: fold, show, showValues, focus, unfold};
+  return {node: fold, show, showValues, focus, keepOpen};
 
-  // What the user has opened stays open.
-  function unfold(always) {
-    if (line.hidden !== always) line.hidden = fold.open = always;
+  function keepOpen(always) {
+    line.hidden = always;
+    fold.open = always || opened;
   }
 
   // Focuses the first button; returns whether there is one to be seen.

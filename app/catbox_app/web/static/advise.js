@@ -68,11 +68,12 @@ export function createDealForm(frame, about) {
   const typed = element("details", {}, element("summary", {}, "Type or paste your hand"), field);
   const offered = element("div", {class: "hand", role: "group", "aria-label": "Add a card to the deal"});
   const hand = element("div", {class: "hand fan", role: "group", "aria-label": "Your cards: click one to remove it"});
+  const turned = element("div", {class: "hand", role: "group", "aria-label": "Cards turned up: click one to remove it"});
   const counter = element("p", {class: "counter", role: "status"});
   const wrong = element("p", {class: "wrong", role: "alert"});
   const button = pushButton("Advise me", advise);
   const explained = "Enter what everyone does, and see what each of your actions is worth. The game, the rules and your seat are those chosen above; the first seat starts, unless the rules say otherwise.";
-  const form = element("div", {class: "watch"}, element("p", {}, explained), offered, counter, hand, typed, wrong, button);
+  const form = element("div", {class: "watch"}, element("p", {}, explained), offered, counter, hand, turned, typed, wrong, button);
   const node = element("details", {class: "panel", ontoggle: ask}, element("summary", {}, "Get advice for a game at a real table"), form);
   let known = {cards: [], sizes: [0, 0]}; // the last message `cards`
 
@@ -85,7 +86,7 @@ export function createDealForm(frame, about) {
   function take(message) {
     known = message;
     field.querySelector("small").textContent = known.words;
-    offered.replaceChildren(...known.cards.map((card) => cardButton(card, "Add", () => change([...entered(), card]))));
+    offered.replaceChildren(...known.cards.map((card) => cardButton(card, "Add", () => add(card))));
     typed.open ||= known.cards.length === 0;
     draw();
   }
@@ -95,40 +96,48 @@ export function createDealForm(frame, about) {
     typed.open = false;
   }
 
-  // The cards of the hand in order, then those turned up.
+  // The cards of the hand in order, and those turned up, which stand in a second line.
   function entered() {
-    const cards = deal.value.split(/[\s,/]+/).filter((card) => card !== "");
-    return [...cards.splice(0, known.sizes[0]).sort((one, other) => known.cards.indexOf(one) - known.cards.indexOf(other)), ...cards];
+    const [own, up] = [...deal.value.split(/[\n/]/), ""].map((line) => line.split(/[\s,]+/).filter((card) => card !== ""));
+    return [own.sort((one, other) => known.cards.indexOf(one) - known.cards.indexOf(other)), up];
   }
 
-  // Those turned up stand in a second line.
-  function change(cards) {
-    deal.value = [cards.slice(0, known.sizes[0]), cards.slice(known.sizes[0])].map((line) => line.join(" ")).join("\n").trim();
+  function change([own, up]) {
+    deal.value = own.join(" ") + (up.length > 0 ? `\n${up.join(" ")}` : "");
     wrong.textContent = "";
     draw();
   }
 
+  function add(card) {
+    const cards = entered();
+    cards[cards[0].length < known.sizes[0] ? 0 : 1].push(card);
+    change(cards);
+  }
+
   // The focus goes to the next card, after the last one to the button.
-  function remove(cards, at) {
-    change(cards.toSpliced(at, 1));
-    [...hand.querySelectorAll("button"), button][at].focus();
+  function remove(line, at) {
+    const cards = entered();
+    cards[line].splice(at, 1);
+    change(cards);
+    [...hand.querySelectorAll("button"), ...turned.querySelectorAll("button"), button][line * cards[0].length + at].focus();
   }
 
   function draw() {
     const [cards, [own, up]] = [entered(), known.sizes];
-    const missing = Math.max(0, own + up - cards.length);
-    const left = (card) => (missing === 0 ? 0 : known.copies - cards.filter((one) => one === card).length);
+    const missing = known.sizes.map((size, line) => Math.max(0, size - cards[line].length));
+    const complete = missing.every((number) => number === 0);
+    const left = (card) => (complete ? 0 : known.copies - cards.flat().filter((one) => one === card).length);
     offered.childNodes.forEach((one, i) => (one.disabled = left(known.cards[i]) <= 0));
     if (document.activeElement.disabled) button.focus();
-    const free = Array.from({length: missing}, () => element("span", {class: "card"}));
-    const held = cards.map((card, at) => cardButton(card, "Remove", () => remove(cards, at)));
-    hand.replaceChildren(...held, ...free);
-    [...hand.children].slice(0, own).forEach((card, i) => (card.style.rotate = `${(18 * (i + 0.5)) / own - 9}deg`));
-    for (const row of [offered, counter, hand]) row.hidden = known.cards.length === 0;
-    hand.children[own]?.classList.add("up");
-    const turned = up === 0 ? "" : `, and ${Math.max(0, cards.length - own)} of ${up} turned up`;
-    counter.textContent = `Your hand: ${Math.min(own, cards.length)} of ${own} cards${turned}${missing === 0 ? ". Complete." : ""}`;
-    button.classList.toggle("primary", missing === 0);
+    [hand, turned].forEach((row, line) => {
+      const free = Array.from({length: missing[line]}, () => element("span", {class: "card"}));
+      row.replaceChildren(...cards[line].map((card, at) => cardButton(card, "Remove", () => remove(line, at))), ...free);
+    });
+    [...hand.children].forEach((card, i, {length}) => (card.style.rotate = `${(18 * (i + 0.5)) / length - 9}deg`));
+    for (const row of [offered, counter, hand, turned]) row.hidden = known.cards.length === 0;
+    const others = up === 0 ? "" : `, and ${cards[1].length} of ${up} turned up`;
+    counter.textContent = `Your hand: ${cards[0].length} of ${own} cards${others}${complete ? ". Complete." : ""}`;
+    button.classList.toggle("primary", complete);
   }
 
   function advise() {

@@ -14,7 +14,7 @@ export function createCoach(send, show, playing, begins) {
   let titles = new Map(); // of the agents, by spec
   const choice = element("div", {});
   const told = element("p", {class: "advice", role: "status"}); // stands beside the picture
-  const key = element("small", {"aria-hidden": "true"}, " On the cards: points behind the best.");
+  const key = element("small", {"aria-hidden": "true"}, " In the picture: points behind the best.");
   const node = panel("Coach", "coach", choice);
   let offered = false; // whether there is something to choose
   let wanted = begins ? POINTS : ""; // "": nothing; POINTS; else the spec of an agent
@@ -83,7 +83,7 @@ function bestOf(values, same) {
   if (same.length === values.length) return "No clear difference.";
   const best = capital(same[0].text);
   if (same.length === 1) return `${best}: ${(same[0].value - values[1].value).toFixed(1)} points better than the next.`;
-  const others = same.slice(1).map((one) => one.text.replace(/^(play|move to) /, ""));
+  const others = same.slice(1).map((one) => one.short);
   return `${best}. ${others.length < 3 ? capital(others.join(" and ")) : `${others.length} others`} ${others.length === 1 ? "is" : "are"} about as good.`;
 }
 

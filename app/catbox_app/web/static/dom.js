@@ -73,7 +73,7 @@ export function seatToken(seat, face = null) {
 
 /** `text` with a capital first letter. */
 export function capital(text) {
-  return `${text[0].toUpperCase()}${text.slice(1)}`;
+  return text.replace(/^[a-z](?!\d)/, (letter) => letter.toUpperCase()); // a letter and a digit name a cell
 }
 
 /** The paragraphs of the rules of a game; what one is about, such as "Trick:", leads it in bold. */

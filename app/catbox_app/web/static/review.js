@@ -11,7 +11,7 @@ const EDGE = 22;
  * The panel. `begin(seat)` asks for the review of a seat, null for all; `go(number)` shows the position after so many
  * actions; `names`: see names.js; `viewed()`: the seat whose view is shown; `point(better, wrong)` draws rings around the
  * mistake in the position that is shown, and around the actions that were better. `receive(reviewed)` takes one decision;
- * `clear()`: another game or view is shown; `mark(number)`: another position is. `graph` can stand elsewhere.
+ * `clear()`: another game is shown; `mark(number)`: another position or view is. `graph` can stand elsewhere.
  */
 export function createReview(begin, go, names, viewed, point) {
   const told = element("p", {role: "status"});
@@ -22,6 +22,8 @@ export function createReview(begin, go, names, viewed, point) {
   const onward = pushButton("Next mistake", toNext);
   const node = panel("Review", "review", told, graph, list, onward, start);
   let decisions = [];
+  let running = false;
+  let seat = null; // whose decisions they are; null: those of all
   let at = 0; // actions played in the position that is shown
 
   graph.addEventListener("click", clicked);
@@ -34,18 +36,19 @@ export function createReview(begin, go, names, viewed, point) {
     told.textContent = "What each decision was worth, and which were mistakes.";
     graph.setAttribute("hidden", "");
     list.replaceChildren();
-    start.hidden = false;
+    start.hidden = running = false;
   }
 
   function review() {
     clear();
-    start.hidden = true;
-    told.textContent = "Analysing your decisions\u2026";
-    begin(viewed());
+    start.hidden = running = true;
+    seat = viewed();
+    told.textContent = "Analysing decisions\u2026";
+    begin(seat);
   }
 
   function receive(message) {
-    if (start.hidden === false) return; // of a game that is no longer shown
+    if (!running) return; // of a game that is no longer shown
     decisions.push(message);
     draw();
     told.textContent = `${message.done} of ${message.total} decisions.`;
@@ -60,6 +63,7 @@ export function createReview(begin, go, names, viewed, point) {
     told.textContent = found.length === 0 ? "No decision was a clear mistake." : words;
     list.replaceChildren(...found.map(mistake));
     onward.hidden = found.length < 2;
+    running = false;
     if (found.length > 0 && at === 0) go(found[0].number);
     mark(at);
   }
@@ -88,6 +92,7 @@ export function createReview(begin, go, names, viewed, point) {
   function mark(number) {
     at = number;
     if (decisions.length === 0) return;
+    start.hidden = running || viewed() === seat;
     cursor.setAttribute("transform", `translate(${Math.min(xOf(at), WIDTH - 1)} 0)`);
     const {taken, better, revealed} = mistakes().find(({number}) => number === at) ?? {};
     for (const one of list.querySelectorAll("[data-number]")) one.setAttribute("aria-current", Number(one.dataset.number) === at);

@@ -32,7 +32,7 @@ export function createTable(frame, mode) {
   const log = createLog(names, replay === null ? null : replay.go);
   const summary = createSummary(names);
   const coach = createCoach(frame.send, showValues, replay === null, advises);
-  const review = replay === null ? null : createReview((seat) => frame.send({type: "review", seat}), replay.go, names, replay.viewed, point);
+  const review = replay === null ? null : createReview((seat) => frame.send({type: "review", seat}), replay.go, names, () => (joined.reviewed ? null : replay.viewed()), point);
   const people = createPeople(frame.send, names);
   const deal = createDeal(frame.send, mode === "play", people.yourName, watchOwn);
   const status = element("h2", {class: "status", tabindex: -1});
@@ -47,7 +47,6 @@ export function createTable(frame, mode) {
   const entry = advises ? [coach.told, actions.node, frame.adviser.enter] : [actions.node];
   const moves = element("section", {class: advises ? "panel moves" : "moves", "aria-label": "Your move"}, pill, ...entry, turn);
   const below = replay !== null ? [replay.controls, said, coach.told, notice, replay.below] : advises ? [notice] : [coach.told, notice, moves];
-  if (review !== null && !wide.matches) replay.controls.firstChild.after(review.graph);
   const centre = element("div", {class: "centre"}, guide, stage, ...below);
   const side = element("div", {class: "side"}, summary.node, advises ? moves : null, review?.node ?? people.node, log.node, coach.node);
   const node = element("div", {class: `table ${mode}`}, centre, side, deal.node);
@@ -66,6 +65,8 @@ export function createTable(frame, mode) {
   let pointed = [[], null]; // what the review says of it
 
   new ResizeObserver(resized).observe(node);
+  if (review !== null) placeGraph();
+  if (review !== null) wide.addEventListener("change", placeGraph);
   return {node, mode, receive, pause};
 
   function receive(message) {
@@ -192,7 +193,7 @@ export function createTable(frame, mode) {
   function takeAdvice(message) {
     if (next !== null) return (advised = message);
     if (message.number !== number) return;
-    const values = message.values.map((one) => ({...one, text: names.within(one.text)}));
+    const values = message.values.map((one) => ({...one, text: names.within(one.text), short: names.brief(one.text)}));
     if (replay !== null) replay.weigh(values, position.taken);
     else if (advises) actions.show(values.sort((one, other) => other.value - one.value));
     const mover = position.to_move;
@@ -212,13 +213,13 @@ export function createTable(frame, mode) {
       deal: "The round is over",
       over: "The game is over",
     }[waits];
-    const mark = waits === "agent" ? names.face(seat) : advises && seat >= 0 ? seatToken(seat, names.face(seat)) : null;
+    const mark = waits === "agent" ? names.face(seat) : advises && seat >= 0 && waits !== "over" ? seatToken(seat, names.face(seat)) : null;
     status.replaceChildren(...[mark, words].filter((part) => part !== null));
     frame.entitle(`${waits === "you" ? "\u25cf " : ""}${words} - ${joined.title}`);
     announce(waits === "you" ? `Your move: ${legal.length} legal actions` : "");
-    const lost = actions.show(legal.map((one) => ({...one, text: names[waits === "entry" ? "brief" : "within"](one.text)})));
+    const lost = actions.show(legal.map((one) => ({...one, text: waits === "entry" ? names.brief(one.text) : names.within(one.text)})));
     // What others do is chosen in the picture, if that has all of it.
-    if (advises) actions.unfold(waits !== "entry" || picture.choices().length < legal.length);
+    if (advises) actions.keepOpen(waits !== "entry" || picture.choices().length < legal.length);
     // The status line has the focus while others move.
     if (document.activeElement === status && !actions.focus()) picture.choices()[0]?.focus({preventScroll: true});
     deal.show(waits === "over", position.can_undo);
@@ -324,6 +325,12 @@ export function createTable(frame, mode) {
   function pause() {
     busy = true;
     if (replay !== null) replay.pause();
+  }
+
+  // On a narrow page the graph is among the controls, which stay in view.
+  function placeGraph() {
+    if (wide.matches) review.node.querySelector("[role=status]").after(review.graph);
+    else replay.controls.firstChild.after(review.graph);
   }
 
   function resized() {

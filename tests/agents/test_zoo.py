@@ -149,7 +149,7 @@ MOVES = {
     "cat_te-2p-laos": "ac92d31ef4758e30",
     "cat_te-3p-laos": "bc9d2a79fa8709a7",
     "cat_te-4p-laos": "3070463dceeb4367",
-    "cat_te-5p-laos": "a2460f39608b7b15",
+    "cat_te-5p-laos": "08f47965be0d0f02",
     "cat_te-6p-laos": "84acc90b195319e8",
     "cat_te-2p-khmer": "64856c46afb9aa24",
     "cat_te-3p-khmer": "df6b6fd3c7bf9440",

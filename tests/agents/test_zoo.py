@@ -152,7 +152,7 @@ MOVES = {
     "cat_te-5p-laos": "08f47965be0d0f02",
     "cat_te-6p-laos": "84acc90b195319e8",
     "cat_te-2p-khmer": "64856c46afb9aa24",
-    "cat_te-3p-khmer": "df6b6fd3c7bf9440",
+    "cat_te-3p-khmer": "631b8907f6c25003",
     "cat_te-4p-khmer": "e67e764e2c06ca48",
     "cat_te-5p-khmer": "62c5846156d14396",
     "cat_te-6p-khmer": "f67c87faf48bc131",

@@ -56,14 +56,12 @@ What was tried for the [agents of today](zoo.md), with 95 % intervals over deals
 - Rollouts by a smaller network, two layers of 64 trained for 30 million decisions (-1.07 ± 0.24 among agents of the
   zoo), make a search a fifth faster with three players and no stronger: -0.32 ± 0.47 among searches with the agent's
   own rollouts, 20 ms a decision each, 120 deals.
-- Sixty million more decisions, with six variants of the heuristic (0.03 each) among the opponents: with five players
-  the agent earns 2.49 ± 0.05 instead of 2.12 ± 0.05 among `heuristic:7` and 2.08 instead of 1.93 ± 0.06 among
-  `heuristic:8`, which no training met, and 3.46 instead of 3.58 ± 0.03 among random players, so it replaced the one
-  before. With four it gained nothing: -0.03 ± 0.06 among the one before (2,000 deals).
-- More random players in the training of Cat Te for two (0.45 instead of 0.3) earn no more among them:
-  1.35 ± 0.03 instead of 1.34 ± 0.03; 15 million more decisions with 0.6 hardly more, 1.39 instead of 1.36 ± 0.02 (6,000
-  deals; the heuristic 1.40). Agents for five in Laos and three in Khmer, trained further with 0.5, earn 3.82 ± 0.07
-  instead of 3.71 ± 0.06 and 1.65 instead of 1.56 ± 0.04, and no less among others (3,000 deals).
+- Sixty million more decisions, six variants of the heuristic (0.03 each) among the opponents: with five players 2.49
+  instead of 2.12 ± 0.05 among `heuristic:7`, 2.08 instead of 1.93 ± 0.06 among `heuristic:8`, 3.46 instead of
+  3.58 ± 0.03 among random players: today's agent. With four no gain (-0.03 ± 0.06, 2,000 deals).
+- More random players in Cat Te (0.5 instead of 0.3), 15 to 30 million decisions more: among random players 3.82 ± 0.07
+  instead of 3.71 ± 0.06 for five in Laos and 1.65 instead of 1.56 ± 0.04 for three in Khmer, today's agents. For two in
+  Laos hardly a gain, even with 0.6: 1.39 instead of 1.36 ± 0.02.
 - Petrify with every kind of tile was held back by what the agent sees, not by its training: 40 million decisions of PPO
   brought it to 1.02 ± 0.11 among heuristics (500 deals), and 2.7 million of `exit` from there, with half of all
   decisions searched, to 1.01 ± 0.11. With features that look twelve moves ahead instead of eight, and four from the

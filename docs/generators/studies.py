@@ -61,7 +61,7 @@ What was tried for the [agents of today](zoo.md), with 95 % intervals over deals
   3.58 ± 0.03 among random players: today's agent. With four no gain (-0.03 ± 0.06, 2,000 deals).
 - More random players in Cat Te (0.5 instead of 0.3), 15 to 30 million decisions more: among random players 3.82 ± 0.07
   instead of 3.71 ± 0.06 for five in Laos and 1.65 instead of 1.56 ± 0.04 for three in Khmer, today's agents. For two in
-  Laos hardly a gain, even with 0.6: 1.39 instead of 1.36 ± 0.02.
+  Laos, even with 0.6, 1.39 instead of 1.36 ± 0.02.
 - Petrify with every kind of tile was held back by what the agent sees, not by its training: 40 million decisions of PPO
   brought it to 1.02 ± 0.11 among heuristics (500 deals), and 2.7 million of `exit` from there, with half of all
   decisions searched, to 1.01 ± 0.11. With features that look twelve moves ahead instead of eight, and four from the

@@ -75,10 +75,11 @@ def test_weights_stay_equal_in_all_processes(tmp_path: Path) -> None:
     "settings",
     [
         pytest.param({}, id="ppo"),
-        pytest.param({"algorithm": "dmc"}, id="dmc", marks=pytest.mark.slow),
-        pytest.param(SEARCH, id="exit", marks=pytest.mark.slow),
+        pytest.param({"algorithm": "dmc"}, id="dmc"),
+        pytest.param(SEARCH, id="exit"),
     ],
 )
+@pytest.mark.slow
 def test_a_run_of_two_processes_is_resumed_exactly(
     settings: dict[str, Any], finished_run: Callable[[TrainConfig], Path], tmp_path: Path
 ) -> None:
@@ -88,7 +89,7 @@ def test_a_run_of_two_processes_is_resumed_exactly(
     assert_same_end(finished_run(config), tmp_path / "run")
 
 
-@pytest.mark.parametrize("algorithm", ["ppo", "dmc"])
+@pytest.mark.parametrize("algorithm", ["ppo", pytest.param("dmc", marks=pytest.mark.slow)])
 def test_one_step_of_two_processes_is_that_of_one(algorithm: str) -> None:
     """The same games; the same weights and metrics, but for the order in which sums are taken."""
     one_step = {"algorithm": algorithm, "minibatch_size": 10**6, "update_epochs": 1, "games_per_update": 31}
@@ -127,7 +128,7 @@ def test_the_gradient_of_processes_is_a_mean_over_all_their_decisions(
         assert sum(total for _, total in shares) == 2 * 400
 
 
-@pytest.mark.parametrize("algorithm", ["ppo", "dmc"])
+@pytest.mark.parametrize("algorithm", ["ppo", pytest.param("dmc", marks=pytest.mark.slow)])
 def test_a_process_may_have_no_decision_of_a_minibatch(algorithm: str) -> None:
     """Five games, so that one process has fewer decisions than there are minibatches of one."""
     config = small(algorithm=algorithm, workers=2, games_per_update=5, minibatch_size=1)

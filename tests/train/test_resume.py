@@ -134,6 +134,7 @@ def test_a_killed_run_goes_on_exactly(
     assert not list((run / "checkpoints").glob(".*"))
 
 
+@pytest.mark.slow
 def test_a_programs_settings_of_torch_do_not_reach_training(
     finished_run: Callable[[TrainConfig], Path], tmp_path: Path
 ) -> None:

@@ -60,8 +60,8 @@ class NeverRed(Agent):
     """The heuristic of Cat in the Box that declares red only if nothing else is legal. No agent is trained with it."""
 
     def __init__(self, game: Game, seed: Seed = None) -> None:
-        self.game = game
-        self.heuristic = catbox_agents.make("heuristic", game, seed)
+        super().__init__(game, seed)
+        self.heuristic = catbox_agents.make("heuristic", game)
 
     def act_batch(
         self,
@@ -69,8 +69,8 @@ class NeverRed(Agent):
         action_masks: NDArray[Any],
         histories: NDArray[np.int8] | None = None,
     ) -> NDArray[np.int64]:
-        masks = np.array(action_masks, bool)
-        masks = without_color(self.game.rules, masks, np.full(len(masks), RED))
+        colors = np.full(len(action_masks), RED)
+        masks = without_color(self.game.rules, np.asarray(action_masks, bool), colors)
         return np.asarray(self.heuristic.act_batch(observations, masks))
 
 

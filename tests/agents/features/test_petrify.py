@@ -239,8 +239,8 @@ def test_the_functions_without_compilation_agree_with_the_reference() -> None:
 @pytest.mark.parametrize(
     ("rules", "cells", "games"),
     [
-        (Rules(), range(10), 60),
-        (Rules(size=4, teleports=3, zeros=2, wildcards=2, walls=1), range(10), 60),
+        (Rules(), range(10), 80),
+        (Rules(size=4, teleports=3, zeros=2, wildcards=2, walls=1), range(10), 80),
         (Rules(size=4, move_rule="up_to", wildcards=1, zeros=1), range(8), 30),
         (Rules(size=5, teleports=3, walls=2, wildcards=2, zeros=1), range(21, 22), 4),
     ],
@@ -273,5 +273,5 @@ def test_the_outlook_and_the_mistakes_are_what_the_rules_make_of_them(
                     )
                     most = max(most, mistakes)
             state.apply_action(int(rng.choice(state.legal_actions())))
-    assert min(outlooks[1:]) > 1, outlooks
+    assert sorted(outlooks)[1] > 10, outlooks  # far from the end few are decided, near it all
     assert most > 1

@@ -65,8 +65,6 @@ export function createTable(frame, mode) {
   let pointed = [[], null]; // what the review says of it
 
   new ResizeObserver(resized).observe(node);
-  if (review !== null) placeGraph();
-  if (review !== null) wide.addEventListener("change", placeGraph);
   return {node, mode, receive, pause};
 
   function receive(message) {
@@ -327,13 +325,10 @@ export function createTable(frame, mode) {
     if (replay !== null) replay.pause();
   }
 
-  // On a narrow page the graph is among the controls, which stay in view.
-  function placeGraph() {
-    if (wide.matches) review.node.querySelector("[role=status]").after(review.graph);
-    else replay.controls.firstChild.after(review.graph);
-  }
-
+  // On a narrow page the graph of a review is among the controls, which stay in view.
   function resized() {
+    const above = wide.matches ? review?.node.querySelector("[role=status]") : replay?.controls.firstChild;
+    above?.after(review.graph);
     const wanted = sizeFor(node.clientWidth - (wide.matches ? SIDE : 0));
     if (wanted !== frame.size && node.clientWidth > 0) frame.view(wanted);
   }

@@ -58,6 +58,16 @@ def play(page: Page) -> str:
     return wait_for_turn(page, before)
 
 
+def play_at(page: Page, pages: list[Page]) -> None:
+    """Takes the first legal action at ``page`` and waits until all ``pages`` show a later position."""
+    before = int(number(page))
+    cards(page).first.click()
+    for each in pages:
+        each.wait_for_function(
+            'before => Number(document.querySelector(".table").dataset.number) > before', arg=before
+        )
+
+
 def mark_picture(page: Page) -> None:
     """Marks the picture that is shown, for `wait_for_new_picture`."""
     page.locator(".picture svg").evaluate("picture => picture.setAttribute('data-marked', '')")

@@ -7,7 +7,7 @@ import re
 from playwright.sync_api import Locator, Page, expect
 
 from tests.web.conftest import NewPage
-from tests.web.table import cards, is_over, name_oneself, number, open_table, play, wait_for_turn
+from tests.web.table import cards, is_over, name_oneself, number, open_table, play, play_at, wait_for_turn
 from tests.web.test_accessibility import expect_accessible
 from tests.web.test_people import HAND, open_for_two
 
@@ -60,10 +60,9 @@ def test_an_agent_plays_for_a_friend_who_has_left_until_the_friend_is_back(new_p
     expect(friend.locator(HAND)).to_be_visible()
     expect(seat(host, 1)).not_to_contain_text("agent plays")
     while not cards(friend).count():
-        at = number(host)
-        cards(host).first.click()
-        expect(host.locator(".table")).not_to_have_attribute("data-number", at)
-    assert number(friend) == number(host)
+        wait_for_turn(host)
+        play_at(host, [host, friend])
+    expect(friend.locator(".table")).to_have_attribute("data-number", number(host))
 
 
 def test_whoever_watches_sees_no_hand_and_chooses_nothing_until_the_game_is_over(new_page: NewPage) -> None:
@@ -82,11 +81,8 @@ def test_whoever_watches_sees_no_hand_and_chooses_nothing_until_the_game_is_over
     wait_for_turn(host)
     while not is_over(host):
         assert cards(watcher).count() == 0
-        at = number(host)
         mover = next(page for page in pages if cards(page).count() > 0)
-        cards(mover).first.click()
-        for page in (*pages, watcher):
-            expect(page.locator(".table")).not_to_have_attribute("data-number", at)
+        play_at(mover, [*pages, watcher])
     expect(watcher.get_by_role("region", name="End of the round")).to_be_visible()
     expect(watcher.get_by_role("button", name=re.compile("New deal"))).to_have_count(0)
     watcher.get_by_role("button", name="Review").click()

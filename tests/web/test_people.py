@@ -11,6 +11,7 @@ from tests.web.table import (
     name_oneself,
     number,
     open_more,
+    play_at,
     seat_choice,
     unfold_rules,
     wait_for_turn,
@@ -70,10 +71,7 @@ def test_the_seed_is_shown_when_the_game_is_over(new_page: NewPage) -> None:
     mover = 0
     while not is_over(first):
         expect(first.locator(".seed")).to_be_hidden()
-        at = number(first)
-        cards(pages[mover]).first.click()
-        for page in pages:
-            expect(page.locator(".table")).not_to_have_attribute("data-number", at)
+        play_at(pages[mover], pages)
         mover = next((i for i, page in enumerate(pages) if cards(page).count() > 0), mover)
     for page in pages:
         open_more(page)

@@ -97,12 +97,12 @@ $(TOOLKITS:%=.toolkits/%/installed): .toolkits/%/installed: tests/toolkits/%.txt
 $(TOOLKITS:%=test-%): test-%: .toolkits/%/installed
 	.toolkits/$*/bin/python -m pytest tests/toolkits/test_$*.py --confcutdir tests/toolkits -W ignore
 
-# Two at a time: one is installed while another is tested.
-TWO_AT_A_TIME = $(MAKE) -j 2 $(if $(filter output-sync,$(.FEATURES)),--output-sync)
+# Three at a time: one is installed and another tested while Ray starts and stops its processes.
+THREE_AT_A_TIME = $(MAKE) -j 3 $(if $(filter output-sync,$(.FEATURES)),--output-sync)
 
 test-toolkits: export OMP_NUM_THREADS = 1
 test-toolkits:
-	$(TWO_AT_A_TIME) $(TOOLKITS:%=test-%)
+	$(THREE_AT_A_TIME) $(TOOLKITS:%=test-%)
 
 test-web: export OMP_NUM_THREADS = 1
 test-web: $(STAMP)
@@ -118,7 +118,7 @@ test: $(STAMP)
 	$(PY) -m pytest -n 2 --dist worksteal -m "not slow and not faults" --ignore tests/web --ignore tests/core/test_fuzz.py $(COV)
 
 test-all: test test-faults test-checked test-slow test-web
-	OMP_NUM_THREADS=1 $(TWO_AT_A_TIME) test-ray $(TOOLKITS:%=test-%)
+	OMP_NUM_THREADS=1 $(THREE_AT_A_TIME) test-ray $(TOOLKITS:%=test-%)
 
 # Without compilation an index past the end of an array is an error; the tests of mutated input compile such checks in.
 test-checked: export OMP_NUM_THREADS = 1

@@ -175,20 +175,25 @@ def test_strangers_are_not_let_in() -> None:
         ("diverges", TrainingDiverged, r"diverged in update 3: a loss of the second process"),
         ("raises", LookupError, r"nothing found by the second process"),
         ("agent", AgentError, r"agent 'bold' raised LookupError: no card"),
-        ("is killed", ChildProcessError, r"has ended \(exit code -9\); .*00000002, is lost\. Resume with: "),
     ],
 )
-def test_the_end_of_the_second_process_ends_the_run_which_is_resumed(
-    failure: str,
-    kind: type[Exception],
-    said: str,
-    finished_run: Callable[[TrainConfig], Path],
-    tmp_path: Path,
-    monkeypatch: pytest.MonkeyPatch,
+def test_an_error_of_the_second_process_ends_the_run(
+    failure: str, kind: type[Exception], said: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    config, run = small(**{**BRIEF, **SHARED}, algorithm=f"{HERE}:Failing"), tmp_path / "run"
     monkeypatch.setenv("FAILURE", failure)
     with pytest.raises(kind, match=said):
+        train(small(**{**BRIEF, **SHARED}, algorithm=f"{HERE}:Failing"), tmp_path / "run", quiet())
+
+
+@pytest.mark.faults
+def test_a_run_whose_second_process_was_killed_is_resumed(
+    finished_run: Callable[[TrainConfig], Path], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    config, run = small(**{**BRIEF, **SHARED}, algorithm=f"{HERE}:Failing"), tmp_path / "run"
+    monkeypatch.setenv("FAILURE", "is killed")
+    with pytest.raises(
+        ChildProcessError, match=r"has ended \(exit code -9\); .*00000002, is lost\. Resume with: "
+    ):
         train(config, run, quiet())
     monkeypatch.delenv("FAILURE")
     resume(run, quiet(), trust=True)

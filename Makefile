@@ -77,6 +77,8 @@ $(RAY)/catbox-installed: pyproject.toml constraints.txt
 # The Gymnasium view too: this environment has the oldest release of Gymnasium that is tested. Left out is what needs
 # Stable-Baselines3, and what compares with Gymnasium's own vector environment and wrappers, which do other things there.
 test-ray: export OMP_NUM_THREADS = 1
+# Otherwise its workers would wait for all that runs beside them.
+test-ray: export RAY_worker_niceness = 0
 test-ray: $(RAY)/catbox-installed
 	$(RAY)/bin/python -m pytest -q tests/ray tests/agents/test_gymnasium*.py \
 	  -k 'not stable_baselines and not own_vector_environment and not normalised'

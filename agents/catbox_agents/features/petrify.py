@@ -3,7 +3,7 @@
 Free cells are the open ones without a pawn. The room of a pawn is the number of free cells connected to it by steps
 over free cells: all that it could ever reach on foot. The features of an action describe the position before the
 landing takes effect. Those that look further ahead alternate moves of the next seat and the observer, while the others
-stand still; `outlook` and `mistakes` count the effects of landings, the others ignore them.
+stand still; `outlook`, `lead` and `mistakes` count the effects of landings, the others ignore them.
 """
 
 from __future__ import annotations
@@ -43,12 +43,19 @@ def statistics(game: Game, info: Mapping[str, np.ndarray]) -> dict[str, np.ndarr
 
 FACTS = GameFacts(statistics=statistics, binary_statistics=("win",))
 
-#: How many moves `outlook` and `mistakes` look ahead: so many if no more cells than this are free after the action, of
-#: the first pair (cells, moves) that fits; otherwise two.
+#: How many moves `outlook`, `lead` and `mistakes` look ahead: so many if no more cells than this are free after the
+#: action, of the first pair (cells, moves) that fits; otherwise two.
 OUTLOOK_MOVES = (11, 12), (13, 10), (17, 8), (19, 6), (23, 4)
+LEAD_MOVES = ((23, 4),)
 MISTAKES_MOVES = (13, 8), (16, 4)
 #: If walks may be shorter than the energy, there are more of them, as if so many more cells were free.
 UP_TO_CELLS = 4
+#: Larger leads count as this one.
+MAX_LEAD = 12
+#: The lead of a pawn that petrifies the other: more than there are cells.
+PETRIFIES = MAX_CELLS + 1
+#: Moves that leave the other pawn at most so many cells are tried first.
+FEW = 3
 #: A tile from which a walk has the most steps.
 LONGEST = NUMBER_TILES.index(f"{NUM_SYMBOLS}.1")
 #: The position, the set of all teleports, and for each of their cells the set of those to which it leads.
@@ -97,6 +104,13 @@ def action_feature_layout(rules: Rules) -> Layout:
                 (1,),
                 "1: petrifies that seat by force within 2 to 12 more moves, -1: is petrified",
                 -1,
+            ),
+            Part(
+                "lead",
+                (1,),
+                f"own end cells minus that seat's after the 2 or 4 best moves that follow; {MAX_LEAD}: it is petrified",
+                -MAX_LEAD,
+                MAX_LEAD,
             ),
             Part(
                 "mistakes",
@@ -160,52 +174,80 @@ def move_to(params, scratch, cell, other, other_tile, free):
 
 
 @njit
-def wins_now(params, scratch, moves, cells, other, other_tile, free):
-    """Whether the pawn to move has won."""
-    return False
+def by_answers(params, scratch, cells, other, other_tile, free):
+    """Split ``cells`` by the number of cells that they leave the other pawn: none, at most `FEW`, more.
+
+    A good move is found soonest if they are tried in this order. If one petrifies the other pawn, it alone is returned.
+    """
+    few, many = EMPTY, EMPTY
+    while cells != EMPTY:
+        cell = lowest_cell(cells)
+        cells &= cells - ONE
+        answers = popcount(move_to(params, scratch, cell, other, other_tile, free)[0])
+        if answers == 0:
+            return set_of(cell), EMPTY, EMPTY
+        if answers <= FEW:
+            few |= set_of(cell)
+        else:
+            many |= set_of(cell)
+    return EMPTY, few, many
 
 
 @njit
-def loses_now(params, scratch, moves, cells, other, other_tile, free):
-    """Whether the pawn to move can reach no ``cells``, and is petrified."""
-    return cells == EMPTY
+def lead_now(params, scratch, moves, alpha, beta, cells, other, other_tile, free):
+    """How many more ``cells`` the pawn to move can go to than the other one."""
+    if cells == EMPTY:
+        return -PETRIFIES
+    if beta == 1 - PETRIFIES:  # all that matters is that it is not petrified
+        return beta
+    return popcount(cells) - popcount(landings(scratch, walk_ends(params, other_tile, other, free), free))
 
 
-def one_move_deeper(wins, loses):
-    """``wins`` and ``loses`` for up to one more of the ``moves`` that they look ahead.
+def one_move_deeper(lead):
+    """``lead`` for up to one more of the ``moves`` that it looks ahead.
 
-    They tell whether the pawn to move, to one of the ``cells``, petrifies the other one by force, and whether it is
-    petrified by force. Each depth is a separate function: a recursive one crashed when loaded from a disk cache.
+    It is that of the pawn to move, to one of the ``cells``, after so many moves by both at their best, found by
+    alpha-beta search: exact between ``alpha`` and ``beta``, and on the right side of both. Each depth is a separate
+    function: a recursive one crashed when loaded from a disk cache.
     """
 
     @njit
-    def wins_deeper(params, scratch, moves, cells, other, other_tile, free):
-        if moves == 0:
-            return False
-        while cells != EMPTY:
-            cell = lowest_cell(cells)
-            cells &= cells - ONE
-            if loses(params, scratch, moves - 1, *move_to(params, scratch, cell, other, other_tile, free)):
-                return True
-        return False
+    def deeper(params, scratch, moves, alpha, beta, cells, other, other_tile, free):
+        if moves == 0 or cells == EMPTY:
+            return lead_now(params, scratch, moves, alpha, beta, cells, other, other_tile, free)
+        few, many = cells, EMPTY
+        if moves > 1:  # before the last move, to look for the best order would take longer than it saves
+            petrifying, few, many = by_answers(params, scratch, cells, other, other_tile, free)
+            if petrifying != EMPTY:
+                return PETRIFIES
+        best = -PETRIFIES
+        for group in (few, many):
+            untried = group
+            while untried != EMPTY and best < beta:
+                cell = lowest_cell(untried)
+                untried &= untried - ONE
+                then = move_to(params, scratch, cell, other, other_tile, free)
+                best = max(best, -lead(params, scratch, moves - 1, -beta, -max(alpha, best), *then))
+        return best
 
-    @njit
-    def loses_deeper(params, scratch, moves, cells, other, other_tile, free):
-        if moves == 0:
-            return cells == EMPTY
-        while cells != EMPTY:
-            cell = lowest_cell(cells)
-            cells &= cells - ONE
-            if not wins(params, scratch, moves - 1, *move_to(params, scratch, cell, other, other_tile, free)):
-                return False
-        return True
-
-    return wins_deeper, loses_deeper
+    return deeper
 
 
-wins, loses = wins_now, loses_now
+lead = lead_now
 for _ in range(OUTLOOK_MOVES[0][1]):
-    wins, loses = one_move_deeper(wins, loses)
+    lead = one_move_deeper(lead)
+
+
+@njit
+def wins(params, scratch, moves, then):
+    """Whether the pawn to move petrifies the other one by force within so many ``moves``, an odd number."""
+    return lead(params, scratch, moves, PETRIFIES - 1, PETRIFIES, *then) == PETRIFIES
+
+
+@njit
+def loses(params, scratch, moves, then):
+    """Whether the pawn to move is petrified by force within so many ``moves``, an even number."""
+    return lead(params, scratch, moves, -PETRIFIES, 1 - PETRIFIES, *then) == -PETRIFIES
 
 
 @njit
@@ -325,10 +367,11 @@ def write_outlook(params, at, scratch, cell, other, free, out):
     if params.fewest_steps[LONGEST] == 1:
         number += UP_TO_CELLS
     further, nearer = moves_ahead(OUTLOOK_MOVES, number), moves_ahead(MISTAKES_MOVES, number)
+    moves = moves_ahead(LEAD_MOVES, number)
     cells = set_of(cell)
     if not state.teleporting:
         cells = landings(scratch, cells, before)
-    best, most, tile = -1, 0, int(state.tile[other])
+    best, ahead, most, tile = -1, -PETRIFIES, 0, int(state.tile[other])
     while cells != EMPTY:
         then = move_to(params, scratch, lowest_cell(cells), other, tile, before)
         cells &= cells - ONE
@@ -337,15 +380,21 @@ def write_outlook(params, at, scratch, cell, other, free, out):
         while replies != EMPTY:
             after = move_to(params, scratch, lowest_cell(replies), own, own_tile, left)
             replies &= replies - ONE
-            mistakes += 1 if wins(params, scratch, nearer - 1, *after) else 0
+            mistakes += 1 if wins(params, scratch, nearer - 1, after) else 0
+        margin = -lead(params, scratch, moves, -PETRIFIES, PETRIFIES, *then)
         outlook = 0
-        if mistakes == popcount(then[0]) or loses(params, scratch, further, *then):
+        if margin == PETRIFIES or mistakes == popcount(then[0]):
             outlook = 1
-        elif wins(params, scratch, further, *then):
+        elif margin == -PETRIFIES:
             outlook = -1
-        if outlook > best or (outlook == best and mistakes > most):
-            best, most = outlook, mistakes
+        elif further > moves and loses(params, scratch, further, then):
+            outlook = 1
+        elif further > moves and wins(params, scratch, further - 1, then):
+            outlook = -1
+        if (outlook, margin, mistakes) > (best, ahead, most):
+            best, ahead, most = outlook, margin, mistakes
     out[at.action_outlook] = best
+    out[at.action_lead] = max(-MAX_LEAD, min(MAX_LEAD, ahead))
     out[at.action_mistakes] = min(MAX_COUNTED, most)
 
 

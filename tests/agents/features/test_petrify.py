@@ -7,7 +7,14 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from catbox_agents.features.petrify import MISTAKES_MOVES, OUTLOOK_MOVES, UP_TO_CELLS
+from catbox_agents.features.petrify import (
+    LEAD_MOVES,
+    MAX_LEAD,
+    MISTAKES_MOVES,
+    OUTLOOK_MOVES,
+    PETRIFIES,
+    UP_TO_CELLS,
+)
 from catbox_env import GameState, make_game
 from catbox_env.games.petrify.observe import MAX_COUNTED
 from catbox_env.games.petrify.rules import Rules
@@ -47,6 +54,7 @@ class Position:
         self.free = opened - set(self.pawns)
         self._walks: dict[tuple[Cell, frozenset[Cell], Cell | None], set[Cell]] = {}
         self._outlooks: dict[tuple[frozenset[Cell], tuple[Cell, Cell], frozenset[Cell], int], int] = {}
+        self._leads: dict[tuple[frozenset[Cell], tuple[Cell, Cell], frozenset[Cell], int], int] = {}
         self.playing = [bool(self.parts["in_game"][seat]) for seat in self.seats]
 
     def energy(self, cell: Cell) -> int:
@@ -124,28 +132,44 @@ class Position:
     def _looked(self, cells: set[Cell], other: tuple[Cell, Cell], free: set[Cell], plies: int) -> int:
         found = []
         for cell in cells:
-            left, mover, staying = free - {cell}, other, (cell, cell)
-            if self.kind(cell) == ZERO:
-                mover, staying = (cell, other[1]), other
-            replies = self.landings(self.walks(mover[1], left, mover[0]), left)
-            found.append(-self.outlook(replies, staying, left, plies - 1))
+            found.append(-self.outlook(*self.after(cell, other, free), plies - 1))
             if found[-1] == 1:
                 break
         return max(found)
 
-    def replies(self, cell: Cell, following: Cell, free: set[Cell]) -> Iterator[tuple[int, int]]:
-        """For each place where moving to ``cell`` ends: the outlook, and how many replies lose."""
-        further, nearer = moves_ahead(self.rules, len(free))
+    def lead(self, cells: set[Cell], other: tuple[Cell, Cell], free: set[Cell], plies: int) -> int:
+        """How many more cells the pawn that goes to one of ``cells`` can go to after so many moves than the other."""
+        if not cells:
+            return -PETRIFIES
+        key = frozenset(cells), other, frozenset(free), plies
+        if key not in self._leads:
+            self._leads[key] = (
+                max(-self.lead(*self.after(cell, other, free), plies - 1) for cell in cells)
+                if plies
+                else len(cells) - len(self.landings(self.walks(other[1], free, other[0]), free))
+            )
+        return self._leads[key]
+
+    def after(
+        self, cell: Cell, other: tuple[Cell, Cell], free: set[Cell]
+    ) -> tuple[set[Cell], tuple[Cell, Cell], set[Cell]]:
+        """Where the other pawn can go when one has landed on ``cell``, that one, and the free cells."""
+        left, mover, staying = free - {cell}, other, (cell, cell)
+        if self.kind(cell) == ZERO:
+            mover, staying = (cell, other[1]), other
+        return self.landings(self.walks(mover[1], left, mover[0]), left), staying, left
+
+    def replies(self, cell: Cell, following: Cell, free: set[Cell]) -> Iterator[tuple[int, int, int]]:
+        """For each place where moving to ``cell`` ends: the outlook, the lead, and how many replies lose."""
+        further, moves, nearer = moves_ahead(self.rules, len(free))
         before = free | {cell}
         for landing in {cell} if self.parts["teleporting"][0] else self.landings({cell}, before):
             other = (following, following)
             outlook = self.outlook({landing}, other, before, further + 1)
-            left, mover, staying = before - {landing}, other, (landing, landing)
-            if self.kind(landing) == ZERO:
-                mover, staying = (landing, other[1]), other
-            replies = self.landings(self.walks(mover[1], left, mover[0]), left)
+            replies, staying, left = self.after(landing, other, before)
             lost = [self.outlook({reply}, staying, left, nearer) for reply in replies]
-            yield outlook, min(MAX_COUNTED, lost.count(-1))
+            lead = -self.lead(replies, staying, left, moves)
+            yield outlook, lead, min(MAX_COUNTED, lost.count(-1))
 
     def action_features(self, action: int) -> dict[str, int]:
         """The features of a legal action that are not 0."""
@@ -173,7 +197,8 @@ class Position:
             "fewest_answers": min([MAX_COUNTED, *answers]),
             "losing_replies": min(MAX_COUNTED, answers.count(0)),
         }
-        found["outlook"], found["mistakes"] = max(self.replies(cell, following, free))
+        found["outlook"], lead, found["mistakes"] = max(self.replies(cell, following, free))
+        found["lead"] = max(-MAX_LEAD, min(MAX_LEAD, lead))
         return {name: int(number) for name, number in found.items() if number}
 
 
@@ -206,11 +231,11 @@ def successors(state: GameState) -> list[GameState]:
 
 
 def moves_ahead(rules: Rules, free: int) -> list[int]:
-    """How many moves `outlook` and `mistakes` look ahead with so many free cells."""
+    """How many moves `outlook`, `lead` and `mistakes` look ahead with so many free cells."""
     number = free + (UP_TO_CELLS if rules.move_rule == "up_to" else 0)
     return [
         next((moves for cells, moves in table if number <= cells), 2)
-        for table in (OUTLOOK_MOVES, MISTAKES_MOVES)
+        for table in (OUTLOOK_MOVES, LEAD_MOVES, MISTAKES_MOVES)
     ]
 
 
@@ -255,7 +280,7 @@ def test_the_outlook_and_the_mistakes_are_what_the_rules_make_of_them(
         while not state.is_terminal():
             seat, free = state.current_player, int(view(state)["open"].sum()) - 2
             for action, features in features_of(state, seat)[1].items() if free in cells else ():
-                further, nearer = moves_ahead(rules, free - 1 + teleports(state))
+                further, _, nearer = moves_ahead(rules, free - 1 + teleports(state))
                 after = state.clone()
                 after.apply_action(action)
                 outlook = result(after, seat, further + teleports(after))

@@ -24,15 +24,15 @@ NOTHING = "-"
 INTRODUCTION = """\
 # Experiments
 
-What single settings of training are worth. Studies whose tables decide a default have them here; `experiments/results/`
-has the results of all. `python -m experiments --help` says how to run a study of your own.
+What single settings of training are worth. Tables that decide a default are here, all results in
+`experiments/results/`. `python -m experiments --help` says how to run a study of your own.
 
 - Figures are [margins](training.md#evaluation) in points per round after training, on new deals, the same for the same
   seed. "±" is half the 95 % interval over the seeds (Student's t), in brackets half that over the deals of a single
   seed.
 - Decisions/s counts playing and learning without evaluations, on an idle machine; "≈" marks runs that may have shared
   it.
-- In the pictures a line is the mean over the seeds, its band the 95 % interval; other panels' variants are grey.
+- In the pictures a line is the mean over the seeds, its band the 95 % interval.
 """
 
 #: What was tried for the agents of the zoo beside the studies.
@@ -49,7 +49,7 @@ What was tried for the [agents of today](zoo.md), with 95 % intervals over deals
   0.25 ± 0.05 with three, as a second search in other worlds judges. Networks that learn from 60,000 searched positions
   to correct the agent gain 0.03 to 0.07 and 0.03 to 0.04 of it in positions that they have not seen, no matter whether
   they have two layers of 128, 256 or 512, and whether they also see all plays of the round in order or the cards that
-  the search expects in each hand: intervals of ± 0.02 and ± 0.01 overlap. So these are no inputs of the agents.
+  the search expects in each hand: intervals of ± 0.02 and ± 0.01 overlap.
   `python -m experiments.lessons` measures it again.
 - The critic's value after some tricks instead of rollouts to the end of the round: no difference could be shown
   (+0.01 ± 0.07 points a decision, against +0.05 ± 0.08 for rollouts in two and a half times the time).

@@ -157,7 +157,7 @@ MOVES = {
     "cat_te-5p-khmer": "62c5846156d14396",
     "cat_te-6p-khmer": "f67c87faf48bc131",
     "petrify-4x4": "03c86bd88a9fe89e",
-    "petrify-full": "ce7f268f73536fb6",
+    "petrify-full": "1ae96a2f473701d7",
 }
 
 

@@ -99,7 +99,7 @@ $(TOOLKITS:%=.toolkits/%/installed): .toolkits/%/installed: tests/toolkits/%.txt
 $(TOOLKITS:%=test-%): test-%: .toolkits/%/installed
 	.toolkits/$*/bin/python -m pytest tests/toolkits/test_$*.py --confcutdir tests/toolkits -W ignore
 
-# Three at a time: one is installed and another tested while Ray starts and stops its processes.
+# Three at a time: much of the time of each goes into downloads, and into starting and stopping processes.
 THREE_AT_A_TIME = $(MAKE) -j 3 $(if $(filter output-sync,$(.FEATURES)),--output-sync)
 
 test-toolkits: export OMP_NUM_THREADS = 1

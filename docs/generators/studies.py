@@ -47,27 +47,28 @@ What was tried for the [agents of today](zoo.md), with 95 % intervals over deals
   million +0.22 ± 0.14 with three.
 - A search finds actions that are worth 0.83 ± 0.08 points a decision more than the agent's with two players and
   0.25 ± 0.05 with three, as a second search in other worlds judges. Networks that learn from 60,000 searched positions
-  to correct the agent gain 0.03 to 0.07 and 0.03 to 0.04 of it in positions that they have not seen, no matter whether
+  to correct the agent gain 0.03 to 0.07 and 0.03 to 0.04 of it in positions that they have not seen, whether
   they have two layers of 128, 256 or 512, and whether they also see all plays of the round in order or the cards that
-  the search expects in each hand: intervals of ± 0.02 and ± 0.01 overlap.
-  `python -m experiments.lessons` measures it again.
-- The critic's value after some tricks instead of rollouts to the end of the round: no difference could be shown
+  the search expects in each hand: intervals of ± 0.02 and ± 0.01 overlap
+  (`python -m experiments.lessons`).
+- The critic's value after some tricks instead of rollouts to the end: no difference could be shown
   (+0.01 ± 0.07 points a decision, against +0.05 ± 0.08 for rollouts in two and a half times the time).
-- Rollouts by a smaller network, two layers of 64 trained for 30 million decisions (-1.07 ± 0.24 among agents of the
-  zoo), make a search a fifth faster with three players and no stronger: -0.32 ± 0.47 among searches with the agent's
-  own rollouts, 20 ms a decision each, 120 deals.
-- Sixty million more decisions, six variants of the heuristic (0.03 each) among the opponents: with five players 2.49
-  instead of 2.12 ± 0.05 among `heuristic:7`, 2.08 instead of 1.93 ± 0.06 among `heuristic:8`, 3.46 instead of
-  3.58 ± 0.03 among random players: today's agent. With four no gain (-0.03 ± 0.06, 2,000 deals).
+- Rollouts by two layers of 64, trained for 30 million decisions (-1.07 ± 0.24 among agents of the zoo), make a search
+  a fifth faster with three players and no stronger: -0.32 ± 0.47 among searches of 20 ms with the agent's own (120
+  deals).
+- Sixty million more decisions, six variants of the heuristic among the opponents: with five players 2.49 instead of
+  2.12 ± 0.05 among `heuristic:7`, 2.08 instead of 1.93 ± 0.06 among `heuristic:8`, 3.46 instead of 3.58 ± 0.03 among
+  random players. With four no gain (-0.03 ± 0.06, 2,000 deals).
 - More random players in Cat Te (0.5 instead of 0.3), 15 to 30 million decisions more: among random players 3.82 ± 0.07
-  instead of 3.71 ± 0.06 for five in Laos and 1.65 instead of 1.56 ± 0.04 for three in Khmer, today's agents. For two in
-  Laos, even with 0.6, 1.39 instead of 1.36 ± 0.02.
+  instead of 3.71 ± 0.06 for five in Laos and 1.65 instead of 1.56 ± 0.04 for three in Khmer. For two
+  in Laos, even with 0.6, 1.39 instead of 1.36 ± 0.02.
 - What held Petrify back was what the agent sees. With every kind of tile, 40 million decisions of PPO brought it to
   1.02 ± 0.11 among heuristics (500 deals), 2.7 million of `exit` from there to 1.01 ± 0.11. With features that look
-  twelve moves ahead instead of eight, the same weights earn 1.40 ± 0.08; 14 million decisions with the feature `lead`
-  bring 1.61 ± 0.04, and 0.47 ± 0.05 among copies of the agent before (2,000 deals). Six moves in `lead` instead of four
-  make it 1.60 ± 0.04 and 0.56 ± 0.05 with the same weights, and a move a third slower. With 4 x 4 tiles neither
-  features nor heuristics at nine of ten tables (1.17 instead of 1.14 ± 0.06) make a difference.
+  twelve moves ahead instead of eight, the same weights earn 1.40 ± 0.08. From there, 14 million decisions gain 0.03 ±
+  0.04 among copies of the agent that they start from; with the feature `lead`, 0.47 ± 0.05, and 1.61 ± 0.04 among
+  heuristics (2,000 deals). With six moves in `lead` instead of four, the same weights earn 0.56 ± 0.05 and 1.60 ±
+  0.04, and a move takes a third longer. With 4 x 4 tiles neither features nor heuristics at nine of ten tables (1.17
+  instead of 1.14 ± 0.06) make a difference.
 """
 
 

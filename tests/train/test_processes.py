@@ -14,6 +14,7 @@ import pytest
 import torch
 
 from catbox_agents.errors import AgentError
+from catbox_agents.networks.checkpoint import latest_checkpoint
 from catbox_env import Game
 from catbox_train.algorithm import DivergedError, algorithm_class
 from catbox_train.config import TrainConfig
@@ -183,6 +184,7 @@ def test_an_error_of_the_second_process_ends_the_run(
     monkeypatch.setenv("FAILURE", failure)
     with pytest.raises(kind, match=said):
         train(small(**{**BRIEF, **SHARED}, algorithm=f"{HERE}:Failing"), tmp_path / "run", quiet())
+    assert latest_checkpoint(tmp_path / "run")  # the run can be resumed
 
 
 @pytest.mark.faults

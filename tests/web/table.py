@@ -64,7 +64,7 @@ def play_at(page: Page, pages: list[Page]) -> None:
     cards(page).first.click()
     for each in pages:
         each.wait_for_function(
-            'before => Number(document.querySelector(".table").dataset.number) > before', arg=before
+            'before => Number(document.querySelector(".table")?.dataset.number) > before', arg=before
         )
 
 

@@ -108,14 +108,15 @@ def action_feature_layout(rules: Rules) -> Layout:
             Part(
                 "lead",
                 (1,),
-                f"own end cells minus that seat's after the 2 or 4 best moves that follow; {MAX_LEAD}: it is petrified",
+                f"own cells to land on minus that seat's, after the 2 or 4 best moves that follow; {MAX_LEAD}: that "
+                f"many or more, or that seat is petrified",
                 -MAX_LEAD,
                 MAX_LEAD,
             ),
             Part(
                 "mistakes",
                 (1,),
-                "replies of that seat that let it be petrified by force within 8 moves",
+                "replies of that seat that let it be petrified by force within 2, 4 or 8 moves",
                 0,
                 MAX_COUNTED,
             ),
@@ -175,27 +176,25 @@ def move_to(params, scratch, cell, other, other_tile, free):
 
 @njit
 def by_answers(params, scratch, cells, other, other_tile, free):
-    """Split ``cells`` by the number of cells that they leave the other pawn: none, at most `FEW`, more.
-
-    A good move is found soonest if they are tried in this order. If one petrifies the other pawn, it alone is returned.
-    """
+    """Whether one of the ``cells`` petrifies the other pawn; if none does, those that leave it at most `FEW` cells,
+    and the rest: a good move is found soonest if they are tried in this order."""
     few, many = EMPTY, EMPTY
     while cells != EMPTY:
         cell = lowest_cell(cells)
         cells &= cells - ONE
         answers = popcount(move_to(params, scratch, cell, other, other_tile, free)[0])
         if answers == 0:
-            return set_of(cell), EMPTY, EMPTY
+            return True, EMPTY, EMPTY
         if answers <= FEW:
             few |= set_of(cell)
         else:
             many |= set_of(cell)
-    return EMPTY, few, many
+    return False, few, many
 
 
 @njit
 def lead_now(params, scratch, moves, alpha, beta, cells, other, other_tile, free):
-    """How many more ``cells`` the pawn to move can go to than the other one."""
+    """How many more ``cells`` the pawn to move can land on than the other one; ``-PETRIFIES`` if on none."""
     if cells == EMPTY:
         return -PETRIFIES
     if beta == 1 - PETRIFIES:  # all that matters is that it is not petrified
@@ -206,8 +205,8 @@ def lead_now(params, scratch, moves, alpha, beta, cells, other, other_tile, free
 def one_move_deeper(lead):
     """``lead`` for up to one more of the ``moves`` that it looks ahead.
 
-    It is that of the pawn to move, to one of the ``cells``, after so many moves by both at their best, found by
-    alpha-beta search: exact between ``alpha`` and ``beta``, and on the right side of both. Each depth is a separate
+    It is that of the pawn to move, to one of the ``cells``, after so many moves in all, with both playing their best,
+    found by alpha-beta search: exact between ``alpha`` and ``beta``, a bound outside. Each depth is a separate
     function: a recursive one crashed when loaded from a disk cache.
     """
 
@@ -217,8 +216,8 @@ def one_move_deeper(lead):
             return lead_now(params, scratch, moves, alpha, beta, cells, other, other_tile, free)
         few, many = cells, EMPTY
         if moves > 1:  # before the last move, to look for the best order would take longer than it saves
-            petrifying, few, many = by_answers(params, scratch, cells, other, other_tile, free)
-            if petrifying != EMPTY:
+            petrifies, few, many = by_answers(params, scratch, cells, other, other_tile, free)
+            if petrifies:
                 return PETRIFIES
         best = -PETRIFIES
         for group in (few, many):

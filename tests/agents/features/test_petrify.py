@@ -270,9 +270,7 @@ def test_the_functions_without_compilation_agree_with_the_reference() -> None:
         (Rules(size=5, teleports=3, walls=2, wildcards=2, zeros=1), range(21, 22), 4),
     ],
 )
-def test_the_outlook_and_the_mistakes_are_what_the_rules_make_of_them(
-    rules: Rules, cells: range, games: int
-) -> None:
+def test_what_lies_ahead_is_what_the_rules_make_of_it(rules: Rules, cells: range, games: int) -> None:
     """On boards with ``cells`` free cells."""
     game, outlooks, most = make_game("petrify_v0", rules=rules), [0, 0, 0], 0
     for seed in range(games):
@@ -280,12 +278,14 @@ def test_the_outlook_and_the_mistakes_are_what_the_rules_make_of_them(
         while not state.is_terminal():
             seat, free = state.current_player, int(view(state)["open"].sum()) - 2
             for action, features in features_of(state, seat)[1].items() if free in cells else ():
-                further, _, nearer = moves_ahead(rules, free - 1 + teleports(state))
+                further, moves, nearer = moves_ahead(rules, free - 1 + teleports(state))
                 after = state.clone()
                 after.apply_action(action)
                 outlook = result(after, seat, further + teleports(after))
                 assert features.get("outlook", 0) == outlook, (seed, str(state), action)
                 outlooks[outlook] += 1
+                soon = result(after, seat, moves + teleports(after))
+                assert not soon or features["lead"] == soon * MAX_LEAD, (seed, str(state), action)
                 if teleports(after) or after.is_terminal():
                     continue
                 replies = successors(after)

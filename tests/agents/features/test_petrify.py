@@ -298,5 +298,6 @@ def test_what_lies_ahead_is_what_the_rules_make_of_it(rules: Rules, cells: range
                     )
                     most = max(most, mistakes)
             state.apply_action(int(rng.choice(state.legal_actions())))
+    assert min(outlooks[1:]) > 1, outlooks
     assert sorted(outlooks)[1] > 10, outlooks  # far from the end few are decided, near it all
     assert most > 1

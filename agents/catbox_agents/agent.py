@@ -19,6 +19,7 @@ from catbox_env import Game
 from catbox_env.core.bits import legal_at
 from catbox_env.core.checks import as_array
 from catbox_env.core.compilation import cached_njit
+from catbox_env.core.rng import AGENTS, seed_for
 
 Seed = int | np.random.SeedSequence | None
 
@@ -229,7 +230,7 @@ class SamplingAgent(SeededAgent):
 
     def __init__(self, game: Game, seed: Seed = None) -> None:
         super().__init__(game, seed)
-        self._generator = np.random.default_rng(seed)
+        self._generator = np.random.default_rng(seed_for(AGENTS, seed))
 
     def uniforms(self, number: int) -> NDArray[np.float64]:
         """A number (``number``,) in [0, 1) for each decision: from the given seeds, else from the agent's generator.

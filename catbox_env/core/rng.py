@@ -20,8 +20,10 @@ GENERATOR = record_dtype([(name, np.int64) for name in ("a", "b", "c", "counter"
 WORDS = ("a", "b", "c", "counter")
 
 #: What a seed is used for besides deals. Each purpose has a key of its own, far above those of the games of a batch, so
-#: that the same seed given for a deal and, say, for random actions gives independent numbers.
-ACTIONS, WORLDS, SEARCHES = range(2**32 - 16, 2**32 - 13)
+#: that the same seed given for a deal and, say, for random actions gives independent numbers. ``TRAINING``: everything
+#: random in the updates of a run, its deals included. ``AGENTS``: what agents draw, and where they sit. ``DATA_SETS``:
+#: the deals of a data set that is made with a seed.
+ACTIONS, WORLDS, SEARCHES, TRAINING, AGENTS, DATA_SETS = range(2**32 - 16, 2**32 - 10)
 
 MASK32 = 0xFFFFFFFF
 WARM_UP = 15

@@ -14,7 +14,7 @@ import numpy as np
 from catbox_env.core.checks import brief, check_seat, is_integer
 from catbox_env.core.game import MAX_AT_ONCE, Game, GameState
 from catbox_env.core.kernels import HIDDEN, copy_records
-from catbox_env.core.rng import seed_sequence
+from catbox_env.core.rng import WORLDS, seed_for
 
 #: Worlds that are sampled before an action counts as impossible.
 MOST_WORLDS = 2**17
@@ -36,7 +36,7 @@ def state_as_seen(
     game: Game, seat: int, deals: Sequence[Any], actions: Sequence[int], seed: Any = None
 ) -> GameState:
     """`Game.state_as_seen`."""
-    random = np.random.default_rng(seed_sequence(seed))
+    random = np.random.default_rng(seed_for(WORLDS, seed))
     if not len(deals):
         raise ValueError("deals=[]: expected what the seat sees of the deal of the first round")
     state, later = begin_as_seen(game, seat, deals[0], random), [*deals[1:]]

@@ -48,7 +48,7 @@ def test_the_gain_is_that_of_the_learner_over_the_target_in_the_same_seats(tmp_p
     assert gain in result["runs"]
     game = small().make_game()
     own, learner = (
-        catbox_agents.evaluate(game, [agent, "random"], DEALS, seed=DEAL_SETS["test"], names=["a", "b"])
+        catbox_agents.evaluate(game, [agent, "random"], DEALS, seed=DEAL_SETS["report"], names=["a", "b"])
         for agent in ("random", gain["checkpoint"])
     )
     differences = learner.deal_scores[:, 0].astype(float) - own.deal_scores[:, 0]

@@ -37,6 +37,8 @@ from catbox_train.runs.folder import CONFIG_FILE, open_run
 from catbox_train.runs.loop import check_run, resume, train
 
 RESULT_FILE = "best_response.json"
+#: The deals of the comparisons at the end, which no choice depends on.
+DEAL_SET = "report"
 #: Settings that `best_response` sets itself.
 SET_HERE = ("seed", "eval_opponents", "opponents", "learner_seats")
 #: Settings for a learner that starts from trained weights: those of a preset would first destroy what it has learned.
@@ -80,10 +82,10 @@ def best_response(
         from_scratch: do not start from the target's network, even if it is a policy.
 
     Of each run the last policy and the one that did best during training are compared on the deals "selection"; the
-    best of each run is then measured on the deals "test", which no choice depended on. Returns what the file holds:
-    ``target``, ``game``, ``options``, ``total_decisions`` (as requested), ``judged_by`` (see below), ``gain`` (a `Gain`
-    as a dict, of the best), ``runs`` (one for each seed), ``target_score`` (the mean score of the target among copies
-    of itself), ``catbox`` (version) and ``date``.
+    best of each run is then measured on the deals "report", which no choice depended on. Returns what the file holds:
+    ``target``, ``game``, ``options``, ``total_decisions`` (as requested), ``judged_by`` (see below), ``deal_set``,
+    ``gain`` (a `Gain` as a dict, of the best), ``runs`` (one for each seed), ``target_score`` (the mean score of the
+    target among copies of itself), ``catbox`` (version) and ``date``.
 
     Learners are judged by the score if that is the game's reward, otherwise by the margin.
 
@@ -97,7 +99,7 @@ def best_response(
         _check_folder(output / f"seed-{seed}", settings)
     game = configs[seeds[0]].make_game()
     _check_result(output / RESULT_FILE, target, game)
-    own = _match(game, target, target, deals, "test")
+    own = _match(game, target, target, deals, DEAL_SET)
     for seed, settings in configs.items():
         run = output / f"seed-{seed}"
         console.print(f"\nLearner {seeds.index(seed) + 1} of {len(seeds)}: seed {seed}", highlight=False)
@@ -116,7 +118,7 @@ def best_response(
         chosen[seed] = max(candidates, key=attrgetter(judged_by))
     best = max(chosen.values(), key=attrgetter(judged_by)).seed
     tested = {
-        seed: _gain(game, Path(gain.checkpoint), target, deals, seed, "test", own)
+        seed: _gain(game, Path(gain.checkpoint), target, deals, seed, DEAL_SET, own)
         for seed, gain in chosen.items()
     }
     result = {
@@ -125,6 +127,7 @@ def best_response(
         "options": game.options,
         "total_decisions": config.total_decisions,
         "judged_by": judged_by,
+        "deal_set": DEAL_SET,
         "target_score": own.standings[0].score,
         "gain": asdict(tested[best]),
         "runs": [asdict(gain) for gain in tested.values()],

@@ -69,8 +69,8 @@ class DeviceRollout(SelfPlay):
 
         super().__init__(config, game, inputs)
         number = self._num_games
-        seed = self._seed(0, DEALS).generate_state(1, np.uint64)[0]
-        self.vec = vec = DeviceVec(game, number, int(seed), auto_deal=False, device=config.device)
+        seed = self._seed(0, DEALS)
+        self.vec = vec = DeviceVec(game, number, seed, auto_deal=False, device=config.device)
         self.device = vec.device
         self._inputs = DeviceInputs(inputs, vec)
         self._random = torch.Generator(self.device)

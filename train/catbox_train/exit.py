@@ -42,7 +42,7 @@ from catbox_train.learner import (
     memory_needed,
     start_from,
 )
-from catbox_train.rollout import SEARCHES, Decisions, Rollout, SelfPlayConfig
+from catbox_train.rollout import SEARCHES, Decisions, Rollout, SelfPlayConfig, update_seed
 
 #: What is learned from, a row for each searched decision.
 COLUMNS = ("inputs", "action_features", "masks")
@@ -104,7 +104,7 @@ class ExpertIteration(Algorithm):
         """Play the games of an update, search some of their decisions, and learn from these."""
         config, learner = self.config, self.learner
         self.player = self.actor.frozen(self.precision)
-        random = np.random.default_rng([config.seed, update, SEARCHES, learner.group.rank])
+        random = np.random.default_rng(update_seed(config.seed, update, SEARCHES, learner.group.rank))
         chosen: list[Positions] = []
 
         def keep_some(first: int, games: NDArray[np.int64], line_up: NDArray[np.int64]) -> None:

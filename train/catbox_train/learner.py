@@ -33,6 +33,7 @@ from catbox_train.rollout import (
     Decisions,
     SelfPlayConfig,
     mean_decisions,
+    update_seed,
     why_on_cpu,
 )
 
@@ -180,7 +181,7 @@ class Learner:
         Each of the rows is in one minibatch an epoch. ``equal``: if there are enough for `ENOUGH` minibatches, all are
         of the same size, and the rows that are left, fewer than make a minibatch, are in none.
         """
-        seed = [self.config.seed, update, SHUFFLES, self.group.rank]
+        seed = update_seed(self.config.seed, update, SHUFFLES, self.group.rank)
         shuffled = shuffles(len(rows), seed, self.device)
         rows = rows.to(self.device)
         counts = self.group.counts(len(rows))
@@ -280,12 +281,10 @@ class Past:
             self._keep(PolicyNetwork(arrays, described))
 
 
-def shuffles(count: int, seed: Sequence[int], device: torch.device) -> Iterator[torch.Tensor]:
+def shuffles(count: int, seed: np.random.SeedSequence, device: torch.device) -> Iterator[torch.Tensor]:
     """Permutations of ``count`` numbers (n,) int64 on ``device``, drawn there if it is a CUDA GPU."""
     if device.type == "cuda":
-        drawn = torch.Generator(device).manual_seed(
-            int(np.random.SeedSequence(seed).generate_state(1, np.uint64)[0])
-        )
+        drawn = torch.Generator(device).manual_seed(int(seed.generate_state(1, np.uint64)[0]))
         while True:
             yield torch.randperm(count, generator=drawn, device=device)
     random = np.random.default_rng(seed)

@@ -30,6 +30,7 @@ from catbox_agents.play import ask_agents
 from catbox_agents.specs import is_users_own
 from catbox_env import Game, Vec
 from catbox_env.core.extras import install_line
+from catbox_env.core.rng import TRAINING, seed_for, seed_sequence
 from catbox_train.config import Count, Number, Share, TrainConfig, Widths
 
 #: In ``opponents``: earlier policies of the run.
@@ -196,6 +197,14 @@ def why_on_cpu(config: SelfPlayConfig, game: Game) -> str | None:
     return None
 
 
+def update_seed(seed: int, update: int, purpose: int, *keys: int) -> SeedSequence:
+    """The seed of a ``purpose``, one of those above, in an update of the run with the seed ``seed``.
+
+    No evaluation and no batch has it, whatever its seed.
+    """
+    return seed_sequence(seed_for(TRAINING, seed), update, purpose, *keys)
+
+
 @lru_cache(maxsize=16)
 def mean_decisions(game: Game) -> float:
     """The mean number of decisions in 64 games of random play."""
@@ -281,7 +290,7 @@ class SelfPlay(ABC):
         return values
 
     def _seed(self, update: int, purpose: int, *keys: int) -> SeedSequence:
-        return SeedSequence(self.config.seed, spawn_key=(update, purpose, *keys))
+        return update_seed(self.config.seed, update, purpose, *keys)
 
     def _make(self, k: int, update: int) -> Agent:
         return catbox_agents.make(self._specs[k], self.game, self._seed(update, SEEDS, k))
@@ -358,7 +367,7 @@ class Rollout(SelfPlay):
         self.vec = Vec(
             game,
             len(self._share),
-            seed=0,
+            seed=self._seed(0, DEALS),
             history=any(map(needs_history, self._agents)),
             auto_deal=False,
         )

@@ -170,7 +170,7 @@ def run_arena(
         num_deals: deals of each table, 10 to 10,000,000, each played from every seat; 1,000 by default. With
             ``until_ci``: the most deals, 1,000,000 by default.
         until_ci: play until no 95 % interval in the matrix has a larger half width than this.
-        deal_set: ``"training"``, ``"selection"`` (the default) or ``"test"``; ``seed``: your own deals instead.
+        deal_set: a name in `DEAL_SETS`, by default ``"selection"``; ``seed``: your own deals instead.
         names: of the agents, all different; by default the specs.
         mixed: also play tables with every agent (if there are more agents than seats, every selection of them).
         processes: the number of processes to play in; None: this one. The result is the same. Processes are new

@@ -3,9 +3,9 @@
 A block of deals at a table is the unit of work. What is played in it depends only on the agents and on the deals, not
 on the process that plays it: every table has the same deals, the same seats, and the same random numbers for agents
 that accept them for each decision (``seed_decisions``). All of it follows from a seed, which names a set of deals: deal
-number d of a set is the same for everybody. The seeds of the named sets have 128 bits. Those of training runs have at
-most 64, and all deals of a run, evaluations included, follow from its seed; so training never draws a deal of a named
-set. Deals of two sets have different seeds too. (Two deals may still have the same cards by chance, even in one set.)
+number d of a set is the same for everybody. The seeds of deals in training have a key of their own
+(`core.rng.TRAINING`), so no run learns from a deal of an evaluation, whatever the seeds of both. (Two deals may still
+have the same cards by chance, even in one set.)
 """
 
 from __future__ import annotations
@@ -45,10 +45,12 @@ from catbox_env.core.checks import check_choice
 from catbox_env.core.rng import seed_sequence
 
 #: name -> seed. ``training``: for anything that an agent or a person learns from; ``selection``: to choose between
-#: agents or settings; ``test``: for reported results, and nothing else.
+#: agents or settings; ``report``: for reported results, and nothing else; ``test``: for results of older versions, some
+#: of which led to choices.
 DEAL_SETS = {
     "training": 0x965E03D475F1E9EF736CE261A0B7E52C,
     "selection": 0xC95D5611B2C7D2CCA7679959EA598AB4,
+    "report": 0x5AEFA8517CCADEBAF16BFD32A54A74BD,
     "test": 0x995EE9666718635395F2B46E5F05B672,
 }
 
@@ -67,7 +69,7 @@ WARM_UP = 120.0
 
 def deal_seed(root: np.random.SeedSequence, number: int) -> np.random.SeedSequence:
     """The seed of deal ``number`` of the set with the seed ``root``."""
-    return np.random.SeedSequence(root.entropy, spawn_key=(1, number // GROUP, number % GROUP))
+    return seed_sequence(root, 1, number // GROUP, number % GROUP)
 
 
 def decision_seeds(
@@ -78,7 +80,7 @@ def decision_seeds(
     ``root``: the seed of the deals. Row d * ``rotations`` + r of a batch is deal ``first`` + d with the line-up rotated
     by r seats.
     """
-    key = np.random.SeedSequence(root.entropy, spawn_key=(4,)).generate_state(1, np.uint64)
+    key = seed_sequence(root, 4).generate_state(1, np.uint64)
     game = (first * rotations + rows).astype(np.uint64)
     step = np.uint64(MIX_STEP)
     per_game = mix(mix(key + game + step) + np.uint64(rotations) + step)

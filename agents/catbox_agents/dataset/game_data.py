@@ -21,6 +21,7 @@ from catbox_agents.specs import AgentSpec, agent_of, labels_of
 from catbox_env import Game, Vec
 from catbox_env.core.checks import brief, check_integer
 from catbox_env.core.game import check_game_object
+from catbox_env.core.rng import DATA_SETS, seed_for
 
 #: Most games in memory at once, and most decisions: however long the games are, they take as much memory.
 CHUNK, CHUNK_DECISIONS = 2048, 1 << 16
@@ -113,7 +114,8 @@ def play_games(
         "agents": ", ".join(f"`{label}`" for label in labels),
         "deals": f"those of the set `{deal_set}`" if deal_set else f"of seed {seed}",
     }
-    return GameData(game, _played(game, made, labels, line_ups, num_games, seed), num_games, about)
+    root = np.random.SeedSequence(seed) if deal_set else seed_for(DATA_SETS, seed)
+    return GameData(game, _played(game, made, labels, line_ups, num_games, root), num_games, about)
 
 
 def _played(
@@ -122,9 +124,8 @@ def _played(
     labels: list[str],
     line_ups: NDArray[np.int64],
     num_games: int,
-    seed: int,
+    root: np.random.SeedSequence,
 ) -> Iterator[Chunk]:
-    root = np.random.SeedSequence(seed)
     history = any(map(needs_history, agents))
     for first in range(0, num_games, size := _games_at_once(game)):
         numbers = np.arange(first, min(first + size, num_games))

@@ -24,7 +24,7 @@ from catbox_agents.search.rollout import (
 from catbox_agents.specs import AgentSpec
 from catbox_env import Game
 from catbox_env.core.checks import check_integer
-from catbox_env.core.rng import seed_sequence
+from catbox_env.core.rng import AGENTS, seed_for
 
 #: Worlds of a decision without a time budget.
 WORLDS = 128
@@ -40,7 +40,7 @@ class _OwnSeeds(SeededAgent):
 
     def __init__(self, game: Game, seed: Seed = None) -> None:
         super().__init__(game, seed)
-        self._seed = seed_sequence(seed).generate_state(4).tobytes()
+        self._seed = seed_for(AGENTS, seed).generate_state(4).tobytes()
 
     def seeds(self, observations: Any, action_masks: Any, histories: NDArray[np.int8] | None) -> list[Seed]:
         """A seed for each row."""

@@ -15,6 +15,7 @@ from catbox_agents.text.answers import FAILURES, parse_action
 from catbox_agents.text.observation import LONG, SHORT, call_to_act, text_observation
 from catbox_env import Game
 from catbox_env.core.checks import brief, check_choice, check_integer, check_seat
+from catbox_env.core.rng import AGENTS, seed_for
 
 #: What a prompt after the first one holds.
 FULL, STATE, DELTA = FORMS = ("full", "state", "delta")
@@ -98,7 +99,7 @@ class TextGame:
         """
         players = self.game.num_players
         self.seed = secrets.randbelow(SEEDS) if seed is None else check_integer("seed", seed, 0)
-        self._rng = np.random.default_rng(np.random.SeedSequence(self.seed, spawn_key=(1,)))
+        self._rng = np.random.default_rng(seed_for(AGENTS, self.seed))
         drawn, chosen = int(self._rng.integers(players)), self._own_seat if seat is None else seat
         self.seat = drawn if chosen is None else check_seat("seat", chosen, players)
         seats: list[AgentSpec | None] = [None] * players

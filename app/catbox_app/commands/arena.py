@@ -43,7 +43,7 @@ def arena(
         choice_option(
             "--deal-set",
             DEAL_SETS,
-            "training, selection or test: disjoint sets of deals. Keep test for what you report.",
+            "training, selection, report or test: disjoint sets of deals. Keep report for what you report.",
             "selection",
         ),
     ] = None,

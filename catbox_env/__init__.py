@@ -11,12 +11,14 @@
 import importlib
 from typing import TYPE_CHECKING, Any
 
-from catbox_env.core.registry import GAMES, make_game, make_vec
 from catbox_env.registration import pettingzoo_module, register
+from catbox_env.registry import GAMES, make_game, make_vec
 
 if TYPE_CHECKING:
-    from catbox_env.core.game import Event, Game, GameState, Vec
+    from catbox_env.core.game import Game
     from catbox_env.core.layout import Layout
+    from catbox_env.core.state import Event, GameState
+    from catbox_env.core.vec import Vec
 
 __version__ = "0.1.0"
 
@@ -26,8 +28,11 @@ __all__ = ["GAMES", "Event", "Game", "GameState", "Layout", "Vec", "__version__"
 
 #: Where the classes are defined.
 _CLASSES = {
-    **dict.fromkeys(("Event", "Game", "GameState", "Vec"), "catbox_env.core.game"),
+    "Event": "catbox_env.core.state",
+    "Game": "catbox_env.core.game",
+    "GameState": "catbox_env.core.state",
     "Layout": "catbox_env.core.layout",
+    "Vec": "catbox_env.core.vec",
 }
 
 

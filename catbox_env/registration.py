@@ -11,7 +11,7 @@ import sys
 from types import ModuleType
 from typing import Any
 
-from catbox_env.core.registry import GAMES, game_class
+from catbox_env.registry import GAMES, game_class
 
 
 def gymnasium_id(game_id: str) -> str:

@@ -228,21 +228,6 @@ def test_playing_and_comparing_need_typer_and_rich_alone(tmp_path: Path) -> None
     assert len(ran.stdout.splitlines()) > 50
 
 
-def test_the_page_about_the_architecture_names_functions_that_exist() -> None:
-    text = (ROOT / "docs" / "architecture.md").read_text(encoding="utf-8")
-    named = re.findall(r"^ +([\w.]+(?:, \w+)*) {2,}((?:\w+/)+\w+)", text, re.MULTILINE)
-    assert len(named) >= 18, named
-    sources = [*ROOT.glob("catbox_*/**/*.py"), *ROOT.glob("*/catbox_*/**/*.py")]
-    for names, place in named:
-        pattern = re.compile(place.replace("NAME", r"\w+") + r"(\.py|/\w+\.py)")
-        code = "\n".join(
-            path.read_text(encoding="utf-8") for path in sources if pattern.search(path.as_posix())
-        )
-        for name in names.split(", "):
-            what = name.removeprefix("catbox ").rpartition(".")[2]
-            assert re.search(rf"\b(def|class) {what}\b", code), f"{name} is not in {place}"
-
-
 def test_benchmarks_write_their_metrics(tmp_path: Path) -> None:
     result = run_python("-m", "benchmarks", "step", "--quick", "--json", str(tmp_path / "metrics.json"))
     assert result.returncode == 0, result.stderr

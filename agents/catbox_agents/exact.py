@@ -20,7 +20,7 @@ from catbox_agents.play import ask_about, policy_of
 from catbox_agents.specs import AgentSpec, agent_of, label_of
 from catbox_env import Game
 from catbox_env.core.checks import check_integer
-from catbox_env.core.game import check_game_object
+from catbox_env.core.spec import check_game_object
 
 __all__ = ["Exploitability", "exploitability"]
 

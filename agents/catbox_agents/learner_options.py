@@ -13,7 +13,7 @@ from numpy.typing import DTypeLike, NDArray
 
 from catbox_env import Game, make_game
 from catbox_env.core.checks import brief, check_choice, closest, is_word
-from catbox_env.core.registry import game_class
+from catbox_env.registry import game_class
 
 #: The keys of an observation with ``mask_in_observation=True``.
 KEYS = ("observation", "action_mask")

@@ -16,7 +16,7 @@ from collections.abc import Mapping
 from dataclasses import fields
 from typing import Any
 
-from catbox_env.core.registry import GAMES, game_class
+from catbox_env.registry import GAMES, game_class
 
 _WORDS: dict[str, bool | None] = {
     **dict.fromkeys(("true", "yes", "on"), True),

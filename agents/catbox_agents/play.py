@@ -17,7 +17,7 @@ from catbox_agents.errors import AgentError
 from catbox_agents.specs import AgentSpec, agent_of, labels_of
 from catbox_env import Vec
 from catbox_env.core.checks import brief, check_choice
-from catbox_env.core.show import explain_refusal
+from catbox_env.core.state import illegal_reason
 
 #: How far the sum of an agent's probabilities may be from 1: float32 is not exact.
 TOLERANCE = 1e-3
@@ -131,7 +131,7 @@ def ask_agent(
         agent,
         label,
         *_seen(agent, vec, rows),
-        why=lambda row, action: explain_refusal(vec.get_state(int(rows[row])), action),
+        why=lambda row, action: illegal_reason(vec.get_state(int(rows[row])), action),
     )
 
 

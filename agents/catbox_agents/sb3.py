@@ -32,7 +32,7 @@ from catbox_agents.learner_options import NOTE, make_learner_game, note_game
 from catbox_env import Game, make_game
 from catbox_env.core.checks import brief, check_flag, check_integer
 from catbox_env.core.extras import missing_extra
-from catbox_env.core.game import check_game_object
+from catbox_env.core.spec import check_game_object
 
 try:
     import torch

@@ -37,8 +37,8 @@ from catbox_agents.zoo import PREFIX as ZOO
 from catbox_agents.zoo import zoo_agent, zoo_agents
 from catbox_env import Game
 from catbox_env.core.checks import brief, closest
-from catbox_env.core.game import check_game_object
 from catbox_env.core.rng import seed_sequence
+from catbox_env.core.spec import check_game_object
 
 #: Opponents by strength. The search of ``hard`` has a fixed number of worlds instead of a time budget, so that it plays
 #: the same on every machine.

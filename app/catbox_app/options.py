@@ -22,8 +22,8 @@ from catbox_agents.settings import complete_spec
 from catbox_agents.specs import adapted_from, trained_for
 from catbox_app.rules import DEFAULT_GAME, REWARD, RuleField, rule_fields
 from catbox_env import Game
-from catbox_env.core.registry import game_class
-from catbox_env.core.show import counted
+from catbox_env.core.text import counted
+from catbox_env.registry import game_class
 
 GAME_PANEL = "The game"
 #: Rules with an option in every command.

@@ -13,10 +13,10 @@ import numpy as np
 
 from catbox_agents.option_text import parse_value
 from catbox_app.rules import fits, parse_action
+from catbox_app.seen import apply_as_seen, begin_as_seen, possible_actions
 from catbox_env import Event, Game, GameState
 from catbox_env.core.checks import brief, check_seat
 from catbox_env.core.kernels import HIDDEN
-from catbox_env.core.seen import apply_as_seen, begin_as_seen, possible_actions
 
 #: What is asked about the deal of a later round.
 WINNER, CARDS = "the seat that won the round", "your new cards"
@@ -51,7 +51,7 @@ def _cards(text: str) -> list[Any]:
 class RealTable:
     """A game that is played elsewhere, followed from ``seat``.
 
-    ``deal``: what ``seat`` sees of the first deal, as `seen_deal` returns it or as `Game.state_as_seen` takes it.
+    ``deal``: what ``seat`` sees of the first deal, as `seen_deal` returns or `catbox_app.seen.state_as_seen` takes it.
 
     Attributes:
         states: worlds that agree with what ``seat`` saw at the beginning and after each action.

@@ -12,8 +12,8 @@ from typing import Any
 import catbox_env
 from catbox_env import Game, GameState
 from catbox_env.core.checks import brief, check_action
-from catbox_env.core.registry import game_class
-from catbox_env.core.show import explain_refusal
+from catbox_env.core.state import illegal_reason
+from catbox_env.registry import game_class
 
 DEFAULT_GAME = "cat_in_the_box_v0"
 #: Each game in a sentence, for people who do not know it.
@@ -148,7 +148,7 @@ def parse_action(state: GameState, text: str, possible: Sequence[int] | None = N
         # Actions of another phase, such as a discard among plays, are left out if something else fits.
         verbs = {_verb(game, action) for action in legal}
         meant = [action for action in fitting if _verb(game, action) in verbs] or fitting
-        reasons = [explain_refusal(state, action) for action in meant[:MAX_SUGGESTED]]
+        reasons = [illegal_reason(state, action) for action in meant[:MAX_SUGGESTED]]
         if len(meant) > MAX_SUGGESTED:
             reasons.append(f"and {len(meant) - MAX_SUGGESTED} more")
         between = "\n  " if len(reasons) > 1 else " "

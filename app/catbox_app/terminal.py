@@ -21,7 +21,7 @@ from catbox_agents.estimates import WORLDS, estimates
 from catbox_agents.match import Match, with_names
 from catbox_app.guide import Guide
 from catbox_env import Event, Game, GameState
-from catbox_env.core.show import last_position, styled_text
+from catbox_env.core.state import last_position, styled_text
 
 #: The most actions whose reasons are shown.
 MAX_REASONS = 5

@@ -9,11 +9,10 @@ import numpy as np
 
 from catbox_env.core.checks import brief, check_choice, check_flag
 from catbox_env.core.extras import missing_package
-from catbox_env.core.game import GameState
 from catbox_env.core.kernels import copy_records
-from catbox_env.core.registry import make_game
 from catbox_env.core.rng import new_generators, seed_sequence
-from catbox_env.core.show import styled_text
+from catbox_env.core.state import GameState, styled_text
+from catbox_env.registry import make_game
 
 try:
     from gymnasium import spaces

@@ -18,8 +18,10 @@ from catbox_env.adapters.device_kernels import (
     launch,
 )
 from catbox_env.core.checks import as_array, brief, check_flag, check_integer
-from catbox_env.core.game import _UNDEALT, Game, Vec, check_game_object, check_same_game
+from catbox_env.core.game import Game
 from catbox_env.core.rng import ACTIONS, GENERATOR, child_seeds, new_generators, seed_for, seed_sequence
+from catbox_env.core.spec import check_game_object, check_same_game
+from catbox_env.core.vec import UNDEALT, Vec
 
 INTEGERS = (torch.int64, torch.int32, torch.int16, torch.int8)
 
@@ -105,7 +107,7 @@ class DeviceVec:
         kept = (self._state_vectors, self._histories)
         self._to_view = [params, states, raw(self._logs), *map(raw, seen), *map(raw, kept)]
         self._seeded = False
-        if seed is not _UNDEALT:
+        if seed is not UNDEALT:
             self.reset(seed)
 
     @property
@@ -220,7 +222,7 @@ class DeviceVec:
     def to_host(self) -> Vec:
         """The same games as a batch on the CPU, a copy. Waits for the GPU."""
         history, state = self._histories.shape[1] > 0, self._state_vectors.shape[1] > 0
-        vec = Vec(self.game, self.num_envs, _UNDEALT, 1, history, state, self.auto_deal)
+        vec = Vec(self.game, self.num_envs, UNDEALT, 1, history, state, self.auto_deal)
         vec._bytes[:], vec._logs[:] = self._bytes.cpu().numpy(), self._logs.cpu().numpy()
         vec._fill(None, self._generators.cpu().numpy().view(GENERATOR)[:, 0])
         for name in ("rewards", "terminated", "round_ended", "win_shares"):

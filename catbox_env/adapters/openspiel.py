@@ -28,8 +28,9 @@ from catbox_env.adapters.openspiel_parameters import default_parameters, options
 from catbox_env.core.checks import brief, check_seat
 from catbox_env.core.extras import missing_extra
 from catbox_env.core.game import Game
-from catbox_env.core.registry import GAMES, game_class, make_game
 from catbox_env.core.rng import WORLDS, seed_for
+from catbox_env.core.worlds import sample_with_history
+from catbox_env.registry import GAMES, game_class, make_game
 
 try:
     import pyspiel
@@ -232,7 +233,7 @@ class SpielState(pyspiel.State):
         if draws.is_possible(self.drawn):
             if self._is_first_round():
                 self.game_state = copy.deepcopy(state)
-            state.game._set_deal(self.game_state, draws.deal(self.drawn, self._is_first_round()))
+            state.game._set_deal(self.game_state, draws.to_deal(self.drawn, self._is_first_round()))
             self.drawn = None
         else:
             self.drawn = ()
@@ -244,7 +245,7 @@ class SpielState(pyspiel.State):
         return game.game.draws.to_string(self.drawn or (), action, self._is_first_round())
 
     def _is_first_round(self) -> bool:
-        return len(self.game_state._beginnings) == 1
+        return len(self.game_state._round_starts) == 1
 
     def returns(self) -> list[float]:
         """What each player has been paid since the beginning."""
@@ -265,7 +266,7 @@ class SpielState(pyspiel.State):
         if drawn is None:
             return str(self.game_state)
         names = [draws.to_string(drawn[:i], draw, first) for i, draw in enumerate(drawn)]
-        return f"round {len(self.game_state._beginnings)}: {', '.join(names) or 'to be dealt'}"
+        return f"round {len(self.game_state._round_starts)}: {', '.join(names) or 'to be dealt'}"
 
     def resample_from_infostate(self, player_id: int, rng: Callable[[], float]) -> SpielState:
         """Another game in which ``player_id`` has the same information state, drawn uniformly from all of them.
@@ -287,12 +288,12 @@ class SpielState(pyspiel.State):
             return self.clone()
         root = seed_for(WORLDS, int(rng() * 2**53))
         seen, history = state.observation(seat)[None], state.history_observation(seat)
-        sampled = game._sample_with_history(seen, history, root, seat)
+        sampled = sample_with_history(game, seen, history, root, seat)
         other, steps = self.get_game().new_initial_state(), iter(self.history())
-        while other.game_state.record.num_moves < state._beginnings[-1]["num_moves"][0]:
+        while other.game_state.record.num_moves < state._round_starts[-1]["num_moves"][0]:
             other.apply_action(next(steps))
         if game.draws is not None:
-            for draw in game.draws.drawn(game.deal_of(sampled), other._is_first_round()):
+            for draw in game.draws.from_deal(game.deal_of(sampled), other._is_first_round()):
                 other.apply_action(draw)
         for action in sampled.history():
             other.apply_action(action)

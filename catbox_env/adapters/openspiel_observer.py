@@ -98,7 +98,7 @@ class Observer:
         """The history (T, 2) as the observer knows it, and the full state at each beginning that is open, (n, S)."""
         game, game_state = self.game, state.game_state
         rows, log = game_state.history_observation(player), game_state._log
-        beginnings = game_state._beginnings
+        beginnings = game_state._round_starts
         moves = game_state._records["num_moves"][0]
         if self.hidden == "NONE":
             rows[:moves, 1] = log[:moves, 2]

@@ -8,6 +8,10 @@ what it holds is used, one warning is given, and everything else is compiled in 
 Files are replaced as a whole. So processes can share a folder; those that start together may compile the same function
 twice. Nothing checks a file for damage, except that one that cannot be read is compiled again and replaced.
 
+Nothing tells which files an edit has made useless, because several checkouts can share a folder. So a file that no
+process has loaded or written for `KEPT_DAYS` is removed: a load renews the file's modification time if it is more than
+a day old, and a process removes old files when it first writes one. No other files are removed.
+
 Only `core.compilation` imports this module, and only if Numba is installed.
 """
 
@@ -16,9 +20,12 @@ from __future__ import annotations
 import contextlib
 import functools
 import hashlib
+import os
 import pickle
+import re
 import secrets
 import sys
+import time
 import warnings
 from collections.abc import Callable
 from enum import Enum
@@ -32,6 +39,12 @@ from numba.core.caching import NullCache
 from numba.core.compiler import CompileResult
 from numba.core.serialize import dumps
 from numba.misc.appdirs import AppDirs
+
+#: A file that no process has loaded or written for so many days is removed.
+KEPT_DAYS = 30
+_DAY = 24 * 60 * 60
+#: The names of the files of this module, complete or half written: see `_DiskCache`.
+_OWN_NAME = re.compile(r".+-[0-9a-f]{32}\.(nbc|[0-9a-f]{12}\.part)")
 
 #: If set, called before each compilation of a function that is kept on disk.
 before_compiling: Callable[[], None] | None = None
@@ -72,11 +85,13 @@ class _DiskCache(NullCache):
         target_context.refresh()
         file = self._file(sig, target_context.codegen())
         try:
-            return CompileResult._rebuild(target_context, *pickle.loads(file.read_bytes()))
+            loaded = CompileResult._rebuild(target_context, *pickle.loads(file.read_bytes()))
         except Exception:  # noqa: BLE001  (no file, or a damaged one: unpickling it can raise anything)
             if before_compiling is not None:
                 before_compiling()
             return None
+        _renew(file)
+        return loaded
 
     def save_overload(self, sig: Any, data: CompileResult) -> None:
         if data.library.has_dynamic_globals:
@@ -89,6 +104,7 @@ class _DiskCache(NullCache):
             file.parent.mkdir(parents=True, exist_ok=True)
             part.write_bytes(dumps(data._reduce()))
             part.replace(file)
+            _remove_old_files(file.parent)
         except OSError as error:
             with contextlib.suppress(OSError):
                 part.unlink()
@@ -105,6 +121,22 @@ class _DiskCache(NullCache):
         key = hashlib.sha256(f"{code_digest(self._dispatcher)} {sig} {compiler} {settings}".encode())
         function = self._dispatcher.py_func
         return folder() / f"{function.__module__}.{function.__name__}-{key.hexdigest()[:32]}.nbc"
+
+
+def _renew(file: Path) -> None:
+    """Set the modification time of ``file``, which has been loaded, to now if it is more than a day old."""
+    with contextlib.suppress(OSError):  # another user's file, a read-only folder, or just removed
+        if time.time() - file.stat().st_mtime > _DAY:
+            os.utime(file)
+
+
+@functools.cache
+def _remove_old_files(folder: Path) -> None:
+    """Remove what no process has loaded or written for `KEPT_DAYS`; once a process."""
+    for file in folder.iterdir():
+        with contextlib.suppress(OSError):  # another user's file, in use on Windows, or just removed
+            if _OWN_NAME.fullmatch(file.name) and time.time() - file.stat().st_mtime > KEPT_DAYS * _DAY:
+                file.unlink()
 
 
 @functools.cache

@@ -13,10 +13,11 @@ from typing import TypeVar
 import numpy as np
 
 from catbox_env.core.checks import PUBLIC
-from catbox_env.core.game import Event, Game, GameState, Vec
+from catbox_env.core.game import Game
 from catbox_env.core.kernels import HIDDEN, UNUSED
 from catbox_env.core.rng import WORDS
-from catbox_env.core.show import action_seen
+from catbox_env.core.state import Event, GameState, last_action
+from catbox_env.core.vec import Vec
 
 Thing = TypeVar("Thing")
 
@@ -129,7 +130,7 @@ def check_illegal(state: GameState, rng: np.random.Generator) -> None:
     before = _everything(state)
     for action in wrong:
         try:
-            state.apply_action(action)  # type: ignore[arg-type]  # wrong on purpose
+            state.apply_action(action)
         except ValueError:
             _require(_everything(state) == before, f"the rejected action {action} changed the state")
         else:
@@ -234,14 +235,19 @@ def _check_form(event: Event, num_players: int) -> None:
 
 def _alike(action: int, after: GameState, viewer: int, other: GameState) -> list[tuple[int, GameState]]:
     """Actions in ``other`` that ``viewer`` cannot tell from ``action``, each with the state it leads to."""
-    found, seen, legal = [], action_seen(after, viewer), other.legal_actions()
+    found, seen, legal = [], _is_seen(after, viewer), other.legal_actions()
     for candidate in [move for move in legal if move == action] if seen else legal[:MAX_TRIED]:
         then = copy.deepcopy(other)
         then.apply_action(candidate)
         same_view = np.array_equal(then.observation(viewer), after.observation(viewer))
-        if same_view and action_seen(then, viewer) == seen:
+        if same_view and _is_seen(then, viewer) == seen:
             found.append((candidate, then))
     return found
+
+
+def _is_seen(after: GameState, viewer: int) -> bool:
+    """Whether ``viewer`` has seen which action led to ``after``."""
+    return last_action(after, viewer) != (last_action(after, None)[0], HIDDEN)  # type: ignore[index]  # there is one
 
 
 def check_end(state: GameState, rng: np.random.Generator) -> None:

@@ -33,12 +33,12 @@ class Draws(ABC):
         """
 
     @abstractmethod
-    def deal(self, drawn: Sequence[int], first_round: bool) -> Any:
+    def to_deal(self, drawn: Sequence[int], first_round: bool) -> Any:
         """The complete deal of ``drawn``, as ``game.new_initial_state(deal=...)`` takes it."""
 
     @abstractmethod
-    def drawn(self, deal: dict[str, Any], first_round: bool) -> list[int]:
-        """The draws of a deal as `Game.deal_of` gives it: the inverse of ``deal``."""
+    def from_deal(self, deal: dict[str, Any], first_round: bool) -> list[int]:
+        """The draws of a deal as `Game.deal_of` gives it: the inverse of ``to_deal``."""
 
     @abstractmethod
     def count(self) -> float:

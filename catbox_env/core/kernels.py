@@ -54,6 +54,13 @@ def copy_records(records: np.ndarray) -> np.ndarray:
     return np.ndarray(len(records), records.dtype, bytearray(records.tobytes()))
 
 
+def as_records(record: np.record, dtype: np.dtype) -> np.ndarray:
+    """A copy of ``record`` as an array (1,) of ``dtype``, its own."""
+    records = new_records(dtype)
+    records[0] = record
+    return records
+
+
 def core_state_fields(max_players: int, num_info: int) -> list[tuple]:
     """The fields that ``core`` reads in every game's state record.
 
@@ -140,6 +147,11 @@ def show_action(params, state, action) -> int:  # type: ignore[no-untyped-def]  
 
 
 @njit
+def no_next_round(params, generator, state) -> None:  # type: ignore[no-untyped-def]  # compiled: records
+    """The default of ``next_round``, for a game of one round."""
+
+
+@njit
 def sample_none(params, observation, generators, states) -> int:  # type: ignore[no-untyped-def]  # compiled
     """The default of ``sample``, for a game that is not searched."""
     return 1
@@ -152,13 +164,16 @@ class Kernels:
     - ``state``: the dtype of a state, made by `record_dtype`; it begins with `core_state_fields`.
     - ``info_names``: the names of the statistics that every seat gets when a round ends, the rows of ``state.info``.
     - ``deal(params, generator, state)``: begin a new game in ``state``.
-    - ``apply(params, generator, state, action)``: take a legal action; may deal the next round of the same game.
+    - ``apply(params, generator, state, action)``: take a legal action. If it ends a round, the state stays at the end
+      of that round, with nobody to move.
     - ``write_mask(params, state, mask)``: write every element of ``mask`` (A,), for the seat to move.
     - ``write_observation(params, state, seat, out)``: write what ``seat`` sees into ``out`` (O,), which
       holds zeros.
 
     These have defaults:
 
+    - ``next_round(params, generator, state)``: deal the next round, after one that has ended but not the game. The
+      default does nothing, for a game of one round.
     - ``write_state(params, state, seat, out)``: write everything, seats relative to ``seat``, into ``out`` (S,), which
       holds zeros. None: use ``write_observation``, for a game of perfect information.
     - ``public_action(params, state, action) -> int``: what the other seats see of ``action`` about to be taken in
@@ -184,6 +199,7 @@ class Kernels:
     write_mask: Callable[..., None]
     write_observation: Callable[..., None]
     write_state: Callable[..., None] = None  # type: ignore[assignment]  # `write_observation`, in __post_init__
+    next_round: Callable[..., None] = no_next_round
     public_action: Callable[..., int] = show_action
     sample: Callable[..., int] = sample_none
     rewind: Callable[..., tuple[float, float]] | None = None

@@ -8,15 +8,19 @@ from math import prod
 
 import numpy as np
 
-from catbox_env.core.checks import as_array
+from catbox_env.core.bits import INT8_MAX, INT8_MIN
+from catbox_env.core.checks import as_array, brief, is_integer
 
 
 @dataclass(frozen=True)
 class Part:
     """One named part of a vector.
 
-    Attributes: ``name``; ``shape``; ``doc``: what it holds; ``low``, ``high``: the range of its values; ``when``:
+    Attributes: ``name``; ``shape``; ``doc``: what it holds; ``low``, ``high``: the range of its values; ``included``:
     whether these rules need it, otherwise the vector lacks it; ``offset``: where it begins (set by ``Layout``).
+
+    Raises ``ValueError``, if these rules need it, for a range that does not fit in an int8, and for a shape that is not
+    a tuple of integers of 0 or more.
     """
 
     name: str
@@ -24,8 +28,22 @@ class Part:
     doc: str
     low: int = 0
     high: int = 1
-    when: bool = True
+    included: bool = True
     offset: int = 0
+
+    def __post_init__(self) -> None:
+        if not self.included:
+            return
+        low, high, shape = self.low, self.high, self.shape
+        if not (is_integer(low) and is_integer(high) and INT8_MIN <= low <= high <= INT8_MAX):
+            raise ValueError(
+                f"part {self.name!r}: low={brief(low)}, high={brief(high)}; expected integers, low at most high, from "
+                f"{INT8_MIN} to {INT8_MAX}: clip larger values, or split them into digits"
+            )
+        if not (isinstance(shape, tuple) and all(is_integer(length) and length >= 0 for length in shape)):
+            raise ValueError(
+                f"part {self.name!r}: shape={brief(shape)}; expected a tuple of integers of 0 or more, such as (1,)"
+            )
 
     @property
     def size(self) -> int:
@@ -53,7 +71,7 @@ class Layout(Mapping[str, Part]):
         self._parts: dict[str, Part] = {}
         self.size = 0
         for part in parts:
-            if part.when:
+            if part.included:
                 self._parts[part.name] = replace(part, offset=self.size)
                 self.size += part.size
         self._places = [(part.name, part.slice, part.shape) for part in self._parts.values()]

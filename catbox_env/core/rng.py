@@ -136,6 +136,12 @@ def _split_each(parents, parent_of, children):
 
 
 @cached_njit
+def split_one(generators, children):
+    """Make the generator ``children`` (1,) independent of ``generators`` (1,), which counts it."""
+    split(generators[0], children[0])
+
+
+@cached_njit
 def _warm_up(generators):
     for i in range(len(generators)):
         for _ in range(WARM_UP):

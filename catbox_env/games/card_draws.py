@@ -75,17 +75,17 @@ class CardDraws(Draws):
                 left[card] -= 1
         return []
 
-    def deal(self, drawn: Sequence[int], first_round: bool) -> Any:
+    def to_deal(self, drawn: Sequence[int], first_round: bool) -> Any:
         starts, places = self._places(drawn, first_round)
         *hands, revealed = [[self.cards[card] for card in place] for place in places]
         return self.make_deal(hands, revealed, starts[0] if starts else None)
 
-    def drawn(self, deal: dict[str, Any], first_round: bool) -> list[int]:
+    def from_deal(self, deal: dict[str, Any], first_round: bool) -> list[int]:
         start = [deal["start_player"]] if first_round and self.random_start else []
         places = [*deal["hands"], self.revealed_in(deal)]
         return start + [self.cards.index(card) for place in places for card in sorted(place)]
 
-    def completed(
+    def complete_hands(
         self,
         hands: Sequence[Any],
         seen: Sequence[Any],

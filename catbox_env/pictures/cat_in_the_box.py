@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from catbox_env.core.game import GameState
 from catbox_env.core.kernels import HIDDEN
-from catbox_env.core.show import counted
+from catbox_env.core.state import GameState
+from catbox_env.core.text import counted
 from catbox_env.games.cat_in_the_box.play import trick_winner
 from catbox_env.games.cat_in_the_box.rules import COLORS, Rules
 from catbox_env.games.cat_in_the_box.show import View, card_to_string, largest_group

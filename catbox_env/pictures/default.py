@@ -6,7 +6,8 @@ import numpy as np
 
 from catbox_env.core.checks import PUBLIC
 from catbox_env.core.kernels import HIDDEN
-from catbox_env.core.show import part_lines, vector_lines
+from catbox_env.core.spec import vector_lines
+from catbox_env.core.text import part_lines
 from catbox_env.pictures import svg
 from catbox_env.pictures.sheet import PADDING, PANEL, TITLE, Sheet
 
@@ -32,7 +33,7 @@ def draw(sheet: Sheet) -> str:
     for action in sheet.legal:
         row, column = divmod(action, COLUMNS)
         name = game.action_to_string(action)
-        words = name if len(name) <= LENGTH else f"{name[: LENGTH - 1]}\u2026"
+        words = name if len(name) <= LENGTH else f"{name[: LENGTH - 3]}..."
         x, y = PADDING + column * width, TITLE + row * ROW
         drawn += sheet.button(action, x, y, width - 6, words, small=True)
     sheet.panel(1, TITLE + -(-game.num_actions // COLUMNS) * ROW + PADDING, drawn)

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from itertools import pairwise
 
-from catbox_env.core.show import counted, last_action
+from catbox_env.core.state import last_action
+from catbox_env.core.text import counted
 from catbox_env.games.petrify.rules import COLUMN_LETTERS, NUM_SYMBOLS, WALL_NAME, WILDCARD_NAME, Rules
 from catbox_env.games.petrify.show import View, color_of_tile, colors_matter, ordinal, steps_of
 from catbox_env.games.petrify.state import NONE

@@ -1,7 +1,8 @@
 """Pictures as pixels, by libvips (the package pyvips, extra ``render``).
 
 Text is drawn as outlines of the font Inter, from ``letters/`` (written by `docs/letters.py`). So the pixels do not
-depend on installed fonts, and libvips starts no threads, after which a forked process could not draw.
+depend on installed fonts, and libvips starts no threads, after which a forked process could not draw. A character
+without an outline, which a game may have in its names, is drawn as a question mark.
 
 Memory does not grow with the number of pictures: the cache in which libvips keeps the last operations of the process,
 with their pixels, is switched off.
@@ -26,7 +27,7 @@ FRAME_WIDTH = 640
 
 _LETTERS = Path(__file__).parent / "letters" / "letters.json"
 #: Elements and attributes as `svg` writes them.
-_TEXT = re.compile(r"<text([^>]*)>(.*?)</text>")
+_TEXT = re.compile(r"<text([^>]*)>(.*?)</text>", re.DOTALL)
 _TSPAN = re.compile(r'<tspan x="([^"]*)">(.*?)</tspan>')
 _ATTRIBUTE = re.compile(r'([\w-]+)="([^"]*)"')
 
@@ -57,7 +58,7 @@ def load_rasteriser() -> Any:
 def rasterise(svg: str) -> np.ndarray:
     """The pixels of a picture, a new uint8 array (height, width, 3), in the size that the SVG specifies.
 
-    Raises ``ImportError`` as `load_rasteriser` does; ``ValueError`` for a letter without a stored outline.
+    Raises ``ImportError`` as `load_rasteriser` does.
     """
     pyvips = load_rasteriser()
     image = pyvips.Image.svgload_buffer(_TEXT.sub(_outlined, svg).encode())
@@ -93,11 +94,7 @@ def _outlines(words: str, weight: str) -> tuple[int, list[tuple[int, str]]]:
     """The width of ``words``, and where each letter begins, in units of the font, with its outline."""
     letters, at, outlines = _letters()[weight], 0, []
     for letter in words:
-        if letter not in letters:
-            raise ValueError(
-                f"{words!r} in a picture: {letter!r} is none of the letters {''.join(letters)!r}"
-            )
-        width, outline = letters[letter]
+        width, outline = letters.get(letter) or letters[" " if letter.isspace() else "?"]
         outlines.append((at, outline))
         at += width
     return at, outlines

@@ -14,14 +14,13 @@ import math
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cache
-from html import escape
 from typing import NamedTuple
 
 from catbox_env.core.checks import PUBLIC, check_choice, check_integer
-from catbox_env.core.game import GameState
-from catbox_env.core.show import game_title, last_action, winners_of, won_by
+from catbox_env.core.state import GameState, last_action, winners_of
+from catbox_env.core.text import game_title, won_by
 from catbox_env.pictures import svg
-from catbox_env.pictures.svg import number
+from catbox_env.pictures.svg import escaped, number
 
 #: Widths of a picture, in pixels: the minimum, the maximum, the smallest with two columns, the smallest large one.
 MIN_WIDTH, MAX_WIDTH, WIDE_FROM, LARGE_FROM = 240, 4096, 560, 960
@@ -127,7 +126,7 @@ class Sheet:
         state, seat: the position, and the seat that sees it; None: everything; PUBLIC: what everybody sees.
         asks: whether a page may ask why an action is illegal.
         legal: the actions that can be chosen: the legal ones for the seat to move and for None, none for another seat.
-        winners: the seats that won the game or share the win; none before its end, nor at that of an earlier round.
+        winners: the seats that won the game or share the win; none before its end.
         theme: the colours.
         is_wide: whether there are two columns; is_large: whether the left one is drawn larger.
 
@@ -141,8 +140,7 @@ class Sheet:
         self.state, self.seat = state, seat
         self.legal = state.legal_actions() if seat in (None, state.current_player) else []
         self.asks = seat not in (None, PUBLIC) and state.current_player >= 0
-        has_rounds = "rounds_left" in (state.record.dtype.names or ())
-        self.winners = [] if has_rounds and state.record.rounds_left else winners_of(state)
+        self.winners = winners_of(state)
         #: How much larger than the right column the left one is drawn.
         self.larger = LARGER if self.is_large else 1
         self._columns: tuple[list[_Panel], ...] = ([], [])
@@ -189,8 +187,8 @@ class Sheet:
         )
 
     def _action(self, action: int, drawn: str, note: str = "") -> str:
-        name = escape(self.state.game.action_to_string(action))
-        described = f' aria-description="{escape(note)}"' if note else ""
+        name = escaped(self.state.game.action_to_string(action))
+        described = f' aria-description="{escaped(note)}"' if note else ""
         return (
             f'<g role="button" data-action="{action}" aria-label="{name}"{described} cursor="pointer" '
             f'pointer-events="all">{drawn}</g>'
@@ -305,7 +303,7 @@ class Sheet:
                 y += scale * height + GAP
             x += scale * PANEL + GAP
         height = 2 * round(self._size * bottom / width / 2)  # even, as video formats need it
-        if self.state.is_terminal():
+        if self.state.current_player < 0:
             line = won_by(self.winners) if self.winners else "The round is over"
         taken = last_action(self.state, self.seat)  # as the viewer saw it
         last = "" if taken is None else f"{describe(*taken)}."
@@ -313,9 +311,9 @@ class Sheet:
         description = " ".join(words for words in (note + ".", line + ".", last) if words)
         return (
             f'<svg xmlns="http://www.w3.org/2000/svg" width="{self._size}" height="{height}" '
-            f'viewBox="0 0 {number(width)} {number(bottom)}" role="group" aria-label="{escape(title)}" '
-            f'font-family="{escape(FONTS)}" fill="{self.theme.ink}">'
-            f"<title>{escape(title)}</title><desc>{escape(description)}</desc>"
+            f'viewBox="0 0 {number(width)} {number(bottom)}" role="group" aria-label="{escaped(title)}" '
+            f'font-family="{escaped(FONTS)}" fill="{self.theme.ink}">'
+            f"<title>{escaped(title)}</title><desc>{escaped(description)}</desc>"
             f'<rect x="-2" y="-2" width="{number(width + 4)}" height="{number(bottom + 4)}" fill="{self.theme.page}"/>'
             f"{self._head(wide, width, title, note, line, last)}{''.join(placed)}</svg>"
         )

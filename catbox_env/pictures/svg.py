@@ -2,8 +2,17 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable
 from html import escape
+
+#: Characters that XML does not allow.
+_NO_XML = re.compile(r"[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
+
+
+def escaped(words: object) -> str:
+    """Words as XML, with a question mark for each character that XML does not allow."""
+    return escape(_NO_XML.sub("?", str(words)))
 
 
 def number(value: float) -> str:
@@ -66,7 +75,7 @@ def text(
     look = f' fill="{fill}"' if fill else ""
     look += f' text-anchor="{anchor}"' if anchor else ""
     look += ' font-weight="700"' if bold else ""
-    return f'<text x="{number(x)}" y="{number(y + 0.36 * size)}" font-size="{size:g}"{look}>{escape(str(words))}</text>'
+    return f'<text x="{number(x)}" y="{number(y + 0.36 * size)}" font-size="{size:g}"{look}>{escaped(words)}</text>'
 
 
 def centred(x: float, y: float, words: object, size: float, fill: str = "", *, bold: bool = False) -> str:
@@ -89,7 +98,7 @@ def letters(xs: Iterable[float], y: float, words: str, size: float, fill: str) -
 
 def group(content: str, label: str = "", role: str = "group") -> str:
     """A group of elements; ``label`` describes it to a screen reader."""
-    return f'<g role="{role}" aria-label="{escape(label)}">{content}</g>' if label else f"<g>{content}</g>"
+    return f'<g role="{role}" aria-label="{escaped(label)}">{content}</g>' if label else f"<g>{content}</g>"
 
 
 def keyed(key: str, content: str, *, came_from: str = "", goes_to: str = "") -> str:
@@ -109,7 +118,7 @@ def figure(content: str, label: str) -> str:
 
 def explained(content: str, words: str) -> str:
     """Elements about which a page tells ``words`` when they are pointed at."""
-    return f"<g><title>{escape(words)}</title>{content}</g>"
+    return f"<g><title>{escaped(words)}</title>{content}</g>"
 
 
 def area(

@@ -11,7 +11,7 @@ from typing import Any
 from catbox_agents import zoo
 from catbox_agents.arena.report import markdown_table
 from catbox_env.core.checks import brief
-from catbox_env.core.show import game_title
+from catbox_env.core.text import game_title
 from docs.generators.leaderboard import HEURISTIC, Board, boards
 from experiments.leaderboard import DEAL_SET, ZOO
 from experiments.results import Folders

@@ -10,7 +10,7 @@ import numpy as np
 from catbox_agents import zoo
 from catbox_agents.arena.report import markdown_table
 from catbox_agents.arena.results import Estimate, estimates
-from catbox_env.core.show import game_title
+from catbox_env.core.text import game_title
 from docs.generators.figures import Picture, picture_file, shown
 from docs.generators.margin_figures import HeatMap
 from docs.generators.tables import printed, table_in_words

@@ -14,7 +14,7 @@ from catbox_agents.arena.report import markdown_table, milliseconds
 from catbox_agents.arena.results import Estimate
 from catbox_app.rules import game_arguments
 from catbox_env import Game, make_game
-from catbox_env.core.show import game_title
+from catbox_env.core.text import game_title
 from docs.generators.figures import Picture, narrow, picture_file, shown, shown_by_width
 from docs.generators.margin_figures import Bar, HeatMap, Kind, bars
 from docs.generators.tables import machines_in_words, printed, table_in_words, wrapped

@@ -138,7 +138,7 @@ def test_chance_deals_card_by_card_in_every_round_with_these_probabilities(name:
                 drawn.append(draw)
                 if state.is_chance_node() and state.drawn == ():
                     drawn = []  # this deal was not possible
-            assert core.draws.drawn(core.deal_of(state.game_state), dealt == 0) == drawn
+            assert core.draws.from_deal(core.deal_of(state.game_state), dealt == 0) == drawn
             dealt += 1
         assert dealt == core.num_rounds
         assert state.returns() == pytest.approx(state.game_state.returns(), abs=1e-5)

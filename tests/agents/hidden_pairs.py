@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from catbox_env import Game, GameState
+from catbox_env.core.worlds import sample_with_history
 
 Position = tuple[GameState, Any]
 
@@ -16,8 +17,8 @@ def alike(state: GameState, seat: int, seed: int) -> GameState:
     """A state in which ``seat`` has seen and done the same: another deal and other hidden actions in this round."""
     game = state.game
     seen, history = state.observation(seat)[None], state.history_observation(seat)
-    world = game._sample_with_history(seen, history, np.random.SeedSequence(seed), seat)
-    deals = [game._read_deal(records[0]) for records in state._beginnings]
+    world = sample_with_history(game, seen, history, np.random.SeedSequence(seed), seat)
+    deals = [game._read_deal(records[0]) for records in state._round_starts]
     earlier = len(state.history()) - len(world.history())
     return game.replay([*deals[:-1], game.deal_of(world)], [*state.history()[:earlier], *world.history()])
 

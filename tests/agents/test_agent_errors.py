@@ -24,7 +24,7 @@ from catbox_agents.networks.checkpoint import save_checkpoint
 from catbox_agents.networks.mlp import MLP
 from catbox_agents.networks.policy_agent import PolicyAgent
 from catbox_app.cli import app
-from catbox_env.core.game import Vec
+from catbox_env.core.vec import Vec
 from tests.small_games import game_for
 
 BROKEN = """

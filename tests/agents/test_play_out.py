@@ -11,7 +11,7 @@ import pytest
 import catbox_agents
 import catbox_env
 from catbox_agents import HEURISTICS, Agent, play_out
-from catbox_env.core.game import Vec
+from catbox_env.core.vec import Vec
 from tests.core.game_cases import CASES
 
 

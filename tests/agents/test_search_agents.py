@@ -56,7 +56,7 @@ def other_worlds(vec: Vec, row: int, seed: int) -> Vec:
     for world in np.flatnonzero(past.importance_weights > 0).tolist():
         if (drawn[world].view(game.kernels.state)[0]["hand"] != own["hand"]).any():
             twin = Vec(game, 1, seed=0, history=True, auto_deal=False)
-            twin.set_states(past.beginnings.take(np.array([world])))
+            twin.set_states(past.round_starts.take(np.array([world])))
             for action in past.actions[world]:
                 if action != UNUSED:
                     twin.step(np.array([action]))

@@ -13,7 +13,7 @@ import catbox_env
 from catbox_agents.text import parse_action
 from catbox_agents.text.answers import ILLEGAL, UNKNOWN, UNPARSABLE
 from catbox_env import Game, GameState
-from catbox_env.core.show import explain_refusal
+from catbox_env.core.state import illegal_reason
 from tests.agents.test_text_observation import positions
 
 GAMES: list[tuple[str, dict[str, Any]]] = [
@@ -47,7 +47,7 @@ def check_round_trip(game: Game, count: int) -> None:
                 if mask[action]:
                     assert (parsed.action, parsed.failure, parsed.message) == (action, None, "")
                 else:
-                    why = explain_refusal(state, action)
+                    why = illegal_reason(state, action)
                     assert (parsed.action, parsed.failure) == (None, ILLEGAL)
                     assert parsed.message == f"Illegal: {why}."
 

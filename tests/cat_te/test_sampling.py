@@ -11,7 +11,7 @@ import pytest
 from scipy.stats import chisquare
 
 from catbox_env import make_game, make_vec
-from catbox_env.core.game import GameState
+from catbox_env.core.state import GameState
 from tests.cat_te.positions import play, start
 from tests.cat_te.reference import DECK
 from tests.cat_te.worlds import Profile, Table, cards_in, draw, hidden, of_suits

@@ -16,8 +16,9 @@ import numpy as np
 import catbox_env
 from catbox_agents import HEURISTICS, play_out
 from catbox_env import make_game
-from catbox_env.core.game import Game, GameState
+from catbox_env.core.game import Game
 from catbox_env.core.kernels import REWARDS, UNUSED
+from catbox_env.core.state import GameState
 from tests.core.game_cases import CASES
 
 #: What a part of an input may become.
@@ -152,7 +153,7 @@ def check_history(game: Game, rng: np.random.Generator) -> bool:
         return True
     assert np.isfinite(past.importance_weights).all()
     assert (past.importance_weights >= 0).all()
-    play_out(past.beginnings, "random", until="end_of_game")
+    play_out(past.round_starts, "random", until="end_of_game")
     return not past.importance_weights.any()
 
 

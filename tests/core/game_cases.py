@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from catbox_env import GAMES, Game, GameState, Vec, make_game
-from catbox_env.core.registry import game_class
+from catbox_env.registry import game_class
 from tests.core.bad_values import FLAGS, NONE
 
 Options = dict[str, Any]

@@ -8,7 +8,8 @@ from pathlib import Path
 import numpy as np
 
 from catbox_env import make_game
-from catbox_env.core.game import Game, GameState
+from catbox_env.core.game import Game
+from catbox_env.core.state import GameState
 from tests.core.game_cases import CASES
 
 FOLDER = Path(__file__).parent / "golden"

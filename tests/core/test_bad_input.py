@@ -13,7 +13,7 @@ from catbox_env import make_game, make_vec
 from catbox_env.adapters.aec import AECGame
 from catbox_env.core.checks import PUBLIC
 from catbox_env.core.game import Game
-from catbox_env.core.show import styled_text
+from catbox_env.core.state import styled_text
 from tests.core.bad_values import FLAGS, INTEGERS, NONE, check_refusals
 from tests.core.game_cases import CASES, arrays_of
 

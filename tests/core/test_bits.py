@@ -1,7 +1,8 @@
 """The small compiled functions that games share, and the offsets of a layout."""
 
+import re
 from dataclasses import dataclass
-from typing import Literal
+from typing import Any, Literal
 
 import numpy as np
 import pytest
@@ -30,7 +31,11 @@ def test_popcount_counts_all_64_bits_of_an_unsigned_set() -> None:
 
 
 def test_a_layout_tells_where_parts_begin_and_minus_one_for_a_part_that_the_rules_do_not_need() -> None:
-    parts = [Part("first", (2, 3), ""), Part("missing", (7,), "", when=False), Part("last", (2,), "", -1, 9)]
+    parts = [
+        Part("first", (2, 3), ""),
+        Part("missing", (7,), "", included=False),
+        Part("last", (2,), "", -1, 9),
+    ]
     layout = Layout(parts)
     assert layout.names == ("first", "missing", "last")
     assert part_offsets(layout)[0].tolist() == (0, -1, 6)
@@ -39,6 +44,28 @@ def test_a_layout_tells_where_parts_begin_and_minus_one_for_a_part_that_the_rule
     assert layout.unpack(np.arange(8))["last"].tolist() == [6, 7]
     with pytest.raises(ValueError, match="two parts have the name 'hand'"):
         Layout([Part("hand", (2,), ""), Part("hand", (3,), "")])
+
+
+@pytest.mark.parametrize(
+    ("low", "high"), [(0, 200), (-129, 0), (1, 0), (0, 0.5), (0, None), (False, 1), (0, np.int64(128))]
+)
+def test_a_part_whose_range_does_not_fit_in_an_int8_is_refused_by_name(low: Any, high: Any) -> None:
+    said = f"part 'heap': low={low!r}, high={high!r}; expected integers, low at most high, from -128 to 127"
+    with pytest.raises(ValueError, match=re.escape(said)):
+        Part("heap", (1,), "what is left", low, high)
+    assert "heap" not in Layout([Part("heap", (1,), "what is left", low, high, included=False)])
+
+
+def test_a_part_may_have_the_whole_range_of_an_int8() -> None:
+    layout = Layout([Part("heap", (1,), "", -128, np.int64(127))])
+    assert (layout.low.tolist(), layout.high.tolist()) == ([-128], [127])
+
+
+@pytest.mark.parametrize("shape", [3, [3], (2, -1), (1.0,), (True,), None])
+def test_a_part_whose_shape_is_not_a_tuple_of_integers_is_refused_by_name(shape: Any) -> None:
+    said = f"part 'heap': shape={shape!r}; expected a tuple of integers of 0 or more"
+    with pytest.raises(ValueError, match=re.escape(said)):
+        Part("heap", shape, "what is left")
 
 
 @dataclass(frozen=True)

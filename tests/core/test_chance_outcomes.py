@@ -137,10 +137,10 @@ def test_a_deal_is_drawn_card_by_card_and_its_draws_can_be_told_from_it(game_id:
             longest = max(longest, len(drawn))
             if not game.draws.is_possible(drawn):
                 continue
-            deal = game.draws.deal(drawn, first_round)
+            deal = game.draws.to_deal(drawn, first_round)
             state = game.new_initial_state(seed=0)
             game._set_deal(state, deal)
-            assert game.draws.drawn(game.deal_of(state), first_round) == drawn
+            assert game.draws.from_deal(game.deal_of(state), first_round) == drawn
     assert longest == game.draws.length
 
 
@@ -148,7 +148,7 @@ def test_the_draws_lead_to_every_deal_with_its_probability() -> None:
     for game in (TINY, make_game("petrify_v0", rules=PetrifyRules.tiny())):
         for deal, probability in game.chance_outcomes()[::7]:
             state = game.new_initial_state(seed=0, deal=deal)
-            drawn = game.draws.drawn(game.deal_of(state), True)
+            drawn = game.draws.from_deal(game.deal_of(state), True)
             along = 1.0
             for i, draw in enumerate(drawn):
                 along *= dict(game.draws.outcomes(drawn[:i]))[draw]
@@ -166,7 +166,7 @@ def test_random_deals_of_the_kernels_come_up_as_the_draws_say() -> None:
             found = np.zeros(game.draws.num_values)
             for seed in range(600):
                 deal = game.deal_of(game.new_initial_state(seed=seed))
-                drawn = game.draws.drawn(deal, True)
+                drawn = game.draws.from_deal(deal, True)
                 # Given all draws before, so that each is a test of its own.
                 for draw, probability in game.draws.outcomes(drawn[:place]):
                     expected[draw] += probability

@@ -4,6 +4,7 @@ import os
 import subprocess
 import sys
 import textwrap
+import time
 from pathlib import Path
 from typing import Any
 
@@ -12,7 +13,7 @@ import pytest
 from numba.core.registry import cpu_target
 
 from catbox_env.core.compilation import cached_njit
-from catbox_env.core.compiled_cache import code_digest
+from catbox_env.core.compiled_cache import _remove_old_files, code_digest
 
 PROGRAM = """
 import enum
@@ -101,6 +102,92 @@ def test_code_compiled_with_other_settings_has_files_of_its_own(
     assert file == cache._file((numba.int64,), codegen) != cache._file((numba.int32,), codegen)
     monkeypatch.setattr(numba.config, setting, 1)
     assert cache._file((numba.int64,), codegen) != file
+
+
+@pytest.fixture
+def cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """An empty folder for the compiled code of this process, which has written none yet."""
+    monkeypatch.setattr(numba.config, "CACHE_DIR", str(tmp_path))
+    _remove_old_files.cache_clear()
+    return tmp_path
+
+
+def made_days_ago(file: Path, days: float) -> Path:
+    """``file``, last written so many days ago; empty if it was not there."""
+    file.touch()
+    os.utime(file, (time.time() - days * 86400,) * 2)
+    return file
+
+
+def double(x):
+    return 2 * x
+
+
+KEY, PART = 32 * "0", f"{32 * '0'}.{12 * '0'}.part"
+
+
+def test_the_first_file_that_a_process_writes_removes_what_was_not_used_for_thirty_days(cache: Path) -> None:
+    for name in (f"games.old-{KEY}.nbc", f"games.old-{PART}"):
+        made_days_ago(cache / name, 31)
+    kept = [
+        *(made_days_ago(cache / name, 29) for name in (f"games.new-{KEY}.nbc", f"games.new-{PART}")),
+        *(
+            made_days_ago(cache / name, 99)
+            for name in ("a.nbc", "download.part", f"{KEY}.txt", f"a-{KEY}.nbi")
+        ),
+    ]
+    (cache / f"folder-{KEY}.nbc").mkdir()
+    kept.append(made_days_ago(cache / f"folder-{KEY}.nbc" / f"games.old-{KEY}.nbc", 99))
+    made_days_ago(cache / f"folder-{KEY}.nbc", 99)
+    assert cached_njit(double)(2) == 4
+    (written,) = cache.glob("*.double-*.nbc")
+    assert {path for path in cache.rglob("*") if path.is_file()} == {*kept, written}
+    later = made_days_ago(cache / f"games.later-{KEY}.nbc", 31)
+    assert cached_njit(double)(2.0) == 4.0
+    assert later.exists(), "it is the first file alone that a process looks for others after"
+
+
+def test_a_load_renews_a_file_that_is_more_than_a_day_old_and_removes_none(cache: Path) -> None:
+    assert cached_njit(double)(2) == 4
+    (written,) = cache.iterdir()
+    _remove_old_files.cache_clear()
+    old = made_days_ago(cache / f"games.old-{KEY}.nbc", 31)
+    for days, is_renewed in ((0.9, False), (1.1, True), (31, True)):
+        before = made_days_ago(written, days).stat().st_mtime
+        loaded = cached_njit(double)
+        assert loaded(2) == 4
+        assert sum(loaded.stats.cache_hits.values()) == 1
+        after = written.stat().st_mtime
+        assert after == (pytest.approx(time.time(), abs=3600) if is_renewed else before)
+    assert old.exists()
+
+
+@pytest.mark.parametrize("method", ["iterdir", "unlink"])
+def test_code_is_kept_where_old_files_cannot_be_removed(
+    cache: Path, monkeypatch: pytest.MonkeyPatch, method: str
+) -> None:
+    def refuse(path: Path, *_: Any, **__: Any) -> None:
+        raise PermissionError(path)
+
+    made_days_ago(cache / f"games.old-{KEY}.nbc", 31)
+    with monkeypatch.context() as patch:
+        patch.setattr(Path, method, refuse)
+        assert cached_njit(double)(2) == 4
+    assert len([*cache.glob("*.double-*.nbc")]) == 1
+
+
+def test_code_is_loaded_where_files_cannot_be_renewed(cache: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def refuse(*_: Any) -> None:
+        raise PermissionError
+
+    assert cached_njit(double)(2) == 4
+    (written,) = cache.iterdir()
+    before = made_days_ago(written, 31).stat().st_mtime
+    monkeypatch.setattr(os, "utime", refuse)
+    loaded = cached_njit(double)
+    assert loaded(2) == 4
+    assert sum(loaded.stats.cache_hits.values()) == 1
+    assert written.stat().st_mtime == before
 
 
 def start(program: str, cache: Path, *arguments: str, **environment: str) -> subprocess.Popen[str]:

@@ -76,7 +76,7 @@ BROKEN = [
     ("events", play_on, "not the state that action|events change a state"),
     ("action_to_string", lambda game, action: "a card", "two actions have the same name"),
     ("describe_actions", lambda game: [(0, 3, "discard")], "does not name every action once"),
-    ("pieces", lambda game, record, seat: [(str(record.hand[0]), "")], "repr of a state.* reveals hidden information"),
+    ("styled_text", lambda rules, record, seat: [(str(record.hand[0]), "")], "repr of a state.* reveals hidden inf"),
 ]  # fmt: skip
 
 

@@ -36,8 +36,8 @@ def test_only_its_folder_its_module_and_the_registry_know_a_game(game_id: str) -
     knowing = {path for path in PACKAGE.rglob("*.py") if name in path.read_text(encoding="utf-8")}
     outside = {path for path in knowing if folder not in path.parents and path != module}
     pictures = set((PACKAGE / "pictures").glob(f"{name}*.py"))
-    assert outside <= {PACKAGE / "core" / "registry.py", PACKAGE / "__init__.py", *pictures}
-    lines = (PACKAGE / "core" / "registry.py").read_text(encoding="utf-8").splitlines()
+    assert outside <= {PACKAGE / "registry.py", PACKAGE / "__init__.py", *pictures}
+    lines = (PACKAGE / "registry.py").read_text(encoding="utf-8").splitlines()
     assert sum(name in line for line in lines) == 1
 
 

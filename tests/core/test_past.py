@@ -7,8 +7,8 @@ import numpy as np
 import pytest
 
 from catbox_env import Game, GameState, Vec, make_game
-from catbox_env.core.game import Past
 from catbox_env.core.kernels import HIDDEN, UNUSED
+from catbox_env.core.worlds import Past
 from catbox_env.games.cat_in_the_box.game import CatInTheBox
 from tests.core.events import steps
 from tests.core.game_cases import CASES, begun
@@ -26,12 +26,12 @@ def some_states(game: Game, count: int, first_seed: int = 0) -> list[GameState]:
 
 def moves_of_round(state: GameState) -> int:
     """How many actions the round under way has seen."""
-    return int(state.record.num_moves - state._beginnings[-1][0].num_moves)
+    return int(state.record.num_moves - state._round_starts[-1][0].num_moves)
 
 
 def replayed(past: Past, rows: np.ndarray) -> Vec:
     """The beginnings of ``rows``, played on by the actions of the past, with histories."""
-    beginnings = past.beginnings.take(rows)
+    beginnings = past.round_starts.take(rows)
     games = Vec(beginnings.game, len(rows), seed=0, history=True, auto_deal=False)
     games.set_states(beginnings)
     for actions in past.actions[rows].T:
@@ -69,7 +69,7 @@ def test_the_true_state_is_taken_back_to_its_deal(game_id: str, options: dict[st
         vec.set_states([state])
         past, used = game.rewind(vec, vec.history), moves_of_round(state)
         assert past.importance_weights[0] > 0
-        assert game.deal_of(past.beginnings.get_state(0)) == game.deal_of(state)
+        assert game.deal_of(past.round_starts.get_state(0)) == game.deal_of(state)
         known = state.history_observation(state.current_player)[len(state.history()) - used :][:used, 1]
         taken = np.array(state.history()[len(state.history()) - used :], int)
         assert np.array_equal(past.actions[0, :used][known != HIDDEN], taken[known != HIDDEN])
@@ -83,7 +83,7 @@ def test_a_world_weighs_less_for_every_other_card_with_which_an_action_could_hav
         worlds = game.sample_states(state.observation(state.current_player), 5, seed=1)
         past = game.rewind(worlds, state.history_observation(state.current_player))
         for row in range(5):
-            one, weight = past.beginnings.get_state(row), 1.0
+            one, weight = past.round_starts.get_state(row), 1.0
             for action in past.actions[row][past.actions[row] != UNUSED]:
                 weight /= multiplicity(one, int(action))
                 one.apply_action(int(action))
@@ -121,7 +121,7 @@ def test_a_history_that_cannot_be_of_the_world_is_refused() -> None:
 
 
 def test_a_history_that_no_sample_agrees_with_is_refused_in_the_end(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("catbox_env.core.game.MAX_SAMPLED", 300)
+    monkeypatch.setattr("catbox_env.core.worlds.MAX_SAMPLED", 300)
     game = make_game("cat_in_the_box_v0", num_players=3)
     state = begun(game, 20, 1)
     with pytest.raises(ValueError, match="history: none of 341 samples of this round agree with it"):

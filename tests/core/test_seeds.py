@@ -10,7 +10,8 @@ from numpy.random import SeedSequence
 
 from catbox_env import Game, GameState, Vec, make_game, make_vec
 from catbox_env.adapters.aec import AECGame
-from catbox_env.core import game as core
+from catbox_env.core import game, vec, worlds
+from catbox_env.core.rng import new_generators
 
 GAME = make_game("cat_in_the_box_v0", num_players=2, rounds=2)
 
@@ -39,16 +40,17 @@ def test_one_seed_gives_each_purpose_generators_of_its_own(monkeypatch: pytest.M
         made.extend(generator.tobytes() for generator in generators)
         return generators
 
-    state, vec, new_generators = in_play(), Vec(GAME, 3, seed=0), core.new_generators
+    state, batch = in_play(), Vec(GAME, 3, seed=0)
     seen = state.observation(0)
     purposes: dict[str, Callable[[], Any]] = {
         "a deal": lambda: GAME.new_initial_state(seed=5),
-        "deals": lambda: vec.reset(seed=5),
-        "actions": lambda: vec.step_random(1, seed=5),
+        "deals": lambda: batch.reset(seed=5),
+        "actions": lambda: batch.step_random(1, seed=5),
         "a world": lambda: GAME.sample_state(seen, seed=5),
         "worlds": lambda: GAME.sample_states(np.stack([seen, seen]), 1, seed=5),
     }
-    monkeypatch.setattr(core, "new_generators", spy)
+    for module in (game, vec, worlds):
+        monkeypatch.setattr(module, "new_generators", spy)
     for purpose in purposes.values():
         purpose()
     assert len({*made}) == len(made) == 1 + 3 + 3 + 1 + 2

@@ -3,6 +3,7 @@
 import hashlib
 import json
 from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 import pytest
@@ -70,6 +71,44 @@ def test_an_observation_that_contradicts_itself_is_refused(
     change(game.observation_layout.unpack(seen))
     with pytest.raises(ValueError, match="no state of this game agrees with it"):
         game.sample_state(seen, seed=1)
+
+
+@pytest.mark.nojit
+@pytest.mark.parametrize(
+    ("game_id", "options"),
+    [
+        ("cat_in_the_box_v0", {"num_players": 2, "rounds": 127}),
+        ("cat_te_v0", {"num_players": 3, "side_pot": 100, "rounds": 127}),
+        ("petrify_v0", {"num_players": 3, "size": 5, "teleports": 2, "walls": 1}),
+    ],
+)
+def test_a_part_that_holds_the_lowest_or_the_highest_values_is_refused_or_seen_by_a_seat(
+    game_id: str, options: dict[str, Any]
+) -> None:
+    game = make_game(game_id, **options)
+    layout, state, rng = game.observation_layout, game.new_initial_state(seed=1), np.random.default_rng(1)
+    assert tuple(layout) == layout.names, "these rules need every part"
+    for moves in (0, 4, 4):
+        for _ in range(moves):
+            state.apply_action(int(rng.choice(state.legal_actions())))
+        seen = state.observation(state.current_player)
+        for name, part in layout.items():
+            for place in (..., *range(part.shape[0])):
+                for value in (part.low, part.high):
+                    changed = seen.copy()
+                    layout.unpack(changed)[name][place] = value
+                    if world := world_of(game, changed):
+                        assert any((world.observation(k) == changed).all() for k in range(game.num_players))
+
+
+def world_of(game: Game, seen: np.ndarray) -> GameState | None:
+    """A state that agrees with ``seen``; None if ``seen`` is refused as one that no seat can see."""
+    try:
+        return game.sample_state(seen, seed=0)
+    except ValueError as error:
+        if "no state of this game agrees with it" in str(error):
+            return None
+        raise
 
 
 def test_an_open_wall_or_one_too_many_is_refused() -> None:

@@ -6,7 +6,8 @@ import numpy as np
 import pytest
 
 from catbox_env import make_game
-from catbox_env.core.game import Game, GameState
+from catbox_env.core.game import Game
+from catbox_env.core.state import GameState
 from catbox_env.games.petrify.state import STATE
 from tests.core.events import steps
 from tests.games.test_conformance import VARIANTS

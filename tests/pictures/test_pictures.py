@@ -9,7 +9,7 @@ from xml.etree import ElementTree
 import numpy as np
 import pytest
 
-from catbox_env import GAMES, make_game, make_vec, pictures
+from catbox_env import GAMES, make_game, make_vec, registry
 from catbox_env.core.checks import PUBLIC
 from catbox_env.pictures import cat_in_the_box, default
 from catbox_env.pictures.sheet import MAX_SEATS, THEMES, Sheet, Theme
@@ -47,9 +47,9 @@ def test_pictures_under_random_rules_are_sound_and_tell_nothing_hidden(game_id: 
 
 
 def test_a_game_without_a_picture_of_its_own_has_the_default_one() -> None:
-    assert pictures._drawing("cat_in_the_box_v1") is cat_in_the_box.draw
+    assert registry.picture_of("cat_in_the_box_v1") is cat_in_the_box.draw
     for game_id in ("nim_v0", "sheet_v0", "letters_v0", "cat_te", "a.b_v0"):
-        assert pictures._drawing(game_id) is default.draw
+        assert registry.picture_of(game_id) is default.draw
 
 
 def show_every_hand(sheet: Sheet) -> str:
@@ -78,7 +78,7 @@ def grow(sheet: Sheet) -> str:
 def test_a_picture_that_leaks_or_grows_does_not_pass(
     draw: Callable[[Sheet], str], found: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(pictures, "_drawing", lambda game_id: draw)
+    monkeypatch.setattr(registry, "picture_of", lambda game_id: draw)
     with pytest.raises(AssertionError, match=found):
         check_pictures(make_game("cat_in_the_box_v0", num_players=3), num_games=30)
 

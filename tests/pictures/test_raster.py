@@ -1,15 +1,18 @@
 """Pictures as pixels: their form, the letters in them, and what is said where something is missing."""
 
+import ast
 import itertools
 import os
 import subprocess
 import sys
 from collections.abc import Iterator
+from pathlib import Path
 
 import numpy as np
 import pytest
 from pettingzoo.test import render_test
 
+import catbox_env
 from catbox_agents.gymnasium import LearnerEnv, LearnerVectorEnv
 from catbox_env import GAMES, cat_in_the_box_v0, make_game
 from catbox_env.adapters.aec import AECGame
@@ -80,15 +83,38 @@ def test_a_fill_and_what_is_escaped_are_drawn() -> None:
     assert ink(text(0, 18, "<&'", 24)).sum() > ink(text(0, 18, "<", 24)).sum()
 
 
-def test_every_letter_of_every_picture_can_be_drawn_and_no_other_one_is_left_out() -> None:
+def test_every_letter_of_every_golden_picture_has_an_outline_of_both_weights() -> None:
     known = raster._letters()
     used = {
         letter for name in PICTURES for words in words_of(golden(name)) for letter in words.replace("\n", "")
     }
     assert used <= set(known["regular"])
     assert set(known["regular"]) == set(known["bold"])
-    with pytest.raises(ValueError, match="'caf\u00e9' in a picture: '\u00e9' is none of the letters"):
-        ink(text(0, 18, "caf\u00e9", 24))
+
+
+@pytest.mark.parametrize("package", ["games", "pictures"])
+def test_every_letter_that_the_code_of_games_and_pictures_writes_has_an_outline(package: str) -> None:
+    """In every string, because no test draws all pictures that there are."""
+    files = sorted((Path(catbox_env.__file__).parent / package).rglob("*.py"))
+    constants = [node for file in files for node in ast.walk(ast.parse(file.read_text(encoding="utf-8")))]
+    strings = [node.value for node in constants if isinstance(node, ast.Constant)]
+    written = {letter for string in strings if isinstance(string, str) for letter in string}
+    assert written - {"\n"} - set(raster._letters()["regular"]) == set()
+
+
+@pytest.mark.parametrize(
+    "letter", ["\u00e9", "\u2026", "\u2660", "\U0001f408", "\0", "\x1b", "\ud800", "\uffff"]
+)
+@pytest.mark.parametrize("bold", [False, True])
+def test_any_other_character_is_drawn_as_a_question_mark(letter: str, bold: bool) -> None:
+    drawn, expected = (ink(text(0, 18, f"caf{end} <", 24, bold=bold)) for end in (letter, "?"))
+    assert np.array_equal(drawn, expected)
+
+
+@pytest.mark.parametrize("letter", ["\n", "\t", "\u00a0", "\u2028"])
+def test_any_other_space_is_drawn_as_a_space(letter: str) -> None:
+    drawn, expected = (ink(text(0, 18, f"a{space}b", 24)) for space in (letter, " "))
+    assert np.array_equal(drawn, expected)
 
 
 def test_pettingzoo_accepts_what_every_render_mode_returns(capsys: pytest.CaptureFixture) -> None:

@@ -17,7 +17,7 @@ from catbox_agents import learner_games
 from catbox_agents.dataset.game_data import play_games
 from catbox_agents.features import NetworkInputs
 from catbox_env import Vec
-from catbox_env.core import game as core
+from catbox_env.core import game, vec, worlds
 from catbox_env.core.rng import new_generators
 from catbox_train.rollout import Rollout
 from catbox_train.runs.report import evaluate_policy
@@ -76,7 +76,7 @@ def test_every_purpose_has_streams_of_its_own(monkeypatch: pytest.MonkeyPatch) -
         seeded[purpose[-1]].update(generator.tobytes() for generator in generators)
         return generators
 
-    for module in (core, learner_games):
+    for module in (game, vec, worlds, learner_games):
         monkeypatch.setattr(module, "new_generators", spy)
     for name, use in PURPOSES.items():
         purpose.append(name)

@@ -37,7 +37,7 @@ import catbox_env
 from catbox_agents.files import check_format, parse_json, writing_atomically
 from catbox_env import Game, GameState, Vec
 from catbox_env.core.checks import brief, check_integer, is_integer
-from catbox_env.core.show import counted
+from catbox_env.core.text import counted
 
 FORMAT = "catbox-games-1"
 #: The longest line that is read, in bytes.

@@ -20,7 +20,7 @@ from catbox_agents.arena.arena_result import ArenaResult
 from catbox_agents.arena.results import Estimate, a_round, terminal_table
 from catbox_agents.files import write_atomically
 from catbox_agents.plots import PIXELS, heat_map, style
-from catbox_env.core.show import game_title
+from catbox_env.core.text import game_title
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

@@ -46,7 +46,7 @@ from catbox_agents.specs import AgentSpec, label_of, labels_of, meaning
 from catbox_env import Game
 from catbox_env.core.checks import brief, check_flag, check_integer, check_number, is_integer
 from catbox_env.core.extras import install_line
-from catbox_env.core.game import check_game_object
+from catbox_env.core.spec import check_game_object
 
 #: Most games that `evaluate` plays side by side. Larger batches cost memory and save little time.
 CHUNK = 2048

@@ -20,8 +20,8 @@ from catbox_agents.play import ask_agents, play
 from catbox_agents.specs import AgentSpec, agent_of, labels_of
 from catbox_env import Game, Vec
 from catbox_env.core.checks import brief, check_integer
-from catbox_env.core.game import check_game_object
 from catbox_env.core.rng import DATA_SETS, seed_for
+from catbox_env.core.spec import check_game_object
 
 #: Most games in memory at once, and most decisions: however long the games are, they take as much memory.
 CHUNK, CHUNK_DECISIONS = 2048, 1 << 16

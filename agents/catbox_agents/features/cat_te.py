@@ -80,7 +80,7 @@ def action_feature_layout(rules: Rules) -> Layout:
             Part("masters_left", (1,), "own cards after it that no unseen card beats", 0, HAND_SIZE),
             Part("above_best_left", (1,), "fewest unseen cards above a card left", 0, NO_CARD),
             Part("shows", (1,), "1: SHOW"),
-            Part("claims", (1,), "1: CLAIM", when=rules.side_pot > 0),
+            Part("claims", (1,), "1: CLAIM", included=rules.side_pot > 0),
         ]
     )
 

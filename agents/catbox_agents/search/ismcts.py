@@ -37,7 +37,8 @@ from catbox_agents.search.worlds import row_generators, sample_worlds
 from catbox_agents.specs import AgentSpec
 from catbox_env import Game, Vec
 from catbox_env.core.checks import check_integer, check_number
-from catbox_env.core.game import MAX_THREADS, check_game_object
+from catbox_env.core.spec import check_game_object
+from catbox_env.core.vec import MAX_THREADS
 
 #: Default exploration weights: UCB1 as in the paper, section IV; PUCT for values from 0 to 1.
 UCB_EXPLORATION, PUCT_EXPLORATION = 0.7, 1.0

@@ -65,7 +65,7 @@ def likelihoods(
     with which the world was sampled.
     """
     past = worlds.game.rewind(worlds, histories, history_of)
-    games, searcher = past.beginnings, worlds.current_player.copy()
+    games, searcher = past.round_starts, worlds.current_player.copy()
     seats = np.zeros((worlds.num_envs, worlds.game.num_players, len(players)))
     for actions in past.actions.T:
         rows = np.flatnonzero((actions != UNUSED) & (past.importance_weights > 0))

@@ -37,7 +37,8 @@ from catbox_agents.settings import LARGEST
 from catbox_agents.specs import AgentSpec
 from catbox_env import Game, Vec
 from catbox_env.core.checks import brief, check_flag, check_integer, check_number
-from catbox_env.core.game import MAX_THREADS, check_game_object
+from catbox_env.core.spec import check_game_object
+from catbox_env.core.vec import MAX_THREADS
 
 #: Most games that are played side by side. Larger batches cost memory and save no time.
 MAX_GAMES = 2**14

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from catbox_agents.agent import Seed
 from catbox_env import Game, Vec
 from catbox_env.core.rng import SEARCHES, new_generators, seed_for, split_generators
-from catbox_env.core.show import explain_refusal
+from catbox_env.core.state import illegal_reason
 
 
 def sample_worlds(
@@ -49,7 +49,7 @@ def sample_worlds(
         row = rows[illegal.argmax()]
         world = int(first[illegal.argmax()])
         action = int((left[row] & ~worlds.action_mask[world]).argmax())
-        why = explain_refusal(worlds.get_state(world), action)
+        why = illegal_reason(worlds.get_state(world), action)
         raise ValueError(f"row {row}: the mask allows the illegal action {action} ({why})")
     return worlds
 

@@ -9,7 +9,7 @@ from typing import Any
 from catbox_agents.text.observation import Position, answer_format, seen_world
 from catbox_env import Game
 from catbox_env.core.checks import brief
-from catbox_env.core.show import explain_refusal
+from catbox_env.core.state import illegal_reason
 
 #: What can be wrong with an answer: it names no action in one of the two forms; no action of the game has this name;
 #: the action is not legal now.
@@ -62,7 +62,7 @@ def parse_action(text: object, position: Position, *, game: Game | None = None) 
         wrong = "the answer has no JSON object, and its last line is not the name of an action."
         return ParsedAction(None, UNPARSABLE, f"Unparsable: {wrong} {answer_format(game)}")
     if not world.action_mask()[action]:
-        return ParsedAction(None, ILLEGAL, f"Illegal: {explain_refusal(world, action)}.")
+        return ParsedAction(None, ILLEGAL, f"Illegal: {illegal_reason(world, action)}.")
     return ParsedAction(action)
 
 

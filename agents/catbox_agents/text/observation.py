@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from catbox_env import Game, GameState
 from catbox_env.core.checks import brief, check_choice, check_integers, check_seat
 from catbox_env.core.kernels import HIDDEN, UNUSED
-from catbox_env.core.show import game_title
+from catbox_env.core.text import game_title
 
 #: A state, of which only the observation of one seat is read, or that observation (O,) itself.
 Position = GameState | NDArray[np.int8]

@@ -22,7 +22,7 @@ from catbox_app.web.messages import MAX_ACTIONS, Message, text_of
 from catbox_env import Game
 from catbox_env.core import compilation
 from catbox_env.core.checks import brief, closest
-from catbox_env.core.show import game_title
+from catbox_env.core.text import game_title
 
 #: The rounds to choose from; a match has as many as players.
 ROUNDS = [1, 2, 3, 4, 5, 6, 8, 10, "match"]

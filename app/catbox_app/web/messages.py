@@ -11,7 +11,7 @@ from catbox_agents.match import with_names
 from catbox_app.review import Reviewed
 from catbox_env import Event, Game, GameState
 from catbox_env.core.checks import brief, check_choice, check_integer, check_number
-from catbox_env.core.show import game_title
+from catbox_env.core.text import game_title
 
 Message = dict[str, Any]
 

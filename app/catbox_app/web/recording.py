@@ -11,7 +11,7 @@ from catbox_agents.specs import printable
 from catbox_app.web.coach import Viewer
 from catbox_app.web.messages import MAX_ACTIONS, Message, advice, events, joined, position, probabilities
 from catbox_env import Event, GameState
-from catbox_env.core.show import last_position
+from catbox_env.core.state import last_position
 
 
 class RecordedGame:

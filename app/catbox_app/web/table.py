@@ -15,7 +15,7 @@ from catbox_app.web.coach import Job, Viewer
 from catbox_app.web.messages import Failed, Message, Refused, events, failed, joined, position, told_seed
 from catbox_env import Game
 from catbox_env.core.checks import PUBLIC
-from catbox_env.core.show import explain_refusal, last_position
+from catbox_env.core.state import illegal_reason, last_position
 
 #: What stands for a person among the specs of the seats.
 PERSON = "person"
@@ -194,7 +194,7 @@ class Table:
             raise Refused("The game has moved on; look at it and choose again.")
         state = self.match.state
         if state.current_player == seat and action not in state.legal_actions():
-            raise Refused(f"Not possible: {explain_refusal(state, action)}.")
+            raise Refused(f"Not possible: {illegal_reason(state, action)}.")
         try:
             self.match.play(seat, action)
         except ValueError as error:

@@ -11,7 +11,7 @@ from catbox_agents.match import Match
 from catbox_app.web.coach import Job
 from catbox_app.web.messages import Failed, Message, failed
 from catbox_app.web.table import Table
-from catbox_env.core.show import game_title
+from catbox_env.core.text import game_title
 
 #: The most tables, and the most that one page may open.
 MAX_TABLES, MAX_OF_A_PAGE = 200, 10

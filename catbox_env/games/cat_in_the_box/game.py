@@ -11,7 +11,10 @@ import numpy as np
 from catbox_env.core.checks import as_deal
 from catbox_env.core.game import Game
 from catbox_env.core.kernels import Kernels
+from catbox_env.core.state import Event, GameState
+from catbox_env.core.text import Segment
 from catbox_env.games.card_draws import CardDraws
+from catbox_env.games.cat_in_the_box import show
 from catbox_env.games.cat_in_the_box.hidden import rewind, sample
 from catbox_env.games.cat_in_the_box.observe import (
     observation_layout,
@@ -25,6 +28,7 @@ from catbox_env.games.cat_in_the_box.play import (
     block_cells,
     clear_round,
     deal,
+    next_round,
     write_mask,
 )
 from catbox_env.games.cat_in_the_box.rules import MAX_BIDS, Deal, Rules
@@ -41,6 +45,7 @@ class CatInTheBox(Game):
         info_names=INFO,
         deal=deal,
         apply=apply,
+        next_round=next_round,
         write_mask=write_mask,
         write_observation=write_observation,
         write_state=write_state,
@@ -48,7 +53,6 @@ class CatInTheBox(Game):
         sample=sample,
         rewind=rewind,
     )
-    show = "catbox_env.games.cat_in_the_box.show"
 
     rules: Rules
     draws: CardDraws
@@ -98,9 +102,9 @@ class CatInTheBox(Game):
             record.undealt[rank - 1] -= 1
         block_cells(self.params[0], record)
 
-    def _completed(self, deal: Deal | Mapping[str, Any], random: np.random.Generator) -> Deal:
+    def _complete_deal(self, deal: Deal | Mapping[str, Any], random: np.random.Generator) -> Deal:
         deal = as_deal(deal, Deal)
-        return replace(deal, hands=self.draws.completed(deal.hands, deal.revealed, random))
+        return replace(deal, hands=self.draws.complete_hands(deal.hands, deal.revealed, random))
 
     def _read_deal(self, record: np.record) -> dict[str, Any]:
         def ranks(counts: np.ndarray) -> list[int]:
@@ -112,3 +116,21 @@ class CatInTheBox(Game):
         if self.rules.start_player == "random":
             deal["start_player"] = int(record.start_player)
         return deal
+
+    def _action_text(self, action: int) -> str:
+        return show.action_to_string(self.rules, action)
+
+    def _illegal_reason(self, record: np.record, action: int) -> str:
+        return show.illegal_reason(self.rules, record, action)
+
+    def _styled_text(self, record: np.record, seat: int | None) -> list[Segment]:
+        return show.styled_text(self.rules, record, seat)
+
+    def _events(self, before: GameState, action: int, after: GameState, viewer: int | None) -> list[Event]:
+        return show.events(before, action, after, viewer)
+
+    def describe_actions(self) -> list[tuple[int, int, str]]:
+        return show.describe_actions(self.rules)
+
+    def describe_rules(self) -> list[str]:
+        return show.describe_rules(self.rules)

@@ -24,6 +24,9 @@ from catbox_env.games.cat_in_the_box.rules import PHASES, Rules
 from catbox_env.games.cat_in_the_box.state import DISCARD, NEUTRAL, NONE
 from catbox_env.games.standings import exact_score_part, read_score, score_part, write_score
 
+#: The highest score that fits in its field of the state.
+INT16_MAX = 2**15 - 1
+
 
 def observation_layout(rules: Rules) -> Layout:
     """The parts of an observation under ``rules``."""
@@ -51,7 +54,9 @@ def _layout(rules: Rules, hand: Part, discarded: Part) -> Layout:
             hand,
             discarded,
             Part("board", (colors, ranks, players), "owner of each cell, one-hot; zeros: empty or neutral"),
-            Part("neutral", (colors, ranks), "neutral tokens on each cell", 0, revealed, when=revealed > 0),
+            Part(
+                "neutral", (colors, ranks), "neutral tokens on each cell", 0, revealed, included=revealed > 0
+            ),
             Part("x_tokens", (players, colors), "1: the seat may still declare the colour"),
             Part("bids", (players, bids), "bid of each seat, one-hot; zeros: not made"),
             Part("tricks_won", (players,), "tricks won in this round", 0, tricks),
@@ -63,7 +68,7 @@ def _layout(rules: Rules, hand: Part, discarded: Part) -> Layout:
             Part("trump_broken", (1,), "1: a player's token lies on red"),
             Part("tricks_left", (1,), "tricks not completed in this round", 0, tricks),
             score_part(players, rounds, "points of the finished rounds"),
-            Part("rounds_left", (1,), "rounds after this one", 0, rounds - 1, when=rounds > 1),
+            Part("rounds_left", (1,), "rounds after this one", 0, rounds - 1, included=rounds > 1),
             Part(
                 "may_hold",
                 (players, ranks),
@@ -218,7 +223,8 @@ def read_public(params, observation, seat, state):
         card = one_hot_index(observation, at.trick + i * colors * ranks, colors * ranks)
         state.trick_color[other] = card // ranks if card >= 0 else NONE
         state.trick_rank[other] = card % ranks if card >= 0 else NONE
-        state.scores[other] = read_score(at, observation, i)
+        # What does not fit is out of bounds, and still so when it is clipped: `hidden.is_under_way` refuses it.
+        state.scores[other] = max(-INT16_MAX, min(INT16_MAX, read_score(at, observation, i)))
     read_forced_leader(params, observation, seat, state)
     return True
 

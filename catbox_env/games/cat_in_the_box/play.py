@@ -185,14 +185,14 @@ def apply(params, generator, state, action):
         if pass_turn(params, state) == state.start_player:
             state.phase = PLAY
     elif action == params.num_actions - 1:
-        end_round(params, generator, state, seat)
+        end_round(params, state, seat)
     else:
         color = (action - first_play) // params.num_ranks
         declare(params, state, seat, color, (action - first_play) % params.num_ranks)
         if pass_turn(params, state) == state.leader:
             end_trick(params, state)
             if state.tricks_left == 0:
-                end_round(params, generator, state, NONE)
+                end_round(params, state, NONE)
 
 
 @njit
@@ -298,8 +298,8 @@ def made_bid(params, state, seat):
 
 
 @njit
-def end_round(params, generator, state, paradox):
-    """Score the round, ended by a paradox of the seat ``paradox`` (NONE: none); deal the next or end the game."""
+def end_round(params, state, paradox):
+    """Score the round, ended by a paradox of the seat ``paradox`` (NONE: none); the last one ends the game."""
     for seat in range(params.num_players):
         won = int(state.tricks_won[seat])
         bonus = 0
@@ -314,14 +314,18 @@ def end_round(params, generator, state, paradox):
         state.info[INFO_BONUS, seat] = bonus
         state.info[INFO_PARADOX, seat] = 1 if seat == paradox else 0
     state.round_ended = 1
-    if state.rounds_left > 0:
-        state.rounds_left -= 1
-        state.start_player = next_seat(int(state.start_player), params.num_players)
-        deal_round(params, generator, state)
-    else:
+    state.current_player = NONE
+    if state.rounds_left == 0:
         state.terminated = 1
-        state.current_player = NONE
         share_win(params.num_players, state.scores, state.info[INFO_SCORE], state.win_shares)
+
+
+@njit
+def next_round(params, generator, state):
+    """Deal the next round, which the next seat clockwise starts."""
+    state.rounds_left -= 1
+    state.start_player = next_seat(int(state.start_player), params.num_players)
+    deal_round(params, generator, state)
 
 
 # What everybody at the table knows.

@@ -19,11 +19,13 @@ from typing import Any
 import numpy as np
 
 from catbox_env.core.checks import hands_seen
-from catbox_env.core.game import Event, Game, GameState
-from catbox_env.core.show import Piece, action_seen, counted, last_position, winners_event
+from catbox_env.core.kernels import HIDDEN
+from catbox_env.core.state import Event, GameState, last_action, last_position
+from catbox_env.core.text import Segment, counted
 from catbox_env.games.cat_in_the_box.play import largest_group_of
 from catbox_env.games.cat_in_the_box.rules import COLORS, MAX_COLORS, PHASES, Rules
 from catbox_env.games.cat_in_the_box.state import BID, DISCARD, NEUTRAL, NONE, PLAY, RED
+from catbox_env.games.standings import winners_event
 
 Cell = tuple[int, int]
 
@@ -77,9 +79,8 @@ class View:
 # Actions and rules.
 
 
-def action_to_string(game: Game, action: int) -> str:
+def action_to_string(rules: Rules, action: int) -> str:
     """``"discard 3"``, ``"bid 2"``, ``"play yellow 7"`` or ``"paradox"``."""
-    rules = game.rules
     ranks, bids = rules.num_ranks, rules.bids
     if action < ranks:
         return f"discard {action + 1}"
@@ -91,9 +92,8 @@ def action_to_string(game: Game, action: int) -> str:
     return f"play {card_to_string(color, rank)}"
 
 
-def describe_actions(game: Game) -> list[tuple[int, int, str]]:
+def describe_actions(rules: Rules) -> list[tuple[int, int, str]]:
     """Rows (first id, last id, what they do)."""
-    rules = game.rules
     ranks, first_play = rules.num_ranks, rules.first_play
     rows = [(0, ranks - 1, f"discard rank 1..{ranks}")]
     if rules.bids:
@@ -105,9 +105,8 @@ def describe_actions(game: Game) -> list[tuple[int, int, str]]:
     return rows
 
 
-def why_illegal(game: Game, record: np.record, action: int) -> str:
+def illegal_reason(rules: Rules, record: np.record, action: int) -> str:
     """The rule that forbids an illegal ``action`` in ``record``."""
-    rules = game.rules
     seat, ranks, first_play = record.current_player, rules.num_ranks, rules.first_play
     kind = DISCARD if action < ranks else BID if action < first_play else PLAY
     if kind != record.phase:
@@ -129,9 +128,8 @@ def why_illegal(game: Game, record: np.record, action: int) -> str:
     return "red cannot be led before trump is broken: lead another colour"
 
 
-def describe_rules(game: Game) -> list[str]:
+def describe_rules(rules: Rules) -> list[str]:
     """A summary of the rules."""
-    rules = game.rules
     ranks, tricks, players = rules.num_ranks, rules.num_tricks, rules.num_players
     paragraphs = [
         f"Cards: ranks 1 to {ranks}, {rules.copies} of each; each of {players} players gets {rules.hand_size}. A card "
@@ -173,12 +171,12 @@ def describe_rules(game: Game) -> list[str]:
 # A position.
 
 
-def pieces(game: Game, record: np.record, seat: int | None) -> list[Piece]:
+def styled_text(rules: Rules, record: np.record, seat: int | None) -> list[Segment]:
     """The headline, the board, the seats, the trick and the visible hands."""
-    view = View(game.rules, record, seat)
+    view = View(rules, record, seat)
     lines = [[(_headline(view), "bold")], [], *_board(view), [], *_seats(view), [], _trick(view)]
     lines += [_hand(view, seat) for seat in view.hands]
-    return [piece for line in lines for piece in [*line, ("\n", "")]]
+    return [segment for line in lines for segment in [*line, ("\n", "")]]
 
 
 def _headline(view: View) -> str:
@@ -195,12 +193,12 @@ def _headline(view: View) -> str:
     return f"Cat in the Box: {where}{what}"
 
 
-def _board(view: View) -> list[list[Piece]]:
+def _board(view: View) -> list[list[Segment]]:
     """A row for each colour, a column for each rank; the owner's seat, # for neutral, a dot for empty."""
     ranks = "".join(f"{rank + 1:>3}" for rank in range(view.rules.num_ranks))
-    rows: list[list[Piece]] = [[("        " + ranks, "bold")]]
+    rows: list[list[Segment]] = [[("        " + ranks, "bold")]]
     for color, owners in enumerate(view.board):
-        row: list[Piece] = [(f"{COLORS[color]:<8}", COLORS[color])]
+        row: list[Segment] = [(f"{COLORS[color]:<8}", COLORS[color])]
         for owner in owners:
             mark = "." if owner == NONE else "#" if owner == NEUTRAL else str(owner)
             row.append((f"{mark:>3}", "dim" if owner == NONE else f"bold {COLORS[color]}"))
@@ -208,14 +206,14 @@ def _board(view: View) -> list[list[Piece]]:
     return rows
 
 
-def _seats(view: View) -> list[list[Piece]]:
+def _seats(view: View) -> list[list[Segment]]:
     rules, several = view.rules, view.rules.num_rounds > 1
-    rows: list[list[Piece]] = [
+    rows: list[list[Segment]] = [
         [("            X-tokens  bid  tricks" + ("  score" if several else ""), "bold")]
     ]
     for seat in range(rules.num_players):
         turn = ">" if seat == view.mover else " "
-        row: list[Piece] = [(f"{turn} player_{seat}  ", "bold" if turn == ">" else "")]
+        row: list[Segment] = [(f"{turn} player_{seat}  ", "bold" if turn == ">" else "")]
         for color in range(MAX_COLORS):
             lost = "-" if color < rules.num_colors else " "
             row.append((COLORS[color][0].upper() if color in view.x_tokens[seat] else lost, COLORS[color]))
@@ -229,8 +227,8 @@ def _seats(view: View) -> list[list[Piece]]:
     return rows
 
 
-def _trick(view: View) -> list[Piece]:
-    row: list[Piece] = [("trick:", "bold")]
+def _trick(view: View) -> list[Segment]:
+    row: list[Segment] = [("trick:", "bold")]
     for seat, color, rank in view.plays:
         row += [(f"  player_{seat} ", ""), (card_to_string(color, rank), COLORS[color])]
     if not view.plays:
@@ -238,7 +236,7 @@ def _trick(view: View) -> list[Piece]:
     return row
 
 
-def _hand(view: View, seat: int) -> list[Piece]:
+def _hand(view: View, seat: int) -> list[Segment]:
     cards = " ".join(str(rank + 1) for rank in view.cards(seat))
     aside = f"   discarded {view.discards[seat] + 1}" if seat in view.discards else ""
     return [(f"hand of player_{seat}: ", "bold"), (cards + aside, "")]
@@ -265,7 +263,7 @@ def events(before: GameState, action: int, after: GameState, seat: int | None) -
         bid = rules.bids[action - rules.num_ranks]
         found = [Event("bid", mover, f"player_{mover} bids {bid}", {"bid": bid})]
     else:
-        seen = action_seen(after, seat)
+        seen = last_action(after, seat) != (mover, HIDDEN)
         text = f"player_{mover} puts {a_card(action) if seen else 'a card'} aside"
         found = [Event("discard", mover, text, {"rank": action + 1} if seen else {})]
     if after.round_ended:

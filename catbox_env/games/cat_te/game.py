@@ -11,7 +11,10 @@ import numpy as np
 from catbox_env.core.checks import as_deal
 from catbox_env.core.game import Game
 from catbox_env.core.kernels import Kernels
+from catbox_env.core.state import Event, GameState
+from catbox_env.core.text import Segment
 from catbox_env.games.card_draws import CardDraws
+from catbox_env.games.cat_te import show
 from catbox_env.games.cat_te.hidden import rewind, sample
 from catbox_env.games.cat_te.observe import (
     observation_layout,
@@ -20,7 +23,7 @@ from catbox_env.games.cat_te.observe import (
     write_observation,
     write_state,
 )
-from catbox_env.games.cat_te.play import apply, deal, write_mask
+from catbox_env.games.cat_te.play import apply, deal, next_round, write_mask
 from catbox_env.games.cat_te.rules import (
     HAND_SIZE,
     NUM_CARDS,
@@ -43,6 +46,7 @@ class CatTe(Game):
         info_names=INFO,
         deal=deal,
         apply=apply,
+        next_round=next_round,
         write_mask=write_mask,
         write_observation=write_observation,
         write_state=write_state,
@@ -50,7 +54,6 @@ class CatTe(Game):
         sample=sample,
         rewind=rewind,
     )
-    show = "catbox_env.games.cat_te.show"
 
     rules: Rules
     draws: CardDraws
@@ -92,10 +95,10 @@ class CatTe(Game):
         if deal.upturned is not None:
             record.upturned = deal.upturned
 
-    def _completed(self, deal: Deal | Mapping[str, Any], random: np.random.Generator) -> Deal:
+    def _complete_deal(self, deal: Deal | Mapping[str, Any], random: np.random.Generator) -> Deal:
         deal = as_deal(deal, Deal)
         seen = [] if deal.upturned is None else [deal.upturned]
-        return replace(deal, hands=self.draws.completed(deal.hands, seen, random, card_in_deal))
+        return replace(deal, hands=self.draws.complete_hands(deal.hands, seen, random, card_in_deal))
 
     def _read_deal(self, record: np.record) -> dict[str, Any]:
         hands = [
@@ -103,3 +106,21 @@ class CatTe(Game):
             for cards in record.hand[: self.num_players].tolist()
         ]
         return {"hands": hands, **({"upturned": int(record.upturned)} if self.rules.side_pot else {})}
+
+    def _action_text(self, action: int) -> str:
+        return show.action_to_string(self.rules, action)
+
+    def _illegal_reason(self, record: np.record, action: int) -> str:
+        return show.illegal_reason(self, record, action)
+
+    def _styled_text(self, record: np.record, seat: int | None) -> list[Segment]:
+        return show.styled_text(self, record, seat)
+
+    def _events(self, before: GameState, action: int, after: GameState, viewer: int | None) -> list[Event]:
+        return show.events(before, action, after, viewer)
+
+    def describe_actions(self) -> list[tuple[int, int, str]]:
+        return show.describe_actions(self.rules)
+
+    def describe_rules(self) -> list[str]:
+        return show.describe_rules(self.rules)

@@ -83,14 +83,16 @@ def _public_parts(rules: Rules) -> list[Part]:
         Part("leader", (players,), "who led or will lead this trick, one-hot"),
         Part("to_move", (players,), "who is to move, one-hot; zeros: the game is over"),
         Part("trick", (NUM_TRICKS,), "the trick under way, one-hot"),
-        Part("upturned", (NUM_CARDS,), "the upturned card, one-hot", when=pot),
-        Part("claimed", (players,), claimed, when=pot),
-        Part("side_pot", (1,), f"stakes in the side pot, at most {INT8_MAX} shown", 0, INT8_MAX, when=pot),
+        Part("upturned", (NUM_CARDS,), "the upturned card, one-hot", included=pot),
+        Part("claimed", (players,), claimed, included=pot),
+        Part(
+            "side_pot", (1,), f"stakes in the side pot, at most {INT8_MAX} shown", 0, INT8_MAX, included=pot
+        ),
         Part("dealer", (players,), "who dealt this round, one-hot"),
-        Part("rounds_left", (1,), "rounds after this one", 0, rounds - 1, when=rounds > 1),
+        Part("rounds_left", (1,), "rounds after this one", 0, rounds - 1, included=rounds > 1),
         score_part(players, rounds, "antes won in the finished rounds"),
-        Part("seat", (players,), seat, when=rounds > 1),
-        Part("claim_trick", (BLIND_TRICK + 1,), claim_trick, when=pot),
+        Part("seat", (players,), seat, included=rounds > 1),
+        Part("claim_trick", (BLIND_TRICK + 1,), claim_trick, included=pot),
         exact_score_part(players, rounds, *rules.score_bounds),
     ]
 

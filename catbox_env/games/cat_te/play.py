@@ -196,7 +196,7 @@ def apply(params, generator, state, action):
         state.claim_trick = state.trick
         return
     if action == SHOW:
-        end_round(params, generator, state, seat, params.show_factor, seat)
+        end_round(params, state, seat, params.show_factor, seat)
         return
     card = int(action) if action < FOLD else int(action) - FOLD
     state.hand[seat] &= ~(1 << card)
@@ -208,7 +208,7 @@ def apply(params, generator, state, action):
     else:
         play_face_up(state, seat, card)
     if pass_turn(params, state):
-        end_trick(params, generator, state)
+        end_trick(params, state)
 
 
 @njit
@@ -278,7 +278,7 @@ def has_swept(params, state, seat):
 
 
 @njit
-def end_trick(params, generator, state):
+def end_trick(params, state):
     """Show blind choices and award the trick; after the fifth, the sixth plays itself."""
     if is_blind(params, state.trick):
         for seat in range(params.num_players):
@@ -287,7 +287,7 @@ def end_trick(params, generator, state):
                 state.chosen[seat] = NONE
     winner = award_trick(params, state)
     if has_swept(params, state, winner):
-        end_round(params, generator, state, winner, params.sweep_factor, NONE)
+        end_round(params, state, winner, params.sweep_factor, NONE)
         return
     state.trick += 1
     if state.trick == LAST_TRICK:
@@ -296,14 +296,14 @@ def end_trick(params, generator, state):
                 state.faceup[seat, LAST_TRICK] = bit_index(state.hand[seat])
                 state.hand[seat] = 0
         state.led = suit_of(state.faceup[winner, LAST_TRICK])
-        end_round(params, generator, state, award_trick(params, state), 1, NONE)
+        end_round(params, state, award_trick(params, state), 1, NONE)
 
 
 @njit
-def end_round(params, generator, state, winner, factor, shower):
-    """Pay ``factor`` antes to ``winner`` from each other seat, and the side pot; deal the next round or end the game.
+def end_round(params, state, winner, factor, showed):
+    """Pay ``factor`` antes to ``winner`` from each other seat, and the side pot; the last round ends the game.
 
-    ``shower`` is the seat that showed an instant win, or NONE.
+    ``showed`` is the seat that showed an instant win, or NONE.
     """
     players = params.num_players
     for seat in range(players):
@@ -312,7 +312,7 @@ def end_round(params, generator, state, winner, factor, shower):
         state.info[INFO_WON, seat] = 1 if seat == winner else 0
         state.info[INFO_TRICKS, seat] = tricks_won(state, seat, NUM_TRICKS)
         state.info[INFO_ELIMINATED, seat] = 1 - state.in_round[seat]
-        state.info[INFO_SHOWED, seat] = 1 if seat == shower else 0
+        state.info[INFO_SHOWED, seat] = 1 if seat == showed else 0
         state.info[INFO_CLAIMED, seat] = 1 if seat == state.claimed else 0
     if state.claimed != NONE:
         state.info[INFO_SCORE, state.claimed] += state.pot
@@ -325,11 +325,17 @@ def end_round(params, generator, state, winner, factor, shower):
         state.rewards[seat] = state.info[INFO_SCORE, seat]
         state.scores[seat] += state.info[INFO_SCORE, seat]
     state.round_ended = 1
-    if state.rounds_left > 0:
-        state.rounds_left -= 1
-        state.dealer = winner
-        deal_round(params, generator, state)
-    else:
+    state.current_player = NONE
+    if state.rounds_left == 0:
         state.terminated = 1
-        state.current_player = NONE
         share_win(params.num_players, state.scores, state.info[INFO_SCORE], state.win_shares)
+
+
+@njit
+def next_round(params, generator, state):
+    """Deal the next round; the winner of the last one is the dealer."""
+    state.rounds_left -= 1
+    for seat in range(params.num_players):
+        if state.info[INFO_WON, seat]:
+            state.dealer = seat
+    deal_round(params, generator, state)

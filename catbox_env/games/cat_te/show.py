@@ -18,8 +18,10 @@ from typing import Any
 
 import numpy as np
 
-from catbox_env.core.game import Event, Game, GameState
-from catbox_env.core.show import Piece, action_seen, counted, last_position, names, winners_event
+from catbox_env.core.kernels import HIDDEN
+from catbox_env.core.spec import GameSpec
+from catbox_env.core.state import Event, GameState, last_action, last_position
+from catbox_env.core.text import Segment, counted, names
 from catbox_env.games.cat_te.play import claiming_card, instant_win, is_blind
 from catbox_env.games.cat_te.rules import (
     LAST_TRICK,
@@ -28,13 +30,15 @@ from catbox_env.games.cat_te.rules import (
     NUM_SUITS,
     NUM_TRICKS,
     SUITS,
+    Rules,
     card_to_string,
 )
 from catbox_env.games.cat_te.state import CLAIM, FOLD, NONE, ONE_SUIT, SHOW
 from catbox_env.games.cat_te.view import CHOSEN, EMPTY, FOLDED, View, cards_to_string
+from catbox_env.games.standings import winners_event
 
 #: How text shows a place in the table of tricks without a face-up card.
-_PLACES: dict[int, Piece] = {EMPTY: ("    .", "dim"), FOLDED: ("   ##", "dim"), CHOSEN: ("   ??", "bold")}
+_PLACES: dict[int, Segment] = {EMPTY: ("    .", "dim"), FOLDED: ("   ##", "dim"), CHOSEN: ("   ??", "bold")}
 #: Colours of the suits, in their order.
 _STYLES = ("green", "blue", "red", "magenta")
 
@@ -42,7 +46,7 @@ _STYLES = ("green", "blue", "red", "magenta")
 # Actions and rules.
 
 
-def action_to_string(game: Game, action: int) -> str:
+def action_to_string(rules: Rules, action: int) -> str:
     """``"play AS"``, ``"fold 2C"``, ``"claim"`` or ``"show"``."""
     if action < FOLD:
         return f"play {card_to_string(action)}"
@@ -51,7 +55,7 @@ def action_to_string(game: Game, action: int) -> str:
     return "claim" if action == CLAIM else "show"
 
 
-def describe_actions(game: Game) -> list[tuple[int, int, str]]:
+def describe_actions(rules: Rules) -> list[tuple[int, int, str]]:
     """Rows (first id, last id, what they do)."""
     play = (
         f"play a card face up (in a blind trick: choose it): rank * {NUM_SUITS} + suit, 2C, 2D, 2H, 2S .. AS"
@@ -64,7 +68,7 @@ def describe_actions(game: Game) -> list[tuple[int, int, str]]:
     ]
 
 
-def why_illegal(game: Game, record: np.record, action: int) -> str:
+def illegal_reason(game: GameSpec, record: np.record, action: int) -> str:
     """The rule that forbids an illegal ``action`` in ``record``."""
     rules, seat, led = game.rules, record.current_player, int(record.led)
     hand = int(record.hand[seat])
@@ -98,9 +102,8 @@ def why_illegal(game: Game, record: np.record, action: int) -> str:
     return f"without {SUITS[led]} a card can only be folded (offsuit_faceup=False)"
 
 
-def describe_rules(game: Game) -> list[str]:
+def describe_rules(rules: Rules) -> list[str]:
     """A summary of the rules."""
-    rules = game.rules
     told = [
         f"Cards: six to each of {rules.num_players} players, from 52. An ace is high, and no suit is trump.",
         "Trick: the leader plays a card face up. Everybody else plays a card of the led suit face up, or folds: puts "
@@ -143,7 +146,7 @@ def describe_rules(game: Game) -> list[str]:
 # A position.
 
 
-def pieces(game: Game, record: np.record, seat: int | None) -> list[Piece]:
+def styled_text(game: GameSpec, record: np.record, seat: int | None) -> list[Segment]:
     """The headline, the side pot, the tricks by seat, and the visible hands."""
     view = View.of(game, record, seat)
     lines = [[(_headline(view), "bold")]]
@@ -152,7 +155,7 @@ def pieces(game: Game, record: np.record, seat: int | None) -> list[Piece]:
         lines.append([(pot, ""), _card(view.upturned), (f", {view.claim}", "")])
     lines += [[], *_seats(view), []]
     lines += [_hand(view, seat) for seat in view.hands]
-    return [piece for line in lines for piece in [*line, ("\n", "")]]
+    return [segment for line in lines for segment in [*line, ("\n", "")]]
 
 
 def _headline(view: View) -> str:
@@ -167,14 +170,14 @@ def _headline(view: View) -> str:
     return f"Cat Te ({rules.region}): {where}{what}"
 
 
-def _seats(view: View) -> list[list[Piece]]:
+def _seats(view: View) -> list[list[Segment]]:
     """A row for each seat: its card in each trick, tricks, score."""
     several = view.rules.num_rounds > 1
     tricks = "".join(f"{trick + 1:>5}" for trick in range(NUM_TRICKS))
-    rows: list[list[Piece]] = [[(f"           {tricks}  tricks" + ("  score" if several else ""), "bold")]]
+    rows: list[list[Segment]] = [[(f"           {tricks}  tricks" + ("  score" if several else ""), "bold")]]
     for seat, cards in enumerate(view.table):
         turn = seat == view.mover
-        row: list[Piece] = [(f"{'>' if turn else ' '} player_{seat} ", "bold" if turn else "")]
+        row: list[Segment] = [(f"{'>' if turn else ' '} player_{seat} ", "bold" if turn else "")]
         row += [_card(card, 5) if card >= 0 else _PLACES[card] for card in cards]
         row.append((f"{view.tricks_won[seat]:>8}", ""))
         if several:
@@ -185,8 +188,8 @@ def _seats(view: View) -> list[list[Piece]]:
     return rows
 
 
-def _hand(view: View, seat: int) -> list[Piece]:
-    row: list[Piece] = [(f"hand of player_{seat}:", "bold"), *_listed(view.hands[seat])]
+def _hand(view: View, seat: int) -> list[Segment]:
+    row: list[Segment] = [(f"hand of player_{seat}:", "bold"), *_listed(view.hands[seat])]
     if view.folded[seat]:
         row += [("   folded:", ""), *_listed(view.folded[seat])]
     if seat in view.chosen:
@@ -194,11 +197,11 @@ def _hand(view: View, seat: int) -> list[Piece]:
     return row
 
 
-def _listed(cards: list[int]) -> list[Piece]:
-    return [piece for card in cards for piece in ((" ", ""), _card(card))]
+def _listed(cards: list[int]) -> list[Segment]:
+    return [segment for card in cards for segment in ((" ", ""), _card(card))]
 
 
-def _card(card: int, width: int = 0) -> Piece:
+def _card(card: int, width: int = 0) -> Segment:
     return f"{card_to_string(card):>{width}}", f"bold {_STYLES[card % NUM_SUITS]}"
 
 
@@ -219,7 +222,10 @@ def events(before: GameState, action: int, after: GameState, seat: int | None) -
     if action == SHOW:
         found = [_show(old, before.record.hand[old.mover])]
     else:
-        found = [_card_played(old, action, action_seen(after, seat)), *_tricks_won(old, new)]
+        found = [
+            _card_played(old, action, last_action(after, seat) != (old.mover, HIDDEN)),
+            *_tricks_won(old, new),
+        ]
     if after.round_ended:
         found += _round_end(old, new, after, action == SHOW)
     return found

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from catbox_env.core.checks import hands_seen
-from catbox_env.core.game import Game
+from catbox_env.core.spec import GameSpec
 from catbox_env.games.cat_te.play import is_blind, trick_winner
 from catbox_env.games.cat_te.rules import NUM_CARDS, NUM_SUITS, Rules, card_to_string
 from catbox_env.games.cat_te.state import NONE
@@ -56,7 +56,7 @@ class View:
     claim: str
 
     @classmethod
-    def of(cls, game: Game, record: np.record, seat: int | None) -> View:
+    def of(cls, game: GameSpec, record: np.record, seat: int | None) -> View:
         """What ``seat`` sees of the state ``record`` of ``game``."""
         rules, players = game.rules, game.num_players
         seen = hands_seen(seat, players)

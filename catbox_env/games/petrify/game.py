@@ -10,6 +10,9 @@ import numpy as np
 from catbox_env.core.checks import as_deal
 from catbox_env.core.game import Game
 from catbox_env.core.kernels import Kernels
+from catbox_env.core.state import Event, GameState
+from catbox_env.core.text import Segment
+from catbox_env.games.petrify import show
 from catbox_env.games.petrify.hidden import BoardDraws, sample
 from catbox_env.games.petrify.observe import observation_layout, write_observation
 from catbox_env.games.petrify.play import apply, deal, write_mask
@@ -24,7 +27,6 @@ class Petrify(Game):
     rules_class = Rules
     kernels = Kernels(STATE, INFO, deal, apply, write_mask, write_observation, sample=sample)
     is_perfect_information = True
-    show = "catbox_env.games.petrify.show"
 
     rules: Rules
     draws: BoardDraws
@@ -56,7 +58,7 @@ class Petrify(Game):
     def _write_deal(self, record: np.record, deal: Deal | Mapping[str, Any]) -> None:
         deal = as_deal(deal, Deal)
         deal.check(self.rules)
-        stuck = self.draws.begin(record, self.draws.drawn(vars(deal), True))
+        stuck = self.draws.begin(record, self.draws.from_deal(vars(deal), True))
         if stuck != NONE:
             raise ValueError(
                 f"deal: player_{stuck} has no legal end cell; a game begins only where every player would have one if "
@@ -65,7 +67,25 @@ class Petrify(Game):
 
     def _read_deal(self, record: np.record) -> dict[str, Any]:
         tiles, positions = record.tile[: self.num_actions], record.position[: self.num_players]
-        return vars(self.draws.deal([*tiles.tolist(), *positions.tolist()], True))
+        return vars(self.draws.to_deal([*tiles.tolist(), *positions.tolist()], True))
+
+    def _action_text(self, action: int) -> str:
+        return show.action_to_string(self.rules, action)
+
+    def _illegal_reason(self, record: np.record, action: int) -> str:
+        return show.illegal_reason(self.rules, record, action)
+
+    def _styled_text(self, record: np.record, seat: int | None) -> list[Segment]:
+        return show.styled_text(self.rules, record, seat)
+
+    def _events(self, before: GameState, action: int, after: GameState, viewer: int | None) -> list[Event]:
+        return show.events(before, action, after, viewer)
+
+    def describe_actions(self) -> list[tuple[int, int, str]]:
+        return show.describe_actions(self.rules)
+
+    def describe_rules(self) -> list[str]:
+        return show.describe_rules(self.rules)
 
 
 def _as_tiles(names: list[str]) -> list[int]:

@@ -15,7 +15,7 @@ import numpy as np
 from catbox_env.core.bits import one_hot_index, popcount
 from catbox_env.core.compilation import njit
 from catbox_env.core.draws import Draws
-from catbox_env.core.game import Game
+from catbox_env.core.spec import GameSpec
 from catbox_env.games.petrify.observe import read_position
 from catbox_env.games.petrify.play import EMPTY, begin_play, holds, kind_of, legal_cells, set_of
 from catbox_env.games.petrify.rules import TILES, Deal, Rules
@@ -25,7 +25,7 @@ from catbox_env.games.petrify.state import FIRST_TELEPORT, NONE, STATE, TELEPORT
 class BoardDraws(Draws):
     """The draws of a game of Petrify."""
 
-    def __init__(self, game: Game) -> None:
+    def __init__(self, game: GameSpec) -> None:
         self.game = game
         self.rules: Rules = game.rules
         rules = self.rules
@@ -61,12 +61,12 @@ class BoardDraws(Draws):
         weights = [(t, left[t] * (places if t < FIRST_TELEPORT else cards)) for t in sorted(left)]
         return [(tile, weight) for tile, weight in weights if weight]
 
-    def deal(self, drawn: Sequence[int], first_round: bool) -> Deal:
+    def to_deal(self, drawn: Sequence[int], first_round: bool) -> Deal:
         size, cells = self.rules.size, self.rules.num_cells
         names = [TILES[tile] for tile in drawn[:cells]]
         return Deal([names[first : first + size] for first in range(0, cells, size)], list(drawn[cells:]))
 
-    def drawn(self, deal: dict[str, Any], first_round: bool) -> list[int]:
+    def from_deal(self, deal: dict[str, Any], first_round: bool) -> list[int]:
         return [TILES.index(name) for row in deal["tiles"] for name in row] + list(deal["positions"])
 
     def to_string(self, drawn: Sequence[int], draw: int, first_round: bool) -> str:

@@ -18,8 +18,9 @@ from functools import cache
 
 import numpy as np
 
-from catbox_env.core.game import Event, Game, GameState
-from catbox_env.core.show import Piece
+from catbox_env.core.spec import GameSpec
+from catbox_env.core.state import Event, GameState
+from catbox_env.core.text import Segment
 from catbox_env.games.petrify.play import points
 from catbox_env.games.petrify.rules import COLUMN_LETTERS, NUM_SYMBOLS, TILES, WALL_NAME, ZERO_NAME, Rules
 from catbox_env.games.petrify.state import NONE
@@ -159,22 +160,22 @@ def energy(rules: Rules, tile: str) -> str:
 # Actions and rules.
 
 
-def action_to_string(game: Game, action: int) -> str:
+def action_to_string(rules: Rules, action: int) -> str:
     """``"move to b3"``."""
-    return f"move to {game.rules.cell_name(action)}"
+    return f"move to {rules.cell_name(action)}"
 
 
-def describe_actions(game: Game) -> list[tuple[int, int, str]]:
+def describe_actions(rules: Rules) -> list[tuple[int, int, str]]:
     """A single row (first id, last id, what they do)."""
-    rules, last = game.rules, game.num_actions - 1
+    last = rules.num_cells - 1
     cells = f"{rules.cell_name(0)} .. {rules.cell_name(last)}"
     what = f"move to the cell row * {rules.size} + column: {cells}"
     return [(0, last, what + (" (also where to come out of a teleport)" if rules.teleports else ""))]
 
 
-def why_illegal(game: Game, record: np.record, action: int) -> str:
+def illegal_reason(rules: Rules, record: np.record, action: int) -> str:
     """The rule that forbids an illegal ``action`` in ``record``."""
-    view = View(game.rules, record)
+    view = View(rules, record)
     where, tile, own = view.rules.cell_name(action), view.tiles[action], view.tile_under(view.mover)
     if action in view.pawns:
         return f"{where} is taken by player_{view.pawns[action]}"
@@ -189,9 +190,8 @@ def why_illegal(game: Game, record: np.record, action: int) -> str:
     return f"the teleport has colour {color_of_tile(own)} and {where} has colour {color_of_tile(tile)}"
 
 
-def describe_rules(game: Game) -> list[str]:
+def describe_rules(rules: Rules) -> list[str]:
     """A summary of the rules."""
-    rules = game.rules
     how_far = "at most" if rules.move_rule == "up_to" else "exactly"
     told = [
         f"{rules.num_players} pawns stand on a board of {rules.size} x {rules.size} tiles. A player that cannot move "
@@ -224,12 +224,12 @@ def describe_rules(game: Game) -> list[str]:
 # A position as styled text.
 
 
-def pieces(game: Game, record: np.record, seat: int | None) -> list[Piece]:
+def styled_text(rules: Rules, record: np.record, seat: int | None) -> list[Segment]:
     """The headline, the board and the seats."""
-    view = View(game.rules, record)
+    view = View(rules, record)
     legend = [("[0]: the pawn of player_0; #: closed", "dim")]
     lines = [[(f"Petrify: {_headline(view)}", "bold")], [], *_board(view), legend, [], *_seats(view)]
-    return [piece for line in lines for piece in [*line, ("\n", "")]]
+    return [segment for line in lines for segment in [*line, ("\n", "")]]
 
 
 def _headline(view: View) -> str:
@@ -243,13 +243,13 @@ def _headline(view: View) -> str:
     return f"player_{view.mover} to move, {energy(view.rules, tile)}"
 
 
-def _board(view: View) -> list[list[Piece]]:
+def _board(view: View) -> list[list[Segment]]:
     """A tile is symbol.colour, * wildcard, 0 zero, Tc teleport of colour c, W wall; # is closed; [k] is player k."""
     size = view.rules.size
     letters = "".join(f"{letter:^9}" for letter in COLUMN_LETTERS[:size])
-    rows: list[list[Piece]] = [[(f"   {letters}".rstrip(), "bold")]]
+    rows: list[list[Segment]] = [[(f"   {letters}".rstrip(), "bold")]]
     for row in range(size):
-        line: list[Piece] = [(f"{row + 1:>2} ", "bold")]
+        line: list[Segment] = [(f"{row + 1:>2} ", "bold")]
         for cell in range(row * size, (row + 1) * size):
             tile = view.tile_left(cell)
             pawn = f"[{view.pawns[cell]}]" if cell in view.pawns else ""
@@ -261,8 +261,8 @@ def _board(view: View) -> list[list[Piece]]:
     return rows
 
 
-def _seats(view: View) -> list[list[Piece]]:
-    rows: list[list[Piece]] = []
+def _seats(view: View) -> list[list[Segment]]:
+    rows: list[list[Segment]] = []
     for seat, (cell, place) in enumerate(zip(view.positions, view.places, strict=True)):
         turn = seat == view.mover
         tile = tile_in_words(view.rules, view.tiles[cell])
@@ -330,7 +330,7 @@ def _rotation(was: View, action: int, now: View) -> Event:
     return Event("rotation", was.mover, text, {"zero": zero, "tile": tile, "moved": moved})
 
 
-def _game_end(now: View, game: Game) -> list[Event]:
+def _game_end(now: View, game: GameSpec) -> list[Event]:
     found = []
     for place, seat in sorted((place, seat) for seat, place in enumerate(now.places)):
         paid = points(game.params[0], place)

@@ -9,7 +9,7 @@ from catbox_agents.agent import RandomAgent
 from catbox_agents.heuristics.base import plays_on_gpu
 from catbox_agents.heuristics.petrify import PetrifyHeuristic
 from catbox_env import make_game
-from catbox_env.core.game import GameState
+from catbox_env.core.state import GameState
 from catbox_env.petrify_v0 import Deal
 
 

@@ -13,7 +13,7 @@ from catbox_agents import Agent
 from catbox_app.web import STATIC
 from catbox_app.web.table import CATS
 from catbox_app.web.tables import MAX_OF_A_PAGE, Tables
-from catbox_env.core.show import last_position
+from catbox_env.core.state import last_position
 from tests.app.web.page import TINY, Clock, Page
 
 

@@ -15,7 +15,7 @@ from catbox_agents.features import facts
 from catbox_agents.files import write_atomically
 from catbox_agents.networks.policy_agent import PolicyAgent
 from catbox_env import Game
-from catbox_env.core.show import game_title
+from catbox_env.core.text import game_title
 from catbox_train.algorithm import Policy
 from catbox_train.config import TrainConfig
 from catbox_train.runs.curves import draw_learning_curves

@@ -12,14 +12,16 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from catbox_env.core.checks import brief, check_seat, is_integer
-from catbox_env.core.game import MAX_AT_ONCE, Game, GameState
+from catbox_env.core.game import Game
 from catbox_env.core.kernels import HIDDEN, copy_records
 from catbox_env.core.rng import WORLDS, seed_for
+from catbox_env.core.state import SEEN, GameState, illegal_reason
+from catbox_env.core.worlds import MAX_AT_ONCE
 
 #: Worlds that are sampled before an action counts as impossible.
-MOST_WORLDS = 2**17
+MAX_WORLDS = 2**17
 #: Worlds that are sampled to see what a seat may do.
-FEW_WORLDS = 256
+TRIED_WORLDS = 256
 #: Fields of a record that a sampled world lacks.
 _KEPT = ("returns", "rounds_ended", "info", "num_moves")
 
@@ -35,7 +37,23 @@ class Step(NamedTuple):
 def state_as_seen(
     game: Game, seat: int, deals: Sequence[Any], actions: Sequence[int], seed: Any = None
 ) -> GameState:
-    """`Game.state_as_seen`."""
+    """The position as ``seat`` knows it, in a game whose other cards are unknown, such as one on a real table.
+
+    Args:
+        game: the game.
+        seat: whose view it is.
+        deals: what it sees of the deal of each round that has begun, as in ``new_initial_state``, with None for the
+            hand of each other seat. In Cat Te, all but the first have the ``dealer``, who won the round before.
+        actions: the ids of all actions since the beginning; -1 for one that ``seat`` did not see, such as a
+            discard.
+        seed: of the worlds, as in ``new_initial_state``.
+
+    The state is a world that agrees with what ``seat`` has seen. Its ``observation(seat)``, ``action_mask(seat)``
+    and ``history_observation(seat)`` are those of the true game; the cards of the others are not.
+
+    Raises ``ValueError``, naming the action, for a sequence that the rules forbid with any cards of the others, or
+    that fits none of 131,000 sampled worlds, and for a round without a deal.
+    """
     random = np.random.default_rng(seed_for(WORLDS, seed))
     if not len(deals):
         raise ValueError("deals=[]: expected what the seat sees of the deal of the first round")
@@ -57,20 +75,24 @@ def state_as_seen(
 
 
 def begin_as_seen(game: Game, seat: int, deal: Any, random: np.random.Generator) -> GameState:
-    """The beginning of a game; arguments and errors as in `Game.state_as_seen`."""
+    """The beginning of a game; arguments and errors as in `state_as_seen`."""
     check_seat("seat", seat, game.num_players)
-    return game.new_initial_state(_seed(random), game._completed(deal, random))
+    state = game.new_initial_state(_seed(random), game._complete_deal(deal, random))
+    state._source = SEEN
+    return state
 
 
 def apply_as_seen(
     state: GameState, seat: int, action: int, random: np.random.Generator, next_deal: Any = None
 ) -> Step:
     """Take ``action`` in ``state``, which stays as it is, or in another world; arguments and errors as in
-    `Game.state_as_seen`.
+    `state_as_seen`.
 
     ``next_deal``: that of the next round, if the action ends one. Without it the next round is dealt at random.
     """
     game, mover = state.game, state.current_player
+    if state.is_terminal():
+        raise ValueError(f"action {brief(action)}: the game is over")
     if not is_integer(action) or not HIDDEN <= action < game.num_actions or (mover == seat and action < 0):
         raise ValueError(
             f"action {brief(action)} of player_{mover}: expected 0 to {game.num_actions - 1}, or {HIDDEN} for one "
@@ -80,7 +102,7 @@ def apply_as_seen(
     for world in _worlds(state, seat, action, random):
         if (taken := _fitting(world, action)) is None:
             if action != HIDDEN:
-                reason = game._why_illegal(world.record, action)
+                reason = illegal_reason(world, action)
                 why = f"player_{mover} cannot do this: {reason}"
             continue
         before = world.clone()
@@ -88,7 +110,7 @@ def apply_as_seen(
         if not world.round_ended or world.is_terminal() or next_deal is None:
             return Step(before, taken, world)
         try:
-            game._set_deal(world, game._completed(next_deal, random))
+            game._set_deal(world, game._complete_deal(next_deal, random))
         except ValueError as error:
             why = str(error)
         else:
@@ -97,14 +119,14 @@ def apply_as_seen(
 
 
 def possible_actions(state: GameState, seat: int, random: np.random.Generator) -> list[int]:
-    """What the seat to move may do in some of `FEW_WORLDS` worlds, ascending; `HIDDEN`: what ``seat`` would
+    """What the seat to move may do in some of `TRIED_WORLDS` worlds, ascending; `HIDDEN`: what ``seat`` would
     not see."""
     game, mover = state.game, state.current_player
     if mover == seat or game.is_perfect_information:
         return state.legal_actions()
     seen = state.observation(seat)
-    worlds = game.sample_states(seen, FEW_WORLDS, _seed(random))
-    masks = worlds.action_mask & (worlds.observe(np.full(FEW_WORLDS, seat)) == seen).all(axis=1)[:, None]
+    worlds = game.sample_states(seen, TRIED_WORLDS, _seed(random))
+    masks = worlds.action_mask & (worlds.observe(np.full(TRIED_WORLDS, seat)) == seen).all(axis=1)[:, None]
     actions = np.flatnonzero(masks.any(axis=0))
     return np.unique(worlds.public_actions(actions, masks[:, actions].argmax(axis=0))).tolist()
 
@@ -116,7 +138,7 @@ def _worlds(state: GameState, seat: int, action: int, random: np.random.Generato
     """
     game, seen, tried, at_once = state.game, state.observation(seat), 0, 64
     yield state.clone()
-    while tried < MOST_WORLDS and not game.is_perfect_information:
+    while tried < MAX_WORLDS and not game.is_perfect_information:
         worlds = game.sample_states(seen, at_once, _seed(random))
         fitting = (worlds.observe(np.full(at_once, seat)) == seen).all(axis=1)  # not what another seat sees
         able = fitting & (worlds.action_mask[:, action] if action != HIDDEN else tried == 0)
@@ -142,7 +164,7 @@ def _continued(world: GameState, state: GameState) -> GameState:
     records = copy_records(world._records)
     for name in _KEPT:
         records[name] = state._records[name]
-    return GameState(state.game, records, world._generators, state._log.copy())
+    return GameState(state.game, records, world._generators, state._log.copy(), source=SEEN)
 
 
 def _seed(random: np.random.Generator) -> int:

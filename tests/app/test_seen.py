@@ -5,9 +5,9 @@ from typing import Any
 import numpy as np
 import pytest
 
+from catbox_app.seen import apply_as_seen, begin_as_seen, state_as_seen
 from catbox_env import Game, GameState, make_game
 from catbox_env.core.kernels import HIDDEN
-from catbox_env.core.seen import apply_as_seen, begin_as_seen
 from tests.core.fuzz import random_game
 from tests.core.game_cases import CASES
 
@@ -70,9 +70,9 @@ def test_the_whole_sequence_gives_the_same_state(game_id: str) -> None:
     for _ in range(4):
         true.apply_action(int(random.choice(true.legal_actions())))
         actions.append(seen_action(true, seat))
-    state = game.state_as_seen(seat, deals, actions, seed=5)
+    state = state_as_seen(game, seat, deals, actions, seed=5)
     check_same(state, true, seat)
-    again = game.state_as_seen(seat, deals, actions, seed=5)
+    again = state_as_seen(game, seat, deals, actions, seed=5)
     assert (state.state_vector() == again.state_vector()).all()
     assert state.history() == actions
 
@@ -80,7 +80,9 @@ def test_the_whole_sequence_gives_the_same_state(game_id: str) -> None:
 def test_what_is_hidden_stays_hidden() -> None:
     game = make_game("cat_in_the_box_v0", num_players=3)
     hand = [1, 1, 2, 2, 3, 3, 4, 5, 6, 6]
-    states = [game.state_as_seen(0, [{"hands": [hand, None, None]}], [0, -1, -1], seed) for seed in range(20)]
+    states = [
+        state_as_seen(game, 0, [{"hands": [hand, None, None]}], [0, -1, -1], seed) for seed in range(20)
+    ]
     assert all((state.observation(0) == states[0].observation(0)).all() for state in states)
     assert len({state.state_vector().tobytes() for state in states}) > 10
     assert all(state.history() == [0, HIDDEN, HIDDEN] for state in states)
@@ -120,7 +122,7 @@ GAMES = {
 def test_what_no_game_allows_is_refused(name: str) -> None:
     deals, actions, message = GAMES[name]
     with pytest.raises(ValueError, match=message):
-        make_game("cat_in_the_box_v0", num_players=3).state_as_seen(0, deals, actions)
+        state_as_seen(make_game("cat_in_the_box_v0", num_players=3), 0, deals, actions)
 
 
 @pytest.mark.parametrize("game_id", ["cat_in_the_box_v0", "cat_te_v0"])
@@ -131,15 +133,15 @@ def test_what_is_no_deal_is_refused(game_id: str, hands: Any) -> None:
     game = make_game(game_id, num_players=3)
     for deal in ({"hands": hands}, {"hands": hands, "revealed": 3}, {"hands": hands, "upturned": []}, hands):
         with pytest.raises(ValueError, match="deal"):
-            game.state_as_seen(0, [deal], [])
+            state_as_seen(game, 0, [deal], [])
 
 
 def test_a_dealer_who_does_not_deal_is_refused() -> None:
     game = make_game("cat_te_v0", num_players=2)
     hand = ["AS", "KS", "QS", "JS", "10S", "8S"]
-    deals = [game.state_as_seen(0, [{"hands": [hand, None]}], []).record.dealer]
+    deals = [state_as_seen(game, 0, [{"hands": [hand, None]}], []).record.dealer]
     with pytest.raises(ValueError, match=f"dealer=7, but player_{deals[0]} deals"):
-        game.state_as_seen(0, [{"hands": [hand, None], "dealer": 7}], [])
+        state_as_seen(game, 0, [{"hands": [hand, None], "dealer": 7}], [])
 
 
 def test_a_cell_is_taken_once() -> None:
@@ -147,7 +149,7 @@ def test_a_cell_is_taken_once() -> None:
     play = game.string_to_action
     actions = [0, -1, -1, 6, 6, 6, play("play blue 4"), play("play blue 4")]
     with pytest.raises(ValueError, match=r"actions\[7\]: player_1 cannot do this: play blue 4: .*taken"):
-        game.state_as_seen(0, [HAND], actions)
+        state_as_seen(game, 0, [HAND], actions)
 
 
 def test_each_round_needs_its_deal() -> None:
@@ -158,9 +160,9 @@ def test_each_round_needs_its_deal() -> None:
         true.apply_action(int(random.choice(true.legal_actions())))
         actions.append(seen_action(true, 0))
     with pytest.raises(ValueError, match="deals: 1; expected one more"):
-        game.state_as_seen(0, deals, actions)
+        state_as_seen(game, 0, deals, actions)
     deals.append(seen_deal(true, 0, True))
-    check_same(game.state_as_seen(0, deals, actions), true, 0)
+    check_same(state_as_seen(game, 0, deals, actions), true, 0)
     deals[1]["dealer"] = 1 - deals[1]["dealer"]
-    state = game.state_as_seen(0, deals, actions)
+    state = state_as_seen(game, 0, deals, actions)
     assert state.record.dealer != true.record.dealer

@@ -1,15 +1,23 @@
-"""The registry: game ids and their classes. All code that works with any game starts here."""
+"""The registry: game ids, and where the parts of a game are that are found by name. All code for any game starts here.
+
+What is named here is imported when it is first asked for, because Numba loads slowly, and pictures are rarely needed.
+"""
 
 from __future__ import annotations
 
 import importlib
+import pkgutil
+from collections.abc import Callable
+from functools import cache
 from typing import TYPE_CHECKING, Any
 
+from catbox_env.core import drawing
 from catbox_env.core.checks import brief, closest
 from catbox_env.core.extras import install_line
 
 if TYPE_CHECKING:
-    from catbox_env.core.game import Game, Vec
+    from catbox_env.core.game import Game
+    from catbox_env.core.vec import Vec
 
 GAMES: dict[str, str] = {
     "cat_in_the_box_v0": "catbox_env.games.cat_in_the_box.game:CatInTheBox",
@@ -34,7 +42,20 @@ def make_game(game_id: str, **options: Any) -> Game:
     the game) or any of the fields of its ``Rules``, such as ``num_players``. Raises ``ValueError`` for an unknown
     game or option and for invalid rules.
     """
-    return game_class(game_id)(**options)
+    made = game_class(game_id)
+    for name in options:
+        if name not in ("reward", "rules", *made.rules_class.__annotations__) and (
+            others := _games_with(name)
+        ):
+            raise ValueError(
+                f"unknown option {name!r} of {game_id}: it is an option of {' and '.join(others)}; expected reward, "
+                f"rules or one of {', '.join(made.rules_class.__annotations__)}"
+            )
+    return made(**options)
+
+
+def _games_with(option: str) -> list[str]:
+    return [game_id for game_id in GAMES if option in game_class(game_id).rules_class.__annotations__]
 
 
 def make_vec(
@@ -48,14 +69,12 @@ def make_vec(
     device: str = "cpu",
     **options: Any,
 ) -> Vec:
-    """``num_envs`` games side by side, stepped in place: see ``catbox_env.core.game.Vec``.
+    """``num_envs`` games side by side, stepped in place: see ``catbox_env.Vec``.
 
     With ``device="cuda"`` the games are played on the GPU and the attributes are torch tensors there: see
     ``catbox_env.adapters.device.DeviceVec``. ``options`` are those of ``make_game``. Raises ``ValueError`` for an
     invalid option.
     """
-    from catbox_env.core.game import Vec
-
     game = make_game(game_id, **options)
     if device != "cpu":
         if num_threads != 1:
@@ -63,7 +82,9 @@ def make_vec(
                 f"num_threads={brief(num_threads)}: threads are for games on the CPU; leave it out"
             )
         return device_adapter(device).DeviceVec(game, num_envs, seed, history, state, auto_deal, device)
-    return Vec(game, num_envs, seed, num_threads, history, state, auto_deal)
+    return importlib.import_module("catbox_env.core.vec").Vec(
+        game, num_envs, seed, num_threads, history, state, auto_deal
+    )
 
 
 def device_adapter(device: str) -> Any:
@@ -74,3 +95,23 @@ def device_adapter(device: str) -> Any:
         raise ValueError(
             f"device={brief(device)}: games on a GPU need Numba and PyTorch ({error}). {install_line('gpu')}"
         ) from error
+
+
+@cache
+def picture_of(game_id: str) -> Callable[[Any], str]:
+    """What draws a game with the id ``NAME_v0`` on a `catbox_env.pictures.sheet.Sheet`: the function ``draw`` of the
+    module ``catbox_env.pictures.NAME``, or without one that of `catbox_env.pictures.default`."""
+    pictures = importlib.import_module("catbox_env.pictures")
+    default = importlib.import_module("catbox_env.pictures.default")
+    name = game_id.rpartition("_v")[0]
+    if name not in {module.name for module in pkgutil.iter_modules(pictures.__path__)}:
+        return default.draw
+    return getattr(importlib.import_module(f"catbox_env.pictures.{name}"), "draw", default.draw)
+
+
+def _render_svg(state: Any, seat: int | None, size: int, theme: str) -> str:
+    sheet = importlib.import_module("catbox_env.pictures.sheet")
+    return picture_of(state.game.id)(sheet.Sheet(state, seat, size, theme))
+
+
+drawing.render_svg = _render_svg

@@ -12,7 +12,8 @@ import importlib
 from typing import TYPE_CHECKING, Any
 
 from catbox_env.registration import pettingzoo_module, register
-from catbox_env.registry import GAMES, make_game, make_vec
+from catbox_env.registry import GAMES, make_game
+from catbox_env.vector import make_vec
 
 if TYPE_CHECKING:
     from catbox_env.core.game import Game

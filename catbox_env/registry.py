@@ -13,11 +13,9 @@ from typing import TYPE_CHECKING, Any
 
 from catbox_env.core import drawing
 from catbox_env.core.checks import brief, closest
-from catbox_env.core.extras import install_line
 
 if TYPE_CHECKING:
     from catbox_env.core.game import Game
-    from catbox_env.core.vec import Vec
 
 GAMES: dict[str, str] = {
     "cat_in_the_box_v0": "catbox_env.games.cat_in_the_box.game:CatInTheBox",
@@ -56,45 +54,6 @@ def make_game(game_id: str, **options: Any) -> Game:
 
 def _games_with(option: str) -> list[str]:
     return [game_id for game_id in GAMES if option in game_class(game_id).rules_class.__annotations__]
-
-
-def make_vec(
-    game_id: str,
-    num_envs: int,
-    seed: Any = None,
-    num_threads: int = 1,
-    history: bool = False,
-    state: bool = False,
-    auto_deal: bool = True,
-    device: str = "cpu",
-    **options: Any,
-) -> Vec:
-    """``num_envs`` games side by side, stepped in place: see ``catbox_env.Vec``.
-
-    With ``device="cuda"`` the games are played on the GPU and the attributes are torch tensors there: see
-    ``catbox_env.adapters.device.DeviceVec``. ``options`` are those of ``make_game``. Raises ``ValueError`` for an
-    invalid option.
-    """
-    game = make_game(game_id, **options)
-    if device != "cpu":
-        if num_threads != 1:
-            raise ValueError(
-                f"num_threads={brief(num_threads)}: threads are for games on the CPU; leave it out"
-            )
-        return device_adapter(device).DeviceVec(game, num_envs, seed, history, state, auto_deal, device)
-    return importlib.import_module("catbox_env.core.vec").Vec(
-        game, num_envs, seed, num_threads, history, state, auto_deal
-    )
-
-
-def device_adapter(device: str) -> Any:
-    """The module ``catbox_env.adapters.device``. Raises ``ValueError`` if Numba or PyTorch is missing."""
-    try:
-        return importlib.import_module("catbox_env.adapters.device")
-    except ImportError as error:
-        raise ValueError(
-            f"device={brief(device)}: games on a GPU need Numba and PyTorch ({error}). {install_line('gpu')}"
-        ) from error
 
 
 @cache

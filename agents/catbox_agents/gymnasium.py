@@ -89,7 +89,7 @@ from catbox_agents.learner_options import (
 )
 from catbox_env.core.checks import as_array, brief, check_flag, is_integer
 from catbox_env.pictures.raster import FRAME_WIDTH, can_rasterise, rasterise
-from catbox_env.registry import device_adapter
+from catbox_env.vector import device_adapter
 
 __all__ = ["LearnerEnv", "LearnerGames", "LearnerVectorEnv", "Opponents", "OptionError"]
 

@@ -12,6 +12,7 @@ from catbox_env.core.extras import missing_package
 from catbox_env.core.kernels import copy_records
 from catbox_env.core.rng import new_generators, seed_sequence
 from catbox_env.core.state import GameState, styled_text
+from catbox_env.pictures.raster import FRAME_WIDTH, load_rasteriser, rasterise
 from catbox_env.registry import make_game
 
 try:
@@ -65,8 +66,6 @@ class AECGame(AECEnv[str, dict[str, np.ndarray], int]):
         }
         self._console = _make_console() if render_mode == "human" else None
         if render_mode == "rgb_array":
-            from catbox_env.pictures.raster import load_rasteriser
-
             load_rasteriser()
         self.game_state: GameState | None = None
         self._mask = np.zeros(self.game.num_actions, np.int8)
@@ -173,13 +172,11 @@ class AECGame(AECEnv[str, dict[str, np.ndarray], int]):
                 "render() without a render mode: make the environment with render_mode='ansi', 'human' or 'rgb_array'"
             )
         if self.render_mode == "rgb_array":
-            from catbox_env.pictures.raster import FRAME_WIDTH, rasterise
-
             return rasterise(self.game.render_svg(state, size=FRAME_WIDTH))
         seat = None if state.is_terminal() else state.current_player
         if self._console is None:
             return self.game.render_text(state, seat)
-        from rich.text import Text
+        from rich.text import Text  # needed for colours alone
 
         self._console.print(Text.assemble(*styled_text(state, seat)))
         return None
@@ -232,7 +229,7 @@ def env(game_id: str, **options: Any) -> AECEnv:
 
 def _make_console() -> Any:
     try:
-        from rich.console import Console
+        from rich.console import Console  # needed for colours alone
     except ModuleNotFoundError as error:
         raise missing_package(
             error, "render_mode='human'", "Install it:  pip install rich, or use render_mode='ansi'"

@@ -1,5 +1,7 @@
 """A game followed from one seat is the true game, as far as that seat sees it."""
 
+import copy
+import pickle
 from typing import Any
 
 import numpy as np
@@ -166,3 +168,31 @@ def test_each_round_needs_its_deal() -> None:
     deals[1]["dealer"] = 1 - deals[1]["dealer"]
     state = state_as_seen(game, 0, deals, actions)
     assert state.record.dealer != true.record.dealer
+
+
+@pytest.mark.parametrize("num_actions", [0, 5])
+def test_the_view_of_a_seat_is_no_deal(num_actions: int) -> None:
+    game = make_game("cat_in_the_box_v0", num_players=3)
+    true = game.new_initial_state(seed=4)
+    deal = {"hands": [game.deal_of(true)["hands"][0], None, None]}
+    for _ in range(num_actions):
+        true.apply_action(true.legal_actions()[0])
+    known = [*true.history()[:1], *[-1, -1][: max(0, num_actions - 1)], *true.history()[3:]]
+    state = state_as_seen(game, 0, [deal], known, seed=1)
+    assert (state.observation(0) == true.observation(0)).all()
+    for copied in (state, state.clone(), copy.deepcopy(state), pickle.loads(pickle.dumps(state))):
+        with pytest.raises(ValueError, match="shows the view of one seat"):
+            copied.serialize()
+        with pytest.raises(ValueError, match="shows the view of one seat"):
+            game.deal_of(copied)
+
+
+def test_no_action_follows_the_end() -> None:
+    game = make_game("petrify_v0", num_players=2, size=4)
+    true = game.new_initial_state(seed=4)
+    while not true.is_terminal():
+        true.apply_action(true.legal_actions()[0])
+    actions, deal = true.history(), game.deal_of(true)
+    assert state_as_seen(game, 0, [deal], actions).is_terminal()
+    with pytest.raises(ValueError, match=rf"^actions\[{len(actions)}\]: action 3: the game is over"):
+        state_as_seen(game, 0, [deal], [*actions, 3])

@@ -18,6 +18,7 @@ from catbox_agents.arena import evaluate
 from catbox_agents.gymnasium import LearnerEnv
 from catbox_app.cli import app
 from catbox_app.rules import rule_fields
+from catbox_env import registry
 from tests.core import fuzz, test_bad_input, test_serialize, test_worlds
 from tests.core.bad_values import check_refusals
 from tests.core.game_cases import CASES, accepted_players, default_cases
@@ -142,3 +143,16 @@ def test_the_command_line_and_training_serve_a_game_that_is_only_registered(nim:
     small = ["total_decisions=2048", "games_per_update=64", "minibatch_size=256", "hidden=[8]"]
     catbox("train", *(word for setting in [*small, "final_deals=10"] for word in ("--set", setting)))
     assert "10 deals x 2 rotations" in catbox("evaluate", "runs/nim", "random", "--deals", "10")
+
+
+def test_a_game_has_at_most_128_actions(nim: Path) -> None:
+    game_class = registry.game_class("nim_v0")
+
+    class Large(game_class):  # type: ignore[valid-type, misc]  # a class that the page defines
+        def _set_up(self) -> None:
+            super()._set_up()
+            self.num_actions = self.rules.heap + 90
+
+    assert Large(heap=38).num_actions == 128
+    with pytest.raises(ValueError, match=r"^num_actions of nim_v0=129: expected an integer from 1 to 128"):
+        Large(heap=39)

@@ -156,6 +156,18 @@ def test_one_state_or_a_batch_of_states_fills_rows() -> None:
     assert not larger.rewards.any()
 
 
+@pytest.mark.parametrize("history", [False, True])
+def test_a_batch_can_exchange_its_own_rows(history: bool) -> None:
+    vec = make_vec("cat_in_the_box_v0", 2, seed=0, history=history, num_players=3)
+    vec.step(vec.action_mask.argmax(axis=1))
+    before = [vec.get_state(row) for row in range(2)]
+    vec.set_states(vec, rows=np.array([1, 0]))
+    for row, state in enumerate(reversed(before)):
+        assert (vec.get_state(row).state_vector() == state.state_vector()).all()
+        if history:
+            assert vec.get_state(row).history() == state.history()
+
+
 def test_states_that_do_not_fit_are_refused_and_nothing_changes() -> None:
     vec = make_vec("cat_in_the_box_v0", num_envs=3, seed=0, history=True)
     state = middle("cat_in_the_box_v0", 2)

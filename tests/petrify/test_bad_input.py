@@ -44,3 +44,18 @@ def test_a_teleport_that_the_rules_do_not_have_is_not_sampled() -> None:
     state.record.tile[state.legal_actions()[0]] = TILES.index("T0")
     with pytest.raises(ValueError, match="no state of this game agrees with it"):
         state.game.sample_state(state.observation(0), seed=0)
+
+
+def test_a_history_with_a_hidden_action_or_a_gap_is_refused() -> None:
+    game = make_game("petrify_v0", num_players=2, size=5)
+    state = game.new_initial_state(seed=1)
+    for _ in range(3):
+        state.apply_action(state.legal_actions()[0])
+    seen, history = state.observation(0), state.history_observation(0)
+    assert game.sample_state(seen, 0, history).history() == state.history()
+    hidden, gap = history.copy(), history.copy()
+    hidden[1, 1] = -1
+    gap[5] = history[0]
+    for wrong in (hidden, gap):
+        with pytest.raises(ValueError, match="^history: everybody sees every action of this game"):
+            game.sample_state(seen, 0, wrong)

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from rich.console import Console
 
-from catbox_env.core.checks import closest
+from catbox_env.core.checks import suggestion
 from catbox_train.memory import keep_freed_memory
 from experiments import __doc__ as description
 from experiments.fields import play_fields
@@ -71,7 +71,7 @@ def _check_names(names: Sequence[str], known: Collection[str]) -> None:
     for name in names:
         if name not in known:
             raise ValueError(
-                f"unknown name {name!r}{closest(name, list(known))}; expected one of {', '.join(sorted(known))}"
+                f"unknown name {name!r}{suggestion(name, list(known))}; expected one of {', '.join(sorted(known))}"
             )
 
 

@@ -10,7 +10,7 @@ from typing import Annotated, Any, Self
 from pydantic import BaseModel, ConfigDict, Field, StringConstraints, ValidationError, model_validator
 
 from catbox_agents.arena import MIN_DEALS
-from catbox_env.core.checks import brief
+from catbox_env.core.checks import short_repr
 from catbox_train import TrainConfig, load_config
 from catbox_train.config import read_yaml
 from catbox_train.runs.loop import check_run
@@ -152,7 +152,7 @@ def check_unchanged(where: str, was: Mapping[str, Any], now: Mapping[str, Any], 
     ``auto`` matches any value; settings that only one of them has are ignored, as they belong to another version.
     """
     changed = [
-        f"{name}: {brief(was[name])} -> {brief(value)}"
+        f"{name}: {short_repr(was[name])} -> {short_repr(value)}"
         for name, value in now.items()
         if name in was and value not in ("auto", was[name])
     ]

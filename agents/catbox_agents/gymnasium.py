@@ -87,7 +87,7 @@ from catbox_agents.learner_options import (
     checked_render_mode,
     make_learner_game,
 )
-from catbox_env.core.checks import as_array, brief, check_flag, is_integer
+from catbox_env.core.checks import as_array, check_flag, is_integer, short_repr
 from catbox_env.pictures.raster import FRAME_WIDTH, can_rasterise, rasterise
 from catbox_env.vector import device_adapter
 
@@ -139,10 +139,10 @@ class LearnerEnv(gymnasium.Env[Observation, np.int64]):
         """Begin an episode. Returns the learner's first observation and ``{"action_mask": ...}``."""
         if options is not None and not (isinstance(options, Mapping) and not options):
             raise ValueError(
-                f"options={brief(options)}: expected None; reset() of this environment has no options"
+                f"options={short_repr(options)}: expected None; reset() of this environment has no options"
             )
         if seed is not None and not (is_integer(seed) and seed >= 0):
-            raise ValueError(f"seed={brief(seed)}: expected an integer of 0 or more, or None")
+            raise ValueError(f"seed={short_repr(seed)}: expected an integer of 0 or more, or None")
         self.games.reset(seed)
         super().reset(seed=None if seed is None else int(seed))
         return self._seen()
@@ -211,7 +211,7 @@ class LearnerVectorEnv(gymnasium.vector.VectorEnv[Observation, NDArray[Any], NDA
             return super().__new__(cls)
         if cls is not LearnerVectorEnv:
             raise ValueError(
-                f"device={brief(device)}: {cls.__name__} plays on the CPU; derive from "
+                f"device={short_repr(device)}: {cls.__name__} plays on the CPU; derive from "
                 "catbox_agents.gymnasium_device.DeviceLearnerVectorEnv"
             )
         device_adapter(device).check_device(device)
@@ -287,7 +287,7 @@ class LearnerVectorEnv(gymnasium.vector.VectorEnv[Observation, NDArray[Any], NDA
         over = games.over.copy()
         if games.ready and over.any() and mode is not AutoresetMode.NEXT_STEP:
             raise ValueError(
-                f"the episodes of games {brief(np.flatnonzero(over).tolist())} are over; no game has moved: call "
+                f"the episodes of games {short_repr(np.flatnonzero(over).tolist())} are over; no game has moved: call "
                 'reset(options={"reset_mask": ...}) for them'
             )
         paid = games.step(actions)
@@ -339,11 +339,11 @@ class LearnerVectorEnv(gymnasium.vector.VectorEnv[Observation, NDArray[Any], NDA
         if options is None or (isinstance(options, Mapping) and not options):
             return np.ones(self.num_envs, np.bool_)
         if not isinstance(options, Mapping) or list(options) != ["reset_mask"]:
-            raise ValueError(f"options={brief(options)}: expected None or {{'reset_mask': ...}}")
+            raise ValueError(f"options={short_repr(options)}: expected None or {{'reset_mask': ...}}")
         mask = as_array("reset_mask", options["reset_mask"])
         if mask.shape != (self.num_envs,) or mask.dtype != np.bool_ or not mask.any():
             raise ValueError(
-                f"options={brief(options)}: expected a reset_mask of bool, of shape ({self.num_envs},), with at least "
-                "one True"
+                f"options={short_repr(options)}: expected a reset_mask of bool, of shape ({self.num_envs},), with at "
+                "least one True"
             )
         return mask.copy()

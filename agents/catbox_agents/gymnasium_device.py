@@ -19,7 +19,7 @@ from catbox_agents.heuristics.base import plays_on_gpu
 from catbox_agents.learner_options import OPTIONS as SINGLE_OPTIONS
 from catbox_agents.learner_options import VECTOR_OPTIONS, OptionError, make_learner_game, note_game
 from catbox_env.adapters.device import DeviceVec
-from catbox_env.core.checks import brief, check_integer, is_word
+from catbox_env.core.checks import check_integer, is_literal, short_repr
 from catbox_env.core.rng import seed_sequence
 
 #: The options of this environment, beside those of the game.
@@ -59,13 +59,13 @@ class DeviceLearnerVectorEnv(gymnasium.vector.VectorEnv[torch.Tensor, torch.Tens
     ) -> None:
         self.game = game = make_learner_game(game_id, options, OPTIONS)
         others = game.num_players - 1
-        if not is_word(learner_seat, "random"):
+        if not is_literal(learner_seat, "random"):
             check_integer("learner_seat", learner_seat, 0, others, ", or 'random'")
         self._fixed_seat = None if learner_seat == "random" else int(learner_seat)
         specs = [opponents] * others if isinstance(opponents, str) else opponents
         if not isinstance(specs, Sequence) or len(specs) != others:
             raise ValueError(
-                f"opponents={brief(opponents)}: expected one, or {others}, one for each other seat"
+                f"opponents={short_repr(opponents)}: expected one, or {others}, one for each other seat"
             )
         self.vec = DeviceVec(game, num_envs, device=device)
         self._random = torch.Generator(self.vec.device)
@@ -75,8 +75,8 @@ class DeviceLearnerVectorEnv(gymnasium.vector.VectorEnv[torch.Tensor, torch.Tens
             agent = catbox_agents.make(spec, game, 0)
             if not plays_on_gpu(agent):
                 raise ValueError(
-                    f"opponents={brief(opponents)}: {spec!r} cannot play on a GPU; use 'random', 'heuristic' or the "
-                    "environment without device"
+                    f"opponents={short_repr(opponents)}: {spec!r} cannot play on a GPU; use 'random', 'heuristic' or "
+                    "the environment without device"
                 )
             places = torch.tensor([False, *(own == spec for own in specs)], device=self.vec.device)
             self._agents.append((device_agent(agent, self.vec, self._random), places))
@@ -100,7 +100,7 @@ class DeviceLearnerVectorEnv(gymnasium.vector.VectorEnv[torch.Tensor, torch.Tens
         """
         if options:
             raise ValueError(
-                f"options={brief(options)}: on a GPU all games are reset together; expected none"
+                f"options={short_repr(options)}: on a GPU all games are reset together; expected none"
             )
         if seed is None and self._ready:
             self.vec.reset()
@@ -202,6 +202,6 @@ def make_vector_env(num_envs: int, game_id: str, *args: Any, **options: Any) -> 
     for name in options:
         if name in SINGLE_OPTIONS + VECTOR_OPTIONS and name not in OPTIONS:
             raise OptionError(
-                f"{name}={brief(options[name])}: games on a GPU have no such option; leave it out"
+                f"{name}={short_repr(options[name])}: games on a GPU have no such option; leave it out"
             )
     return DeviceLearnerVectorEnv(num_envs, game_id, *args, **options)

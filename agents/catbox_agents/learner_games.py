@@ -21,7 +21,7 @@ from catbox_agents.play import ask_agents
 from catbox_agents.specs import AgentSpec, agent_of, label_of
 from catbox_env import Game, Vec
 from catbox_env.core.bits import legal_at
-from catbox_env.core.checks import as_array, brief, check_choice, check_integer, is_integer, is_word
+from catbox_env.core.checks import as_array, check_choice, check_integer, is_integer, is_literal, short_repr
 from catbox_env.core.compilation import cached_njit
 from catbox_env.core.loops import Loops
 from catbox_env.core.rng import new_generators, next_uint64, random_below, unit_interval
@@ -67,7 +67,7 @@ class LearnerGames:
     ) -> None:
         self.game = game
         others = game.num_players - 1
-        if not is_word(learner_seat, "random"):
+        if not is_literal(learner_seat, "random"):
             check_integer("learner_seat", learner_seat, 0, others, ", or 'random'")
         self.learner_seat = learner_seat
         self.illegal_action = check_choice("illegal_action", illegal_action, ILLEGAL_ACTIONS)
@@ -229,8 +229,8 @@ class LearnerGames:
             one is None or (is_integer(one) and one >= 0) for one in given
         ):
             raise ValueError(
-                f"seed={brief(seed)}: expected one integer of 0 or more for all games, a list of {self.vec.num_envs}, "
-                "or None"
+                f"seed={short_repr(seed)}: expected one integer of 0 or more for all games, a list of "
+                f"{self.vec.num_envs}, or None"
             )
         places = [(given[row], 0) if several else (given[0], row) for row in rows.tolist()]
         deals, draws = (
@@ -245,7 +245,7 @@ class LearnerGames:
     def _made(self, k: int, root: SeedSequence) -> Agent:
         """Agent k of ``specs``, with a seed that follows from ``root``, unlike those of the games (`_seeds`)."""
         seed = SeedSequence(root.entropy, spawn_key=(2, k)).generate_state(1, np.uint64)
-        return agent_of(self.specs[k], f"opponent {brief(self.specs[k])}", self.game, int(seed[0]))
+        return agent_of(self.specs[k], f"opponent {short_repr(self.specs[k])}", self.game, int(seed[0]))
 
     def _seat(self, rows: NDArray[np.int64]) -> None:
         seat = -1 if self.learner_seat == "random" else int(self.learner_seat)
@@ -398,13 +398,15 @@ def _specs(opponents: Opponents, others: int) -> list[AgentSpec]:
             or not isinstance(pool, Sequence)
             or not pool
         ):
-            raise ValueError(f"opponents={brief(opponents)}: expected {{'any_of': [one or more agents]}}")
+            raise ValueError(
+                f"opponents={short_repr(opponents)}: expected {{'any_of': [one or more agents]}}"
+            )
         return list(pool)
     if isinstance(opponents, str | bytes) or not isinstance(opponents, Sequence):
         return [opponents]
     if len(opponents) != others:
         raise ValueError(
-            f"opponents={brief(opponents)}: {len(opponents)} agents for {others} other seats; give one agent for all, "
-            f"one for each other seat, or {{'any_of': [...]}} to draw from"
+            f"opponents={short_repr(opponents)}: {len(opponents)} agents for {others} other seats; give one agent "
+            f"for all, one for each other seat, or {{'any_of': [...]}} to draw from"
         )
     return list(opponents)

@@ -12,7 +12,7 @@ from gymnasium.vector import AutoresetMode
 from numpy.typing import DTypeLike, NDArray
 
 from catbox_env import Game, make_game
-from catbox_env.core.checks import brief, check_choice, closest, is_word
+from catbox_env.core.checks import check_choice, is_literal, short_repr, suggestion
 from catbox_env.registry import game_class
 
 #: The keys of an observation with ``mask_in_observation=True``.
@@ -51,7 +51,9 @@ class ObservationForm:
         self.keys = _checked_keys(mask_in_observation)
         low, high = game.observation_layout.low, game.observation_layout.high
         if self.dtype.kind == "u" and low.min() < 0:
-            raise ValueError(f"dtype={brief(dtype)}: the observation has values below 0; give a signed dtype")
+            raise ValueError(
+                f"dtype={short_repr(dtype)}: the observation has values below 0; give a signed dtype"
+            )
         self.space: spaces.Space[Any] = spaces.Box(
             low.astype(self.dtype), high.astype(self.dtype), dtype=self.dtype.type
         )
@@ -85,7 +87,7 @@ def make_learner_game(game_id: str, options: Mapping[str, Any], own: tuple[str, 
         if name not in known:
             raise OptionError(
                 f"unknown option {name!r} of {game_id} (got an unexpected keyword argument {name!r}): expected one of "
-                f"{', '.join([*own, *known])}{closest(name, [*own, *known])}"
+                f"{', '.join([*own, *known])}{suggestion(name, [*own, *known])}"
             )
     return make_game(game_id, **options)
 
@@ -97,7 +99,7 @@ def _checked_dtype(dtype: Any) -> np.dtype[Any]:
         found = None
     if found is None or found.kind not in "iuf":
         raise ValueError(
-            f"dtype={brief(dtype)}: expected an integer or floating-point dtype of NumPy, such as np.float32"
+            f"dtype={short_repr(dtype)}: expected an integer or floating-point dtype of NumPy, such as np.float32"
         )
     return found.newbyteorder("=")
 
@@ -112,7 +114,7 @@ def _checked_keys(given: Any) -> tuple[str, str] | None:
         if texts and observation and mask and observation != mask:
             return observation, mask
     raise ValueError(
-        f"mask_in_observation={brief(given)}: expected True, False, or new names for "
+        f"mask_in_observation={short_repr(given)}: expected True, False, or new names for "
         f"{' and '.join(map(repr, KEYS))}, "
         'such as {"observation": "observations", "action_mask": "action_mask"}'
     )
@@ -124,8 +126,10 @@ def checked_render_mode(given: Any, modes: tuple[str, ...]) -> str | None:
     Whether the extra ``render`` is installed is checked when a picture is drawn: Stable-Baselines3's ``make_vec_env``
     sets "rgb_array" without drawing any.
     """
-    if given is not None and not any(is_word(given, mode) for mode in modes):
-        raise OptionError(f"render_mode={brief(given)}: expected None or {' or '.join(map(repr, modes))}")
+    if given is not None and not any(is_literal(given, mode) for mode in modes):
+        raise OptionError(
+            f"render_mode={short_repr(given)}: expected None or {' or '.join(map(repr, modes))}"
+        )
     return given
 
 

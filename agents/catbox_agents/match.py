@@ -19,7 +19,7 @@ from catbox_agents.arena.records import policy_pairs
 from catbox_agents.play import ask_agent, ask_policy
 from catbox_agents.specs import AgentSpec, agent_of, label_of
 from catbox_env import Event, Game, GameState, Vec
-from catbox_env.core.checks import brief, check_integer, check_seat
+from catbox_env.core.checks import check_integer, check_seat, short_repr
 from catbox_env.core.rng import seed_sequence
 
 #: The longest name of a seat.
@@ -187,7 +187,7 @@ class Match:
         Raises ``ValueError``, and changes nothing, for another seat, and for an agent that cannot play the game.
         """
         if seat not in self.people:
-            raise ValueError(f"seat={brief(seat)}: expected the seat of a person, one of {self.people}")
+            raise ValueError(f"seat={short_repr(seat)}: expected the seat of a person, one of {self.people}")
         made = None if agent is None else agent_of(agent, label_of(agent), self.game, self._seeds[seat])
         self.agents[seat] = made
 

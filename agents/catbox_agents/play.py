@@ -16,7 +16,7 @@ from catbox_agents.agent import Agent, agent_seed, needs_history, tells_policy
 from catbox_agents.errors import AgentError
 from catbox_agents.specs import AgentSpec, agent_of, labels_of
 from catbox_env import Vec
-from catbox_env.core.checks import brief, check_choice
+from catbox_env.core.checks import check_choice, short_repr
 from catbox_env.core.state import illegal_reason
 
 #: How far the sum of an agent's probabilities may be from 1: float32 is not exact.
@@ -47,14 +47,15 @@ def play_out(
     names the agent.
     """
     if not isinstance(vec, Vec):
-        raise ValueError(f"vec={brief(vec)}: expected a batch of games, as make_vec returns")
+        raise ValueError(f"vec={short_repr(vec)}: expected a batch of games, as make_vec returns")
     check_choice("until", until, (END_OF_ROUND, END_OF_GAME))
     seats = vec.game.num_players
     if isinstance(agents, Sequence) and not isinstance(agents, str):
         given = list(agents)
         if len(given) != seats:
             raise ValueError(
-                f"agents={brief(agents)}: {len(given)} for {seats} seats; give one agent for all, or one for each seat"
+                f"agents={short_repr(agents)}: {len(given)} for {seats} seats; give one agent for all, or one for "
+                "each seat"
             )
     else:
         given = [agents]
@@ -151,7 +152,7 @@ def ask_about(
         observations.copy(),
         masks,
         past,
-        lambda row, _: f"legal: {brief(np.flatnonzero(masks[row]).tolist())}",
+        lambda row, _: f"legal: {short_repr(np.flatnonzero(masks[row]).tolist())}",
     )
 
 
@@ -192,8 +193,8 @@ def policy_of(
     if wrong.any():
         first = int(wrong.argmax())
         raise ValueError(
-            f"agent {label!r}: policy_batch returned {brief(told[first][masks[first]])} for the legal actions of a "
-            "row; expected probabilities of 0 or more that sum to 1"
+            f"agent {label!r}: policy_batch returned {short_repr(told[first][masks[first]])} for the legal actions "
+            "of a row; expected probabilities of 0 or more that sum to 1"
         )
     return policy / policy.sum(axis=1, keepdims=True)
 

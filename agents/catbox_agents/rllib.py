@@ -26,7 +26,7 @@ from numpy.typing import NDArray
 
 from catbox_agents.ray_cluster import check_installed
 from catbox_env import Game, GameState, make_game
-from catbox_env.core.checks import brief
+from catbox_env.core.checks import short_repr
 from catbox_env.core.extras import missing_extra
 
 try:
@@ -99,7 +99,7 @@ class SelfPlayEnv(MultiAgentEnv):
         seat = state.current_player
         name = self.possible_agents[seat] if seat >= 0 else "nobody, the game is over"
         if set(action_dict) != {name}:
-            raise ValueError(f"actions of {brief(sorted(action_dict))}: expected one, of {name}")
+            raise ValueError(f"actions of {short_repr(sorted(action_dict))}: expected one, of {name}")
         try:
             state.apply_action(int(action_dict[name]))
         except ValueError as error:

@@ -30,7 +30,7 @@ from catbox_agents.features import NetworkInputs, part_sizes
 from catbox_agents.learner_games import RAISE, LearnerGames, Opponents
 from catbox_agents.learner_options import NOTE, make_learner_game, note_game
 from catbox_env import Game, make_game
-from catbox_env.core.checks import brief, check_flag, check_integer
+from catbox_env.core.checks import check_flag, check_integer, short_repr
 from catbox_env.core.extras import missing_extra
 from catbox_env.core.spec import check_game_object
 
@@ -109,7 +109,9 @@ class VecEnv(BaseVecEnv):
         Returns the learners' first observations. Raises ``ValueError`` for options given to ``set_options``.
         """
         if given := [options for options in self._options if options]:
-            raise ValueError(f"set_options({brief(given[0])}): reset() of this environment has no options")
+            raise ValueError(
+                f"set_options({short_repr(given[0])}): reset() of this environment has no options"
+            )
         self.games.reset(self._seeds[0])
         self.reset_infos = self._infos(self._skipped())
         self._reset_seeds()
@@ -228,7 +230,7 @@ class SB3Agent(SamplingAgent):
     def __init__(self, model: Any, game: Game | None = None, seed: Seed = None, greedy: bool = True) -> None:
         if not isinstance(model, BaseAlgorithm):
             raise ValueError(
-                f"model = {brief(model)}: expected a model of Stable-Baselines3, such as MaskablePPO.load(path)"
+                f"model = {short_repr(model)}: expected a model of Stable-Baselines3, such as MaskablePPO.load(path)"
             )
         name, space = type(model).__name__, model.observation_space
         if not isinstance(space, spaces.Box):
@@ -341,13 +343,13 @@ def read_model(path: str | os.PathLike[str]) -> MaskablePPO:
 def _refused(module: str, space: str, settings: Mapping[str, str]) -> str | None:
     """Which policy it is, if `read_model` cannot rebuild it."""
     if module not in _POLICIES:
-        return f"a policy of the module {brief(module)}"
+        return f"a policy of the module {short_repr(module)}"
     if space != _BOX:
-        return f"a policy on observations of {brief(space)}"
+        return f"a policy on observations of {short_repr(space)}"
     if (extractor := settings.get("features_extractor_class", _FLATTEN)) != _FLATTEN:
-        return f"a policy with the extractor {brief(extractor)}"
+        return f"a policy with the extractor {short_repr(extractor)}"
     if (activation := settings.get("activation_fn", str(torch.nn.Tanh))) not in _ACTIVATIONS:
-        return f"a policy with the activation {brief(activation)}"
+        return f"a policy with the activation {short_repr(activation)}"
     return None
 
 
@@ -402,6 +404,7 @@ def _check_model(model: Any, game: Game, inputs: int) -> None:
         )
     if shape != (inputs,) or not isinstance(actions, spaces.Discrete) or actions.n != game.num_actions:
         raise ValueError(
-            f"{name} takes observations of shape {shape} and gives {brief(actions)}; {game.id} with these rules gives "
-            f"shape ({inputs},) and takes Discrete({game.num_actions}): it was trained for another game or other rules"
+            f"{name} takes observations of shape {shape} and gives {short_repr(actions)}; {game.id} with these rules "
+            f"gives shape ({inputs},) and takes Discrete({game.num_actions}): it was trained for another game or "
+            "other rules"
         )

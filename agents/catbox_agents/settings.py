@@ -17,7 +17,14 @@ from typing import Any
 from urllib.parse import urlsplit
 
 from catbox_agents.option_text import parse_value
-from catbox_env.core.checks import brief, check_choice, check_flag, check_integer, check_number, closest
+from catbox_env.core.checks import (
+    check_choice,
+    check_flag,
+    check_integer,
+    check_number,
+    short_repr,
+    suggestion,
+)
 
 #: The largest value of an integer setting.
 LARGEST = 2**31 - 1
@@ -163,7 +170,7 @@ def read_settings(spec: str) -> dict[str, Any]:
     """
     name, _, text = spec.strip().partition(":")
     kind = CONFIGURED[name]
-    shown = repr(name) if kind.asks_server else brief(spec)
+    shown = repr(name) if kind.asks_server else short_repr(spec)
     if name == "search" and re.search(r"\bopponents\s*=", text):
         raise ValueError(f"agent {shown}: opponents= is now opponent_model=")
     names = "|".join(kind.settings)
@@ -189,7 +196,7 @@ def read_settings(spec: str) -> dict[str, Any]:
             if kind.asks_server and not equals:
                 raise ValueError(f"agent {shown}: write {name}:model={key} for the model {key}")
             raise ValueError(
-                f"agent {shown}: unknown setting {brief(key)}{closest(key, words)}; expected "
+                f"agent {shown}: unknown setting {short_repr(key)}{suggestion(key, words)}; expected "
                 f"{', '.join(known)}, separated by commas{KEY_HINT if kind.asks_server else ''}"
             )
         if key in given:

@@ -36,7 +36,7 @@ from catbox_agents.settings import CONFIGURED, read_settings, specs_within
 from catbox_agents.zoo import PREFIX as ZOO
 from catbox_agents.zoo import zoo_agent, zoo_agents
 from catbox_env import Game
-from catbox_env.core.checks import brief, closest
+from catbox_env.core.checks import short_repr, suggestion
 from catbox_env.core.rng import seed_sequence
 from catbox_env.core.spec import check_game_object
 
@@ -75,7 +75,7 @@ def make(spec: str | os.PathLike[str], game: Game, seed: Seed = None) -> Agent:
     checkpoint that is damaged or was trained for another game, and for a class that is not an agent.
     """
     if not isinstance(spec, str | os.PathLike):
-        raise ValueError(f"agent {brief(spec)}: expected a string, such as 'random', or a path")
+        raise ValueError(f"agent {short_repr(spec)}: expected a string, such as 'random', or a path")
     check_game_object(game)
     if seed is not None:
         seed_sequence(seed)  # raises ValueError unless it is a seed
@@ -90,7 +90,7 @@ def make(spec: str | os.PathLike[str], game: Game, seed: Seed = None) -> Agent:
         try:
             made = factory(game, seed, **read_settings(text))
         except ValueError as error:
-            raise ValueError(f"agent {brief(text)}: {error}") from error
+            raise ValueError(f"agent {short_repr(text)}: {error}") from error
         return made
     if (variant := _variant(text)) is not None:
         if game.id not in HEURISTICS:
@@ -219,7 +219,7 @@ def load_parts(spec: str) -> None:
             try:
                 _sb3().read_model(text) if _is_sb3_model(text) else load_checkpoint(text)
             except OSError as error:
-                raise ValueError(f"agent {brief(text)} cannot be loaded: {error}") from None
+                raise ValueError(f"agent {short_repr(text)} cannot be loaded: {error}") from None
         elif _is_class(text):
             import_class(text, "agent")
 
@@ -270,7 +270,7 @@ def _variant(text: str) -> int | None:
         return None
     number = text.partition(":")[2]
     if not re.fullmatch("[1-9][0-9]{0,8}", number):
-        raise ValueError(f"agent {brief(text)}: expected {HEURISTIC}:N with a number N of 1 or more")
+        raise ValueError(f"agent {short_repr(text)}: expected {HEURISTIC}:N with a number N of 1 or more")
     return int(number)
 
 
@@ -335,14 +335,16 @@ def import_class(spec: str, what: str) -> type:
     except ModuleNotFoundError as error:
         if not _is_missing(module_name, error):
             raise  # the user's module exists and cannot import another: the traceback shows where
-        message = _unknown(spec) if what == "agent" else f"{what} {brief(spec)} does not exist"
+        message = _unknown(spec) if what == "agent" else f"{what} {short_repr(spec)} does not exist"
         raise ValueError(f"{message} (there is no module {error.name!r} to import)") from None
     except SyntaxError as error:
         raise ValueError(f"module {module_name!r} is not valid Python: {error}") from None
     found = getattr(module, class_name, None)
     if not isinstance(found, type):
         classes = [name for name, value in vars(module).items() if isinstance(value, type)]
-        raise ValueError(f"module {module_name!r} has no class {class_name!r}{closest(class_name, classes)}")
+        raise ValueError(
+            f"module {module_name!r} has no class {class_name!r}{suggestion(class_name, classes)}"
+        )
     return found
 
 
@@ -413,9 +415,9 @@ def _is_path(text: str) -> bool:
 
 def _unknown(spec: str, words: Sequence[str] = ()) -> str:
     also = f"{', '.join(words)}, " if words else ""
-    close = closest(spec.partition(":")[0], [*words, *_NAMES])
+    close = suggestion(spec.partition(":")[0], [*words, *_NAMES])
     return (
-        f"unknown agent {brief(spec)}{close}; expected {also}one of the known agents: "
+        f"unknown agent {short_repr(spec)}{close}; expected {also}one of the known agents: "
         f"{', '.join(_NAMES)}, 'zoo:NAME', 'llm:model=NAME', the path of a checkpoint, or 'package.module:Class' for "
         "your own"
     )

@@ -27,7 +27,7 @@ from catbox_agents.agent import Agent, as_action, needs_history
 from catbox_agents.errors import AgentError
 from catbox_agents.specs import AgentSpec, agent_of, label_of
 from catbox_env import Game
-from catbox_env.core.checks import brief, check_integer
+from catbox_env.core.checks import check_integer, short_repr
 from catbox_env.core.rng import seed_sequence
 
 __all__ = ["SeatTransition", "seat_transitions"]
@@ -88,7 +88,7 @@ def seat_transitions(
     """
     if not isinstance(env, AECEnv):
         raise ValueError(
-            f"env={brief(env)}: expected a PettingZoo AEC environment, such as cat_in_the_box_v0.raw_env()"
+            f"env={short_repr(env)}: expected a PettingZoo AEC environment, such as cat_in_the_box_v0.raw_env()"
         )
     if games is not None:
         check_integer("games", games, 1, more=", or None for no end")
@@ -97,7 +97,7 @@ def seat_transitions(
     if not isinstance(policies, Mapping):
         policies = dict.fromkeys(seats, policies)
     elif set(policies) != set(seats):
-        raise ValueError(f"policies={brief(policies)}: expected one for each of {', '.join(seats)}")
+        raise ValueError(f"policies={short_repr(policies)}: expected one for each of {', '.join(seats)}")
     return _play(env, _players(env, policies, root), games, seed)
 
 
@@ -119,7 +119,7 @@ def _one_game(env: AECEnv, players: Mapping[str, Player]) -> Iterator[SeatTransi
         seen, reward, terminated, truncated, _ = env.last()
         if not isinstance(seen, Mapping) or not {"observation", "action_mask"} <= set(seen):
             raise ValueError(
-                f"the observation of {seat} is {brief(seen)}: expected a dict with 'observation' and 'action_mask'"
+                f"the observation of {seat} is {short_repr(seen)}: expected a dict with 'observation' and 'action_mask'"
             )
         # Its own, whatever the environment and the policies later write into theirs.
         own, own_mask = copy.deepcopy((seen["observation"], seen["action_mask"]))
@@ -159,14 +159,14 @@ def _player(policy: Any, seat: str, game: Any, seed: int) -> Player:
             agent = agent_of(policy, f"policy of {seat}", game, seed)
         elif is_spec:
             raise ValueError(
-                f"policy {brief(policy)} of {seat}: the spec of an agent needs an environment of catbox; give a "
+                f"policy {short_repr(policy)} of {seat}: the spec of an agent needs an environment of catbox; give a "
                 "function of (observation, action_mask)"
             )
         return partial(_ask_agent, agent, label_of(policy))
     if not callable(policy):
         raise ValueError(
-            f"policy {brief(policy)} of {seat}: expected a function of (observation, action_mask), an agent, or the "
-            "spec of one, such as 'random'"
+            f"policy {short_repr(policy)} of {seat}: expected a function of (observation, action_mask), an agent, or "
+            "the spec of one, such as 'random'"
         )
     return lambda seen: as_action(policy(seen["observation"], seen["action_mask"]), f"the policy of {seat}")
 

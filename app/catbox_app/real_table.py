@@ -15,7 +15,7 @@ from catbox_agents.option_text import parse_value
 from catbox_app.rules import fits, parse_action
 from catbox_app.seen import apply_as_seen, begin_as_seen, possible_actions
 from catbox_env import Event, Game, GameState
-from catbox_env.core.checks import brief, check_seat
+from catbox_env.core.checks import check_seat, short_repr
 from catbox_env.core.kernels import HIDDEN
 
 #: What is asked about the deal of a later round.
@@ -39,7 +39,9 @@ def seen_deal(game: Game, seat: int, text: str) -> Any:
     expected = [str(other) for other in range(game.num_players)]
     if sorted(filter(None, seats)) != expected:
         wanted = ", ".join(f"@{other}" for other in expected)
-        raise ValueError(f"board {brief(text)}: expected {wanted} after the tiles where the players stand")
+        raise ValueError(
+            f"board {short_repr(text)}: expected {wanted} after the tiles where the players stand"
+        )
     return {"tiles": tiles, "positions": [seats.index(other) for other in expected]}
 
 

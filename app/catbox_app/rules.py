@@ -11,7 +11,7 @@ from typing import Any
 
 import catbox_env
 from catbox_env import Game, GameState
-from catbox_env.core.checks import brief, check_action
+from catbox_env.core.checks import check_action, short_repr
 from catbox_env.core.state import illegal_reason
 from catbox_env.registry import game_class
 
@@ -143,7 +143,7 @@ def parse_action(state: GameState, text: str, possible: Sequence[int] | None = N
     if possible:
         more = ", ..." if len(possible) > MAX_SUGGESTED else ""
         named = ", ".join(game.action_to_string(action) for action in possible[:MAX_SUGGESTED])
-        raise ValueError(f"{brief(text)} could be: {named}{more}; say more")
+        raise ValueError(f"{short_repr(text)} could be: {named}{more}; say more")
     if fitting:
         # Actions of another phase, such as a discard among plays, are left out if something else fits.
         verbs = {_verb(game, action) for action in legal}
@@ -160,7 +160,7 @@ def parse_action(state: GameState, text: str, possible: Sequence[int] | None = N
         )
     examples = " or ".join(game.action_to_string(action) for action in legal[:MAX_EXAMPLES])
     wanted = f"an action, such as {examples}" if examples else "nothing: what happens now you do not see"
-    raise ValueError(f"{brief(text)} is not understood: type {wanted}")
+    raise ValueError(f"{short_repr(text)} is not understood: type {wanted}")
 
 
 def _verb(game: Game, action: int) -> str:

@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from catbox_env.core.checks import brief, check_seat, is_integer
+from catbox_env.core.checks import check_seat, is_integer, short_repr
 from catbox_env.core.game import Game
 from catbox_env.core.kernels import HIDDEN, copy_records
 from catbox_env.core.rng import WORLDS, seed_for
@@ -92,10 +92,10 @@ def apply_as_seen(
     """
     game, mover = state.game, state.current_player
     if state.is_terminal():
-        raise ValueError(f"action {brief(action)}: the game is over")
+        raise ValueError(f"action {short_repr(action)}: the game is over")
     if not is_integer(action) or not HIDDEN <= action < game.num_actions or (mover == seat and action < 0):
         raise ValueError(
-            f"action {brief(action)} of player_{mover}: expected 0 to {game.num_actions - 1}, or {HIDDEN} for one "
+            f"action {short_repr(action)} of player_{mover}: expected 0 to {game.num_actions - 1}, or {HIDDEN} for one "
             f"that player_{seat} did not see"
         )
     why = f"player_{seat} sees all that player_{mover} can do now"

@@ -18,13 +18,13 @@ Deal = TypeVar("Deal")
 PUBLIC = -1
 
 
-def brief(value: Any) -> str:
+def short_repr(value: Any) -> str:
     """``value`` for a message: its ``repr``, cut if it is long."""
     text = repr(value)
     return text if len(text) <= 200 else f"{text[:200]}... ({len(text)} characters)"
 
 
-def closest(given: str, names: Sequence[str]) -> str:
+def suggestion(given: str, names: Sequence[str]) -> str:
     """A suggestion to end a message about an unknown name: the closest of ``names``; empty if none is close.
 
     Those that ``given`` abbreviates come first: it begins them, or is the initials of their words.
@@ -43,7 +43,7 @@ def as_array(name: str, value: Any) -> np.ndarray:
     try:
         return np.asarray(value)
     except ValueError as error:
-        raise ValueError(f"{name}={brief(value)}: expected an array of one shape ({error})") from None
+        raise ValueError(f"{name}={short_repr(value)}: expected an array of one shape ({error})") from None
 
 
 def check_integers(
@@ -60,7 +60,7 @@ def check_integers(
     if not fits or (low is not None and not ((given >= low) & (given <= high)).all()):
         bounds = "" if low is None else f" from {low} to {high}"
         expected = str(tuple("M" if length is None else length for length in shape)).replace("'", "")
-        raise ValueError(f"{name}={brief(value)}: expected integers{bounds} of shape {expected}")
+        raise ValueError(f"{name}={short_repr(value)}: expected integers{bounds} of shape {expected}")
     return given
 
 
@@ -74,7 +74,7 @@ def is_integer(value: Any) -> TypeGuard[int]:
     return isinstance(value, int | np.integer) and not isinstance(value, bool)
 
 
-def is_word(value: Any, word: str) -> bool:
+def is_literal(value: Any, word: str) -> bool:
     """Whether ``value`` is the string ``word``; an array is not compared element by element."""
     return isinstance(value, str) and value == word
 
@@ -86,7 +86,7 @@ def check_integer(name: str, value: Any, low: int, high: int | None = None, more
     """
     if not is_integer(value) or value < low or (high is not None and value > high):
         bound = f"an integer from {low} to {high}" if high is not None else f"an integer of {low} or more"
-        raise ValueError(f"{name}={brief(value)}: expected {bound}{more}")
+        raise ValueError(f"{name}={short_repr(value)}: expected {bound}{more}")
     return int(value)
 
 
@@ -110,29 +110,31 @@ def check_number(
     except OverflowError:  # an integer too large for a float
         number = math.inf
     if not (math.isfinite(number) and low <= number <= high) or (above and number == low):
-        raise ValueError(f"{name}={brief(value)}: expected {expected}")
+        raise ValueError(f"{name}={short_repr(value)}: expected {expected}")
     return number
 
 
 def check_choice(name: str, value: Any, choices: Sequence[str | None]) -> Any:
     """``value`` itself. Raises ``ValueError`` unless it is one of ``choices``."""
     if not (value is None or isinstance(value, str)) or value not in choices:
-        near = closest(value, [choice for choice in choices if choice]) if isinstance(value, str) else ""
-        raise ValueError(f"{name}={brief(value)}: expected one of {', '.join(map(repr, choices))}{near}")
+        near = suggestion(value, [choice for choice in choices if choice]) if isinstance(value, str) else ""
+        raise ValueError(f"{name}={short_repr(value)}: expected one of {', '.join(map(repr, choices))}{near}")
     return value
 
 
 def check_flag(name: str, value: Any) -> bool:
     """``value`` as a bool. Raises ``ValueError`` unless it is True or False."""
     if not isinstance(value, bool | np.bool_):
-        raise ValueError(f"{name}={brief(value)}: expected True or False")
+        raise ValueError(f"{name}={short_repr(value)}: expected True or False")
     return bool(value)
 
 
 def check_seat(name: str, value: Any, num_players: int) -> int:
     """``value`` as an int. Raises ``ValueError`` unless it is a seat, 0 .. ``num_players - 1``."""
     if not is_integer(value) or not 0 <= value < num_players:
-        raise ValueError(f"{name}={brief(value)}: expected a seat, an integer from 0 to {num_players - 1}")
+        raise ValueError(
+            f"{name}={short_repr(value)}: expected a seat, an integer from 0 to {num_players - 1}"
+        )
     return int(value)
 
 
@@ -157,7 +159,7 @@ def check_action(value: Any, num_actions: int) -> int:
     except TypeError:
         chosen = -1
     if not 0 <= chosen < num_actions:
-        raise ValueError(f"action {brief(value)}: expected an integer from 0 to {num_actions - 1}")
+        raise ValueError(f"action {short_repr(value)}: expected an integer from 0 to {num_actions - 1}")
     return chosen
 
 
@@ -168,7 +170,7 @@ def as_deal(deal: Any, deal_class: type[Deal]) -> Deal:
             return deal_class(**deal)
     if not isinstance(deal, deal_class):
         names = ", ".join(field.name for field in fields(deal_class))  # type: ignore[arg-type]  # a dataclass
-        raise ValueError(f"deal={brief(deal)}: expected Deal({names}) or a dict with these keys")
+        raise ValueError(f"deal={short_repr(deal)}: expected Deal({names}) or a dict with these keys")
     return deal
 
 
@@ -181,7 +183,7 @@ def is_sequence(value: Any) -> bool:
 def check_sequence(what: str, value: Any, of: str) -> None:
     """Raise ``ValueError`` unless ``value``, (an item of) the part ``what`` of a deal, is a sequence ``of`` items."""
     if not is_sequence(value):
-        raise ValueError(f"deal: {brief(value)} in {what}; expected a sequence of {of}")
+        raise ValueError(f"deal: {short_repr(value)} in {what}; expected a sequence of {of}")
 
 
 def check_sequences(what: str, value: Any, of: str) -> None:

@@ -39,7 +39,7 @@ def njit(function: Callable[..., Any] | None = None, **options: Any) -> Any:
         return lambda decorated: njit(decorated, **options)
     if not HAS_NUMBA:
         return function
-    compiled_cache.name_apart(function)
+    compiled_cache.make_name_unique(function)
     return numba.njit(function, **options)
 
 

@@ -62,7 +62,7 @@ def keep_on_disk(dispatcher: Any) -> Any:
     return dispatcher
 
 
-def name_apart(function: Callable[..., Any]) -> None:
+def make_name_unique(function: Callable[..., Any]) -> None:
     """Give ``function`` a name in machine code that no other function has, in any process.
 
     Numba names a function by its module, its name, the types of its arguments and a number, which counts from 1 in

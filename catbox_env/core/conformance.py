@@ -216,7 +216,7 @@ def check_events(before: GameState, action: int, after: GameState, seed: int) ->
         other, seats = _sample(before, viewer, seed)
         if viewer not in seats:  # if the start player is random
             continue
-        for like, then in _alike(action, after, viewer, other):
+        for like, then in _indistinguishable(action, after, viewer, other):
             for told in (viewer, PUBLIC):
                 same = game.events(other, like, then, told) == seen[told]
                 _require(same, f"an event tells seat {told} something that it does not see: {seen[told]}")
@@ -233,7 +233,9 @@ def _check_form(event: Event, num_players: int) -> None:
     _require(plain == event.data, f"the data of {event} cannot be serialised as JSON")
 
 
-def _alike(action: int, after: GameState, viewer: int, other: GameState) -> list[tuple[int, GameState]]:
+def _indistinguishable(
+    action: int, after: GameState, viewer: int, other: GameState
+) -> list[tuple[int, GameState]]:
     """Actions in ``other`` that ``viewer`` cannot tell from ``action``, each with the state it leads to."""
     found, seen, legal = [], _is_seen(after, viewer), other.legal_actions()
     for candidate in [move for move in legal if move == action] if seen else legal[:MAX_TRIED]:

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from functools import cached_property
 from typing import Any
 
-from catbox_env.core.checks import brief, check_flag, is_integer
+from catbox_env.core.checks import check_flag, is_integer, short_repr
 
 #: If some deals are impossible, all are listed beforehand unless there are more than this.
 MAX_LISTED = 10_000
@@ -84,15 +84,15 @@ class Draws(ABC):
         listed = isinstance(drawn, list | tuple) and len(drawn) <= self.length
         if not listed or not all(is_integer(draw) and 0 <= draw < self.num_values for draw in drawn):
             raise ValueError(
-                f"drawn={brief(drawn)}: expected at most {self.length} integers from 0 to {self.num_values - 1}, "
+                f"drawn={short_repr(drawn)}: expected at most {self.length} integers from 0 to {self.num_values - 1}, "
                 "the draws of a deal so far"
             )
         for i, draw in enumerate(drawn):
             possible = [each for each, _ in self._outcomes(drawn[:i], first_round)]
             if draw not in possible:
                 raise ValueError(
-                    f"drawn={brief(drawn)}: draw {i} is {draw}; after those before it, expected "
-                    f"{f'one of {brief(possible)}' if possible else 'no more, because the deal is complete'}"
+                    f"drawn={short_repr(drawn)}: draw {i} is {draw}; after those before it, expected "
+                    f"{f'one of {short_repr(possible)}' if possible else 'no more, because the deal is complete'}"
                 )
         return self._outcomes(drawn, first_round)
 
@@ -106,7 +106,7 @@ class Draws(ABC):
         return [(draw, weight / total) for draw, weight in following]
 
     @property
-    def may_begin_again(self) -> bool:
+    def may_be_redrawn(self) -> bool:
         """Whether `outcomes` can lead to a complete deal that is impossible."""
         return type(self).is_possible is not Draws.is_possible and self._listed is None
 

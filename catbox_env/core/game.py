@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from catbox_env.core import drawing
-from catbox_env.core.checks import brief, check_action, check_viewer, is_integer
+from catbox_env.core.checks import check_action, check_viewer, is_integer, short_repr
 from catbox_env.core.kernels import HIDDEN, copy_records, new_records
 from catbox_env.core.rng import MASK32, WORDS, new_generators, seed_sequence
 from catbox_env.core.spec import GameSpec, check_origin
@@ -90,7 +90,7 @@ class Game(GameSpec):
         deals and actions that the rules do not allow.
         """
         if not isinstance(data, bytes | bytearray | memoryview) or bytes(data[: len(MAGIC)]) != MAGIC:
-            raise ValueError(f"data={brief(data)}: expected the bytes that state.serialize() returned")
+            raise ValueError(f"data={short_repr(data)}: expected the bytes that state.serialize() returned")
         digest, _, body = bytes(data[len(MAGIC) :]).partition(b"\n")
         if digest != hashlib.sha256(body).hexdigest().encode():
             raise ValueError("a serialised state: damaged (the checksum does not match); use another copy")

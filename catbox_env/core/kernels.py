@@ -141,7 +141,7 @@ def history_rows(history) -> int:  # type: ignore[no-untyped-def]  # compiled: (
 
 
 @njit
-def show_action(params, state, action) -> int:  # type: ignore[no-untyped-def]  # compiled: records
+def action_is_public(params, state, action) -> int:  # type: ignore[no-untyped-def]  # compiled: records
     """The default of ``public_action``, for a game in which all actions are public."""
     return action
 
@@ -152,7 +152,7 @@ def no_next_round(params, generator, state) -> None:  # type: ignore[no-untyped-
 
 
 @njit
-def sample_none(params, observation, generators, states) -> int:  # type: ignore[no-untyped-def]  # compiled
+def no_sample(params, observation, generators, states) -> int:  # type: ignore[no-untyped-def]  # compiled
     """The default of ``sample``, for a game that is not searched."""
     return 1
 
@@ -200,8 +200,8 @@ class Kernels:
     write_observation: Callable[..., None]
     write_state: Callable[..., None] = None  # type: ignore[assignment]  # `write_observation`, in __post_init__
     next_round: Callable[..., None] = no_next_round
-    public_action: Callable[..., int] = show_action
-    sample: Callable[..., int] = sample_none
+    public_action: Callable[..., int] = action_is_public
+    sample: Callable[..., int] = no_sample
     rewind: Callable[..., tuple[float, float]] | None = None
 
     def __post_init__(self) -> None:

@@ -9,7 +9,7 @@ from math import prod
 import numpy as np
 
 from catbox_env.core.bits import INT8_MAX, INT8_MIN
-from catbox_env.core.checks import as_array, brief, is_integer
+from catbox_env.core.checks import as_array, is_integer, short_repr
 
 
 @dataclass(frozen=True)
@@ -37,12 +37,13 @@ class Part:
         low, high, shape = self.low, self.high, self.shape
         if not (is_integer(low) and is_integer(high) and INT8_MIN <= low <= high <= INT8_MAX):
             raise ValueError(
-                f"part {self.name!r}: low={brief(low)}, high={brief(high)}; expected integers, low at most high, from "
-                f"{INT8_MIN} to {INT8_MAX}: clip larger values, or split them into digits"
+                f"part {self.name!r}: low={short_repr(low)}, high={short_repr(high)}; expected integers, low at most "
+                f"high, from {INT8_MIN} to {INT8_MAX}: clip larger values, or split them into digits"
             )
         if not (isinstance(shape, tuple) and all(is_integer(length) and length >= 0 for length in shape)):
             raise ValueError(
-                f"part {self.name!r}: shape={brief(shape)}; expected a tuple of integers of 0 or more, such as (1,)"
+                f"part {self.name!r}: shape={short_repr(shape)}; expected a tuple of integers of 0 or more, such as "
+                "(1,)"
             )
 
     @property

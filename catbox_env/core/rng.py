@@ -10,7 +10,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.random import SeedSequence
 
-from catbox_env.core.checks import brief, is_integer
+from catbox_env.core.checks import is_integer, short_repr
 from catbox_env.core.compilation import cached_njit, njit
 from catbox_env.core.kernels import new_records, record_dtype
 
@@ -94,7 +94,7 @@ def seed_sequence(seed: int | SeedSequence | None, *keys: int) -> SeedSequence:
         return SeedSequence(seed.entropy, spawn_key=(*seed.spawn_key, *keys), pool_size=seed.pool_size)
     if seed is not None and (not is_integer(seed) or seed < 0):
         raise ValueError(
-            f"seed={brief(seed)}: expected an integer of 0 or more, a numpy SeedSequence, or None"
+            f"seed={short_repr(seed)}: expected an integer of 0 or more, a numpy SeedSequence, or None"
         )
     return SeedSequence(None if seed is None else int(seed), spawn_key=keys)
 

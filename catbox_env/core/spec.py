@@ -13,7 +13,7 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 
-from catbox_env.core.checks import PUBLIC, brief, check_action, check_integer, closest
+from catbox_env.core.checks import PUBLIC, check_action, check_integer, short_repr, suggestion
 from catbox_env.core.draws import Draws
 from catbox_env.core.kernels import REWARDS, Kernels, as_records, make_params, part_offsets
 from catbox_env.core.layout import Layout
@@ -81,7 +81,7 @@ class GameSpec(ABC):
 
     def __init__(self, *, rules: Any = None, reward: str = "score", **rule_options: Any) -> None:
         if not isinstance(reward, str) or reward not in REWARDS:
-            raise ValueError(f"reward={brief(reward)}: expected one of {', '.join(map(repr, REWARDS))}")
+            raise ValueError(f"reward={short_repr(reward)}: expected one of {', '.join(map(repr, REWARDS))}")
         if rules is not None and rule_options:
             raise ValueError(
                 f"rules and {', '.join(rule_options)} were both given: give either a {self.rules_class.__name__} "
@@ -93,7 +93,7 @@ class GameSpec(ABC):
             rules = self._make_rules(dict(rules))
         elif not isinstance(rules, self.rules_class):
             raise ValueError(
-                f"rules={brief(rules)}: {self.id} expected a {self.rules_class.__module__}."
+                f"rules={short_repr(rules)}: {self.id} expected a {self.rules_class.__module__}."
                 f"{self.rules_class.__name__}"
             )
         self.rules, self.reward, self.num_players = rules, reward, rules.num_players
@@ -132,7 +132,7 @@ class GameSpec(ABC):
 
         By default, every deal is rejected.
         """
-        raise ValueError(f"deal={brief(deal)}: expected None, because no deal can be given to {self.id}")
+        raise ValueError(f"deal={short_repr(deal)}: expected None, because no deal can be given to {self.id}")
 
     def _read_deal(self, record: np.record) -> dict[str, Any] | None:
         """The deal of a round that has just begun, as JSON-serialisable values: what `_write_deal` takes.
@@ -234,13 +234,15 @@ class GameSpec(ABC):
         Raises ``ValueError`` with the nearest known names.
         """
         if not isinstance(text, str):
-            raise ValueError(f"action {brief(text)}: expected text, such as {self.action_to_string(0)!r}")
+            raise ValueError(
+                f"action {short_repr(text)}: expected text, such as {self.action_to_string(0)!r}"
+            )
         wanted = " ".join(text.lower().split())
         names = [self.action_to_string(action) for action in range(self.num_actions)]
         known = {name.lower(): action for action, name in enumerate(names)}
         if wanted not in known:
             raise ValueError(
-                f"unknown action {brief(text)}: expected a name such as {names[0]!r}{closest(text, names)}"
+                f"unknown action {short_repr(text)}: expected a name such as {names[0]!r}{suggestion(text, names)}"
             )
         return known[wanted]
 
@@ -250,7 +252,7 @@ class GameSpec(ABC):
             if name not in known:
                 raise ValueError(
                     f"unknown option {name!r} of {self.id}: expected reward, rules or one of {', '.join(known)}"
-                    f"{closest(name, known)}"
+                    f"{suggestion(name, known)}"
                 )
         return self.rules_class(**options)
 
@@ -282,7 +284,7 @@ def _rebuild_game(cls: type[GameSpec], rules: Any, reward: str) -> GameSpec:
 def check_game_object(value: Any) -> Any:
     """``value`` itself. Raises ``ValueError`` unless it is a game."""
     if not isinstance(value, GameSpec):
-        raise ValueError(f"game={brief(value)}: expected a game, as make_game returns")
+        raise ValueError(f"game={short_repr(value)}: expected a game, as make_game returns")
     return value
 
 
@@ -324,14 +326,16 @@ def check_origin(what: str, origin: Mapping[str, Any], game: GameSpec) -> None:
     """Raise ``ValueError``, naming the difference, unless ``origin``, as `origin_of` makes it, is that of ``game``."""
     if origin["format"] != FORMAT:
         raise ValueError(
-            f"{what}: format {brief(origin['format'])}, expected {FORMAT}; read it with the version of catbox that "
-            "wrote it"
+            f"{what}: format {short_repr(origin['format'])}, expected {FORMAT}; read it with the version of catbox "
+            "that wrote it"
         )
     if origin["game"] != game.id:
-        raise ValueError(f"{what}: a game of {brief(origin['game'])}, expected {game.id!r}; make that game")
+        raise ValueError(
+            f"{what}: a game of {short_repr(origin['game'])}, expected {game.id!r}; make that game"
+        )
     given = origin["options"] if isinstance(origin["options"], dict) else {}
     differing = [
-        f"{name}={brief(given.get(name))}, expected {game.options.get(name)!r}"
+        f"{name}={short_repr(given.get(name))}, expected {game.options.get(name)!r}"
         for name in sorted({*given, *game.options})
         if given.get(name) != game.options.get(name)
     ]

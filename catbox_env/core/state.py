@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from catbox_env.core import drawing
-from catbox_env.core.checks import PUBLIC, brief, check_action, check_seat, check_viewer
+from catbox_env.core.checks import PUBLIC, check_action, check_seat, check_viewer, short_repr
 from catbox_env.core.kernels import copy_records, new_records
 from catbox_env.core.rng import GENERATOR, WORDS, split_one
 from catbox_env.core.spec import GameSpec, check_same_game, illegal_reason_in, origin_of
@@ -318,5 +318,5 @@ def last_position(before: GameState, action: int, after: GameState) -> GameState
 def check_state(what: str, state: Any, game: GameSpec) -> None:
     """Raise ``ValueError`` unless ``state`` is a state of ``game``."""
     if not isinstance(state, GameState):
-        raise ValueError(f"{what}={brief(state)}: expected a state, as new_initial_state returns")
+        raise ValueError(f"{what}={short_repr(state)}: expected a state, as new_initial_state returns")
     check_same_game(what, state.game, game)

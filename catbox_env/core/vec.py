@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from catbox_env.core.checks import as_array, brief, check_flag, check_integer, check_integers
+from catbox_env.core.checks import as_array, check_flag, check_integer, check_integers, short_repr
 from catbox_env.core.kernels import copy_records
 from catbox_env.core.loops import Games, Loops, Outcomes, Views
 from catbox_env.core.rng import ACTIONS, GENERATOR, child_seeds, new_generators, seed_for, seed_sequence
@@ -130,7 +130,7 @@ class Vec:
         """
         several = isinstance(seed, list | tuple)
         if several and len(seed) != self.num_envs:
-            raise ValueError(f"seed={brief(seed)}: expected one seed for each of {self.num_envs} games")
+            raise ValueError(f"seed={short_repr(seed)}: expected one seed for each of {self.num_envs} games")
         if not self._seeded or not (several or seed is None):
             root = seed_sequence(None if several else seed)
             self._generators[:] = new_generators(child_seeds(root, self.num_envs))
@@ -149,7 +149,7 @@ class Vec:
         if seeds is not None:
             if not isinstance(seeds, list | tuple) or len(seeds) != len(rows):
                 raise ValueError(
-                    f"seeds={brief(seeds)}: expected a list, one seed for each of {len(rows)} rows"
+                    f"seeds={short_repr(seeds)}: expected a list, one seed for each of {len(rows)} rows"
                 )
             self._seed_rows(rows, seeds)
         self._deal(rows)
@@ -267,7 +267,8 @@ class Vec:
             games, count = {state.game for state in given} if listed else set(), len(given) if listed else -1
         if count != len(rows):
             raise ValueError(
-                f"states={brief(states)}: expected one state, {len(rows)} states, one for each row, or a batch of them"
+                f"states={short_repr(states)}: expected one state, {len(rows)} states, one for each row, or a batch "
+                "of them"
             )
         for game in games:
             check_same_game("states", game, self.game)
@@ -394,5 +395,5 @@ class Vec:
     def _checked_rows(self, rows: np.ndarray) -> np.ndarray:
         given = self._existing_rows(rows)
         if np.bincount(given, minlength=1).max() > 1:
-            raise ValueError(f"rows={brief(rows)}: a row is given twice; list each row at most once")
+            raise ValueError(f"rows={short_repr(rows)}: a row is given twice; list each row at most once")
         return given

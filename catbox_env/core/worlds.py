@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from catbox_env.core.bits import clear, relative_seat
-from catbox_env.core.checks import as_array, brief, check_integer, check_integers, is_array, is_integer
+from catbox_env.core.checks import as_array, check_integer, check_integers, is_array, is_integer, short_repr
 from catbox_env.core.compilation import cached_njit, njit
 from catbox_env.core.kernels import HIDDEN, UNUSED, Kernels, copy_records, history_rows, new_records
 from catbox_env.core.loops import make_loops
@@ -79,13 +79,13 @@ def sample_states(
     given = _checked_observations(game, observation, 2 if several else 1)
     counts = np.full(len(given), check_integer("count", count, 1, 2**31)) if is_integer(count) else count
     if not is_array(counts, (len(given),), np.dtype(np.int64)) or (counts < 1).any():
-        raise ValueError(f"count={brief(count)}: expected 1 or more, or int64 of shape ({len(given)},)")
+        raise ValueError(f"count={short_repr(count)}: expected 1 or more, or int64 of shape ({len(given)},)")
     if not isinstance(seed, np.ndarray):
         root = seed_sequence(seed)
         roots = child_seeds(root, len(given)) if several else [root]
         seed = new_generators([seed_for(WORLDS, one) for one in roots])
     elif not is_array(seed, (len(given),), GENERATOR):
-        raise ValueError(f"seed={brief(seed)}: expected a seed, or generators of shape ({len(given)},)")
+        raise ValueError(f"seed={short_repr(seed)}: expected a seed, or generators of shape ({len(given)},)")
     vec = Vec(game, sum(counts.tolist()), UNDEALT, num_threads, auto_deal=False)
     generators = split_generators(seed, counts)
     vec._fill(_draw_worlds(game, given, counts, generators), generators)
@@ -96,7 +96,7 @@ def rewind(game: GameSpec, worlds: Vec, histories: np.ndarray, history_of: np.nd
     """See `Game.rewind`."""
     _require_rewind(game)
     if not isinstance(worlds, Vec):
-        raise ValueError(f"worlds={brief(worlds)}: expected a batch of games, as sample_states returns")
+        raise ValueError(f"worlds={short_repr(worlds)}: expected a batch of games, as sample_states returns")
     check_same_game("worlds", worlds.game, game)
     seats = worlds.current_player.astype(np.int64)
     if (seats < 0).any():

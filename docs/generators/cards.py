@@ -10,7 +10,7 @@ from typing import Any
 
 from catbox_agents import zoo
 from catbox_agents.arena.report import markdown_table
-from catbox_env.core.checks import brief
+from catbox_env.core.checks import short_repr
 from catbox_env.core.text import game_title
 from docs.generators.leaderboard import HEURISTIC, Board, boards
 from experiments.leaderboard import DEAL_SET, ZOO
@@ -25,7 +25,7 @@ def card(training: Training, played: Sequence[tuple[str, Board]]) -> str:
     agent = zoo.zoo_agent(zoo.PREFIX + training.name)
     mean, low, high = training.half_precision
     options = ", ".join(
-        f"{option}={brief(value)}" for option, value in agent.game.options.items() if option != "reward"
+        f"{option}={short_repr(value)}" for option, value in agent.game.options.items() if option != "reward"
     )
     lines = [
         *front_matter(training.name, agent.game.id, played),

@@ -15,7 +15,7 @@ import numpy as np
 
 from catbox_agents.specs import import_class, imports_module
 from catbox_env import Game
-from catbox_env.core.checks import brief, closest
+from catbox_env.core.checks import short_repr, suggestion
 from catbox_train.config import TrainConfig
 
 #: Name -> class of the algorithm, "module:Class".
@@ -126,19 +126,19 @@ def algorithm_class(name: str) -> type[Algorithm]:
         raise ValueError(SB3_GONE)
     if name not in ALGORITHMS and not imports_module(name):
         raise ValueError(
-            f"algorithm = {brief(name)}: expected one of {', '.join(ALGORITHMS)}, or 'package.module:Class' for your "
-            f"own{closest(name, list(ALGORITHMS))}"
+            f"algorithm = {short_repr(name)}: expected one of {', '.join(ALGORITHMS)}, or 'package.module:Class' for "
+            f"your own{suggestion(name, list(ALGORITHMS))}"
         )
     found = import_class(ALGORITHMS.get(name, name), "algorithm")
     if not issubclass(found, Algorithm):
         raise ValueError(
-            f"algorithm = {brief(name)}: {found.__name__} is not a subclass of catbox_train.Algorithm; derive it from "
-            "that class"
+            f"algorithm = {short_repr(name)}: {found.__name__} is not a subclass of catbox_train.Algorithm; derive "
+            "it from that class"
         )
     if missing := ", ".join(sorted(found.__abstractmethods__)):
-        raise ValueError(f"algorithm = {brief(name)}: {found.__name__} does not define {missing}")
+        raise ValueError(f"algorithm = {short_repr(name)}: {found.__name__} does not define {missing}")
     if not (isinstance(found.Config, type) and issubclass(found.Config, TrainConfig)):
         raise ValueError(
-            f"algorithm = {brief(name)}: {found.__name__}.Config is not a subclass of catbox_train.TrainConfig"
+            f"algorithm = {short_repr(name)}: {found.__name__}.Config is not a subclass of catbox_train.TrainConfig"
         )
     return found

@@ -29,7 +29,7 @@ from catbox_agents.files import parse_json, read_text, write_atomically
 from catbox_agents.networks.checkpoint import CHECKPOINTS_FOLDER, latest_checkpoint, load_checkpoint
 from catbox_agents.specs import policy_path
 from catbox_env import Game
-from catbox_env.core.checks import brief, is_integer
+from catbox_env.core.checks import is_integer, short_repr
 from catbox_train.config import TrainConfig
 from catbox_train.rollout import SelfPlayConfig
 from catbox_train.runs.checkpoint import BEST_FOLDER
@@ -151,7 +151,7 @@ def fine_tuning(target: str, config: TrainConfig) -> dict[str, float]:
 def _checked_seeds(seeds: Sequence[int]) -> list[int]:
     if not seeds or len(set(seeds)) < len(seeds) or not all(is_integer(seed) and seed >= 0 for seed in seeds):
         raise ValueError(
-            f"seeds = {brief(list(seeds))}: expected different integers of 0 or more, such as 1,2,3"
+            f"seeds = {short_repr(list(seeds))}: expected different integers of 0 or more, such as 1,2,3"
         )
     return [int(seed) for seed in seeds]
 

@@ -25,7 +25,7 @@ from catbox_agents.machine import physical_cores
 from catbox_agents.option_text import read_options
 from catbox_agents.specs import asks_server, check_spec, hand_written_agent, imports_module
 from catbox_env import Game, make_game
-from catbox_env.core.checks import brief, closest
+from catbox_env.core.checks import short_repr, suggestion
 
 #: Far more than any count reaches; larger ones overflow somewhere.
 MAX_COUNT = 10**18
@@ -324,7 +324,7 @@ def read_yaml(file: Path) -> dict[str, Any]:
     except (yaml.YAMLError, ValueError, RecursionError) as error:
         raise ValueError(f"{file} is not valid YAML: {' '.join(str(error).split())}") from error
     if not isinstance(content, dict) or not all(isinstance(name, str) for name in content):
-        raise ValueError(f"{file}: expected lines 'setting: value', found {brief(content)}")
+        raise ValueError(f"{file}: expected lines 'setting: value', found {short_repr(content)}")
     return content
 
 
@@ -376,7 +376,7 @@ def _explained(error: ValidationError, settings: Mapping[str, Any], kind: type[T
             expected = expected.replace(pydantic, plain_words)
         if "auto" in str(kind.model_fields[name].annotation) and "auto" not in expected:
             expected += ", or auto"
-        found.setdefault(name, f"{name} = {brief(settings[name])}: expected {expected}")
+        found.setdefault(name, f"{name} = {short_repr(settings[name])}: expected {expected}")
     return found.values()
 
 
@@ -391,4 +391,4 @@ def _unknown(name: str, kind: type[TrainConfig]) -> str:
 def nearest(unknown: str, names: Iterable[str]) -> str:
     """A suggestion for an ``unknown`` name."""
     names = list(names)
-    return closest(unknown, names).removeprefix("; ") or f"expected one of {', '.join(names)}"
+    return suggestion(unknown, names).removeprefix("; ") or f"expected one of {', '.join(names)}"

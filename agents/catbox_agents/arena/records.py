@@ -36,7 +36,7 @@ from numpy.typing import NDArray
 import catbox_env
 from catbox_agents.files import check_format, parse_json, writing_atomically
 from catbox_env import Game, GameState, Vec
-from catbox_env.core.checks import brief, check_integer, is_integer
+from catbox_env.core.checks import check_integer, is_integer, short_repr
 from catbox_env.core.text import counted
 
 FORMAT = "catbox-games-1"
@@ -228,7 +228,7 @@ def _line(name: Path | str, number: int, line: bytes) -> dict[str, Any]:
     except ValueError as error:
         raise ValueError(f"{where}: it is not JSON ({error}); {_REMEDY}") from None
     if not isinstance(found, dict):
-        raise ValueError(f"{where}: {brief(found)}; expected an object; {_REMEDY}")
+        raise ValueError(f"{where}: {short_repr(found)}; expected an object; {_REMEDY}")
     return found
 
 
@@ -237,7 +237,7 @@ def _game(name: Path | str, header: dict[str, Any]) -> Game:
     game_id, options = header.get("game"), header.get("options")
     try:
         if not isinstance(game_id, str) or not isinstance(options, dict):
-            raise ValueError(f"game={brief(game_id)} with options={brief(options)}")
+            raise ValueError(f"game={short_repr(game_id)} with options={short_repr(options)}")
         return catbox_env.make_game(game_id, **options)
     except (ValueError, TypeError) as error:
         raise ValueError(f"{name}, line 1: {error}; {_REMEDY}") from None
@@ -251,23 +251,23 @@ def _record(game: Game, line: dict[str, Any]) -> GameRecord:
         value = line.get(name)
         if not isinstance(value, list) or (length is not None and len(value) != length):
             expected = "a list" if length is None else f"a list of {length}"
-            raise ValueError(f"{name}={brief(value)}; expected {expected}")
+            raise ValueError(f"{name}={short_repr(value)}; expected {expected}")
         return value
 
     agents, deals, actions = listed("agents", players), listed("deals"), listed("actions")
     returns = None if "returns" in line and line["returns"] is None else listed("returns", players)
     if not all(isinstance(name, str) and name.isprintable() for name in agents):
-        raise ValueError(f"agents={brief(agents)}; expected names of printable characters")
+        raise ValueError(f"agents={short_repr(agents)}; expected names of printable characters")
     if not all(isinstance(value, float | int) and abs(value) <= _MAX_SCORE for value in returns or ()):
-        raise ValueError(f"returns={brief(returns)}; expected numbers of at most {_MAX_SCORE:.0e}")
+        raise ValueError(f"returns={short_repr(returns)}; expected numbers of at most {_MAX_SCORE:.0e}")
     if not all(is_integer(action) for action in actions):
-        raise ValueError(f"actions={brief(actions)}; expected ids of actions")
+        raise ValueError(f"actions={short_repr(actions)}; expected ids of actions")
     if not deals:
         raise ValueError("deals=[]; expected the deal of each round")
     policies = listed("policies", len(actions)) if "policies" in line else [None] * len(actions)
     for policy in policies:
         if policy is not None and not _is_policy(policy, game.num_actions):
-            raise ValueError(f"policy {brief(policy)}; expected pairs [action, probability]")
+            raise ValueError(f"policy {short_repr(policy)}; expected pairs [action, probability]")
     forfeit = line.get("forfeit")
     if forfeit is not None and not (
         isinstance(forfeit, dict)
@@ -276,10 +276,10 @@ def _record(game: Game, line: dict[str, Any]) -> GameRecord:
         and all(isinstance(forfeit.get(name), str) for name in ("agent", "reason"))
     ):
         raise ValueError(
-            f"forfeit={brief(forfeit)}; expected seat, from 0 to {players - 1}, agent and reason"
+            f"forfeit={short_repr(forfeit)}; expected seat, from 0 to {players - 1}, agent and reason"
         )
     if forfeit is not None and forfeit["agent"] != agents[forfeit["seat"]]:
-        raise ValueError(f"forfeit={brief(forfeit)}, but {agents[forfeit['seat']]!r} has this seat")
+        raise ValueError(f"forfeit={short_repr(forfeit)}, but {agents[forfeit['seat']]!r} has this seat")
     paid = None if returns is None else [float(value) for value in returns]
     return GameRecord(game, agents, deals, actions, paid, policies, forfeit)
 

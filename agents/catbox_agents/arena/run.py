@@ -44,7 +44,7 @@ from catbox_agents.arena.tables import (
 )
 from catbox_agents.specs import AgentSpec, label_of, labels_of, meaning
 from catbox_env import Game
-from catbox_env.core.checks import brief, check_flag, check_integer, check_number, is_integer
+from catbox_env.core.checks import check_flag, check_integer, check_number, is_integer, short_repr
 from catbox_env.core.extras import install_line
 from catbox_env.core.spec import check_game_object
 
@@ -316,7 +316,7 @@ def _names_of(agents: Sequence[AgentSpec], names: Sequence[str] | None) -> list[
     """
     if isinstance(agents, str | bytes) or not isinstance(agents, Sequence):
         raise ValueError(
-            f"agents={brief(agents)}: expected a list of agents, such as ['heuristic', 'random']"
+            f"agents={short_repr(agents)}: expected a list of agents, such as ['heuristic', 'random']"
         )
     number = len(agents)
     if number < 2:
@@ -325,7 +325,7 @@ def _names_of(agents: Sequence[AgentSpec], names: Sequence[str] | None) -> list[
     for agent in agents:
         if isinstance(agent, bytes):
             raise ValueError(
-                f"agent {brief(agent)}: expected a spec, which is a string or a path, or an agent"
+                f"agent {short_repr(agent)}: expected a spec, which is a string or a path, or an agent"
             )
     if names is None:
         return labels_of(agents)
@@ -336,7 +336,7 @@ def _names_of(agents: Sequence[AgentSpec], names: Sequence[str] | None) -> list[
         or not len(names) == len(set(names)) == number
     ):
         raise ValueError(
-            f"names={brief(names)}: expected {number} different names of printable characters, one for each agent"
+            f"names={short_repr(names)}: expected {number} different names of printable characters, one for each agent"
         )
     return list(names)
 
@@ -369,7 +369,7 @@ def _next_check(checked: int, needed: float, most: int) -> int:
 def _check_num_deals(num_deals: object) -> int:
     """``num_deals`` as an int. Raises ``ValueError`` unless it is an integer of at least `MIN_DEALS`."""
     if not is_integer(num_deals):
-        raise ValueError(f"num_deals={brief(num_deals)}: expected an integer, such as 1000")
+        raise ValueError(f"num_deals={short_repr(num_deals)}: expected an integer, such as 1000")
     if num_deals < MIN_DEALS:
         raise ValueError(
             f"num_deals={num_deals}: expected at least {MIN_DEALS}; with fewer the interval would be meaningless"

@@ -20,7 +20,7 @@ from catbox_agents.arena.report import markdown_table
 from catbox_agents.dataset.game_data import Chunk, GameData
 from catbox_agents.files import unfinished, write_atomically, writing, writing_atomically, writing_name
 from catbox_env import Game
-from catbox_env.core.checks import brief
+from catbox_env.core.checks import short_repr
 from catbox_env.core.extras import missing_extra
 from catbox_env.registration import gymnasium_id
 
@@ -185,8 +185,8 @@ def _writing_minari(minari_id: str) -> Iterator[None]:
         parse_dataset_id(minari_id)
     except (TypeError, ValueError):  # TypeError: it has no version
         raise ValueError(
-            f"minari_id={brief(minari_id)}: expected NAME-vVERSION or NAMESPACE/NAME-vVERSION, of letters, digits, - "
-            "and _, such as 'catbox/zoo-v0'"
+            f"minari_id={short_repr(minari_id)}: expected NAME-vVERSION or NAMESPACE/NAME-vVERSION, of letters, "
+            "digits, - and _, such as 'catbox/zoo-v0'"
         ) from None
     path = get_dataset_path(minari_id)
     for leftover in unfinished(path):
@@ -253,7 +253,9 @@ def _to_minari(chunks: Iterator[Chunk], minari_id: str, data: GameData) -> Any:
 def _card(data: GameData, totals: _Totals, license: str) -> str:
     """Markdown with the front matter that hubs read."""
     game = data.game
-    rules = ", ".join(f"{name}={brief(value)}" for name, value in game.options.items() if name != "reward")
+    rules = ", ".join(
+        f"{name}={short_repr(value)}" for name, value in game.options.items() if name != "reward"
+    )
     means = ", ".join(
         f"`{agent}` {totals.returns[agent] / totals.seats[agent]:+.3f}" for agent in sorted(totals.seats)
     )

@@ -19,7 +19,7 @@ from catbox_agents.arena.tables import deal_seed, decision_seeds, rotate_seats, 
 from catbox_agents.play import ask_agents, play
 from catbox_agents.specs import AgentSpec, agent_of, labels_of
 from catbox_env import Game, Vec
-from catbox_env.core.checks import brief, check_integer
+from catbox_env.core.checks import check_integer, short_repr
 from catbox_env.core.rng import DATA_SETS, seed_for
 from catbox_env.core.spec import check_game_object
 
@@ -103,7 +103,7 @@ def play_games(
     num_games = check_integer("num_games", num_games, 1)
     seed, deal_set = seed_of_deals("training" if seed is None else None, seed)
     if isinstance(agents, str) or not 1 <= len(agents) <= game.num_players:
-        raise ValueError(f"agents={brief(agents)}: expected a list of 1 to {game.num_players} agents")
+        raise ValueError(f"agents={short_repr(agents)}: expected a list of 1 to {game.num_players} agents")
     labels = labels_of(agents)
     line_ups = rotate_seats([min(seat, len(agents) - 1) for seat in range(game.num_players)])
     made = [

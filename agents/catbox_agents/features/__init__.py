@@ -23,7 +23,7 @@ from numpy.typing import NDArray
 
 from catbox_agents.networks.numpy_network import PolicyNetwork
 from catbox_env import Game, Layout
-from catbox_env.core.checks import brief, is_array
+from catbox_env.core.checks import is_array, short_repr
 from catbox_env.core.compilation import cached_njit
 from catbox_env.core.kernels import part_offsets
 
@@ -190,7 +190,7 @@ def _checked(name: str, array: Any, dtype: type, shape: tuple[int, ...]) -> np.n
     """``array`` itself. Raises ``ValueError`` unless it is an array of this dtype and shape."""
     if is_array(array, shape, np.dtype(dtype)):
         return array
-    given = f"{array.dtype} of shape {array.shape}" if isinstance(array, np.ndarray) else brief(array)
+    given = f"{array.dtype} of shape {array.shape}" if isinstance(array, np.ndarray) else short_repr(array)
     raise ValueError(
         f"{name}: {given}; expected an array of {np.dtype(dtype)} of shape {shape}, as a Vec of this game has"
     )

@@ -36,7 +36,7 @@ from catbox_agents.search.worlds import (
 from catbox_agents.settings import LARGEST
 from catbox_agents.specs import AgentSpec
 from catbox_env import Game, Vec
-from catbox_env.core.checks import brief, check_flag, check_integer, check_number
+from catbox_env.core.checks import check_flag, check_integer, check_number, short_repr
 from catbox_env.core.spec import check_game_object
 from catbox_env.core.vec import MAX_THREADS
 
@@ -152,14 +152,14 @@ class RolloutSearch:
         self.shared_draws = check_flag("shared_draws", shared_draws)
         if opponent_model is not None and self.beta == 0:
             raise ValueError(
-                f"opponent_model={brief(opponent_model)} with beta=0: which policy a seat follows is inferred from "
-                "what it did, which beta=0 ignores; give a beta above 0, or no opponent_model"
+                f"opponent_model={short_repr(opponent_model)} with beta=0: which policy a seat follows is inferred "
+                "from what it did, which beta=0 ignores; give a beta above 0, or no opponent_model"
             )
         self.caution = check_number("caution", caution, "a finite number of 0 or more")
         if opponent_model is not None and game.is_perfect_information:
             raise ValueError(
-                f"opponent_model={brief(opponent_model)}: which policy a seat follows is inferred only with weighted "
-                f"worlds, and {game.id} hides nothing; leave opponent_model out"
+                f"opponent_model={short_repr(opponent_model)}: which policy a seat follows is inferred only with "
+                f"weighted worlds, and {game.id} hides nothing; leave opponent_model out"
             )
         #: Whether the policy's own action is preferred.
         self.is_cautious = (

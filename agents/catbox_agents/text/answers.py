@@ -8,7 +8,7 @@ from typing import Any
 
 from catbox_agents.text.observation import Position, answer_format, seen_world
 from catbox_env import Game
-from catbox_env.core.checks import brief
+from catbox_env.core.checks import short_repr
 from catbox_env.core.state import illegal_reason
 
 #: What can be wrong with an answer: it names no action in one of the two forms; no action of the game has this name;
@@ -52,7 +52,7 @@ def parse_action(text: object, position: Position, *, game: Game | None = None) 
     found, is_json = read_answer(text)
     name = found.get("action")
     if not isinstance(name, str):
-        wrong = f'the last JSON object {brief(found)} has no text "action".'
+        wrong = f'the last JSON object {short_repr(found)} has no text "action".'
         return ParsedAction(None, UNPARSABLE, f"Unparsable: {wrong} {answer_format(game)}")
     try:
         action = game.string_to_action(name)

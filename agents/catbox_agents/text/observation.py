@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from catbox_env import Game, GameState
-from catbox_env.core.checks import brief, check_choice, check_integers, check_seat
+from catbox_env.core.checks import check_choice, check_integers, check_seat, short_repr
 from catbox_env.core.kernels import HIDDEN, UNUSED
 from catbox_env.core.text import game_title
 
@@ -85,7 +85,7 @@ def seen_world(position: Position, seat: int | None, game: Game | None) -> tuple
         seat = mover if seat is None else check_seat("seat", seat, game.num_players)
         seen: NDArray[np.int8] = position.observation(seat)
     elif game is None:
-        raise ValueError(f"position={brief(position)}: give the game of this observation, game=GAME")
+        raise ValueError(f"position={short_repr(position)}: give the game of this observation, game=GAME")
     else:
         seen = position
         seat = seat if seat is None else check_seat("seat", seat, game.num_players)

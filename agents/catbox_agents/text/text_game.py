@@ -14,7 +14,7 @@ from catbox_agents.specs import AgentSpec
 from catbox_agents.text.answers import FAILURES, parse_action
 from catbox_agents.text.observation import LONG, SHORT, call_to_act, text_observation
 from catbox_env import Game
-from catbox_env.core.checks import brief, check_choice, check_integer, check_seat
+from catbox_env.core.checks import check_choice, check_integer, check_seat, short_repr
 from catbox_env.core.rng import AGENTS, seed_for
 
 #: What a prompt after the first one holds.
@@ -78,8 +78,8 @@ class TextGame:
         self._opponents: list[AgentSpec] = list(opponents) if several else [opponents] * others  # type: ignore[list-item, arg-type]
         if len(self._opponents) != others:
             raise ValueError(
-                f"opponents={brief(opponents)}: {len(self._opponents)} agents for {others} other seats; give one agent "
-                "for all, or one for each other seat"
+                f"opponents={short_repr(opponents)}: {len(self._opponents)} agents for {others} other seats; give "
+                "one agent for all, or one for each other seat"
             )
         self._own_seat = seat if seat is None else check_seat("seat", seat, game.num_players)
         self.form = check_choice("form", form, FORMS)

@@ -20,7 +20,7 @@ from catbox_agents.adaptation import adaptation
 from catbox_agents.agent import other_rules
 from catbox_agents.files import check_format, parse_json, read_text
 from catbox_env import Game, make_game
-from catbox_env.core.checks import brief, closest
+from catbox_env.core.checks import short_repr, suggestion
 
 FOLDER = Path(__file__).parent
 INDEX = "index.json"
@@ -103,7 +103,8 @@ def zoo_agent(spec: str, game: Game | None = None) -> ZooAgent:
     if found is None:
         names = [agent.name for agent in agents]
         raise ValueError(
-            f"there is no agent {brief(name)} in the zoo{closest(name, names)}; expected one of {', '.join(names)}"
+            f"there is no agent {short_repr(name)} in the zoo{suggestion(name, names)}; expected one of "
+            f"{', '.join(names)}"
         )
     if game is not None and not found.plays(game):
         others = [agent.spec for agent in agents if agent.plays(game)]

@@ -8,7 +8,7 @@ from catbox_app.real_table import RealTable, seen_deal
 from catbox_app.web.coach import Viewer
 from catbox_app.web.lobby import game_of
 from catbox_app.web.messages import Message, Refused, events, integer_of, joined, named, position, text_of
-from catbox_env.core.checks import brief
+from catbox_env.core.checks import short_repr
 from catbox_env.core.kernels import HIDDEN
 
 #: The longest deal and the longest line that a page may send, in characters.
@@ -31,7 +31,7 @@ class Advised:
         deal = text_of(message, "deal", LONGEST_DEAL)
         lines, most = message.get("lines"), 2 * game.max_game_length  # with the deals of later rounds
         if not isinstance(lines, list) or len(lines) > most:
-            raise ValueError(f"lines={brief(lines)}: expected a list of at most {most} texts")
+            raise ValueError(f"lines={short_repr(lines)}: expected a list of at most {most} texts")
         texts = [text_of({"line": line}, "line", LONGEST_LINE, shortest=0).strip() for line in lines]
         until = time.monotonic() + LONGEST_WAIT
         self._names = ["person"] * game.num_players

@@ -35,7 +35,7 @@ from catbox_app.web.recording import Recording
 from catbox_app.web.table import LONGEST_PAUSE, PERSON, Table, new_match
 from catbox_app.web.tables import MAX_OF_A_PAGE, Tables
 from catbox_env.core import compilation
-from catbox_env.core.checks import brief, check_flag, check_seat, closest
+from catbox_env.core.checks import check_flag, check_seat, short_repr, suggestion
 from catbox_env.pictures.sheet import MAX_WIDTH, MIN_WIDTH, THEMES
 
 #: The longest file of records that is accepted, in characters.
@@ -82,8 +82,8 @@ class Connection:
         kind = message.get("type")
         try:
             if kind not in KINDS:
-                near = closest(kind, KINDS) if isinstance(kind, str) and len(kind) < 50 else ""
-                raise ValueError(f"type={brief(kind)}{near}; expected one of {', '.join(KINDS)}")
+                near = suggestion(kind, KINDS) if isinstance(kind, str) and len(kind) < 50 else ""
+                raise ValueError(f"type={short_repr(kind)}{near}; expected one of {', '.join(KINDS)}")
             getattr(self, f"_{kind}")(message)
         except ValueError as error:
             self._send(_answer(error))
@@ -96,7 +96,7 @@ class Connection:
         theme = choice_of({"theme": self._viewer.theme, **message}, "theme", list(THEMES))
         keys = message.get("seat_keys", [])
         if not isinstance(keys, list) or len(keys) > MAX_OF_A_PAGE:
-            raise ValueError(f"seat_keys={brief(keys)}: expected a list of at most {MAX_OF_A_PAGE} keys")
+            raise ValueError(f"seat_keys={short_repr(keys)}: expected a list of at most {MAX_OF_A_PAGE} keys")
         yours = self._tables.under_way([text_of({"seat_keys": key}, "seat_keys") for key in keys])
         self._leave()
         self._send({**lobby(self._tables.also, theme), "address": self._tables.address, "yours": yours})
@@ -105,12 +105,12 @@ class Connection:
         game = game_of(message)
         specs = message.get("seats")
         if not isinstance(specs, list) or len(specs) != game.num_players:
-            raise ValueError(f"seats={brief(specs)}: expected {game.num_players}, one for each player")
+            raise ValueError(f"seats={short_repr(specs)}: expected {game.num_players}, one for each player")
         for spec in specs:
             if spec != PERSON:
                 check_opponent(text_of({"seat": spec}, "seat"), self._tables.also)
         if PERSON not in specs:
-            raise ValueError(f"seats={brief(specs)}: expected {PERSON!r} in at least one of them")
+            raise ValueError(f"seats={short_repr(specs)}: expected {PERSON!r} in at least one of them")
         seed = None if message.get("seed") is None else integer_of(message, "seed", 0)
         if seed is not None and specs.count(PERSON) > 1:
             raise ValueError(

@@ -21,7 +21,7 @@ from catbox_app.rules import ABOUT, REWARD, RuleField, player_counts, rule_field
 from catbox_app.web.messages import MAX_ACTIONS, Message, text_of
 from catbox_env import Game
 from catbox_env.core import compilation
-from catbox_env.core.checks import brief, closest
+from catbox_env.core.checks import short_repr, suggestion
 from catbox_env.core.text import game_title
 
 #: The rounds to choose from; a match has as many as players.
@@ -66,16 +66,16 @@ def game_of(message: Message) -> Game:
     game_id = text_of(message, "game")
     rules = message.get("rules") or {}
     if not isinstance(rules, dict):
-        raise ValueError(f"rules={brief(rules)}: expected an object of names and values")
+        raise ValueError(f"rules={short_repr(rules)}: expected an object of names and values")
     given = {"reward": REWARD, **rules}
     if message.get("players") is not None:
         given["num_players"] = message["players"]
     if len(json.dumps(given)) > LONGEST_RULES:
-        raise ValueError(f"rules={brief(given)}: expected at most {LONGEST_RULES} characters")
+        raise ValueError(f"rules={short_repr(given)}: expected at most {LONGEST_RULES} characters")
     try:
         game = catbox_env.make_game(game_id, **read_options(game_id, given))
     except TypeError as error:  # a value of a type that no rule has
-        raise ValueError(f"rules={brief(rules)}: {error}") from None
+        raise ValueError(f"rules={short_repr(rules)}: {error}") from None
     if game.max_game_length > MAX_ACTIONS:
         raise ValueError(
             f"this game may take {game.max_game_length} actions; a table in the browser allows at most {MAX_ACTIONS}: "
@@ -92,11 +92,11 @@ def _is_too_slow(spec: str) -> bool:
 def check_opponent(spec: str, also: Sequence[str] = ()) -> None:
     """Raise ``ValueError`` unless a page may name ``spec``. ``also``: specs that the host allows."""
     if _is_too_slow(spec):
-        raise ValueError(f"agent {brief(spec)}: {NOT_COMPILED}")
+        raise ValueError(f"agent {short_repr(spec)}: {NOT_COMPILED}")
     known = [*also, *dict.fromkeys([*known_agents(), *_TITLES["search"]])]
     if spec not in known:
         raise ValueError(
-            f"agent {brief(spec)}{closest(spec, known)}; expected one of {', '.join(known)}. Others, such as a "
+            f"agent {short_repr(spec)}{suggestion(spec, known)}; expected one of {', '.join(known)}. Others, such as a "
             "checkpoint, must be given when the server is started: catbox web --agent SPEC"
         )
 

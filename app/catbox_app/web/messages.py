@@ -10,7 +10,7 @@ from catbox_agents.files import parse_json
 from catbox_agents.match import with_names
 from catbox_app.review import Reviewed
 from catbox_env import Event, Game, GameState
-from catbox_env.core.checks import brief, check_choice, check_integer, check_number
+from catbox_env.core.checks import check_choice, check_integer, check_number, short_repr
 from catbox_env.core.text import game_title
 
 Message = dict[str, Any]
@@ -47,7 +47,7 @@ def read_message(text: str) -> Message:
     except ValueError as error:
         raise ValueError(f"a message that is not JSON ({error}); expected an object with a type") from None
     if not isinstance(message, dict):
-        raise ValueError(f"message {brief(message)}: expected an object with a type")
+        raise ValueError(f"message {short_repr(message)}: expected an object with a type")
     return message
 
 
@@ -55,7 +55,7 @@ def text_of(message: Message, name: str, longest: int = LONGEST_WORD, shortest: 
     """The text ``name`` of a message, ``shortest`` to ``longest`` characters. All of these raise ``ValueError``."""
     value = message.get(name)
     if not isinstance(value, str) or not shortest <= len(value) <= longest:
-        raise ValueError(f"{name}={brief(value)}: expected a text of {shortest} to {longest} characters")
+        raise ValueError(f"{name}={short_repr(value)}: expected a text of {shortest} to {longest} characters")
     return value
 
 

@@ -14,7 +14,7 @@ from io import FileIO
 from pathlib import Path
 
 from catbox_agents.files import WriteError, parse_json, write_all, write_atomically, writing
-from catbox_env.core.checks import brief
+from catbox_env.core.checks import short_repr
 from catbox_train.algorithm import DivergedError
 from catbox_train.runs.tensorboard import EventFile
 
@@ -107,20 +107,20 @@ def checked_metrics(metrics: Mapping[str, float], algorithm: str) -> dict[str, f
     """
     if not isinstance(metrics, Mapping):
         raise ValueError(
-            f"{algorithm}: update returned {brief(metrics)}, expected a mapping of names to numbers"
+            f"{algorithm}: update returned {short_repr(metrics)}, expected a mapping of names to numbers"
         )
     checked = {}
     for name, value in metrics.items():
         if not isinstance(name, str) or not name.startswith(PREFIXES):
             raise ValueError(
-                f"{algorithm}: update returned a metric named {brief(name)}; expected a name that begins with "
+                f"{algorithm}: update returned a metric named {short_repr(name)}; expected a name that begins with "
                 f"{' or '.join(PREFIXES)}"
             )
         try:
             number = float("" if isinstance(value, str | bytes) else value)
         except (TypeError, ValueError, RuntimeError, OverflowError):  # torch raises RuntimeError for an array
             raise ValueError(
-                f"{algorithm}: update returned {brief(value)} as the metric {name}; expected a number; leave the "
+                f"{algorithm}: update returned {short_repr(value)} as the metric {name}; expected a number; leave the "
                 "metric out if there is none"
             ) from None
         if not math.isfinite(number):

@@ -12,7 +12,7 @@ from functools import cache
 from typing import TYPE_CHECKING, Any
 
 from catbox_env.core import drawing
-from catbox_env.core.checks import brief, closest
+from catbox_env.core.checks import short_repr, suggestion
 
 if TYPE_CHECKING:
     from catbox_env.core.game import Game
@@ -27,8 +27,8 @@ GAMES: dict[str, str] = {
 def game_class(game_id: str) -> type[Game]:
     """The class of the game ``game_id``. Raises ``ValueError``, naming the known ids, for an unknown one."""
     if not isinstance(game_id, str) or game_id not in GAMES:
-        hint = closest(str(game_id), list(GAMES))
-        raise ValueError(f"unknown game {brief(game_id)}: expected one of {', '.join(GAMES)}{hint}")
+        hint = suggestion(str(game_id), list(GAMES))
+        raise ValueError(f"unknown game {short_repr(game_id)}: expected one of {', '.join(GAMES)}{hint}")
     module, name = GAMES[game_id].split(":")
     return getattr(importlib.import_module(module), name)
 

@@ -29,8 +29,7 @@ from catbox_env.core.state import (
     winners_of,
 )
 from catbox_env.core.text import won_by
-from catbox_env.core.vec import Vec
-from catbox_env.core.worlds import Past, empty_log, rewind, sample_state, sample_states
+from catbox_env.core.worlds import empty_log, rewind, sample_state, sample_states
 
 _ROW = np.zeros(1, np.int64)
 
@@ -135,61 +134,9 @@ class Game(GameSpec):
             )
         return deal
 
-    def sample_state(
-        self, observation: np.ndarray, seed: Any = None, history: np.ndarray | None = None
-    ) -> GameState:
-        """A full state sampled uniformly from all those consistent with one observation, a determinization.
-
-        Args:
-            observation: int8 (O,), what one seat sees before the end of the game.
-            seed: as in ``new_initial_state``; it also seeds the deals of later rounds. The same seed given for a deal
-                and here gives independent numbers.
-            history: int8 (T, 2), what that seat has seen of all actions: its ``history_observation``.
-
-        Without ``history`` the state's ``history()`` begins empty. With it the round under way is sampled with the
-        state, uniformly from all that agree with observation and history, with cards of equal rank distinct; so what
-        only the order of play in this round reveals counts. ``history()`` then holds all actions since the beginning of
-        this round, including hidden ones of other seats. Earlier rounds are over, and everybody has seen their cards.
-        In a game of perfect information ``history()`` holds the actions of ``history``; whether these lead to the
-        position is not checked, because the position determines all that follows.
-
-        Raises ``ValueError`` for a vector that no seat of this game can see or that was made after the end, and for a
-        history that contradicts it, which may take a million samples to detect.
-        """
-        return sample_state(self, observation, seed, history)
-
-    def sample_states(
-        self, observation: np.ndarray, count: Any, seed: Any = None, num_threads: int = 1
-    ) -> Vec:
-        """``count`` full states ("worlds"), each sampled as by ``sample_state``, as a batch.
-
-        Args:
-            observation: int8 (O,), or (M, O): several observations.
-            count: how many for each observation, at least 1; or (M,) int64, as many for each. Those of one observation
-                are consecutive in the batch.
-            seed: as in ``sample_state``. Of several observations, observation i gets the states that it would get
-                alone with the seed ``SeedSequence(seed).spawn(M)[i]``. Or an array (M,) of generators, as
-                `core.rng.new_generators` makes them: one for each observation, advanced in place.
-            num_threads: threads of the returned batch.
-
-        The batch has ``auto_deal`` off and keeps no history: each of its games begins here. Errors as in
-        ``sample_state``; they name the row.
-        """
-        return sample_states(self, observation, count, seed, num_threads)
-
-    def rewind(self, worlds: Vec, histories: np.ndarray, history_of: np.ndarray | None = None) -> Past:
-        """Take worlds back to the beginning of their round, with a past that agrees with what a seat has seen.
-
-        Args:
-            worlds: N worlds, sampled by ``sample_states`` from what their seats to move see.
-            histories: int8 (T, 2), or (M, T, 2): the histories of these seats, as ``vec.history`` has them.
-            history_of: (N,) which of the M histories each world has; None: one for all, or the i-th for world i.
-
-        Returns the worlds at the beginning, the actions since then, and a weight for each: see `Past`. Raises
-        ``ValueError`` for a game of perfect information, for arrays of the wrong shape, and for histories that do not
-        belong to these worlds at this moment.
-        """
-        return rewind(self, worlds, histories, history_of)
+    sample_state = sample_state
+    sample_states = sample_states
+    rewind = rewind
 
     # Text and pictures.
 

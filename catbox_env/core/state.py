@@ -170,9 +170,9 @@ class GameState:
     def information_state(self, player: int) -> np.ndarray:
         """What a seat knows: a new int8 array (O + 2 T,), ``observation`` and then ``history_observation``.
 
-        In a round of Cat in the Box or Cat Te, two states have the same exactly if the seat has seen and done the same
-        in both (perfect recall). Not included: the cards of earlier rounds, which everybody saw when they ended, and
-        which of the closed cells of Petrify each player began on.
+        In a game with hidden information, two states of a round have the same exactly if the seat has seen and done the
+        same in both (perfect recall). Not included: the cards of earlier rounds, which everybody saw when they ended,
+        and how a game of perfect information began.
         """
         return np.concatenate([self.observation(player), self.history_observation(player).reshape(-1)])
 

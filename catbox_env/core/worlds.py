@@ -52,13 +52,30 @@ class Past(NamedTuple):
     acceptance: np.ndarray
 
 
-# Functions that `core.game.Game` offers as methods of the same names, where they are described.
+# These three are methods of `core.game.Game`.
 
 
 def sample_state(
     game: GameSpec, observation: np.ndarray, seed: Any = None, history: np.ndarray | None = None
 ) -> GameState:
-    """See `Game.sample_state`."""
+    """A full state sampled uniformly from all those consistent with one observation, a determinization.
+
+    Args:
+        observation: int8 (O,), what one seat sees before the end of the game.
+        seed: as in ``new_initial_state``; it also seeds the deals of later rounds. The same seed given for a deal
+            and here gives independent numbers.
+        history: int8 (T, 2), what that seat has seen of all actions: its ``history_observation``.
+
+    Without ``history`` the state's ``history()`` begins empty. With it the round under way is sampled with the
+    state, uniformly from all that agree with observation and history, with cards of equal rank distinct; so what
+    only the order of play in this round reveals counts. ``history()`` then holds all actions since the beginning of
+    this round, including hidden ones of other seats. Earlier rounds are over, and everybody has seen their cards.
+    In a game of perfect information ``history()`` holds the actions of ``history``; whether these lead to the
+    position is not checked, because the position determines all that follows.
+
+    Raises ``ValueError`` for a vector that no seat of this game can see or that was made after the end, and for a
+    history that contradicts it, which may take a million samples to detect.
+    """
     given = _checked_observations(game, observation, 1)
     root = seed_for(WORLDS, seed)
     if history is not None and not game.is_perfect_information:
@@ -74,7 +91,20 @@ def sample_state(
 def sample_states(
     game: GameSpec, observation: np.ndarray, count: Any, seed: Any = None, num_threads: int = 1
 ) -> Vec:
-    """See `Game.sample_states`."""
+    """``count`` full states ("worlds"), each sampled as by ``sample_state``, as a batch.
+
+    Args:
+        observation: int8 (O,), or (M, O): several observations.
+        count: how many for each observation, at least 1; or (M,) int64, as many for each. Those of one observation
+            are consecutive in the batch.
+        seed: as in ``sample_state``. Of several observations, observation i gets the states that it would get
+            alone with the seed ``SeedSequence(seed).spawn(M)[i]``. Or an array (M,) of generators, as
+            `core.rng.new_generators` makes them: one for each observation, advanced in place.
+        num_threads: threads of the returned batch.
+
+    The batch has ``auto_deal`` off and keeps no history: each of its games begins here. Errors as in
+    ``sample_state``; they name the row.
+    """
     several = getattr(observation, "ndim", 1) == 2
     given = _checked_observations(game, observation, 2 if several else 1)
     counts = np.full(len(given), check_integer("count", count, 1, 2**31)) if is_integer(count) else count
@@ -93,7 +123,17 @@ def sample_states(
 
 
 def rewind(game: GameSpec, worlds: Vec, histories: np.ndarray, history_of: np.ndarray | None = None) -> Past:
-    """See `Game.rewind`."""
+    """Take worlds back to the beginning of their round, with a past that agrees with what a seat has seen.
+
+    Args:
+        worlds: N worlds, sampled by ``sample_states`` from what their seats to move see.
+        histories: int8 (T, 2), or (M, T, 2): the histories of these seats, as ``vec.history`` has them.
+        history_of: (N,) which of the M histories each world has; None: one for all, or the i-th for world i.
+
+    Returns the worlds at the beginning, the actions since then, and a weight for each: see `Past`. Raises
+    ``ValueError`` for a game of perfect information, for arrays of the wrong shape, and for histories that do not
+    belong to these worlds at this moment.
+    """
     _require_rewind(game)
     if not isinstance(worlds, Vec):
         raise ValueError(f"worlds={short_repr(worlds)}: expected a batch of games, as sample_states returns")

@@ -9,8 +9,8 @@ from __future__ import annotations
 import importlib
 import sys
 from types import ModuleType
-from typing import Any
 
+from catbox_env.adapters.modules import bare, wrapped
 from catbox_env.registry import GAMES, game_class
 
 
@@ -39,7 +39,7 @@ def register() -> None:
 
 
 def pettingzoo_module(game_id: str) -> ModuleType:
-    """The module ``catbox_env.NAME_v0`` of a game: its file, or else one generated here, without a specification."""
+    """The module ``catbox_env.NAME_v0`` of a game: its file, or else one made here, which has no ``Deal``."""
     name = f"catbox_env.{game_id}"
     try:
         return importlib.import_module(name)
@@ -47,21 +47,9 @@ def pettingzoo_module(game_id: str) -> ModuleType:
         if error.name != name:
             raise
     rules_class = game_class(game_id).rules_class
-
-    def raw_env(**options: Any) -> Any:
-        """The environment without wrappers; an illegal action raises ``ValueError`` and changes nothing."""
-        from catbox_env.adapters.aec import AECGame  # needs PettingZoo; the rest of the module does not
-
-        return AECGame(game_id, **options)
-
-    def env(**options: Any) -> Any:
-        """The environment in PettingZoo's wrappers; an illegal action ends the game with its illegal reward."""
-        from catbox_env.adapters import aec
-
-        return aec.env(game_id, **options)
-
     module = ModuleType(name, rules_class.__doc__)
-    vars(module).update(env=env, raw_env=raw_env, Rules=rules_class, __all__=["Rules", "env", "raw_env"])
+    made = {"env": wrapped(name), "raw_env": bare(name), "Rules": rules_class}
+    vars(module).update(made, __all__=sorted(made))
     sys.modules[name] = module
     return module
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import importlib
 from typing import TYPE_CHECKING, Any
 
-from catbox_env.core.checks import brief
+from catbox_env.core.checks import short_repr
 from catbox_env.core.extras import install_line
 from catbox_env.registry import make_game
 
@@ -34,7 +34,7 @@ def make_vec(
     if device != "cpu":
         if num_threads != 1:
             raise ValueError(
-                f"num_threads={brief(num_threads)}: threads are for games on the CPU; leave it out"
+                f"num_threads={short_repr(num_threads)}: threads are for games on the CPU; leave it out"
             )
         return device_adapter(device).DeviceVec(game, num_envs, seed, history, state, auto_deal, device)
     vec = importlib.import_module("catbox_env.core.vec")  # on first use: Numba loads slowly
@@ -47,5 +47,5 @@ def device_adapter(device: str) -> Any:
         return importlib.import_module("catbox_env.adapters.device")
     except ImportError as error:
         raise ValueError(
-            f"device={brief(device)}: games on a GPU need Numba and PyTorch ({error}). {install_line('gpu')}"
+            f"device={short_repr(device)}: games on a GPU need Numba and PyTorch ({error}). {install_line('gpu')}"
         ) from error

@@ -111,14 +111,14 @@ def test_generated_blocks_are_in_step_with_the_code() -> None:
 @pytest.mark.parametrize("game_id", catbox_env.GAMES)
 def test_the_page_of_an_environment_says_where_each_part_of_an_observation_begins(game_id: str) -> None:
     text = (ROOT / "docs" / f"{game_id}.md").read_text(encoding="utf-8")
-    header = re.search(r"^\| part \| shape \| (.*) \| meaning \|$", text, re.MULTILINE)
+    header = re.search(r"^\| part \| shape \| values \| (.*) \| meaning \|$", text, re.MULTILINE)
     assert header
     for column, players in enumerate(re.findall(r"P=(\d)", header[1])):
         layout = make_game(game_id, num_players=int(players)).observation_layout
         for name in layout.names:
             row = re.search(rf"^\| `{name}` \| (.*) \|$", text[header.end() :], re.MULTILINE)
             assert row, name
-            offset = row[1].split(" | ")[1 + column].strip()
+            offset = row[1].split(" | ")[2 + column].strip()
             part = layout.get(name)
             assert offset == ("" if part is None or not part.size else str(part.offset)), (name, players)
     layout = make_game(game_id, num_players=3).observation_layout

@@ -50,13 +50,20 @@ class RuleField:
     help: str
 
 
+def described(docstring: str | None, heading: str = "Attributes") -> dict[str, str]:
+    """What a docstring says, capitalised, of each name in the list below ``heading``."""
+    text = inspect.cleandoc(docstring or "").partition(f"\n{heading}:\n")[2].partition("\n\n")[0]
+    found: dict[str, str] = {}
+    for names, words in re.findall(r"^    (\w+(?:, \w+)*): (.*(?:\n     .*)*)", text, re.MULTILINE):
+        told = " ".join(words.replace("``", "").split())
+        found |= dict.fromkeys(names.split(", "), told[:1].upper() + told[1:])
+    return found
+
+
 def rule_fields(game_id: str) -> dict[str, RuleField]:
     """The rules of a game by name, in the order of its ``Rules``, as its docstring describes them."""
     rules_class = game_class(game_id).rules_class
-    text = (inspect.getdoc(rules_class) or "").partition("\nAttributes:\n")[2].partition("\n\n")[0]
-    helps: dict[str, str] = {}
-    for names, described in re.findall(r"^    (\w+(?:, \w+)*): (.*(?:\n     .*)*)", text, re.MULTILINE):
-        helps |= dict.fromkeys(names.split(", "), " ".join(described.replace("``", "").split()))
+    helps = described(rules_class.__doc__)
     found = {}
     for field in fields(rules_class):
         told = helps.get(field.name, "")
@@ -65,7 +72,7 @@ def rule_fields(game_id: str) -> dict[str, RuleField]:
             kind=str(getattr(field.type, "__name__", field.type)).replace(" ", ""),
             default=None if field.default is MISSING else field.default,
             words=re.findall(r'"(\w+)"', told),
-            help=told[:1].upper() + told[1:],
+            help=told,
         )
     return found
 

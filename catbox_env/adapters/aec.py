@@ -7,12 +7,11 @@ from typing import Any
 
 import numpy as np
 
-from catbox_env.core.checks import brief, check_choice, check_flag
+from catbox_env.core.checks import check_choice, check_flag, short_repr
 from catbox_env.core.extras import missing_package
 from catbox_env.core.kernels import copy_records
 from catbox_env.core.rng import new_generators, seed_sequence
 from catbox_env.core.state import GameState, styled_text
-from catbox_env.pictures.raster import FRAME_WIDTH, load_rasteriser, rasterise
 from catbox_env.registry import make_game
 
 try:
@@ -66,6 +65,8 @@ class AECGame(AECEnv[str, dict[str, np.ndarray], int]):
         }
         self._console = _make_console() if render_mode == "human" else None
         if render_mode == "rgb_array":
+            from catbox_env.pictures.raster import load_rasteriser  # only where pictures are wanted
+
             load_rasteriser()
         self.game_state: GameState | None = None
         self._mask = np.zeros(self.game.num_actions, np.int8)
@@ -94,7 +95,9 @@ class AECGame(AECEnv[str, dict[str, np.ndarray], int]):
         are ignored, as PettingZoo requires.
         """
         if options is not None and not isinstance(options, Mapping):
-            raise ValueError(f"options={brief(options)}: expected a dict, such as {{'deal': ...}}, or None")
+            raise ValueError(
+                f"options={short_repr(options)}: expected a dict, such as {{'deal': ...}}, or None"
+            )
         if seed is not None or self.game_state is None:
             generators = new_generators([seed_sequence(seed)])
         else:  # a copy, so that a refused deal does not change the current game
@@ -172,6 +175,8 @@ class AECGame(AECEnv[str, dict[str, np.ndarray], int]):
                 "render() without a render mode: make the environment with render_mode='ansi', 'human' or 'rgb_array'"
             )
         if self.render_mode == "rgb_array":
+            from catbox_env.pictures.raster import FRAME_WIDTH, rasterise  # only where pictures are wanted
+
             return rasterise(self.game.render_svg(state, size=FRAME_WIDTH))
         seat = None if state.is_terminal() else state.current_player
         if self._console is None:
@@ -196,7 +201,7 @@ class AECGame(AECEnv[str, dict[str, np.ndarray], int]):
 
     def _known(self, agent: str) -> str:
         if not isinstance(agent, str) or agent not in self._seats:
-            raise ValueError(f"agent {brief(agent)}: expected one of {', '.join(self.possible_agents)}")
+            raise ValueError(f"agent {short_repr(agent)}: expected one of {', '.join(self.possible_agents)}")
         return agent
 
     def _running(self) -> GameState:

@@ -17,7 +17,7 @@ from catbox_env.adapters.device_kernels import (
     kernel_records,
     launch,
 )
-from catbox_env.core.checks import as_array, brief, check_flag, check_integer
+from catbox_env.core.checks import as_array, check_flag, check_integer, short_repr
 from catbox_env.core.game import Game
 from catbox_env.core.rng import ACTIONS, GENERATOR, child_seeds, new_generators, seed_for, seed_sequence
 from catbox_env.core.spec import check_game_object, check_same_game
@@ -236,11 +236,11 @@ class DeviceVec:
         games that keep none.
         """
         if not isinstance(states, Vec) or states.num_envs != self.num_envs:
-            raise ValueError(f"states={brief(states)}: expected a batch of {self.num_envs} games")
+            raise ValueError(f"states={short_repr(states)}: expected a batch of {self.num_envs} games")
         check_same_game("states", states.game, self.game)
         if self.auto_deal and (over := np.flatnonzero(states.current_player < 0)).size:
             raise ValueError(
-                f"states: the games {brief(over.tolist())} are over; expected running ones, because auto_deal=True"
+                f"states: the games {short_repr(over.tolist())} are over; expected running ones, because auto_deal=True"
             )
         self.check()
         if self._logs.shape[1]:
@@ -265,7 +265,7 @@ class DeviceVec:
             self._moving.fill_(True)
             return
         if not isinstance(rows, torch.Tensor) or rows.dtype != torch.bool or rows.shape != (self.num_envs,):
-            raise ValueError(f"rows={brief(rows)}: expected a bool tensor of shape ({self.num_envs},)")
+            raise ValueError(f"rows={short_repr(rows)}: expected a bool tensor of shape ({self.num_envs},)")
         self._moving.copy_(rows)
 
     def _step(self) -> None:

@@ -18,7 +18,7 @@ import numpy as np
 import torch
 from numba import config, cuda
 
-from catbox_env.core.checks import brief
+from catbox_env.core.checks import short_repr
 from catbox_env.core.extras import install_line
 from catbox_env.core.kernels import Kernels
 from catbox_env.core.loops import make_loops, write_history
@@ -133,7 +133,7 @@ def device_kernels(kernels: Kernels) -> DeviceKernels:
 def check_device(device: Any) -> None:
     """Raise ``ValueError`` unless torch and numba-cuda can use ``device``."""
     if not isinstance(device, str) or not re.fullmatch(r"cuda(:[0-9]{1,3})?", device):
-        raise ValueError(f"device={brief(device)}: expected 'cpu', 'cuda' or 'cuda:N'")
+        raise ValueError(f"device={short_repr(device)}: expected 'cpu', 'cuda' or 'cuda:N'")
     if find_spec("numba_cuda") is None:  # Numba's own target for CUDA is older
         raise ValueError(f"device={device!r}: games on a GPU need numba-cuda. {install_line('gpu')}")
     if SIMULATED:
@@ -179,7 +179,7 @@ def launch(kernel: Any, count: int, device: Any, arguments: Sequence[Any]) -> No
         raise ValueError(
             f"the driver of {device} refuses what numba-cuda has compiled: the compiler is newer than the driver. "
             'Install the one that matches, such as pip install "cuda-toolkit==13.0.*", or let CUDA_HOME name an '
-            f"installed CUDA toolkit ({brief(str(error))})"
+            f"installed CUDA toolkit ({short_repr(str(error))})"
         ) from error
 
 

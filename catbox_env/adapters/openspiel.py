@@ -25,7 +25,7 @@ from typing import Any
 
 from catbox_env.adapters.openspiel_observer import Observer
 from catbox_env.adapters.openspiel_parameters import default_parameters, options_of, parameters_of
-from catbox_env.core.checks import brief, check_seat
+from catbox_env.core.checks import check_seat, short_repr
 from catbox_env.core.extras import missing_extra
 from catbox_env.core.game import Game
 from catbox_env.core.rng import WORLDS, seed_for
@@ -63,7 +63,7 @@ def load(game: Game | str, **options: Any) -> SpielGame:
     elif options:
         raise ValueError(f"{', '.join(options)}: given with a game; give the id of a game with its options")
     elif not isinstance(game, Game):
-        raise ValueError(f"game={brief(game)}: expected a game, as make_game returns")
+        raise ValueError(f"game={short_repr(game)}: expected a game, as make_game returns")
     parameters = parameters_of(game.rules_class, game.options)
     _register_games()  # it may have been added to GAMES since the import
     return pyspiel.load_game(short_name(game.id), parameters)
@@ -160,12 +160,12 @@ class SpielGame(pyspiel.Game):
         draws = self.game.draws
         if draws is None:
             return 0
-        return draws.length * self.game.num_rounds * (MAX_REDRAWN if draws.may_begin_again else 1)
+        return draws.length * self.game.num_rounds * (MAX_REDRAWN if draws.may_be_redrawn else 1)
 
     def make_py_observer(self, iig_obs_type: Any = None, params: Any = None) -> Observer:
         """An observer of what ``iig_obs_type`` selects; None: an observation. See `Observer`."""
         if params:
-            raise ValueError(f"params={brief(params)}: a catbox observer has no parameters; pass none")
+            raise ValueError(f"params={short_repr(params)}: a catbox observer has no parameters; pass none")
         selected = iig_obs_type or pyspiel.IIGObservationType(perfect_recall=False)
         return Observer(self.game, self.action_names, selected)
 
@@ -178,7 +178,7 @@ class SpielGame(pyspiel.Game):
                 state.apply_action(action)
         if history != state.serialize().partition("\n")[0]:
             raise ValueError(
-                f"state={brief(data)}: damaged, or of another game; expected what serialize() returned in {self}"
+                f"state={short_repr(data)}: damaged, or of another game; expected what serialize() returned in {self}"
             )
         return state
 
@@ -226,7 +226,7 @@ class SpielState(pyspiel.State):
             return
         outcomes = [draw for draw, _ in self.chance_outcomes()]
         if action not in outcomes:
-            raise ValueError(f"chance outcome {brief(action)}: expected one of {brief(outcomes)}")
+            raise ValueError(f"chance outcome {short_repr(action)}: expected one of {short_repr(outcomes)}")
         self.drawn = (*self.drawn, int(action))
         if self.chance_outcomes():
             return

@@ -48,8 +48,8 @@ def parameters_of(rules_class: type, options: Mapping[str, Any]) -> dict[str, An
     for rule, types in rule_types(rules_class).items():
         name, value = "players" if rule == "num_players" else rule, options[rule]
         if types >= {int, str}:
-            is_word = isinstance(value, str)
-            parameters[name + WORD], value = (value, None) if is_word else (NO_WORD, value)
+            is_literal = isinstance(value, str)
+            parameters[name + WORD], value = (value, None) if is_literal else (NO_WORD, value)
         if value is None:
             value = OPEN_LIST if tuple in types else OPEN_NUMBER if int in types else NO_WORD
         elif tuple in types:

@@ -21,7 +21,8 @@ def score_part(num_players: int, num_rounds: int, doc: str) -> Part:
 
 def exact_score_part(num_players: int, num_rounds: int, lowest: int, highest: int) -> Part:
     """The scores of all seats as digits, where totals, from ``lowest`` to ``highest``, may not fit in `score_part`."""
-    doc = f"the scores as digits to base {DIGIT_BASE}, the lowest first"
+    only = f"only where one may be beyond {INT8_MIN}..{INT8_MAX}"
+    doc = f"the scores as digits to base {DIGIT_BASE}, the lowest first ({only})"
     included = num_rounds > 1 and (lowest < INT8_MIN or highest > INT8_MAX)
     return Part("exact_scores", (num_players, NUM_DIGITS), doc, INT8_MIN, INT8_MAX, included)
 

@@ -25,10 +25,9 @@ class GameCases:
         values: for each option the values that random rules draw from; of ``num_players`` all that the game accepts.
             Rules that cannot be played are drawn again.
         playthroughs: for each number of players the other options and the seed of a golden playthrough.
-        other_rules: options with which, beside the defaults, the docstring's tables are compared. Under one of
-            them or the defaults each part of the observation is there.
-        letters: what a letter in the docstring's tables stands for; P, the number of players, is always known.
-        conditions: for each "(only ...)" in the table of the observation, whether rules meet it.
+        other_rules: options that, beside the defaults, differ in the parts of the observation. Under one of them or
+            the defaults each part is there.
+        conditions: for each "(only ...)" in the description of a part of the observation, whether rules meet it.
         deal: a valid deal for the default rules with ``num_players`` as low as possible; None: the game has none.
         accepted: for each option the values of ``tests.core.bad_values`` that it accepts.
         perfect_information: whether every seat sees everything.
@@ -37,7 +36,6 @@ class GameCases:
     values: Mapping[str, Sequence[Any]]
     playthroughs: Mapping[int, tuple[Options, int]]
     other_rules: Sequence[Options] = ()
-    letters: Mapping[str, Callable[[Any], int]] = field(default_factory=dict)
     conditions: Mapping[str, Callable[[Any], bool]] = field(default_factory=dict)
     deal: Mapping[str, Any] | None = None
     accepted: Mapping[str, list[Any]] = field(default_factory=dict)
@@ -68,11 +66,6 @@ CASES: dict[str, GameCases] = {
             {"bids": (), "num_colors": 3, "num_ranks": 6, "copies": 5, "rounds": "match"},
             {"rounds": 127},
         ],
-        letters={
-            "R": lambda rules: rules.num_ranks,
-            "C": lambda rules: rules.num_colors,
-            "B": lambda rules: len(rules.bids),
-        },
         conditions={
             "(only where cards are revealed)": lambda rules: rules.revealed_cards > 0,
             "(only for more than one round)": lambda rules: rules.num_rounds > 1,
@@ -124,7 +117,6 @@ CASES: dict[str, GameCases] = {
             ),
         },
         other_rules=[{"size": 6, "teleports": 1}],
-        letters={"N": lambda rules: rules.size},
         deal={
             "tiles": [[f"{symbol}.{color}" for symbol in (1, 2, 3, 4)] for color in (1, 2, 3, 4)],
             "positions": [0, 5],

@@ -104,3 +104,16 @@ def test_no_circle_of_imports_between_folders_and_core_knows_no_game() -> None:
     assert folders["games.cat_in_the_box"] == {"core", "games.card_draws", "games.standings"}
     assert folders["adapters"] <= {"core", "pictures", "registry"}
     check_one_way(folders)
+
+
+def test_an_import_inside_a_function_says_why_it_is_there() -> None:
+    found = 0
+    for path in Path(catbox_env.__file__).parent.rglob("*.py"):
+        lines = path.read_text(encoding="utf-8").splitlines()
+        for node in ast.walk(ast.parse("\n".join(lines))):
+            for inner in ast.walk(node) if isinstance(node, ast.FunctionDef) else ():
+                if isinstance(inner, ast.Import | ast.ImportFrom):
+                    found += 1
+                    near = lines[inner.lineno - 1] + lines[inner.lineno - 2]
+                    assert "  # " in near or near.endswith("try:"), f"{path}:{inner.lineno}"
+    assert found > 5

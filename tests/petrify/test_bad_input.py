@@ -57,5 +57,5 @@ def test_a_history_with_a_hidden_action_or_a_gap_is_refused() -> None:
     hidden[1, 1] = -1
     gap[5] = history[0]
     for wrong in (hidden, gap):
-        with pytest.raises(ValueError, match="^history: everybody sees every action of this game"):
+        with pytest.raises(ValueError, match=r"^history: everybody sees every action of this game"):
             game.sample_state(seen, 0, wrong)

@@ -48,15 +48,15 @@ def _layout(rules: Rules, hand: Part, discarded: Part) -> Layout:
     players, ranks, colors, bids = rules.num_players, rules.num_ranks, rules.num_colors, len(rules.bids)
     tricks, rounds = rules.num_tricks, rules.num_rounds
     revealed = rules.revealed_cards
+    neutral = "neutral tokens on each cell (only where cards are revealed)"
+    rounds_left = "rounds after this one (only for more than one round)"
     return Layout(
         [
             Part("phase", (len(PHASES),), "discard, bid, play: one-hot"),
             hand,
             discarded,
             Part("board", (colors, ranks, players), "owner of each cell, one-hot; zeros: empty or neutral"),
-            Part(
-                "neutral", (colors, ranks), "neutral tokens on each cell", 0, revealed, included=revealed > 0
-            ),
+            Part("neutral", (colors, ranks), neutral, 0, revealed, included=revealed > 0),
             Part("x_tokens", (players, colors), "1: the seat may still declare the colour"),
             Part("bids", (players, bids), "bid of each seat, one-hot; zeros: not made"),
             Part("tricks_won", (players,), "tricks won in this round", 0, tricks),
@@ -67,8 +67,8 @@ def _layout(rules: Rules, hand: Part, discarded: Part) -> Layout:
             Part("to_move", (players,), "who is to move, one-hot; zeros: the game is over"),
             Part("trump_broken", (1,), "1: a player's token lies on red"),
             Part("tricks_left", (1,), "tricks not completed in this round", 0, tricks),
-            score_part(players, rounds, "points of the finished rounds"),
-            Part("rounds_left", (1,), "rounds after this one", 0, rounds - 1, included=rounds > 1),
+            score_part(players, rounds, "points of the finished rounds (only for more than one round)"),
+            Part("rounds_left", (1,), rounds_left, 0, rounds - 1, included=rounds > 1),
             Part(
                 "may_hold",
                 (players, ranks),

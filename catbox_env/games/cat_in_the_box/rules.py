@@ -19,14 +19,14 @@ from dataclasses import dataclass
 from typing import Any
 
 from catbox_env.core.checks import (
-    brief,
     check_integer_field,
     check_seat,
     check_sequence,
     check_sequences,
     is_integer,
+    is_literal,
     is_sequence,
-    is_word,
+    short_repr,
 )
 
 #: The order of the rows of the research board. Red is trump.
@@ -104,9 +104,9 @@ class Rules:
         self._check_bids()
         self._default("bonus_max_tricks", min(_STANDARD_BONUS_MAX_TRICKS, self.num_tricks))
         check_integer_field(self, "bonus_max_tricks", 0, self.num_tricks)
-        if not is_word(self.rounds, "match"):
+        if not is_literal(self.rounds, "match"):
             check_integer_field(self, "rounds", 1, MAX_ROUNDS, ", or 'match'")
-        if not is_word(self.start_player, "random"):
+        if not is_literal(self.start_player, "random"):
             check_integer_field(self, "start_player", 0, players - 1, ", or 'random'")
 
     @classmethod
@@ -160,8 +160,8 @@ class Rules:
         ascending = possible and all(a < b for a, b in itertools.pairwise(bids))
         if not ascending or len(bids) > MAX_BIDS:
             raise ValueError(
-                f"bids={brief(self.bids)}: expected an ascending tuple of at most {MAX_BIDS} different integers from "
-                f"0 to {self.num_tricks} (the number of tricks), or () for no bidding"
+                f"bids={short_repr(self.bids)}: expected an ascending tuple of at most {MAX_BIDS} different integers "
+                f"from 0 to {self.num_tricks} (the number of tricks), or () for no bidding"
             )
         object.__setattr__(self, "bids", tuple(map(int, bids)))
 
@@ -186,7 +186,7 @@ class Deal:
         for rank in cards:
             if not is_integer(rank) or not 1 <= rank <= rules.num_ranks:
                 raise ValueError(
-                    f"deal: {brief(rank)} is not a card; expected integers from 1 to {rules.num_ranks}"
+                    f"deal: {short_repr(rank)} is not a card; expected integers from 1 to {rules.num_ranks}"
                 )
         sizes = [len(hand) for hand in self.hands]
         if sizes != [rules.hand_size] * rules.num_players:

@@ -70,11 +70,16 @@ def _public_parts(rules: Rules) -> list[Part]:
     """What everybody sees, in order."""
     players, rounds, pot = rules.num_players, rules.num_rounds, rules.side_pot > 0
     faceup = (players, NUM_TRICKS, CARD_WIDTH)
-    claimed = "who claimed the side pot in this round, one-hot; zeros: nobody"
-    claim_trick = "tricks completed when it was claimed, one-hot; zeros: nobody has"
-    seat = "the observer's own seat, counted from seat 0, one-hot"
+    shown = "card shown by seat and trick: rank (13), then suit (4), one-hot; zeros: folded or none yet"
+    claimed = "who claimed the side pot in this round, one-hot; zeros: nobody (only with a side pot)"
+    claim_trick = "tricks completed when it was claimed, one-hot; zeros: nobody has (only with a side pot)"
+    seat = "the observer's own seat, counted from seat 0, one-hot (only for more than one round)"
+    side_pot = (
+        f"antes in the side pot, divided by the option side_pot, at most {INT8_MAX} (only with a side pot)"
+    )
+    rounds_left = "rounds after this one (only for more than one round)"
     return [
-        Part("faceup", faceup, "card shown by seat and trick: rank, then suit, one-hot"),
+        Part("faceup", faceup, shown),
         Part("num_folded", (players,), "cards folded", 0, NUM_TRICKS - 1),
         Part("early_tricks", (players,), "tricks won among the first four", 0, NUM_EARLY_TRICKS),
         Part("tricks_won", (players,), "tricks won in this round", 0, NUM_TRICKS),
@@ -82,15 +87,13 @@ def _public_parts(rules: Rules) -> list[Part]:
         Part("led_suit", (NUM_SUITS,), "led suit, one-hot; zeros: none"),
         Part("leader", (players,), "who led or will lead this trick, one-hot"),
         Part("to_move", (players,), "who is to move, one-hot; zeros: the game is over"),
-        Part("trick", (NUM_TRICKS,), "the trick under way, one-hot"),
-        Part("upturned", (NUM_CARDS,), "the upturned card, one-hot", included=pot),
+        Part("trick", (NUM_TRICKS,), "the trick under way, one-hot; after the end the last one played"),
+        Part("upturned", (NUM_CARDS,), "the upturned card, one-hot (only with a side pot)", included=pot),
         Part("claimed", (players,), claimed, included=pot),
-        Part(
-            "side_pot", (1,), f"stakes in the side pot, at most {INT8_MAX} shown", 0, INT8_MAX, included=pot
-        ),
+        Part("side_pot", (1,), side_pot, 0, INT8_MAX, included=pot),
         Part("dealer", (players,), "who dealt this round, one-hot"),
-        Part("rounds_left", (1,), "rounds after this one", 0, rounds - 1, included=rounds > 1),
-        score_part(players, rounds, "antes won in the finished rounds"),
+        Part("rounds_left", (1,), rounds_left, 0, rounds - 1, included=rounds > 1),
+        score_part(players, rounds, "antes won in the finished rounds (only for more than one round)"),
         Part("seat", (players,), seat, included=rounds > 1),
         Part("claim_trick", (BLIND_TRICK + 1,), claim_trick, included=pot),
         exact_score_part(players, rounds, *rules.score_bounds),

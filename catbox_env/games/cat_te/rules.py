@@ -10,13 +10,13 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from catbox_env.core.checks import (
-    brief,
     check_choice,
     check_flag,
     check_integer_field,
     check_sequences,
     is_integer,
-    is_word,
+    is_literal,
+    short_repr,
 )
 
 RANKS = ("2", "3", "4", "5", "6", "7", "8", "9", "10", "J", "Q", "K", "A")
@@ -53,7 +53,7 @@ def card_in_deal(card: int | str) -> int:
     if is_integer(card) and 0 <= card < NUM_CARDS:
         return int(card)
     raise ValueError(
-        f"deal: card {brief(card)}; expected a rank of {', '.join(RANKS)} and the letter of a suit of C, D, H, S, "
+        f"deal: card {short_repr(card)}; expected a rank of {', '.join(RANKS)} and the letter of a suit of C, D, H, S, "
         f"such as '10H', or an integer from 0 to {NUM_CARDS - 1}"
     )
 
@@ -64,13 +64,14 @@ class Rules:
 
     Attributes:
         num_players: 2-6.
-        region: ``"khmer"``, ``"laos"`` or ``"vietnamese"``; the last two play by the same rules.
+        region: ``"khmer"``: six tricks, nobody is out; ``"laos"``, ``"vietnamese"``: out without a trick after four.
         offsuit_faceup: whether a player without the led suit may play another card face up.
         instant_wins: whether a hand of four equal ranks, of one suit, or all from A, 2, 3, 4, 5 may be shown to win.
         instant_wins_double: whether such a win is paid twice.
         side_pot: 0-100 antes that each player puts into the side pot every round; 0: no side pot.
         rounds: 1-127 or ``"match"``, one round for each player.
-        dealer: the seat that deals the first round; -1: the last one.
+        dealer: the seat that deals the first round; -1: the last one, so that seat 0 leads. The winner of a round
+            deals the next.
 
     Raises:
         ValueError: an invalid value; the message names the field, the value and the bound.
@@ -91,7 +92,7 @@ class Rules:
         for name in ("offsuit_faceup", "instant_wins", "instant_wins_double"):
             object.__setattr__(self, name, check_flag(name, getattr(self, name)))
         check_integer_field(self, "side_pot", 0, MAX_SIDE_POT)
-        if not is_word(self.rounds, "match"):
+        if not is_literal(self.rounds, "match"):
             check_integer_field(self, "rounds", 1, MAX_ROUNDS, ", or 'match'")
         if check_integer_field(self, "dealer", -1, players - 1, " (-1: the last seat)") == players - 1:
             object.__setattr__(self, "dealer", -1)  # one name for one rule set

@@ -37,7 +37,7 @@ def observation_layout(rules: Rules) -> Layout:
             ),
             Part("colors", (NUM_COLORS, *board), "colour 0-4 of each cell, one-hot; 0: colourless"),
             Part("kinds", (len(KINDS), *board), f"{', '.join(KINDS)}: kind of each tile, one-hot"),
-            Part("open", board, "1: the cell is not closed"),
+            Part("open", board, "1: the cell is not closed; closed cells keep their planes above"),
             Part("positions", (players, *board), "cell of each pawn, one-hot, petrified ones included"),
             Part("to_move", (players,), "who is to move, one-hot; zeros: the game is over"),
             Part(
@@ -45,7 +45,11 @@ def observation_layout(rules: Rules) -> Layout:
             ),
             Part("in_game", (players,), "1: the seat is not petrified"),
             Part("seat", (players,), "own absolute seat, one-hot"),
-            Part("place", (players, players), "finishing place of each seat, one-hot; zeros: not decided"),
+            Part(
+                "place",
+                (players, players),
+                "finishing place of each seat, one-hot, 0 the winner's; zeros: not decided",
+            ),
             Part(
                 "end_cells",
                 (players, *board),

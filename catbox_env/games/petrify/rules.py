@@ -6,12 +6,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from catbox_env.core.checks import (
-    brief,
     check_choice,
     check_integer_field,
     check_sequence,
     check_sequences,
     is_integer,
+    short_repr,
 )
 
 MAX_PLAYERS, MIN_SIZE, MAX_SIZE = 4, 3, 8
@@ -41,8 +41,8 @@ class Rules:
         size: 3-8, the board's rows and columns.
         move_rule: ``"exact"``: a number X takes its player exactly X steps; ``"up_to"``: 1 to X steps. A wildcard
             always gives 1 to 4.
-        teleports: tiles from which a pawn goes on to a free tile of their colour. They replace number cards, as do
-            the other special tiles.
+        teleports: tiles from which a pawn goes on to a free tile of their colour: the k-th, from 0, has colour k % 5,
+            0 being colourless. They replace number cards, as do the other special tiles.
         walls: tiles that are closed from the beginning, at most ``size``.
         wildcards: tiles that give 1 to 4 steps.
         zeros: tiles that make all pawns change places.
@@ -157,8 +157,8 @@ class Deal:
         for name in names:
             if not isinstance(name, str) or name not in TILES:
                 raise ValueError(
-                    f"deal: tile {brief(name)}; expected a number card such as '2.3' (symbol 1-4, colour 1-4), 'W' "
-                    f"wall, '*' wildcard, '0' zero, or 'T0' .. 'T4' teleport of that colour"
+                    f"deal: tile {short_repr(name)}; expected a number card such as '2.3' (symbol 1-4, colour 1-4), "
+                    f"'W' wall, '*' wildcard, '0' zero, or 'T0' .. 'T4' teleport of that colour"
                 )
         specials = sorted(name for name in names if name not in NUMBER_TILES)
         if specials != sorted(rules.specials):
@@ -174,6 +174,6 @@ class Deal:
             or len(set(self.positions)) < len(self.positions)
         ):
             raise ValueError(
-                f"deal: positions {brief(self.positions)}; expected {rules.num_players} different cells with number "
-                f"cards or wildcards, one for each player: {starts}"
+                f"deal: positions {short_repr(self.positions)}; expected {rules.num_players} different cells with "
+                f"number cards or wildcards, one for each player: {starts}"
             )

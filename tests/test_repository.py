@@ -235,3 +235,16 @@ def test_benchmarks_write_their_metrics(tmp_path: Path) -> None:
     assert "Python" in record["machine"]
     assert all(metric["value"] > 0 for metric in record["metrics"])
     assert "| vec.step, 4,096 games" in result.stdout
+
+
+def test_every_mutant_changes_one_place_of_the_code() -> None:
+    mutants = tomllib.loads((ROOT / "tests" / "mutants" / "mutants.toml").read_text(encoding="utf-8"))[
+        "mutant"
+    ]
+    apply = {
+        m["id"]: (ROOT / m["file"]).read_text(encoding="utf-8").count(m["old"])
+        for m in mutants
+        if "gone" not in m
+    }
+    assert len(apply) > 100
+    assert {name: count for name, count in apply.items() if count != 1} == {}

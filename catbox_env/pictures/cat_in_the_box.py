@@ -55,7 +55,7 @@ def draw(sheet: Sheet) -> str:
             return f"player_{mover} bid {rules.bids[action - rules.num_ranks]}"
         if action == rules.paradox:
             return f"player_{mover} caused a paradox"
-        return f"player_{mover} played {card_to_string(*divmod(action - rules.first_play, rules.num_ranks))}"
+        return f"player_{mover} played {card_to_string(*rules.card_of(action))}"
 
     return sheet.picture(_note(view), _line(view, sheet), describe)
 
@@ -81,11 +81,10 @@ def _line(view: View, sheet: Sheet) -> str:
     if not view.plays:
         return sheet.asked("leads", "Lead a card")
     led = COLORS[view.led]
-    colors = {(action - view.rules.first_play) // view.rules.num_ranks for action in sheet.legal}
-    follow = "Play a card"
-    if view.led in view.x_tokens[view.mover]:
-        may = "" if colors == {view.led} else f" or lose your {led} X-token"
-        follow = f"Follow {led}{may}" if view.led in colors else f"No {led}: you lose your {led} X-token"
+    colors = {view.rules.card_of(action)[0] for action in sheet.legal}
+    follow = f"No {led}: you lose your {led} X-token" if view.costly else "Play a card"
+    if view.led in colors:
+        follow = f"Follow {led} or lose your {led} X-token" if colors & view.costly else f"Follow {led}"
     return sheet.asked("plays a card", follow)
 
 
@@ -93,7 +92,7 @@ def _last_trick(state: GameState) -> list[tuple[int, int, int]]:
     """The cards (seat, colour, rank) of the trick just completed; none before the first one, or without a past."""
     rules, moves = state.game.rules, int(state.record.num_moves)
     plays = [
-        (seat, *divmod(action - rules.first_play, rules.num_ranks))
+        (seat, *rules.card_of(action))
         for seat, action, _ in state._log[max(0, moves - rules.num_players) : moves].tolist()
         if rules.first_play <= action < rules.paradox
     ]
@@ -173,7 +172,7 @@ def _put_results(view: View, sheet: Sheet) -> None:
     top = TITLE + (height - 66) / 2  # in the middle of a large picture's higher panel
     for seat, (x, info) in enumerate(zip(places, infos, strict=True)):
         score, tricks, bonus = info["score"], info["tricks_won"], info["bonus"]
-        addends = svg.signed(-tricks if seat in by else tricks) + (f" + {bonus}" if bonus else "")
+        addends = svg.signed(score - bonus) + (f" + {bonus}" if bonus else "")
         shown = score
         if is_match_over:
             shown, addends = view.scores[seat], f"{score:+d}"

@@ -90,7 +90,7 @@ class Board:
             if action in self.legal:
                 tokens += svg.centred(column, middle - 2.5, rank + 1, 17, bold=True)
                 note = ""
-                if view.costs_token(color):
+                if color in view.costly:
                     tokens += self._x_token(x + self.width - 8, y + 8)
                     note = f"gives up the {COLORS[view.led]} X-token"
                 choices += self.sheet.choice(action, x, y, self.width, CELL, note=note)
@@ -145,7 +145,7 @@ class Board:
         rules, playable = self.rules, set(self.legal)
         if self.view.phase != DISCARD:
             plays = playable & set(range(rules.first_play, rules.paradox))
-            playable = {(action - rules.first_play) % rules.num_ranks for action in plays}
+            playable = {rules.card_of(action)[1] for action in plays}
         drawn = self.sheet.token(seat, 21, top + ABOVE - 7 + self.card / 2, 12)
         for rank, count in enumerate(self.view.hands[seat]):
             if count:
@@ -190,8 +190,7 @@ class Board:
         elif self.legal and view.phase == DISCARD:
             drawn += svg.prompt(PADDING, middle, "Choose a card; you won't play it.")
         elif self.legal:
-            colors = {(action - rules.first_play) // rules.num_ranks for action in self.legal}
-            costs = any(view.costs_token(color) for color in colors)
+            costs = any(rules.card_of(action)[0] in view.costly for action in self.legal)
             drawn += svg.prompt(PADDING, middle - 9 * costs, "Choose an outlined cell.")
             if costs:
                 what = f"A crossed badge costs your {COLORS[view.led]} X-token."

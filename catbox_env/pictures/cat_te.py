@@ -10,11 +10,13 @@ from catbox_env.core.kernels import HIDDEN
 from catbox_env.games.cat_te.rules import (
     LAST_TRICK,
     NUM_EARLY_TRICKS,
-    NUM_SUITS,
     NUM_TRICKS,
     RANKS,
     SUITS,
+    card_of,
     card_to_string,
+    rank_of,
+    suit_of,
 )
 from catbox_env.games.cat_te.state import CLAIM, FOLD, INFO_SCORE, INFO_SHOWED, INFO_WON, NONE, SHOW
 from catbox_env.games.cat_te.view import CHOSEN, EMPTY, View, cards_to_string
@@ -102,16 +104,14 @@ def _line(view: View, sheet: Sheet) -> str:
 
 
 def _can_follow(view: View, seat: int) -> bool:
-    return any(card % NUM_SUITS == view.led for card in view.hands[seat])
+    return any(suit_of(card) == view.led for card in view.hands[seat])
 
 
 def _tell(mover: int, action: int) -> str:
     if action == HIDDEN:  # folded, or chosen blind
         return f"player_{mover} folded a card, face down"
-    if action < FOLD:
-        return f"player_{mover} played {card_to_string(action)}"
     if action < CLAIM:
-        return f"player_{mover} folded {card_to_string(action - FOLD)}"
+        return f"player_{mover} {'played' if action < FOLD else 'folded'} {card_to_string(card_of(action))}"
     return f"player_{mover} {'claimed the side pot' if action == CLAIM else 'showed an instant win'}"
 
 
@@ -119,7 +119,7 @@ def _face(
     theme: Theme, x: float, y: float, width: float, height: float, card: int, *, line: str = "", shaded: bool = False
 ) -> str:  # fmt: skip
     """A face-up card: its rank, and its suit below. ``line``: the colour of a frame around it."""
-    suit, middle = card % NUM_SUITS, x + width / 2
+    suit, middle = suit_of(card), x + width / 2
     red, blue, _, green = theme.words
     fill = (green, blue, red, theme.ink)[suit]
     ground = theme.page if shaded else theme.face
@@ -127,7 +127,7 @@ def _face(
         x, y, width, height, ground, radius=5, line=line or theme.line, weight=2.5 if line else 1.5
     )
     size = min(0.36 * height, 0.7 * width)  # "10" is as wide as a card
-    drawn += svg.centred(middle, y + 0.28 * height, RANKS[card // NUM_SUITS], size, fill, bold=True)
+    drawn += svg.centred(middle, y + 0.28 * height, RANKS[rank_of(card)], size, fill, bold=True)
     place = f"translate({number(middle)} {number(y + 0.66 * height)}) scale({number(0.035 * height)})"
     return drawn + f'<path transform="{place}" d="{SUIT_SHAPES[suit]}" fill="{fill}"/>'
 
@@ -155,7 +155,7 @@ def _face_down(view: View, sheet: Sheet) -> dict[tuple[int, int], int]:
         taken = [action for mover, action in moves if mover == seat and action < CLAIM][-len(tricks) :]
         if len(taken) == len(tricks):
             own = zip(tricks, taken, strict=True)
-            known |= {(seat, trick): action - FOLD for trick, action in own if action - FOLD in folded}
+            known |= {(seat, trick): card_of(action) for trick, action in own if card_of(action) in folded}
     return known
 
 

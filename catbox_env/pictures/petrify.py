@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from itertools import pairwise
+import numpy as np
 
-from catbox_env.core.state import last_action
+from catbox_env.core.state import GameState
 from catbox_env.core.text import counted
-from catbox_env.games.petrify.rules import COLUMN_LETTERS, NUM_SYMBOLS, WALL_NAME, WILDCARD_NAME, Rules
-from catbox_env.games.petrify.show import View, color_of_tile, colors_matter, ordinal, steps_of
+from catbox_env.games.petrify.play import end_cells, free_cells, walk_ends
+from catbox_env.games.petrify.rules import COLUMN_LETTERS, NUM_SYMBOLS, TILES, WALL_NAME, WILDCARD_NAME, Rules
+from catbox_env.games.petrify.show import View, cells_in, color_of_tile, colors_matter, ordinal, steps_of
 from catbox_env.games.petrify.state import NONE
 from catbox_env.pictures import svg
 from catbox_env.pictures.sheet import GAP, PADDING, PANEL, TITLE, Sheet, Theme
@@ -24,6 +25,8 @@ GROWN_ROW, LARGEST, LARGEST_WORDS = 60, 1.3, 1.2
 OPEN = " "
 #: Tiles smaller than this have less room beside the chip.
 SMALL = 44
+#: A tile from which a walk has one step.
+ONE_STEP = TILES.index("1.1")
 
 
 def draw(sheet: Sheet) -> str:
@@ -69,11 +72,11 @@ def _put_board(view: View, sheet: Sheet) -> None:
     side, middles = pitch - 4, [(k + 0.5) * pitch - 2 for k in range(size)]
     heads = svg.letters([LEFT + x for x in middles], 14, COLUMN_LETTERS[:size], 14, theme.soft)
     heads += "".join(svg.centred(13, TOP + y, row + 1, 14, theme.soft) for row, y in enumerate(middles))
-    walks = {} if view.mover < 0 or view.teleporting else view.walks(view.mover)
+    walks = shortest_walks(sheet.state) if sheet.legal else {}
     # A walk crosses the grounds of the cells, and lies below what is on them.
     grounds, choices, tops, pawns = "", "", "", ""
     for cell in range(size * size):
-        row, column = divmod(cell, size)
+        row, column = view.rules.place_of(cell)
         x, y = LEFT + column * pitch, TOP + row * pitch
         tile, pawn, stands_out = view.tile_left(cell), view.pawns.get(cell), cell in sheet.legal
         label = f"{view.rules.cell_name(cell)} {tile or 'closed'}"
@@ -84,18 +87,37 @@ def _put_board(view: View, sheet: Sheet) -> None:
         if stands_out:
             choices += sheet.choice(cell, x, y, side, side, radius=5)
             if cell in walks:  # hidden until a page shows it
-                way = [(LEFT + middles[c % size], TOP + middles[c // size]) for c in walks[cell]]
+                places = map(view.rules.place_of, walks[cell])
+                way = [(LEFT + middles[column], TOP + middles[row]) for row, column in places]
                 choices += _walk(theme.seats[view.mover], way, side)
         elif sheet.asks:
             choices += sheet.choice(cell, x, y, side, side, radius=5)
-    walked = ""
-    if last := last_action(sheet.state, None):
-        steps = view.last_walk(sheet.state._log[: int(sheet.state.record.num_moves), :2].tolist())
-        points = [(LEFT + middles[c % size], TOP + middles[c // size]) for c in steps]
-        walked = _last_walk(theme.seats[last[0]], points, side) if steps else ""
-    drawn = f'<g aria-hidden="true">{heads}</g>{grounds}{walked}{choices}'
+    drawn = f'<g aria-hidden="true">{heads}</g>{grounds}{choices}'
     drawn += f'<g aria-hidden="true" pointer-events="none">{tops}{pawns}</g>'
     sheet.panel(0, BOARD, drawn, "board")
+
+
+def shortest_walks(state: GameState) -> dict[int, list[int]]:
+    """For each cell where a walk of the seat to move may end, a shortest way: end -> [start, .., end].
+
+    None out of a teleport, which gives no steps.
+    """
+    params, record, legal = state.game.params[0], state.record, state.legal_actions()
+    start, free = int(record.position[state.current_player]), np.uint64(free_cells(params, record))
+    fewest, most = state.game.rules.steps(TILES[record.tile[start]])
+    found: dict[int, list[int]] = {}
+    ways = [[start]]
+    for steps in range(1, most + 1):
+        ways = [
+            [*way, cell]
+            for way in ways
+            for cell in cells_in(walk_ends(params, ONE_STEP, way[-1], free))
+            if cell not in way
+        ]
+        for way in ways:
+            if steps >= fewest and way[-1] in legal:
+                found.setdefault(way[-1], way)
+    return found
 
 
 def _pawn(view: View, sheet: Sheet, x: float, y: float, side: float, seat: int) -> str:
@@ -129,22 +151,10 @@ def _walk(color: str, way: list[tuple[float, float]], side: float) -> str:
     )
 
 
-def _last_walk(color: str, way: list[tuple[float, float]], side: float) -> str:
-    """A dotted line from the tile that was left to the pawn, with a gap around the middle of each tile."""
-    line = ""
-    for (x, y), (x1, y1) in pairwise(way):
-        part = 0.27 * side / max(abs(x1 - x), abs(y1 - y))
-        right, down = part * (x1 - x), part * (y1 - y)
-        line += f"M{number(x + right)} {number(y + down)}L{number(x1 - right)} {number(y1 - down)}"
-    return (
-        f'<path d="{line}" fill="none" stroke="{color}" stroke-width="5" stroke-opacity="0.6" stroke-dasharray="0 9" '
-        'stroke-linecap="round" stroke-linejoin="round" pointer-events="none"/>'
-    )
-
-
 def _put_players(view: View, sheet: Sheet, height: float) -> None:
     """The position and status of each seat, and how many tiles it could walk to now."""
-    free = sum(view.is_open[cell] and cell not in view.pawns for cell in range(view.rules.num_cells))
+    params, record = sheet.state.game.params[0], sheet.state.record
+    free = len(cells_in(free_cells(params, record)))
     drawn, soft = sheet.heading("Players", f"free tiles: {free}"), sheet.theme.soft
     larger = max(1.0, min(LARGEST, height / GROWN_ROW))
     panel, words = PANEL / larger, min(larger, LARGEST_WORDS) / larger
@@ -155,7 +165,8 @@ def _put_players(view: View, sheet: Sheet, height: float) -> None:
         if place == NONE:
             how = f"on {view.rules.cell_name(cell)}: {steps_of(view.rules, view.tiles[cell])}"
             is_walking = not (view.teleporting and seat == view.mover)
-            reach = f"{counted(len(view.walks(seat)), 'tile')} in reach" if is_walking else ""
+            ends = cells_in(end_cells(params, record, seat))
+            reach = f"{counted(len(ends), 'tile')} in reach" if is_walking else ""
         else:
             how = f"petrified, {ordinal(place)}" if out else "wins"
         fill = soft if out else ""

@@ -1,6 +1,5 @@
 """What a picture of Petrify tells: by its labels, which say what is drawn."""
 
-import re
 from xml.etree import ElementTree
 
 import numpy as np
@@ -9,6 +8,7 @@ import pytest
 from catbox_env import GameState, make_game
 from catbox_env.core.checks import PUBLIC
 from catbox_env.games.petrify.show import View
+from catbox_env.pictures.petrify import shortest_walks
 from catbox_env.pictures.sheet import GAP, LARGER, THEMES
 from tests.petrify.positions import play, start
 from tests.pictures.checks import SVG, labels, texts
@@ -57,35 +57,6 @@ def test_tiles_that_can_be_chosen_stand_out_and_petrified_pawns_keep_their_colou
     out = next(seat for seat, place in enumerate(view.places) if place > 0)
     assert f'fill="{theme.back}" stroke="{theme.seats[out]}"' in _pawn(state, out)
     assert theme.back not in _pawn(state, (out + 1) % 3)
-
-
-def test_the_last_walk_is_dotted_from_the_tile_that_was_left_over_those_that_were_crossed() -> None:
-    state = start(["3 1 1", "1 1 1", "1 1 2"], [(0, 0), (2, 2)])
-    assert _last_walk(state) == []
-    assert "stroke-dasharray" not in state.game.render_svg(state)
-    for seat, cell, way in ((0, (1, 2), [0, 1, 2, 5]), (1, (1, 1), [8, 7, 4]), (0, (0, 2), [5, 2])):
-        play(state, cell)
-        assert _last_walk(state) == way
-        ((line, color),) = re.findall(
-            r'd="(M[^"]*)" fill="none" stroke="(#\w+)"[^>]*dasharray', state.game.render_svg(state)
-        )
-        assert line.count("L") == len(way) - 1
-        assert color == THEMES["light"].seats[seat]
-
-
-def test_the_way_by_teleport_is_straight_and_none_is_known_once_pawns_have_changed_places() -> None:
-    state = play(start(["1 T1 1.2", "1 1 1", "1 T0 1"], [(0, 0), (2, 2)]), (0, 1))
-    assert _last_walk(state) == [0, 1]
-    assert _last_walk(play(state, (2, 0))) == [1, 6]
-    state = play(start(["1 0 1", "1 1 1", "1 1 1"], [(0, 0), (2, 2), (2, 0)]), (0, 1))
-    assert _last_walk(state) == [0, 1]
-    state.apply_action(state.legal_actions()[0])
-    assert _last_walk(state) == []
-
-
-def _last_walk(state: GameState) -> list[int]:
-    moves = [(seat, cell) for seat, cell, _ in state._log[: len(state.history())].tolist()]
-    return View(state.game.rules, state.record).last_walk(moves)
 
 
 @pytest.mark.parametrize("players", [2, 3, 4])
@@ -141,13 +112,10 @@ def test_every_legal_walk_has_a_way(move_rule: str) -> None:
     for seed in range(20):
         state = game.new_initial_state(seed=seed)
         while not state.is_terminal():
-            view = View(game.rules, state.record)
-            if not view.teleporting:
-                walks = view.walks(view.mover)
-                assert sorted(walks) == state.legal_actions()
-                for end, way in walks.items():
-                    assert (way[0], way[-1]) == (view.positions[view.mover], end)
-                    assert len(set(way)) == len(way)
-                drawn = game.render_svg(state, state.current_player)
-                assert drawn.count("data-walk") == len(walks)
+            view, walks = View(game.rules, state.record), shortest_walks(state)
+            assert sorted(walks) == ([] if view.teleporting else state.legal_actions())
+            for end, way in walks.items():
+                assert (way[0], way[-1]) == (view.positions[view.mover], end)
+                assert len(set(way)) == len(way)
+            assert game.render_svg(state, state.current_player).count("data-walk") == len(walks)
             state.apply_action(int(rng.choice(state.legal_actions())))

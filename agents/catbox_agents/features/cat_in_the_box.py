@@ -26,6 +26,7 @@ from catbox_env.core.bits import INT8_MAX, INT8_MIN, clip_int8, neighbours, popc
 from catbox_env.core.compilation import njit
 from catbox_env.core.game import Game
 from catbox_env.core.layout import Layout, Part
+from catbox_env.games.cat_in_the_box.play import cell_at, costs_token, strength
 from catbox_env.games.cat_in_the_box.rules import Rules
 from catbox_env.games.cat_in_the_box.state import NONE, RED
 
@@ -357,10 +358,7 @@ def write_play(params, at, view, color, rank, out):
     out[at.action_trump] = 1 if color == RED else 0
     led = view.led
     out[at.action_follows] = 1 if led == NONE or color == led else 0
-    wins = led == NONE or color in (led, RED)
-    if view.best_seat != NONE:
-        wins = rank > view.best_rank if color == view.best_color else color == RED
-    if wins:
+    if strength(params, view, color, rank) > view.best_strength:
         higher, trumping = higher_cards(view, color, rank), trumping_cards(view, color)
         out[at.action_wins_now] = 1
         out[at.action_beaters] = higher
@@ -370,7 +368,7 @@ def write_play(params, at, view, color, rank, out):
         if view.best_seat > 0:
             out[at.action_win_spoils] = wish(view.status[view.best_seat])
 
-    place = 1 if led != NONE and color != led and (view.tokens[0] >> led) & 1 else 0
+    place = int(costs_token(view, 0, color))
     rows = view.kept_rows[place]
     left = max(0, view.hand[rank] - 1)
     placeable = view.placeable[place] - placeable_cards(view, view.hand[rank], rank, rows)
@@ -425,18 +423,17 @@ def wish(status):
 @njit
 def write_actions(params, at, view, mask, action_out):
     """Write the features of the legal actions into ``action_out`` (A, K), all zeros. PARADOX has none."""
-    ranks, first_play = params.num_ranks, params.num_ranks + params.num_bids
+    ranks, first_play = params.num_ranks, params.first_play
     for rank in range(ranks):
         if mask[rank]:
             write_discard(params, at, view, rank, action_out[rank])
     for bid in range(params.num_bids):
         if mask[ranks + bid]:
             write_bid(params, at, view, params.bids[bid], action_out[ranks + bid])
-    for color in range(params.num_colors):
-        for rank in range(ranks):
-            action = first_play + color * ranks + rank
-            if mask[action]:
-                write_play(params, at, view, color, rank, action_out[action])
+    for action in range(first_play, params.num_actions - 1):
+        if mask[action]:
+            color, rank = cell_at(params, action - first_play)
+            write_play(params, at, view, color, rank, action_out[action])
 
 
 @njit(inline="always")

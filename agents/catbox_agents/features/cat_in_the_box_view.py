@@ -12,10 +12,10 @@ from __future__ import annotations
 
 import numpy as np
 
-from catbox_env.core.bits import group_at, lowest_bit, neighbours, one_hot_index, popcount
+from catbox_env.core.bits import group_at, largest_group, lowest_bit, neighbours, one_hot_index, popcount
 from catbox_env.core.compilation import njit
 from catbox_env.core.kernels import record_dtype
-from catbox_env.games.cat_in_the_box.play import trick_winner
+from catbox_env.games.cat_in_the_box.play import cell_at, strength, trick_winner
 from catbox_env.games.cat_in_the_box.rules import MAX_COLORS, MAX_PLAYERS, MAX_RANKS
 from catbox_env.games.cat_in_the_box.state import NONE
 
@@ -34,6 +34,7 @@ VIEW = record_dtype(
         ("open", np.int64),  # set of the empty cells
         ("column", np.int64),  # set of the cells of rank index 0
         ("tokens", np.int64, (MAX_PLAYERS,)),  # set of the colours that each seat may declare
+        ("x_tokens", np.int64, (MAX_PLAYERS, MAX_COLORS)),  # the same as 0 or 1 for each colour
         ("rows", np.int64, (MAX_PLAYERS,)),  # set of the cells of these colours
         ("owned", np.int64, (MAX_PLAYERS,)),  # set of the cells with a token of the seat
         ("groups", np.int64, (MAX_CELLS,)),  # connected sets of tokens of one seat, those of seat 0 first
@@ -58,6 +59,7 @@ VIEW = record_dtype(
         ("best_seat", np.int64),  # the seat that is winning the trick, or NONE
         ("best_color", np.int64),  # its card
         ("best_rank", np.int64),
+        ("best_strength", np.int64),  # how high it is in the trick, or NONE
         ("following", np.int64),  # other seats that have yet to play to the trick
         ("follow_tokens", np.int64),  # set of the colours that one of them may declare
         ("other_tokens", np.int64),  # set of the colours that another seat may declare
@@ -119,7 +121,7 @@ def read_board(params, seen, view):
         tokens = rows = 0
         index = np.uint64(params.at.x_tokens + seat * colors)
         for color in range(colors):
-            has_token = int(seen[index] != 0)
+            view.x_tokens[seat, color] = has_token = int(seen[index] != 0)
             tokens |= has_token << color
             rows |= (row * has_token) << (color * stride)
             index += np.uint64(1)
@@ -190,8 +192,7 @@ def read_trick(params, seen, view):
             played |= seen[i]
         if played and led != NONE:
             card = one_hot_index(seen, first, colors * ranks)
-        view.trick_color[seat] = card // ranks if card != NONE else NONE
-        view.trick_rank[seat] = card % ranks if card != NONE else NONE
+        view.trick_color[seat], view.trick_rank[seat] = cell_at(params, card)
         if seat > 0:
             other_tokens |= view.tokens[seat]
             if card == NONE:
@@ -204,6 +205,7 @@ def read_trick(params, seen, view):
     view.best_seat = best
     view.best_color = view.trick_color[best] if best != NONE else NONE
     view.best_rank = view.trick_rank[best] if best != NONE else NONE
+    view.best_strength = strength(params, view, view.best_color, view.best_rank)
     view.following, view.follow_tokens, view.other_tokens = following, follow_tokens, other_tokens
     view.plays = plays
     view.kept_rows[0] = view.kept_rows[1] = view.rows[0]
@@ -219,18 +221,14 @@ def find_groups(params, view, num_seats):
     for seat in range(num_seats):
         view.first_group[seat] = number
         rest = view.owned[seat]
-        largest = largest_size = 0
         while rest and number < MAX_CELLS:
             group = group_at(rest, lowest_bit(rest), stride)
             rest &= ~group
-            size = popcount(group)
             view.groups[number] = group
-            view.sizes[number] = size
+            view.sizes[number] = popcount(group)
             number += 1
-            if size > largest_size:
-                largest, largest_size = group, size
-        view.largest[seat] = largest
-        view.largest_size[seat] = largest_size
+        view.largest[seat] = largest_group(view.owned[seat], stride)
+        view.largest_size[seat] = popcount(view.largest[seat])
     view.first_group[num_seats] = number
 
 

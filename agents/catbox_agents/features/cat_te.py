@@ -7,12 +7,12 @@ upturned. A claimed card counts as unseen until it is played: another seat may s
 from __future__ import annotations
 
 from catbox_agents.features import Features, GameFacts
-from catbox_agents.features.cat_te_view import VIEW, above, below, of_suit, read_view
+from catbox_agents.features.cat_te_view import VIEW, above, below, read_view
 from catbox_env.core.bits import next_seat, popcount
 from catbox_env.core.compilation import njit
 from catbox_env.core.game import Game
 from catbox_env.core.layout import Layout, Part
-from catbox_env.games.cat_te.play import card_at, is_blind, rank_of, suit_of, trick_winner
+from catbox_env.games.cat_te.play import beats, card_at, is_blind, of_suit, rank_of, suit_of, trick_winner
 from catbox_env.games.cat_te.rules import (
     HAND_SIZE,
     LAST_TRICK,
@@ -140,13 +140,12 @@ def write_card(params, at, view, card, face_up, out):
     suit, unseen = suit_of(card), view.unseen
     left = view.hand & ~(1 << card)
     higher = above(unseen, card)
-    leads = view.led == NONE
     out[at.action_rank] = rank_of(card) + 1
     out[at.action_face_up] = 1 if face_up else 0
-    out[at.action_follows] = 1 if leads or suit == view.led else 0
+    out[at.action_follows] = 1 if view.led in (NONE, suit) else 0
     out[at.action_above] = higher
     out[at.action_below] = below(unseen, card)
-    if face_up and (leads or (suit == view.led and card > view.best)):
+    if face_up and beats(card, view.best, view.led):
         out[at.action_wins_now] = 1
         out[at.action_rivals] = view.rivals
         out[at.action_wins_surely] = 1 if view.rivals == 0 or higher == 0 else 0

@@ -8,9 +8,9 @@ from catbox_env.core.bits import one_hot_index, popcount
 from catbox_env.core.compilation import njit
 from catbox_env.core.kernels import record_dtype
 from catbox_env.games.cat_te.observe import CARD_WIDTH, read_card, read_set
-from catbox_env.games.cat_te.play import is_blind, suit_of, trick_winner
+from catbox_env.games.cat_te.play import is_blind, of_suit, suit_of, trick_winner
 from catbox_env.games.cat_te.rules import MAX_PLAYERS, NUM_SUITS, NUM_TRICKS
-from catbox_env.games.cat_te.state import ALL_CARDS, NONE, ONE_SUIT
+from catbox_env.games.cat_te.state import ALL_CARDS, NONE
 
 #: What one observation says; seats are relative to the observer.
 VIEW = record_dtype(
@@ -68,12 +68,6 @@ def read_view(params, seen, view):
     view.best = view.faceup[view.best_seat, trick] if view.best_seat != NONE else NONE
     view.in_round, view.rivals, view.swept = in_round, rivals, swept
     view.unseen = ALL_CARDS & ~known
-
-
-@njit
-def of_suit(cards, suit):
-    """The cards of ``suit`` in a set."""
-    return cards & (ONE_SUIT << suit)
 
 
 @njit

@@ -25,15 +25,15 @@ from catbox_env.games.petrify.play import (
     color_of,
     exit_cells,
     free_cells,
+    free_cells_after,
     holds,
     kind_of,
     lowest_cell,
     set_of,
-    symbol_of,
     walk_ends,
 )
 from catbox_env.games.petrify.rules import NUM_SYMBOLS, NUMBER_TILES, Rules
-from catbox_env.games.petrify.state import MAX_CELLS, NONE, STATE, TELEPORT, WILDCARD_TILE, ZERO_TILE
+from catbox_env.games.petrify.state import MAX_CELLS, NONE, STATE, TELEPORT, ZERO_TILE
 
 
 def statistics(game: Game, info: Mapping[str, np.ndarray]) -> dict[str, np.ndarray]:
@@ -127,12 +127,6 @@ def action_feature_layout(rules: Rules) -> Layout:
 def make_features(game: Game) -> Features:
     """The features of Petrify under the rules of ``game``."""
     return Features(game, feature_layout(game.rules), action_feature_layout(game.rules), write, SCRATCH)
-
-
-@njit
-def energy_of(tile):
-    """The most steps that ``tile`` allows."""
-    return NUM_SYMBOLS if tile == WILDCARD_TILE else symbol_of(tile)
 
 
 @njit
@@ -288,7 +282,7 @@ def write_position(params, at, seen, state, out):
         ends = 0
         for cell in range(cells):
             ends += 1 if seen[start + cell] else 0
-        out[at.energy + seat] = energy_of(int(state.tile[position]))
+        out[at.energy + seat] = params.most_steps[state.tile[position]]
         out[at.end_cells + seat] = ends
         out[at.free_beside + seat] = popcount(spread(params, set_of(position)) & free)
         out[at.room + seat] = room_of(params, position, free)
@@ -306,10 +300,7 @@ def end_cells_then(params, seen, seat, cell):
 def write_action(params, at, seen, scratch, cell, out):
     """Write the features of moving to ``cell``."""
     state = scratch.boards[0]
-    own, tile = int(state.position[0]), int(state.tile[cell])
-    free = free_cells(params, state) & ~set_of(cell)
-    if state.teleporting and holds(state.open, own):  # a teleport stays open
-        free |= set_of(own)
+    tile, free = int(state.tile[cell]), free_cells_after(params, state, cell)
     fewest, stuck, following = MAX_COUNTED, 0, NONE
     for seat in range(1, params.num_players):
         if state.place[seat] == NONE:
@@ -317,7 +308,7 @@ def write_action(params, at, seen, scratch, cell, out):
             left = end_cells_then(params, seen, seat, cell)
             fewest = min(fewest, left)
             stuck += 1 if left == 0 else 0
-    out[at.action_energy] = energy_of(tile)
+    out[at.action_energy] = params.most_steps[tile]
     out[at.action_teleport] = 1 if kind_of(tile) == TELEPORT else 0
     out[at.action_zero] = 1 if tile == ZERO_TILE else 0
     out[at.action_own_end_cells] = end_cells_then(params, seen, 0, cell)

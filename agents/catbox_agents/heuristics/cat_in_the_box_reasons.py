@@ -29,6 +29,7 @@ from catbox_agents.heuristics.base import best_action
 from catbox_env.core.bits import neighbours, popcount
 from catbox_env.core.compilation import njit
 from catbox_env.core.kernels import record_dtype
+from catbox_env.games.cat_in_the_box.play import cell_at, costs_token, strength
 from catbox_env.games.cat_in_the_box.rules import MAX_COLORS, MAX_PLAYERS, MAX_RANKS
 from catbox_env.games.cat_in_the_box.state import NONE, RED
 
@@ -170,13 +171,8 @@ def wanted(params: Any, view: Any, seat: int) -> tuple[int, int]:
 @njit
 def win_chance(params: Any, view: Any, plan: Any, color: int, rank: int) -> float:
     """The chance that this declaration wins the trick against the seats that still follow."""
-    led = color if view.led < 0 else view.led
-    if color != led and color != RED:
+    if strength(params, view, color, rank) <= view.best_strength:
         return 0.0
-    if view.best_color >= 0:
-        beats = rank > view.best_rank if color == view.best_color else color == RED
-        if not beats:
-            return 0.0
     if view.following == 0:
         return 1.0
     cards = view.tricks_left + 1  # in the hand of a seat that has yet to play
@@ -277,8 +273,7 @@ def score_play(
     """The points for declaring ``rank`` in ``color``: tricks, bid, group, paradox, tokens, spoil."""
     stride = params.num_ranks + 1
     here = 1 << (color * stride + rank)
-    lost = view.led if view.led >= 0 and color != view.led and view.tokens[0] >> view.led & 1 else -1
-    place = int(lost >= 0)
+    place = int(costs_token(view, 0, color))
     plays = view.tricks_left - 1
     cells = view.open & (view.column << rank) & ~here
     # Whatever depends on the hand alone is the same for two colours with the same number of cells left.
@@ -316,8 +311,8 @@ def score_play(
     bonus = group_size + weights.growth * room
 
     tokens = 0.0
-    if lost >= 0:
-        tokens = -(weights.red_token if lost == RED else weights.token) * plays / params.num_tricks
+    if place:
+        tokens = -(weights.red_token if view.led == RED else weights.token) * plays / params.num_tricks
     return (
         weights.trick * chance,
         hit * bonus,
@@ -333,7 +328,7 @@ def score_row(params: Any, seen: Any, mask: Any, weights: Any, view: Any, plan: 
     """Fill ``points`` (A, reasons) in the rows of the legal actions of one observation."""
     read_table(params, seen, view)
     plan_hand(params, view, weights, plan)
-    ranks, first_play = params.num_ranks, params.num_ranks + params.num_bids
+    ranks, first_play = params.num_ranks, params.first_play
     planned = False
     for action in range(len(mask)):
         if not mask[action]:
@@ -350,10 +345,8 @@ def score_row(params: Any, seen: Any, mask: Any, weights: Any, view: Any, plan: 
             if not planned:
                 plan_trick(params, view, weights, plan)
                 planned = True
-            k = action - first_play
-            tricks, hit, group, paradox, tokens, spoil = score_play(
-                params, view, weights, plan, k // ranks, k % ranks
-            )
+            color, rank = cell_at(params, action - first_play)
+            tricks, hit, group, paradox, tokens, spoil = score_play(params, view, weights, plan, color, rank)
             points[action, TRICKS] = tricks
             points[action, BID] = hit
             points[action, GROUP] = group

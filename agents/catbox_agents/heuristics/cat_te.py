@@ -28,12 +28,12 @@ from typing import Any
 
 import numpy as np
 
-from catbox_agents.features.cat_te_view import VIEW, above, of_suit, read_view
+from catbox_agents.features.cat_te_view import VIEW, above, read_view
 from catbox_agents.heuristics.base import ReasonedAgent, best_action
 from catbox_env.core.bits import popcount
 from catbox_env.core.compilation import njit
 from catbox_env.core.kernels import record_dtype
-from catbox_env.games.cat_te.play import is_blind, suit_of
+from catbox_env.games.cat_te.play import beats, is_blind, of_suit, suit_of
 from catbox_env.games.cat_te.rules import (
     BLIND_TRICK,
     HAND_SIZE,
@@ -203,9 +203,8 @@ def score_card(params: Any, weights: Any, plan: Any, i: int, folds: bool, points
     rest = ((1 << popcount(view.hand)) - 1) & ~(1 << i)
     own = view.early_tricks[0]
     early = ALL if own == min(view.trick, NUM_EARLY_TRICKS) else (NOTHING if own == 0 else SOME)
-    leads = view.leader == 0
     chance = 0.0
-    if leads or (not folds and suit_of(card) == view.led and card > view.best):
+    if not folds and beats(card, view.best, view.led):
         chance = unbeaten(plan, weights, i, view.trick, float(view.rivals))
     lost = lose_from(early, view.trick)
     points[WIN] = params.num_players * chance * plan.worth[rest, win_from(early), LEADS]

@@ -28,6 +28,7 @@ from catbox_env.core.compilation import njit
 from catbox_env.core.kernels import record_dtype
 from catbox_env.games.petrify.hidden import sample
 from catbox_env.games.petrify.play import apply, end_cells, holds, legal_cells
+from catbox_env.games.petrify.play import points as points_of_place
 from catbox_env.games.petrify.state import NONE, STATE
 
 REASONS = ("finish", "others", "answer", "onward")
@@ -67,7 +68,7 @@ def score_position(
     for reason in range(len(REASONS)):
         points[reason] = 0.0
     if board.place[me] != NONE:
-        points[FINISH] = weights.finish * (1.0 - 2.0 * board.place[me] / (players - 1))
+        points[FINISH] = weights.finish * points_of_place(params, board.place[me])
         return
     for seat in range(players):
         if board.place[seat] != NONE:

@@ -18,7 +18,6 @@ from catbox_env.games.cat_in_the_box import show
 from catbox_env.games.cat_in_the_box.hidden import rewind, sample
 from catbox_env.games.cat_in_the_box.observe import (
     observation_layout,
-    public_action,
     state_layout,
     write_observation,
     write_state,
@@ -29,6 +28,7 @@ from catbox_env.games.cat_in_the_box.play import (
     clear_round,
     deal,
     next_round,
+    public_action,
     write_mask,
 )
 from catbox_env.games.cat_in_the_box.rules import MAX_BIDS, Deal, Rules
@@ -65,6 +65,8 @@ class CatInTheBox(Game):
         self.max_game_length = rules.num_rounds * rules.num_players * decisions
         self._score_bounds = rules.score_bounds
         self._own_params = {
+            "first_play": rules.first_play,
+            "score_bounds": rules.score_bounds,  # of a game; each round has an equal part
             "num_bids": len(rules.bids),
             "bids": [*rules.bids, *[0] * (MAX_BIDS - len(rules.bids))],
             "num_tricks": rules.num_tricks,

@@ -18,6 +18,7 @@ from catbox_env.games.cat_in_the_box.observe import read_public
 from catbox_env.games.cat_in_the_box.play import (
     block_cells,
     cards_held,
+    cell_at,
     clear_table,
     has_discarded,
     moves_in_round,
@@ -136,8 +137,8 @@ def is_under_way(params, state, observer):
         for color in range(params.num_colors):
             if not in_play and not state.x_tokens[seat, color]:
                 return False
-        least, most = -params.num_tricks, 2 * params.num_tricks
-        if not finished * least <= state.scores[seat] <= finished * most:
+        score = int(state.scores[seat]) * params.num_rounds
+        if not finished * params.score_bounds[0] <= score <= finished * params.score_bounds[1]:
             return False
     any_red = False
     for rank in range(params.num_ranks):
@@ -241,7 +242,8 @@ def rewind(params, generator, state, observer, history, actions):
     weight = 1.0
     for seat in range(players):
         for i in range(state.num_tokens[seat]):
-            weight /= take_back(state, seat, int(state.tokens[seat, i]) % params.num_ranks)
+            _, rank = cell_at(params, int(state.tokens[seat, i]))
+            weight /= take_back(state, seat, rank)
         if state.discarded[seat] != NONE:
             weight /= take_back(state, seat, int(state.discarded[seat]))
     clear_table(params, state)

@@ -17,11 +17,10 @@ import numpy as np
 
 from catbox_env.core.bits import absolute_seat, next_seat, one_hot_index, relative_seat
 from catbox_env.core.compilation import njit
-from catbox_env.core.kernels import HIDDEN
 from catbox_env.core.layout import Layout, Part
-from catbox_env.games.cat_in_the_box.play import lay_token, neutral_color
+from catbox_env.games.cat_in_the_box.play import cell_at, lay_token, neutral_color
 from catbox_env.games.cat_in_the_box.rules import PHASES, Rules
-from catbox_env.games.cat_in_the_box.state import DISCARD, NEUTRAL, NONE
+from catbox_env.games.cat_in_the_box.state import NEUTRAL, NONE
 from catbox_env.games.standings import exact_score_part, read_score, score_part, write_score
 
 #: The highest score that fits in its field of the state.
@@ -172,12 +171,6 @@ def write_state(params, state, seat, out):
 
 
 @njit
-def public_action(params, state, action):
-    """What the other seats see of an action: everything except the rank of a discard."""
-    return action if state.phase != DISCARD else HIDDEN
-
-
-@njit
 def read_public(params, observation, seat, state):
     """Set the public fields of ``state``, all zeros, from an observation of ``seat``; the inverse of ``write_public``.
 
@@ -221,8 +214,7 @@ def read_public(params, observation, seat, state):
         state.bids[other] = one_hot_index(observation, at.bids + i * params.num_bids, params.num_bids)
         state.tricks_won[other] = observation[at.tricks_won + i]
         card = one_hot_index(observation, at.trick + i * colors * ranks, colors * ranks)
-        state.trick_color[other] = card // ranks if card >= 0 else NONE
-        state.trick_rank[other] = card % ranks if card >= 0 else NONE
+        state.trick_color[other], state.trick_rank[other] = cell_at(params, card)
         # What does not fit is out of bounds, and still so when it is clipped: `hidden.is_under_way` refuses it.
         state.scores[other] = max(-INT16_MAX, min(INT16_MAX, read_score(at, observation, i)))
     read_forced_leader(params, observation, seat, state)

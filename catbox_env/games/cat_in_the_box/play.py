@@ -12,7 +12,9 @@ from __future__ import annotations
 
 from catbox_env.core.bits import largest_group, next_seat, popcount, relative_seat
 from catbox_env.core.compilation import cached_njit, njit
+from catbox_env.core.kernels import HIDDEN
 from catbox_env.core.rng import random_below
+from catbox_env.games.cat_in_the_box import rules
 from catbox_env.games.cat_in_the_box.state import (
     BID,
     DISCARD,
@@ -27,6 +29,8 @@ from catbox_env.games.cat_in_the_box.state import (
     RED,
 )
 from catbox_env.games.standings import share_win
+
+cell_at = njit(rules.cell_at)
 
 # A round.
 
@@ -141,17 +145,23 @@ def write_mask(params, state, mask):
         for bid in range(params.num_bids):
             mask[ranks + bid] = True
         return
-    first_play = ranks + params.num_bids
+    first_play = params.first_play
     legal_reds = write_declarations(params, state, seat, RED, first_play, mask)
     legal_others = 0
     for color in range(RED + 1, params.num_colors):
         legal_others += write_declarations(params, state, seat, color, first_play + color * ranks, mask)
     if legal_others > 0:
-        if state.led == NONE and not state.trump_broken:
+        if red_is_last_resort(state):
             for rank in range(ranks):
                 mask[first_play + rank] = False
     elif legal_reds == 0:
         mask[len(mask) - 1] = True
+
+
+@njit
+def red_is_last_resort(state):
+    """Whether the seat to move leads while trump is not broken: it may lead red only if it can lead no other colour."""
+    return state.led == NONE and not state.trump_broken
 
 
 @njit
@@ -174,7 +184,6 @@ def write_declarations(params, state, seat, color, first, mask):
 def apply(params, generator, state, action):
     """Take a legal action of the seat to move."""
     seat = int(state.current_player)
-    first_play = params.num_ranks + params.num_bids
     if state.phase == DISCARD:
         state.hand[seat, action] -= 1
         state.discarded[seat] = action
@@ -187,12 +196,18 @@ def apply(params, generator, state, action):
     elif action == params.num_actions - 1:
         end_round(params, state, seat)
     else:
-        color = (action - first_play) // params.num_ranks
-        declare(params, state, seat, color, (action - first_play) % params.num_ranks)
+        color, rank = cell_at(params, action - params.first_play)
+        declare(params, state, seat, color, rank)
         if pass_turn(params, state) == state.leader:
             end_trick(params, state)
             if state.tricks_left == 0:
                 end_round(params, state, NONE)
+
+
+@njit
+def public_action(params, state, action):
+    """What the other seats see of an action: everything except the rank of a discard."""
+    return action if state.phase != DISCARD else HIDDEN
 
 
 @njit
@@ -204,20 +219,26 @@ def pass_turn(params, state):
 
 @njit
 def declare(params, state, seat, color, rank):
-    """``seat`` plays ``rank`` as ``color``; a follower that does not follow the led colour loses its X-token."""
+    """``seat`` plays ``rank`` as ``color``."""
     state.hand[seat, rank] -= 1
     lay_token(params, state, seat, color, rank)
     state.trick_color[seat] = color
     state.trick_rank[seat] = rank
     if color == RED:
-        if state.led == NONE and not state.trump_broken:  # legal only if no other colour is
+        if red_is_last_resort(state):
             state.forced_leader = seat
             state.forced_ranks = ranks_without_declaration(params, state, seat)
         state.trump_broken = 1
+    if costs_token(state, seat, color):
+        state.x_tokens[seat, state.led] = 0
     if state.led == NONE:
         state.led = color
-    elif color != state.led:
-        state.x_tokens[seat, state.led] = 0
+
+
+@cached_njit
+def costs_token(state, seat, color):
+    """Whether ``seat`` loses its X-token of the led colour by declaring ``color``: it has one, and does not follow."""
+    return state.led != NONE and color != state.led and state.x_tokens[seat, state.led] != 0
 
 
 @njit
@@ -243,18 +264,22 @@ def ranks_without_declaration(params, state, seat):
 # Tricks, groups and points.
 
 
+@njit
+def strength(params, state, color, rank):
+    """How high a card is in the trick: red above the led colour, each by rank; NONE: it cannot win."""
+    if color == RED:
+        return params.num_ranks + int(rank)
+    return int(rank) if state.led == color or state.led == NONE else NONE
+
+
 @cached_njit
 def trick_winner(params, state):
-    """The seat with the highest red card, or else the highest card of the led colour."""
+    """The seat with the strongest card of the trick."""
     winner, best = NONE, NONE
     for seat in range(params.num_players):
-        strength = NONE
-        if state.trick_color[seat] == RED:
-            strength = params.num_ranks + int(state.trick_rank[seat])
-        elif state.trick_color[seat] == state.led:
-            strength = int(state.trick_rank[seat])
-        if strength > best:
-            winner, best = seat, strength
+        card = strength(params, state, state.trick_color[seat], state.trick_rank[seat])
+        if card > best:
+            winner, best = seat, card
     return winner
 
 
@@ -288,7 +313,7 @@ def largest_group_of(params, state, seat):
     return largest_group(own, stride)
 
 
-@njit
+@cached_njit
 def made_bid(params, state, seat):
     """Whether ``seat`` won exactly its bid, or without bids at most ``bonus_max_tricks``."""
     won = int(state.tricks_won[seat])

@@ -45,6 +45,14 @@ _STANDARD_BONUS_MAX_TRICKS = 4
 _SET_ASIDE_BY_TWO, _REVEALED_BY_TWO = 5, 3
 
 
+def cell_at(rules: Any, index: int) -> tuple[int, int]:
+    """The colour and the rank of a cell of the research board, counted row by row; (-1, -1) for -1, no cell.
+
+    ``rules``: a ``Rules`` or, in a kernel, the parameters.
+    """
+    return (index // rules.num_ranks, index % rules.num_ranks) if index >= 0 else (-1, -1)
+
+
 @dataclass(frozen=True)
 class Rules:
     """One rule set, validated. Fields left at ``None`` follow from the others.
@@ -144,6 +152,10 @@ class Rules:
     def first_play(self) -> int:
         """The first of the actions that play a card; discards and bids come before."""
         return self.num_ranks + len(self.bids)
+
+    def card_of(self, action: int) -> tuple[int, int]:
+        """The colour and the rank that a play declares."""
+        return cell_at(self, action - self.first_play)
 
     @property
     def paradox(self) -> int:

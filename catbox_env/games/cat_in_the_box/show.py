@@ -22,7 +22,7 @@ from catbox_env.core.checks import hands_seen
 from catbox_env.core.kernels import HIDDEN
 from catbox_env.core.state import Event, GameState, last_action, last_position
 from catbox_env.core.text import Segment, counted
-from catbox_env.games.cat_in_the_box.play import largest_group_of
+from catbox_env.games.cat_in_the_box.play import costs_token, largest_group_of, made_bid
 from catbox_env.games.cat_in_the_box.rules import COLORS, MAX_COLORS, PHASES, Rules
 from catbox_env.games.cat_in_the_box.state import BID, DISCARD, NEUTRAL, NONE, PLAY, RED
 from catbox_env.games.standings import winners_event
@@ -44,7 +44,7 @@ class View:
         x_tokens: the colours that each seat may declare.
         bids: each seat's bid, None before it bids.
         plays: the cards of the trick, (seat, colour, rank) in the order of play.
-        led: the colour led, or NONE.
+        led: the colour led, or NONE; costly: the colours that cost the seat to move its X-token of it.
         trick, round: the current ones, from 1; after the end the last ones.
     """
 
@@ -60,16 +60,13 @@ class View:
         self.discards = {other: discarded[other] for other in seen if discarded[other] != NONE}
         self.board = record.board[: len(colors), : rules.num_ranks].tolist()
         self.x_tokens = [[color for color in colors if record.x_tokens[other, color]] for other in players]
+        self.costly = {color for color in colors if costs_token(record, self.mover, color)}
         self.bids = [None if bid == NONE else rules.bids[bid] for bid in bids]
         self.tricks_won = record.tricks_won[: len(players)].tolist()
         self.scores = record.scores[: len(players)].tolist()
         self.plays = [play for play in trick[self.leader :] + trick[: self.leader] if play[1] != NONE]
         self.trick = min(rules.num_tricks - int(record.tricks_left) + 1, rules.num_tricks)
         self.round = rules.num_rounds - int(record.rounds_left)
-
-    def costs_token(self, color: int) -> bool:
-        """Whether the seat to move loses its X-token of the led colour by declaring ``color``."""
-        return self.led not in (NONE, color) and self.led in self.x_tokens[self.mover]
 
     def cards(self, seat: int) -> list[int]:
         """The ranks in a visible hand, ascending, with repetitions."""
@@ -88,8 +85,7 @@ def action_to_string(rules: Rules, action: int) -> str:
         return f"bid {bids[action - ranks]}"
     if action == rules.paradox:
         return "paradox"
-    color, rank = divmod(action - rules.first_play, ranks)
-    return f"play {card_to_string(color, rank)}"
+    return f"play {card_to_string(*rules.card_of(action))}"
 
 
 def describe_actions(rules: Rules) -> list[tuple[int, int, str]]:
@@ -98,24 +94,23 @@ def describe_actions(rules: Rules) -> list[tuple[int, int, str]]:
     rows = [(0, ranks - 1, f"discard rank 1..{ranks}")]
     if rules.bids:
         rows.append((ranks, first_play - 1, f"bid {', '.join(map(str, rules.bids))}"))
-    for color in range(rules.num_colors):
-        first = first_play + color * ranks
-        rows.append((first, first + ranks - 1, f"play {COLORS[color]} 1..{ranks}"))
+    for first in range(first_play, rules.paradox, ranks):
+        rows.append((first, first + ranks - 1, f"{action_to_string(rules, first)}..{ranks}"))
     rows.append((rules.paradox, rules.paradox, "PARADOX (legal only when nothing else is)"))
     return rows
 
 
 def illegal_reason(rules: Rules, record: np.record, action: int) -> str:
     """The rule that forbids an illegal ``action`` in ``record``."""
-    seat, ranks, first_play = record.current_player, rules.num_ranks, rules.first_play
-    kind = DISCARD if action < ranks else BID if action < first_play else PLAY
+    seat = record.current_player
+    kind = DISCARD if action < rules.num_ranks else BID if action < rules.first_play else PLAY
     if kind != record.phase:
         return f"this is the time to {PHASES[record.phase]}, not to {PHASES[kind]}"
     if kind == DISCARD:
         return f"player_{seat} has no {action + 1}"
     if action == rules.paradox:
         return "a paradox is the last resort: a card can still be declared"
-    color, rank = divmod(action - first_play, ranks)
+    color, rank = rules.card_of(action)
     owner = record.board[color, rank]
     if owner != NONE:  # first what everybody sees
         whose = f"a token of seat {owner}" if owner >= 0 else "a neutral token"
@@ -249,13 +244,13 @@ def events(before: GameState, action: int, after: GameState, seat: int | None) -
     """What ``action`` did, as ``seat`` sees it; None: everything."""
     rules = before.game.rules
     old = View(rules, before.record, None)
-    # Still in the same round, even if it has ended.
-    new = View(rules, last_position(before, action, after).record, None)
+    last = last_position(before, action, after)  # still in the same round, even if it has ended
+    new = View(rules, last.record, None)
     mover = old.mover
     if action == rules.paradox:
         found = _paradox(old, mover)
     elif action >= rules.first_play:
-        color, rank = divmod(action - rules.first_play, rules.num_ranks)
+        color, rank = rules.card_of(action)
         found = _play(old, color, rank)
         if sum(new.tricks_won) > sum(old.tricks_won):
             found.append(_trick_won(old.trick, [*old.plays, (mover, color, rank)], new.leader))
@@ -267,7 +262,7 @@ def events(before: GameState, action: int, after: GameState, seat: int | None) -
         text = f"player_{mover} puts {a_card(action) if seen else 'a card'} aside"
         found = [Event("discard", mover, text, {"rank": action + 1} if seen else {})]
     if after.round_ended:
-        found += _round_end(new, old.round, after)
+        found += _round_end(last, old.round, after)
     elif after.current_player == seat and after.legal_actions() == [rules.paradox]:
         text = f"player_{seat} has no legal declaration left and must declare a paradox"
         found.append(Event("paradox_due", seat, text))
@@ -286,7 +281,7 @@ def _play(view: View, color: int, rank: int) -> list[Event]:
     if color == RED and not view.trump_broken:
         text = f"player_{mover} breaks trump: from now on red may be led"
         found.append(Event("trump_broken", mover, text))
-    if not leads and color != view.led and view.led in view.x_tokens[mover]:
+    if color in view.costly:
         led = COLORS[view.led]
         text = f"player_{mover} does not follow {led}, and loses the {led} X-token"
         found.append(Event("x_token_lost", mover, text, {"color": led}))
@@ -327,9 +322,10 @@ def _paradox(view: View, seat: int) -> list[Event]:
     return found
 
 
-def _round_end(view: View, number: int, after: GameState) -> list[Event]:
-    """``view``: the last position of round ``number``; ``after``: possibly the beginning of the next one."""
-    rules = view.rules
+def _round_end(last: GameState, number: int, after: GameState) -> list[Event]:
+    """``last``: the last position of round ``number``; ``after``: possibly the beginning of the next one."""
+    rules: Rules = last.game.rules
+    view = View(rules, last.record, None)
     players = range(rules.num_players)
     infos = [after.info(seat) for seat in players]
     which = f"round {number} of {rules.num_rounds}" if rules.num_rounds > 1 else "the round"
@@ -339,7 +335,7 @@ def _round_end(view: View, number: int, after: GameState) -> list[Event]:
     found = [Event("round_end", None, text, {"round": number})]
     totals = [int(after.record.scores[seat]) for seat in players]
     for seat in players:
-        words, data = _sum(rules, infos[seat])
+        words, data = _sum(rules, infos[seat], bool(made_bid(last.game.params[0], last.record, seat)))
         text = f"player_{seat}: {words}"
         if rules.num_rounds > 1:
             text += f" ({totals[seat]} in total)"
@@ -358,30 +354,31 @@ def _round_end(view: View, number: int, after: GameState) -> list[Event]:
     return found
 
 
-def _sum(rules: Rules, info: dict[str, int]) -> tuple[str, dict[str, Any]]:
-    """The points of a seat as a sum, in words and as data: ``"3 tricks + 3 (hit the bid of 3, group of 3) = 6"``."""
+def _sum(rules: Rules, info: dict[str, int], hit: bool) -> tuple[str, dict[str, Any]]:
+    """The points of a seat as a sum, in words and as data: ``"3 tricks + 3 (hit the bid of 3, group of 3) = 6"``.
+
+    ``hit``: whether it won as many tricks as it needs for the bonus.
+    """
     won, score, bonus = info["tricks_won"], info["score"], info["bonus"]
     bid = info["bid"] if rules.bids else None
     data = {"tricks": won, "bid": bid, "bonus": bonus, "paradox": bool(info["paradox"]), "score": score}
     tricks = counted(won, "trick")
     if info["paradox"]:
-        return f"{-won if won else 0} ({tricks}, caused the paradox) = {score}", {**data, "hit": False}
-    hit = won <= rules.bonus_max_tricks if bid is None else won == bid
+        return f"{score} ({tricks}, caused the paradox) = {score}", {**data, "hit": False}
     if bid is None:
         condition = f"{'at most' if hit else 'more than'} {counted(rules.bonus_max_tricks, 'trick')}"
     else:
         condition = f"{'hit' if hit else 'missed'} the bid of {bid}"
     group = f", group of {bonus}" if bonus else ", no token on the board"
     words = f"{tricks} + {bonus} ({condition}{group})" if hit else f"{tricks} ({condition})"
-    return f"{words} = {score}", {**data, "hit": bool(hit)}
+    return f"{words} = {score}", {**data, "hit": hit}
 
 
 def largest_group(state: GameState, seat: int) -> list[Cell]:
     """The cells of the largest connected group of tokens of ``seat``; the first of equally large ones."""
-    rules: Rules = state.game.rules
-    group = largest_group_of(state.game.params[0], state.record, seat)
-    cells = ((color, rank) for color in range(rules.num_colors) for rank in range(rules.num_ranks))
-    return [(color, rank) for color, rank in cells if group >> (color * (rules.num_ranks + 1) + rank) & 1]
+    group = int(largest_group_of(state.game.params[0], state.record, seat))
+    stride = state.game.rules.num_ranks + 1
+    return [divmod(place, stride) for place in range(group.bit_length()) if group >> place & 1]
 
 
 def card_to_string(color: int, rank: int) -> str:

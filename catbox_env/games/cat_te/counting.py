@@ -24,9 +24,9 @@ from catbox_env.core.bits import nth_bit, popcount
 from catbox_env.core.compilation import njit
 from catbox_env.core.kernels import record_dtype
 from catbox_env.core.rng import next_uint64, unit_interval
-from catbox_env.games.cat_te.play import claiming_card, suit_of
+from catbox_env.games.cat_te.play import claiming_card, of_suit, suit_of
 from catbox_env.games.cat_te.rules import HAND_SIZE, MAX_PLAYERS, NUM_CARDS, NUM_SUITS, NUM_TRICKS
-from catbox_env.games.cat_te.state import NEVER, NONE, ONE_SUIT
+from catbox_env.games.cat_te.state import NEVER, NONE
 
 #: Kinds of hidden cards: by suit, and the claimed card. Suits of which nobody has run out are counted with one of them.
 CLAIMED = NUM_SUITS
@@ -75,7 +75,7 @@ def find_places(params, state, observer, unseen):
     if state.claimed != NONE and state.claimed != observer:
         hidden[CLAIMED] = unseen & (1 << claiming_card(state))
     for suit in range(NUM_SUITS):
-        hidden[suit] = unseen & ~hidden[CLAIMED] & (ONE_SUIT << suit)
+        hidden[suit] = of_suit(unseen & ~hidden[CLAIMED], suit)
         run_out = False
         for seat in range(params.num_players):
             run_out = run_out or (seat != observer and state.void_since[seat, suit] != NEVER)

@@ -18,12 +18,11 @@ from catbox_env.games.cat_te import show
 from catbox_env.games.cat_te.hidden import rewind, sample
 from catbox_env.games.cat_te.observe import (
     observation_layout,
-    public_action,
     state_layout,
     write_observation,
     write_state,
 )
-from catbox_env.games.cat_te.play import apply, deal, next_round, write_mask
+from catbox_env.games.cat_te.play import apply, deal, next_round, public_action, write_mask
 from catbox_env.games.cat_te.rules import (
     HAND_SIZE,
     NUM_CARDS,
@@ -68,6 +67,7 @@ class CatTe(Game):
         self.max_game_length = rules.num_rounds * decisions
         self._score_bounds = rules.score_bounds
         self._own_params = {
+            "score_bounds": rules.score_bounds,  # of a game; each round has an equal part
             "eliminates": rules.eliminates,
             "show_factor": rules.show_factor,
             "sweep_factor": rules.sweep_factor,

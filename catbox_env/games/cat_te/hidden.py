@@ -30,7 +30,7 @@ from catbox_env.games.cat_te.counting import (
 )
 from catbox_env.games.cat_te.observe import read_public, read_set
 from catbox_env.games.cat_te.play import claiming_card, clear_table, draw_cards, suit_of
-from catbox_env.games.cat_te.rules import DOUBLE, HAND_SIZE, NUM_CARDS, NUM_TRICKS
+from catbox_env.games.cat_te.rules import HAND_SIZE, NUM_CARDS, NUM_TRICKS
 from catbox_env.games.cat_te.state import ALL_CARDS, FOLD, NONE
 
 # Worlds.
@@ -79,7 +79,7 @@ def read_position(params, observation, observer, state):
     if not stakes <= state.pot <= stakes * (1 + finished) or (stakes > 0 and state.pot % stakes != 0):
         return NONE
     for seat in range(params.num_players):
-        if state.scores[seat] < -finished * (DOUBLE + params.side_pot):
+        if int(state.scores[seat]) * params.num_rounds < finished * params.score_bounds[0]:
             return NONE
     chosen = one_hot_index(observation, params.at.chosen, NUM_CARDS)
     if (chosen != NONE) != (state.chosen[observer] != NONE):

@@ -16,7 +16,6 @@ from catbox_env.core.bits import (
     relative_seat,
 )
 from catbox_env.core.compilation import njit
-from catbox_env.core.kernels import HIDDEN
 from catbox_env.core.layout import Layout, Part
 from catbox_env.games.cat_te.play import (
     award_trick,
@@ -28,6 +27,7 @@ from catbox_env.games.cat_te.play import (
     play_face_up,
     rank_of,
     suit_of,
+    tricks_won,
 )
 from catbox_env.games.cat_te.rules import (
     BLIND_TRICK,
@@ -38,7 +38,7 @@ from catbox_env.games.cat_te.rules import (
     NUM_TRICKS,
     Rules,
 )
-from catbox_env.games.cat_te.state import CLAIM, FOLD, NONE, UNKNOWN_CARD
+from catbox_env.games.cat_te.state import NONE, UNKNOWN_CARD
 from catbox_env.games.standings import exact_score_part, read_score, score_part, write_score
 
 #: A face-up card is two adjacent one-hot vectors.
@@ -131,13 +131,10 @@ def write_public(params, at, state, seat, out):
             start += CARD_WIDTH
             folds += (state.fold_tricks[other] >> trick) & 1
         out[at_folded + i] = folds
+        out[at_early + i] = tricks_won(state, other, NUM_EARLY_TRICKS)
+        out[at_tricks + i] = tricks_won(state, other, NUM_TRICKS)
         out[at_in_round + i] = state.in_round[other]
         other = next_seat(other, players)
-    for trick in range(tricks):
-        if state.winners[trick] >= 0:
-            winner = relative_seat(int(state.winners[trick]), seat, players)
-            out[at_tricks + winner] += 1
-            out[at_early + winner] += 1 if trick < NUM_EARLY_TRICKS else 0
     if state.led >= 0:
         out[at.led_suit + state.led] = 1
     out[at.leader + relative_seat(int(state.leader), seat, players)] = 1
@@ -180,14 +177,6 @@ def write_state(params, state, seat, out):
         write_set(state.folded[other], out, at.folded + i * NUM_CARDS)
         if state.chosen[other] >= 0:
             out[at.chosen + i * NUM_CARDS + state.chosen[other]] = 1
-
-
-@njit
-def public_action(params, state, action):
-    """What the other seats see of an action: everything except which card is folded or chosen blind."""
-    folds = FOLD <= action < CLAIM
-    chooses = action < FOLD and is_blind(params, state.trick) and state.current_player != state.leader
-    return HIDDEN if folds or chooses else action
 
 
 @njit

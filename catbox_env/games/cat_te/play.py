@@ -12,7 +12,9 @@ from __future__ import annotations
 
 from catbox_env.core.bits import bit_index, next_seat, nth_bit
 from catbox_env.core.compilation import cached_njit, njit
+from catbox_env.core.kernels import HIDDEN
 from catbox_env.core.rng import random_below
+from catbox_env.games.cat_te import rules
 from catbox_env.games.cat_te.rules import (
     BLIND_TRICK,
     HAND_SIZE,
@@ -43,28 +45,22 @@ from catbox_env.games.cat_te.state import (
 )
 from catbox_env.games.standings import share_win
 
-#: Low bits of a card that hold its suit; the higher ones hold its rank.
-SUIT_BITS = 2
-
 # Cards.
 
-
-@njit
-def suit_of(card):
-    """The suit of a card."""
-    return card & (NUM_SUITS - 1)
+suit_of, rank_of = njit(rules.suit_of), njit(rules.rank_of)
+card_at, card_of = njit(rules.card_at), njit(rules.card_of)
 
 
-@njit
-def rank_of(card):
-    """The rank of a card."""
-    return card >> SUIT_BITS
+@cached_njit
+def of_suit(cards, suit):
+    """The cards of ``suit`` in a set."""
+    return cards & (ONE_SUIT << int(suit))
 
 
 @njit
-def card_at(rank, suit):
-    """The card of that rank and suit."""
-    return rank * NUM_SUITS + suit
+def beats(card, best, led):
+    """Whether ``card``, face up, is a lead, or of the suit ``led`` and above ``best``, the best card yet or NONE."""
+    return card > best and (led == NONE or suit_of(card) == led)
 
 
 # A round.
@@ -141,14 +137,12 @@ def write_mask(params, state, mask):
             mask[action] = False
         return
     hand = state.hand[seat]
-    faceup, folds = (
-        hand,
-        hand,
-    )  # the cards that may be played face up (or chosen), and those that may be folded
+    # The cards that may be played face up (or chosen), and those that may be folded.
+    faceup, folds = hand, hand
     if seat == state.leader or is_blind(params, state.trick):
         folds = 0
-    elif hand & (ONE_SUIT << int(state.led)):
-        faceup = hand & (ONE_SUIT << int(state.led))
+    elif of_suit(hand, state.led):
+        faceup = of_suit(hand, state.led)
     elif not params.offsuit_faceup:
         faceup = 0
     for card in range(NUM_CARDS):
@@ -164,6 +158,12 @@ def write_mask(params, state, mask):
 def is_blind(params, trick):
     """Whether the followers of ``trick`` choose cards face down, which are shown together."""
     return params.eliminates != 0 and trick == BLIND_TRICK
+
+
+@njit
+def chooses_blind(params, state):
+    """Whether the seat to move plays a card by choosing it face down: the followers of a blind trick do."""
+    return is_blind(params, state.trick) and state.current_player != state.leader
 
 
 @cached_njit
@@ -182,7 +182,7 @@ def instant_win(hand):
     if hand & (hand >> 1) & (hand >> 2) & (hand >> 3) & ONE_SUIT:
         return FOUR_OF_A_KIND
     for suit in range(NUM_SUITS):
-        if hand & ~(ONE_SUIT << suit) == 0:
+        if of_suit(hand, suit) == hand:
             return SAME_SUIT
     return LOW_HAND if hand & ~LOW_CARDS == 0 else NONE
 
@@ -198,12 +198,12 @@ def apply(params, generator, state, action):
     if action == SHOW:
         end_round(params, state, seat, params.show_factor, seat)
         return
-    card = int(action) if action < FOLD else int(action) - FOLD
+    card = card_of(int(action))
     state.hand[seat] &= ~(1 << card)
     if action >= FOLD:
         state.folded[seat] |= 1 << card
         state.fold_tricks[seat] |= 1 << int(state.trick)
-    elif seat != state.leader and is_blind(params, state.trick):
+    elif chooses_blind(params, state):
         state.chosen[seat] = card
     else:
         play_face_up(state, seat, card)
@@ -219,6 +219,13 @@ def play_face_up(state, seat, card):
         state.led = suit_of(card)
     elif suit_of(card) != state.led and state.void_since[seat, state.led] == NEVER:
         state.void_since[seat, state.led] = state.trick
+
+
+@njit
+def public_action(params, state, action):
+    """What the other seats see of an action: everything except which card is folded or chosen blind."""
+    folds = FOLD <= action < CLAIM
+    return HIDDEN if folds or (action < FOLD and chooses_blind(params, state)) else action
 
 
 @njit
@@ -240,7 +247,7 @@ def trick_winner(params, state, trick, led):
     winner, best = NONE, NONE
     for seat in range(params.num_players):
         card = int(state.faceup[seat, trick])
-        if card > best and suit_of(card) == led:
+        if beats(card, best, led):
             winner, best = seat, card
     return winner
 
@@ -268,7 +275,7 @@ def tricks_won(state, seat, number):
     return won
 
 
-@njit
+@cached_njit
 def has_swept(params, state, seat):
     """Whether ``seat`` has won the round with all four early tricks."""
     for trick in range(NUM_EARLY_TRICKS):

@@ -23,6 +23,8 @@ RANKS = ("2", "3", "4", "5", "6", "7", "8", "9", "10", "J", "Q", "K", "A")
 SUITS = ("clubs", "diamonds", "hearts", "spades")
 NUM_RANKS, NUM_SUITS = len(RANKS), len(SUITS)
 NUM_CARDS = NUM_RANKS * NUM_SUITS
+#: Low bits of a card that hold its suit; the higher ones hold its rank.
+SUIT_BITS = 2
 HAND_SIZE = NUM_TRICKS = 6
 #: The first four tricks decide who stays in; the fifth is blind (neither in khmer); the sixth plays itself.
 NUM_EARLY_TRICKS = 4
@@ -35,8 +37,29 @@ REGIONS = ("khmer", "laos", "vietnamese")
 
 MAX_PLAYERS, MAX_ROUNDS, MAX_SIDE_POT = 6, 127, 100
 
+
+def suit_of(card: int) -> int:
+    """The suit of a card."""
+    return card & (NUM_SUITS - 1)
+
+
+def rank_of(card: int) -> int:
+    """The rank of a card."""
+    return card >> SUIT_BITS
+
+
+def card_at(rank: int, suit: int) -> int:
+    """The card of that rank and suit."""
+    return rank * NUM_SUITS + suit
+
+
+def card_of(action: int) -> int:
+    """The card that an action plays or folds."""
+    return action if action < NUM_CARDS else action - NUM_CARDS
+
+
 _CARDS = {
-    rank + suit[0].upper(): i * NUM_SUITS + j for i, rank in enumerate(RANKS) for j, suit in enumerate(SUITS)
+    rank + suit[0].upper(): card_at(i, j) for i, rank in enumerate(RANKS) for j, suit in enumerate(SUITS)
 }
 _NAMES = {card: name for name, card in _CARDS.items()}
 

@@ -22,18 +22,18 @@ from catbox_env.core.kernels import HIDDEN
 from catbox_env.core.spec import GameSpec
 from catbox_env.core.state import Event, GameState, last_action, last_position
 from catbox_env.core.text import Segment, counted, names
-from catbox_env.games.cat_te.play import claiming_card, instant_win, is_blind
+from catbox_env.games.cat_te.play import claiming_card, has_swept, instant_win, is_blind, of_suit
 from catbox_env.games.cat_te.rules import (
     LAST_TRICK,
-    NUM_CARDS,
-    NUM_EARLY_TRICKS,
     NUM_SUITS,
     NUM_TRICKS,
     SUITS,
     Rules,
+    card_of,
     card_to_string,
+    suit_of,
 )
-from catbox_env.games.cat_te.state import CLAIM, FOLD, NONE, ONE_SUIT, SHOW
+from catbox_env.games.cat_te.state import CLAIM, FOLD, NONE, SHOW
 from catbox_env.games.cat_te.view import CHOSEN, EMPTY, FOLDED, View, cards_to_string
 from catbox_env.games.standings import winners_event
 
@@ -48,10 +48,8 @@ _STYLES = ("green", "blue", "red", "magenta")
 
 def action_to_string(rules: Rules, action: int) -> str:
     """``"play AS"``, ``"fold 2C"``, ``"claim"`` or ``"show"``."""
-    if action < FOLD:
-        return f"play {card_to_string(action)}"
     if action < CLAIM:
-        return f"fold {card_to_string(action - FOLD)}"
+        return f"{'play' if action < FOLD else 'fold'} {card_to_string(card_of(action))}"
     return "claim" if action == CLAIM else "show"
 
 
@@ -87,7 +85,7 @@ def illegal_reason(game: GameSpec, record: np.record, action: int) -> str:
         if wanted == NONE:
             return f"the upturned card is {upturned}, and no card is above an ace"
         return f"that takes {card_to_string(wanted)}, next above the upturned {upturned}"
-    card = action % NUM_CARDS
+    card = card_of(action)
     if not hand >> card & 1:
         return f"player_{seat} has no {card_to_string(card)}"
     if action >= FOLD:
@@ -95,7 +93,7 @@ def illegal_reason(game: GameSpec, record: np.record, action: int) -> str:
             return "the leader of a trick plays face up and cannot fold"
         assert is_blind(game.params[0], record.trick), "every other fold is legal"
         return "in the fifth trick every card is shown, so none can be folded"
-    if hand & (ONE_SUIT << led):
+    if of_suit(hand, led):
         suit = SUITS[led]
         return f"a card played face up has to follow suit: play {suit} or fold"
     assert not rules.offsuit_faceup, "every other card is legal"
@@ -202,7 +200,7 @@ def _listed(cards: list[int]) -> list[Segment]:
 
 
 def _card(card: int, width: int = 0) -> Segment:
-    return f"{card_to_string(card):>{width}}", f"bold {_STYLES[card % NUM_SUITS]}"
+    return f"{card_to_string(card):>{width}}", f"bold {_STYLES[suit_of(card)]}"
 
 
 # What an action did.
@@ -217,8 +215,8 @@ def events(before: GameState, action: int, after: GameState, seat: int | None) -
         pot = counted(old.pot, "ante")
         text = f"player_{old.mover} shows {card}, next above {upturned}, and claims the side pot of {pot}"
         return [Event("claim", old.mover, text, {"card": card, "pot": old.pot})]
-    # Still in the same round, even if it has ended.
-    new = View.of(game, last_position(before, action, after).record, None)
+    last = last_position(before, action, after).record  # still in the same round, even if it has ended
+    new = View.of(game, last, None)
     if action == SHOW:
         found = [_show(old, before.record.hand[old.mover])]
     else:
@@ -227,20 +225,20 @@ def events(before: GameState, action: int, after: GameState, seat: int | None) -
             *_tricks_won(old, new),
         ]
     if after.round_ended:
-        found += _round_end(old, new, after, action == SHOW)
+        found += _round_end(old, new, after, bool(has_swept(game.params[0], last, new.leader)))
     return found
 
 
 def _show(view: View, hand: int) -> Event:
     cards = [card_to_string(card) for card in view.hands[view.mover]]
-    suit = SUITS[view.hands[view.mover][0] % NUM_SUITS]
+    suit = SUITS[suit_of(view.hands[view.mover][0])]
     why = ("four of a kind", f"six {suit}", "six cards from A, 2, 3, 4, 5")[instant_win(hand)]
     text = f"player_{view.mover} shows an instant win: {' '.join(cards)}, {why}"
     return Event("show", view.mover, text, {"cards": cards, "why": why})
 
 
 def _card_played(view: View, action: int, is_seen: bool) -> Event:
-    mover, card = view.mover, card_to_string(action % FOLD)
+    mover, card = view.mover, card_to_string(card_of(action))
     data: dict[str, Any] = {"card": card} if is_seen else {}
     hidden = f"{card if is_seen else 'a card'}, face down"
     if action >= FOLD:
@@ -249,7 +247,7 @@ def _card_played(view: View, action: int, is_seen: bool) -> Event:
         return Event("play", mover, f"player_{mover} leads {card}", {**data, "follows": True})
     if view.is_blind:
         return Event("choose", mover, f"player_{mover} chooses {hidden}", data)
-    follows = action % NUM_SUITS == view.led
+    follows = suit_of(action) == view.led
     text = f"player_{mover} plays {card}{'' if follows else ', which does not follow suit and cannot win'}"
     return Event("play", mover, text, {**data, "follows": follows})
 
@@ -282,8 +280,8 @@ def _by_seat(shown: dict[int, int]) -> list[dict[str, Any]]:
 def _trick_won(before: View, after: View, trick: int) -> Event:
     shown, winner = after.shown(trick), after.wins[trick]
     folded = [seat for seat, held in enumerate(before.in_round) if held and seat not in shown]
-    led = shown[winner] % NUM_SUITS
-    suited = sum(card % NUM_SUITS == led for card in shown.values())
+    led = suit_of(shown[winner])
+    suited = sum(suit_of(card) == led for card in shown.values())
     why = f"the {'only' if suited == 1 else 'highest'} card of {SUITS[led]}, the led suit"
     text = f"player_{winner} wins trick {trick + 1}: {card_to_string(shown[winner])} is {why}"
     if folded:
@@ -291,17 +289,20 @@ def _trick_won(before: View, after: View, trick: int) -> Event:
     return Event("trick_won", winner, text, {"trick": trick + 1, "cards": _by_seat(shown), "folded": folded})
 
 
-def _round_end(before: View, ended: View, after: GameState, is_shown: bool) -> list[Event]:
-    """``ended``: the last position of the round; ``after``: possibly the beginning of the next one."""
+def _round_end(before: View, ended: View, after: GameState, is_swept: bool) -> list[Event]:
+    """``ended``: the last position of the round; ``after``: possibly the beginning of the next one.
+
+    ``is_swept``: whether the winner has won all early tricks.
+    """
     rules, pot, number = before.rules, before.pot, before.round
     players = range(rules.num_players)
     infos = [after.info(seat) for seat in players]
     winner = next(seat for seat in players if infos[seat]["won_round"])
     which = f"round {number} of {rules.num_rounds}" if rules.num_rounds > 1 else "the round"
     factor, why = 1, "with the last trick"
-    if is_shown:
+    if infos[winner]["showed"]:
         factor, why = rules.show_factor, "by an instant win"
-    elif before.trick == NUM_EARLY_TRICKS - 1:
+    elif is_swept:
         factor, why = rules.sweep_factor, "with all of the first four tricks"
     found = [Event("round_end", winner, f"player_{winner} wins {which} {why}", {"round": number})]
     totals = [int(after.record.scores[seat]) for seat in players]

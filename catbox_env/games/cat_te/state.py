@@ -17,6 +17,7 @@ from catbox_env.games.cat_te.rules import (
     NUM_SUITS,
     NUM_TRICKS,
     RANKS,
+    rank_of,
 )
 
 #: No card, no suit, no seat; and a card that only its player knows.
@@ -34,7 +35,7 @@ ALL_CARDS = (1 << NUM_CARDS) - 1
 #: The set of the cards of suit 0; shifted by s, those of suit s.
 ONE_SUIT = sum(1 << card for card in range(0, NUM_CARDS, NUM_SUITS))
 #: The set of the cards of ``LOW_RANKS``.
-LOW_CARDS = sum(1 << card for card in range(NUM_CARDS) if RANKS[card // NUM_SUITS] in LOW_RANKS)
+LOW_CARDS = sum(1 << card for card in range(NUM_CARDS) if RANKS[rank_of(card)] in LOW_RANKS)
 #: The kinds of instant wins; `show` tells them in this order.
 FOUR_OF_A_KIND, SAME_SUIT, LOW_HAND = range(3)
 

@@ -10,12 +10,12 @@ import numpy as np
 from catbox_env.core.checks import hands_seen
 from catbox_env.core.spec import GameSpec
 from catbox_env.games.cat_te.play import is_blind, trick_winner
-from catbox_env.games.cat_te.rules import NUM_CARDS, NUM_SUITS, Rules, card_to_string
+from catbox_env.games.cat_te.rules import NUM_CARDS, Rules, card_to_string, suit_of
 from catbox_env.games.cat_te.state import NONE
 
 #: A place in the table of tricks without a face-up card: nothing yet, a folded card, a blind choice.
 EMPTY, FOLDED, CHOSEN = -1, -2, -3
-_BY_SUIT = sorted(range(NUM_CARDS), key=lambda card: (card % NUM_SUITS, card))
+_BY_SUIT = sorted(range(NUM_CARDS), key=lambda card: (suit_of(card), card))
 
 
 @dataclass(frozen=True)

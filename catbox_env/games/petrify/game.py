@@ -35,6 +35,7 @@ class Petrify(Game):
 
     def _set_up(self) -> None:
         rules, cells = self.rules, self.rules.num_cells
+        columns = [rules.place_of(cell)[1] for cell in range(cells)]
         self.num_actions, self.max_game_length = cells, rules.max_moves
         self.observation_layout = observation_layout(rules)
         fewest_steps, most_steps = zip(*map(rules.steps, TILES), strict=True)
@@ -48,9 +49,9 @@ class Petrify(Game):
             "num_specials": len(rules.specials),
             "specials": _as_tiles(rules.specials),  # the special tiles, in any order
             # The sets of the cells that a step to the right, and one to the left, can end on.
-            "not_first_column": np.uint64(sum(1 << cell for cell in range(cells) if cell % rules.size > 0)),
+            "not_first_column": np.uint64(sum(1 << cell for cell in range(cells) if columns[cell] > 0)),
             "not_last_column": np.uint64(
-                sum(1 << cell for cell in range(cells) if (cell + 1) % rules.size > 0)
+                sum(1 << cell for cell in range(cells) if columns[cell] < rules.size - 1)
             ),
         }
         self.draws = BoardDraws(self)

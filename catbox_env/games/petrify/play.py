@@ -74,7 +74,7 @@ def lowest_cell(cells):
     return cell
 
 
-@njit
+@cached_njit
 def free_cells(params, state):
     """The set of open cells without a pawn."""
     free = state.open
@@ -83,10 +83,19 @@ def free_cells(params, state):
     return free
 
 
+@njit
+def free_cells_after(params, state, cell):
+    """The set of free cells with the pawn to move on ``cell``, before the landing takes effect."""
+    free = free_cells(params, state) & ~set_of(cell)
+    if state.teleporting:  # the teleport stays open; any other cell closes when the pawn leaves it
+        free |= set_of(state.position[state.current_player]) & state.open
+    return free
+
+
 # Where a pawn can go.
 
 
-@njit
+@cached_njit
 def walk_ends(params, tile, start, free):
     """The set of cells on which a walk over the ``free`` cells from cell ``start``, on ``tile``, may end.
 
@@ -111,7 +120,7 @@ def walk_ends(params, tile, start, free):
     return ends
 
 
-@njit
+@cached_njit
 def end_cells(params, state, seat):
     """The set of cells on which a walk of ``seat`` may end."""
     start = int(state.position[seat])
@@ -150,12 +159,8 @@ def legal_cells(params, state):
 @njit
 def end_cells_after(params, state, seat, cell):
     """The end cells that ``seat`` would have with the pawn to move on ``cell``, before the landing takes effect."""
-    mover = int(state.current_player)
-    free = free_cells(params, state) & ~set_of(cell)
-    if state.teleporting:  # the teleport stays open; any other cell closes when the pawn leaves it
-        free |= set_of(state.position[mover])
-    start = cell if seat == mover else int(state.position[seat])
-    return walk_ends(params, int(state.tile[start]), start, free)
+    start = cell if seat == state.current_player else int(state.position[seat])
+    return walk_ends(params, int(state.tile[start]), start, free_cells_after(params, state, cell))
 
 
 @njit

@@ -83,9 +83,13 @@ class Rules:
         """A game small enough to be solved exactly: three walls and six wildcards on a board of 3 x 3."""
         return cls(num_players=2, size=3, walls=3, wildcards=6)
 
+    def place_of(self, cell: int) -> tuple[int, int]:
+        """The row and the column of a cell."""
+        return divmod(cell, self.size)
+
     def cell_name(self, cell: int) -> str:
         """The column's letter and the row's number, from 1: ``"a1"`` is the upper left corner, cell 0."""
-        row, column = divmod(cell, self.size)
+        row, column = self.place_of(cell)
         return f"{COLUMN_LETTERS[column]}{row + 1}"
 
     def steps(self, tile: str) -> tuple[int, int]:

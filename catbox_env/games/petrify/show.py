@@ -14,8 +14,6 @@ Everybody sees everything.
 
 from __future__ import annotations
 
-from functools import cache
-
 import numpy as np
 
 from catbox_env.core.spec import GameSpec
@@ -35,21 +33,19 @@ class View:
     Attributes:
         mover: the seat to move, -1 when the game is over.
         teleporting: whether the mover is to come out of a teleport.
-        tiles: the tile of each cell, by name; is_open: whether the cell is not closed.
+        tiles: the tile of each cell, by name; open: the cells that are not closed.
         positions, places: cell and finishing place of each seat (NONE: not decided).
         pawns: the seat whose pawn stands on a cell: cell -> seat.
     """
 
     def __init__(self, rules: Rules, record: np.record) -> None:
-        cells = range(rules.num_cells)
         self.rules, self.mover = rules, int(record.current_player)
         self.teleporting = bool(record.teleporting)
-        self.tiles = [TILES[record.tile[cell]] for cell in cells]
-        self.is_open = [bool(int(record.open) >> cell & 1) for cell in cells]
+        self.tiles = [TILES[tile] for tile in record.tile[: rules.num_cells]]
+        self.open = cells_in(record.open)
         self.positions: list[int] = record.position[: rules.num_players].tolist()
         self.places: list[int] = record.place[: rules.num_players].tolist()
         self.pawns = {cell: seat for seat, cell in enumerate(self.positions)}
-        self._walks: dict[int, dict[int, list[int]]] = {}
 
     @property
     def turn(self) -> int:
@@ -60,63 +56,17 @@ class View:
     def tile_left(self, cell: int) -> str:
         """The tile of ``cell``; "" if the cell was closed during the game."""
         tile = self.tiles[cell]
-        return tile if self.is_open[cell] or tile == WALL_NAME else ""
+        return tile if cell in self.open or tile == WALL_NAME else ""
 
     def tile_under(self, seat: int) -> str:
         """The tile on which the pawn of ``seat`` stands."""
         return self.tiles[self.positions[seat]]
 
-    def walks(self, seat: int) -> dict[int, list[int]]:
-        """For each cell where a walk of ``seat`` could end now, the cells of a shortest one: end -> [start, .., end].
 
-        Without energy, as in a teleport, there are none.
-        """
-        if seat not in self._walks:
-            self._walks[seat] = self._walks_from(self.positions[seat], set(self.pawns))
-        return self._walks[seat]
-
-    def last_walk(self, moves: list[tuple[int, int]]) -> list[int]:
-        """The cells of the last of all ``moves``, (seat, cell): a shortest walk, or the two ends of a way by teleport.
-
-        Empty if they do not tell where it began: after pawns have changed places, and for some first moves.
-        """
-        if not moves or ZERO_NAME in (self.tiles[cell] for _, cell in moves[:-1]):
-            return []
-        *earlier, (seat, end) = moves
-        stops = [cell for mover, cell in earlier if mover == seat]
-        starts = stops[-1:]
-        if not stops:  # a seat began on a cell that is closed, and on which no move ended
-            ends = {cell for _, cell in moves}
-            starts = [
-                cell for cell in range(self.rules.num_cells) if not self.tile_left(cell) and cell not in ends
-            ]
-        elif self.tiles[stops[-1]].startswith("T"):
-            return [stops[-1], end]
-        found = [self._walks_from(start, set(self.pawns) - {end}).get(end, []) for start in starts]
-        ways = [way for way in found if way]
-        return ways[0] if len(ways) == 1 else []
-
-    def _walks_from(self, start: int, blocked: set[int]) -> dict[int, list[int]]:
-        fewest, most = self.rules.steps(self.tiles[start])
-        found: dict[int, list[int]] = {}
-        paths = [[start]]
-        for steps in range(1, most + 1):
-            paths = [
-                [*path, cell]
-                for path in paths
-                for cell in _neighbours(path[-1], self.rules.size)
-                if self.is_open[cell] and cell not in blocked and cell not in path
-            ]
-            for path in paths if steps >= fewest else ():
-                found.setdefault(path[-1], path)
-        return found
-
-
-@cache
-def _neighbours(cell: int, size: int) -> list[int]:
-    row, column = divmod(cell, size)
-    around = [(row - 1, column), (row, column + 1), (row + 1, column), (row, column - 1)]
-    return [r * size + c for r, c in around if 0 <= r < size and 0 <= c < size]
+def cells_in(cells: int) -> list[int]:
+    """The cells of a set."""
+    cells = int(cells)
+    return [cell for cell in range(cells.bit_length()) if cells >> cell & 1]
 
 
 # Tiles, by name.
@@ -181,7 +131,7 @@ def illegal_reason(rules: Rules, record: np.record, action: int) -> str:
         return f"{where} is taken by player_{view.pawns[action]}"
     if tile == WALL_NAME:
         return f"{where} is a wall"
-    if not view.is_open[action]:
+    if action not in view.open:
         return f"{where} is closed"
     if not view.teleporting:
         return f"no path of {energy(view.rules, own)} over free cells ends on {where}"

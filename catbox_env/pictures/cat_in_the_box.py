@@ -73,19 +73,19 @@ def _note(view: View) -> str:
 def _line(view: View, sheet: Sheet) -> str:
     """Who is to move, and what to do."""
     if view.phase == DISCARD:
-        return sheet.asked("puts a card aside", "Put one card aside")
+        return sheet.turn_line("puts a card aside", "Put one card aside")
     if view.phase == BID:
-        return sheet.asked("bids", "Bid: how many tricks will you win?")
+        return sheet.turn_line("bids", "Bid: how many tricks will you win?")
     if sheet.legal == [view.rules.paradox]:
-        return sheet.asked("must declare a paradox", "Declare a paradox")
+        return sheet.turn_line("must declare a paradox", "Declare a paradox")
     if not view.plays:
-        return sheet.asked("leads", "Lead a card")
+        return sheet.turn_line("leads", "Lead a card")
     led = COLORS[view.led]
     colors = {view.rules.card_of(action)[0] for action in sheet.legal}
     follow = f"No {led}: you lose your {led} X-token" if view.costly else "Play a card"
     if view.led in colors:
         follow = f"Follow {led} or lose your {led} X-token" if colors & view.costly else f"Follow {led}"
-    return sheet.asked("plays a card", follow)
+    return sheet.turn_line("plays a card", follow)
 
 
 def _last_trick(state: GameState) -> list[tuple[int, int, int]]:
@@ -134,7 +134,7 @@ def _put_trick(view: View, completed: list[tuple[int, int, int]], sheet: Sheet) 
             card += svg.centred(x, y + 0.6 * height, rank + 1, round(0.64 * width), on, bold=True)
             card += sheet.crown(left + width - 2, y) if seat == winner else ""
             origin = f"hand-{rank}" if seat == sheet.seat else f"seat-{seat}"
-            drawn += svg.keyed(f"card-{color}-{rank}", card, came_from=origin, goes_to=f"seat-{winner}")
+            drawn += svg.with_key(f"card-{color}-{rank}", card, came_from=origin, goes_to=f"seat-{winner}")
         elif seat == by:
             on, arm = theme.on_colors[RED], 0.42 * width
             drawn += svg.box(left, y, width, height, theme.colors[RED])
@@ -204,9 +204,9 @@ def _put_players(view: View, sheet: Sheet) -> None:
         _, _, card = _trick_card(sheet)
         height = (LARGE_TRICK_AND_ROWS - AROUND_TRICK - card) / view.rules.num_players
         x_tokens, won, group = LARGE_X_TOKENS, LARGE_WON, LARGE_GROUP
-    drawn = svg.explained(svg.text(x_tokens, 19, "X-tokens", 12, soft), may)
+    drawn = svg.with_title(svg.text(x_tokens, 19, "X-tokens", 12, soft), may)
     drawn += svg.text(won, 19, "won/bid" if view.rules.bids else "won", 12, soft)
-    drawn += svg.explained(svg.centred(group, 19, "group", 12, soft), bonus)
+    drawn += svg.with_title(svg.centred(group, 19, "group", 12, soft), bonus)
     drawn += svg.centred(SCORE, 19, "score", 12, soft) if scored else ""
     for seat, kept in enumerate(view.x_tokens):
         score = view.scores[seat] if scored else None

@@ -95,7 +95,7 @@ class Board:
                     note = f"gives up the {COLORS[view.led]} X-token"
                 choices += self.sheet.choice(action, x, y, self.width, CELL, note=note)
                 continue
-            others += self.sheet.choice(action, x, y, self.width, CELL) if self.sheet.asks else ""
+            others += self.sheet.choice(action, x, y, self.width, CELL) if self.sheet.explains_illegal else ""
             if owner == NONE:
                 free.append(rank)
             elif owner == NEUTRAL:
@@ -104,7 +104,7 @@ class Board:
             else:
                 is_last = (owner, color, rank) == self.last
                 token = self.sheet.token(owner, column, middle, min(14.5, self.width / 2.45), ringed=is_last)
-                tokens += svg.keyed(f"cell-{color}-{rank}", token, came_from=self._origin(owner, rank))
+                tokens += svg.with_key(f"cell-{color}-{rank}", token, came_from=self._origin(owner, rank))
                 owners.append(f"{rank + 1} player_{owner}")
         drawn = self._chip(color, y) + svg.path(ground, theme.tints[color])
         ranks = "".join(str(rank + 1) for rank in free)
@@ -137,7 +137,7 @@ class Board:
             chip += svg.path(f"M30.5 {y + 5}v-2.5a3 3 0 0 1 6 0v2.5", "none", line=theme.ink, weight=1.8)
             chip += svg.box(29, y + 4.5, 9, 6.5, theme.ink, radius=1.5)
             locked = "Red may not be led until somebody has played red, unless nothing else can be led."
-            return svg.explained(chip, locked)
+            return svg.with_title(chip, locked)
         return chip
 
     def _hand(self, seat: int, top: float) -> str:
@@ -165,7 +165,7 @@ class Board:
         drawn += svg.centred(middle, y + height / 2, rank + 1, size, fill, bold=True)
         if count > 1:
             drawn += svg.text(x + width - 4, y + 9, f"\u00d7{count}", 12, theme.soft, anchor="end")
-        drawn = svg.keyed(f"hand-{rank}", drawn)
+        drawn = svg.with_key(f"hand-{rank}", drawn)
         if self.view.phase != PLAY and (raised or self.view.seat is not None):
             return drawn + self.sheet.choice(rank, x, y, width, height)
         if self.view.seat is None:

@@ -31,9 +31,9 @@ SCORES, LARGE_SCORES, CHANGES, SIDE_POT, HAND_ROW = 46, 60, 24, 52, 44
 #: At the end of a large picture: the height of all hands, the width of a row, and of a card at most.
 LARGE_HANDS, HANDS_WIDTH, LARGEST_CARD = 201, 286, 48
 #: The gap between cards in the hand, their width, at most in a large picture too, and how much higher they are.
-HAND_GAP, HAND_WIDTH, LARGE_HAND_WIDTH, HIGHER = 4, 50, 70, 1.5
+HAND_GAP, HAND_WIDTH, LARGE_HAND_WIDTH, CARD_RATIO = 4, 50, 70, 1.5
 #: Heights of the room around the cards, of the buttons below them, and of the lines below, in a large picture too.
-AROUND, FOLDS, FOOT, LARGE_FOOT = 10, 36, 46, 56
+HAND_PADDING, FOLDS_HEIGHT, FOOT, LARGE_FOOT = 10, 36, 46, 56
 #: The suits around the origin, 10 units high: clubs, diamonds, hearts, spades.
 SUIT_SHAPES = (
     svg.disc(0, -2.5, 2.5) + svg.disc(-2.7, 1.2, 2.5) + svg.disc(2.7, 1.2, 2.5) + "M-.6 0L-1.6 5H1.6L.6 0z",
@@ -93,14 +93,14 @@ def _note(view: View) -> str:
 def _line(view: View, sheet: Sheet) -> str:
     """Who is to move, and what to do."""
     if view.mover == view.leader:
-        return sheet.asked("leads", "Lead a card")
+        return sheet.turn_line("leads", "Lead a card")
     led = SUITS[view.led]
     if view.is_blind:
-        return sheet.asked(f"chooses, {led} led", f"{led.capitalize()} led: choose a card face down")
+        return sheet.turn_line(f"chooses, {led} led", f"{led.capitalize()} led: choose a card face down")
     if view.mover in view.hands and not _can_follow(view, view.mover):
         may = "Play or fold" if view.rules.offsuit_faceup else "Fold"
-        return sheet.asked("plays or folds", f"{may} any card")
-    return sheet.asked(f"follows {led} or folds", f"Follow {led} or fold")
+        return sheet.turn_line("plays or folds", f"{may} any card")
+    return sheet.turn_line(f"follows {led} or folds", f"Follow {led} or fold")
 
 
 def _can_follow(view: View, seat: int) -> bool:
@@ -197,7 +197,7 @@ def _row(view: View, sheet: Sheet, rows: _Rows, seat: int, known: dict[tuple[int
             face = _face(theme, x, y, width, height, card, line=theme.ink if wins else "")
             face += sheet.crown(x + width - 3, y + 2, 7.5) if wins else ""
             origin = f"hand-{card}" if seat == sheet.seat else f"seat-{seat}"
-            drawn += svg.keyed(f"card-{card}", face, came_from=origin)
+            drawn += svg.with_key(f"card-{card}", face, came_from=origin)
             words.append(f"{card_to_string(card)}{' wins' if wins else ''}")
         elif card != EMPTY:
             what = "chosen" if card == CHOSEN else "folded"
@@ -236,7 +236,12 @@ def _put_hand(view: View, sheet: Sheet) -> None:
         drawn += svg.text(PADDING + 32, y, f"player_{winner}", 15, bold=True)
         drawn += sheet.crown(PANEL - PADDING - 10, y)
     foot, width = (LARGE_FOOT, LARGE_HAND_WIDTH) if sheet.is_large else (FOOT, HAND_WIDTH)
-    sheet.panel(int(not sheet.is_large), TITLE + HIGHER * width + AROUND + FOLDS + foot, drawn, "hand")
+    sheet.panel(
+        int(not sheet.is_large),
+        TITLE + CARD_RATIO * width + HAND_PADDING + FOLDS_HEIGHT + foot,
+        drawn,
+        "hand",
+    )
 
 
 def _hand(view: View, sheet: Sheet, seat: int) -> str:
@@ -247,18 +252,18 @@ def _hand(view: View, sheet: Sheet, seat: int) -> str:
     width, room = HAND_WIDTH, PANEL - 2 * PADDING + HAND_GAP
     if sheet.is_large:
         width = min(LARGE_HAND_WIDTH, room // max(len(view.hands[seat]), 1) - HAND_GAP)
-    height = HIGHER * width
-    below = TITLE + height + AROUND
+    height = CARD_RATIO * width
+    below = TITLE + height + HAND_PADDING
     for k, card in enumerate(view.hands[seat]):
         x, playable = PADDING + k * (width + HAND_GAP), card in sheet.legal
         y = TITLE + (4 if playable else 10)
         shaded = bool(sheet.legal) and not playable
         face = _face(sheet.theme, x, y, width, height, card, shaded=shaded)
-        drawn += svg.keyed(f"hand-{card}", face)
+        drawn += svg.with_key(f"hand-{card}", face)
         drawn += sheet.choice(card, x, y, width, height, radius=5)
         if FOLD + card in sheet.legal:
             drawn += sheet.button(FOLD + card, x, below + 2, width, "fold", small=True)
-    drawn += _foot(view, sheet, seat, below + (FOLDS if has_folds else 8) - 6)
+    drawn += _foot(view, sheet, seat, below + (FOLDS_HEIGHT if has_folds else 8) - 6)
     return svg.group(drawn, f"player_{seat} holds {cards_to_string(view.hands[seat]) or 'no card'}")
 
 
@@ -336,7 +341,7 @@ def _put_hands(view: View, sheet: Sheet) -> None:
     if sheet.is_large and view.mover < 0:
         most = max(len(hand) for hand in view.hands.values())
         column, room, pitch = 0, LARGE_HANDS, min(LARGEST_CARD, HANDS_WIDTH / max(most, 1))
-        height = min(HIGHER * pitch, room / len(view.hands))
+        height = min(CARD_RATIO * pitch, room / len(view.hands))
         pitch = min(pitch, height)
     for seat, hand in view.hands.items():
         y = TITLE + seat * height

@@ -51,9 +51,9 @@ def _line(view: View, sheet: Sheet) -> str:
     if view.teleporting:
         color = color_of_tile(tile)
         where = f"on {f'colour {color}' if color else 'any colour'}"
-        return sheet.asked(f"comes out {where}", f"Come out {where}")
+        return sheet.turn_line(f"comes out {where}", f"Come out {where}")
     steps = steps_of(view.rules, tile)
-    return sheet.asked(f"walks {steps}", f"Walk {steps}")
+    return sheet.turn_line(f"walks {steps}", f"Walk {steps}")
 
 
 def _rows(players: int, tiles: int, sheet: Sheet) -> tuple[float, float]:
@@ -90,7 +90,7 @@ def _put_board(view: View, sheet: Sheet) -> None:
                 places = map(view.rules.place_of, walks[cell])
                 way = [(LEFT + middles[column], TOP + middles[row]) for row, column in places]
                 choices += _walk(theme.seats[view.mover], way, side)
-        elif sheet.asks:
+        elif sheet.explains_illegal:
             choices += sheet.choice(cell, x, y, side, side, radius=5)
     drawn = f'<g aria-hidden="true">{heads}</g>{grounds}{choices}'
     drawn += f'<g aria-hidden="true" pointer-events="none">{tops}{pawns}</g>'
@@ -128,7 +128,7 @@ def _pawn(view: View, sheet: Sheet, x: float, y: float, side: float, seat: int) 
         disc = svg.disc(middle, low, round(min(1.5 * radius, 0.36 * side), 1))
         glow = svg.path(disc, theme.turn, line=theme.seats[seat], weight=2)
     pawn = sheet.token(seat, middle, low, radius, ringed=moves, faded=view.places[seat] > 0)
-    return glow + svg.keyed(f"pawn-{seat}", pawn)
+    return glow + svg.with_key(f"pawn-{seat}", pawn)
 
 
 def _walk(color: str, way: list[tuple[float, float]], side: float) -> str:

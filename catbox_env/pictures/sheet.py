@@ -124,7 +124,7 @@ class Sheet:
 
     Attributes:
         state, seat: the position, and the seat that sees it; None: everything; PUBLIC: what everybody sees.
-        asks: whether a page may ask why an action is illegal.
+        explains_illegal: whether a page may ask why an action is illegal.
         legal: the actions that can be chosen: the legal ones for the seat to move and for None, none for another seat.
         winners: the seats that won the game or share the win; none before its end.
         theme: the colours.
@@ -139,7 +139,7 @@ class Sheet:
         self.is_wide, self.is_large = self._size >= WIDE_FROM, self._size >= LARGE_FROM
         self.state, self.seat = state, seat
         self.legal = state.legal_actions() if seat in (None, state.current_player) else []
-        self.asks = seat not in (None, PUBLIC) and state.current_player >= 0
+        self.explains_illegal = seat not in (None, PUBLIC) and state.current_player >= 0
         self.winners = winners_of(state)
         #: How much larger than the right column the left one is drawn.
         self.larger = LARGER if self.is_large else 1
@@ -230,7 +230,7 @@ class Sheet:
         left = 48 + 1.5 * max(0, radius - 16)
         notes = ["you"] * you + notes
         drawn = svg.box(6, top + 2, width, height - 4, self.theme.turn, radius=8) if turn else ""
-        drawn += svg.keyed(f"seat-{seat}", self.token(seat, 26, y, radius, faded=faded))
+        drawn += svg.with_key(f"seat-{seat}", self.token(seat, 26, y, radius, faded=faded))
         fill = self.theme.soft if faded else ""
         below, beside = bool(notes and not line), " · ".join(notes)
         drawn += svg.text(left, y - 8 * below, f"player_{seat}", size, fill, bold=turn or you)
@@ -247,7 +247,7 @@ class Sheet:
             for k in range(count)
         )
 
-    def asked(self, does: str, do: str) -> str:
+    def turn_line(self, does: str, do: str) -> str:
         """What the seat to move ``does``; for itself, what to ``do``."""
         mover = self.state.current_player
         return do if mover == self.seat else f"player_{mover} {does}"

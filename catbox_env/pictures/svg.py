@@ -101,7 +101,7 @@ def group(content: str, label: str = "", role: str = "group") -> str:
     return f'<g role="{role}" aria-label="{escaped(label)}">{content}</g>' if label else f"<g>{content}</g>"
 
 
-def keyed(key: str, content: str, *, came_from: str = "", goes_to: str = "") -> str:
+def with_key(key: str, content: str, *, came_from: str = "", goes_to: str = "") -> str:
     """Something that a page can move from one picture to the next, where it has the same ``key``.
 
     ``came_from``: the key of what it came from, if it is new; ``goes_to``: of what it goes to when it disappears.
@@ -116,7 +116,7 @@ def figure(content: str, label: str) -> str:
     return group(content, label, "img")
 
 
-def explained(content: str, words: str) -> str:
+def with_title(content: str, words: str) -> str:
     """Elements about which a page tells ``words`` when they are pointed at."""
     return f"<g><title>{escaped(words)}</title>{content}</g>"
 

@@ -171,19 +171,19 @@ def deal_unseen(params, generator, state, observer, deck):
                 state.hand[seat, rank] = 0
     dealt, forced = np.int64(0), int(state.forced_leader)
     if forced != NONE:
-        fitting = bring_forward(deck, int(state.forced_ranks))
+        fitting = move_to_front(deck, int(state.forced_ranks))
         for _ in range(cards_held(params, state, forced)):
-            state.hand[forced, take(generator, deck, dealt, fitting)] += 1
+            state.hand[forced, draw_from(generator, deck, dealt, fitting)] += 1
             dealt += 1
     for seat in range(params.num_players):
         if seat == observer:
             continue
         if seat != forced:
             for _ in range(cards_held(params, state, seat)):
-                state.hand[seat, take(generator, deck, dealt, len(deck))] += 1
+                state.hand[seat, draw_from(generator, deck, dealt, len(deck))] += 1
                 dealt += 1
         if has_discarded(params, state, seat):
-            state.discarded[seat] = take(generator, deck, dealt, len(deck))
+            state.discarded[seat] = draw_from(generator, deck, dealt, len(deck))
             dealt += 1
     for rank in range(params.num_ranks):
         state.undealt[rank] = 0
@@ -192,7 +192,7 @@ def deal_unseen(params, generator, state, observer, deck):
 
 
 @njit
-def take(generator, deck, dealt, end):
+def draw_from(generator, deck, dealt, end):
     """Swap a random one of the cards ``deck[dealt:end]`` with the first of them, and return its rank."""
     place = dealt + random_below(generator, end - dealt)
     rank = deck[place]
@@ -202,7 +202,7 @@ def take(generator, deck, dealt, end):
 
 
 @njit
-def bring_forward(deck, ranks):
+def move_to_front(deck, ranks):
     """Move the cards of a set of ranks before the others, and return their number."""
     fitting = 0
     for i in range(len(deck)):
@@ -243,16 +243,16 @@ def rewind(params, generator, state, observer, history, actions):
     for seat in range(players):
         for i in range(state.num_tokens[seat]):
             _, rank = cell_at(params, int(state.tokens[seat, i]))
-            weight /= take_back(state, seat, rank)
+            weight /= return_to_hand(state, seat, rank)
         if state.discarded[seat] != NONE:
-            weight /= take_back(state, seat, int(state.discarded[seat]))
+            weight /= return_to_hand(state, seat, int(state.discarded[seat]))
     clear_table(params, state)
     block_cells(params, state)
     return weight, 1.0
 
 
 @njit
-def take_back(state, seat, rank):
+def return_to_hand(state, seat, rank):
     """Return a card to the hand of ``seat``; returns the number of cards of its rank there afterwards."""
     state.hand[seat, rank] += 1
     return int(state.hand[seat, rank])

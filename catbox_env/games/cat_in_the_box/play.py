@@ -55,10 +55,10 @@ def deal_round(params, generator, state):
     left = params.num_ranks * params.copies
     for seat in range(params.num_players):
         for _ in range(params.hand_size):
-            state.hand[seat, draw(generator, state, left)] += 1
+            state.hand[seat, draw_card(generator, state, left)] += 1
             left -= 1
     for _ in range(params.revealed_cards):
-        state.revealed[draw(generator, state, left)] += 1
+        state.revealed[draw_card(generator, state, left)] += 1
         left -= 1
     block_cells(params, state)
 
@@ -100,7 +100,7 @@ def clear_table(params, state):
 
 
 @njit
-def draw(generator, state, left):
+def draw_card(generator, state, left):
     """Take one of the ``left`` undealt cards at random and return its rank."""
     card = random_below(generator, left)
     rank = 0

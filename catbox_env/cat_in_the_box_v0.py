@@ -3,7 +3,7 @@
 ``docs/cat_in_the_box_v0.md`` has tables of options, actions and observation; for any rules ask ``help(Rules)``,
 ``game.describe_actions()`` and ``game.observation_layout.table()``.
 
-Options: Those left at ``None`` follow from the others. ``Rules.tiny()`` is small enough to be solved exactly.
+Options: Fields that are ``None`` follow from the others. ``Rules.tiny()`` is small enough to be solved exactly.
 
 Actions: With R ranks and B bids, action ``R + B + k`` plays colour ``k // R`` (of red, blue, yellow, green) and rank
 ``k % R + 1``.
@@ -22,12 +22,12 @@ Versions: v0: the first.
 
 from __future__ import annotations
 
-from catbox_env.adapters.modules import bare, wrapped
+from catbox_env.adapters.modules import make_env, make_raw_env
 from catbox_env.games.cat_in_the_box.rules import Deal, Rules
 
 __all__ = ["Deal", "Rules", "env", "raw_env"]
 
-env = wrapped(__name__)
+env = make_env(__name__)
 """The environment in PettingZoo's wrappers."""
-raw_env = bare(__name__)
+raw_env = make_raw_env(__name__)
 """The environment without wrappers."""

@@ -25,12 +25,12 @@ Versions: v0: the first.
 
 from __future__ import annotations
 
-from catbox_env.adapters.modules import bare, wrapped
+from catbox_env.adapters.modules import make_env, make_raw_env
 from catbox_env.games.petrify.rules import Deal, Rules
 
 __all__ = ["Deal", "Rules", "env", "raw_env"]
 
-env = wrapped(__name__)
+env = make_env(__name__)
 """The environment in PettingZoo's wrappers."""
-raw_env = bare(__name__)
+raw_env = make_raw_env(__name__)
 """The environment without wrappers."""

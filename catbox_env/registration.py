@@ -10,7 +10,7 @@ import importlib
 import sys
 from types import ModuleType
 
-from catbox_env.adapters.modules import bare, wrapped
+from catbox_env.adapters.modules import make_env, make_raw_env
 from catbox_env.registry import GAMES, game_class
 
 
@@ -48,7 +48,7 @@ def pettingzoo_module(game_id: str) -> ModuleType:
             raise
     rules_class = game_class(game_id).rules_class
     module = ModuleType(name, rules_class.__doc__)
-    made = {"env": wrapped(name), "raw_env": bare(name), "Rules": rules_class}
+    made = {"env": make_env(name), "raw_env": make_raw_env(name), "Rules": rules_class}
     vars(module).update(made, __all__=sorted(made))
     sys.modules[name] = module
     return module

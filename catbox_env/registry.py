@@ -60,8 +60,9 @@ def _games_with(option: str) -> list[str]:
 def picture_of(game_id: str) -> Callable[[Any], str]:
     """What draws a game with the id ``NAME_v0`` on a `catbox_env.pictures.sheet.Sheet`: the function ``draw`` of the
     module ``catbox_env.pictures.NAME``, or without one that of `catbox_env.pictures.default`."""
-    pictures = importlib.import_module("catbox_env.pictures")
-    default = importlib.import_module("catbox_env.pictures.default")
+    from catbox_env import pictures  # only where pictures are wanted
+    from catbox_env.pictures import default
+
     name = game_id.rpartition("_v")[0]
     if name not in {module.name for module in pkgutil.iter_modules(pictures.__path__)}:
         return default.draw
@@ -69,8 +70,9 @@ def picture_of(game_id: str) -> Callable[[Any], str]:
 
 
 def _render_svg(state: Any, seat: int | None, size: int, theme: str) -> str:
-    sheet = importlib.import_module("catbox_env.pictures.sheet")
-    return picture_of(state.game.id)(sheet.Sheet(state, seat, size, theme))
+    from catbox_env.pictures.sheet import Sheet  # only where pictures are wanted
+
+    return picture_of(state.game.id)(Sheet(state, seat, size, theme))
 
 
 drawing.render_svg = _render_svg

@@ -37,8 +37,9 @@ def make_vec(
                 f"num_threads={short_repr(num_threads)}: threads are for games on the CPU; leave it out"
             )
         return device_adapter(device).DeviceVec(game, num_envs, seed, history, state, auto_deal, device)
-    vec = importlib.import_module("catbox_env.core.vec")  # on first use: Numba loads slowly
-    return vec.Vec(game, num_envs, seed, num_threads, history, state, auto_deal)
+    from catbox_env.core.vec import Vec  # on first use: Numba loads slowly
+
+    return Vec(game, num_envs, seed, num_threads, history, state, auto_deal)
 
 
 def device_adapter(device: str) -> Any:

@@ -15,7 +15,7 @@ from catbox_env.core.checks import check_seat, is_integer, short_repr
 from catbox_env.core.game import Game
 from catbox_env.core.kernels import HIDDEN, copy_records
 from catbox_env.core.rng import WORLDS, seed_for
-from catbox_env.core.state import SEEN, GameState, illegal_reason
+from catbox_env.core.state import GameState, Source, illegal_reason
 from catbox_env.core.worlds import MAX_AT_ONCE
 
 #: Worlds that are sampled before an action counts as impossible.
@@ -78,7 +78,8 @@ def begin_as_seen(game: Game, seat: int, deal: Any, random: np.random.Generator)
     """The beginning of a game; arguments and errors as in `state_as_seen`."""
     check_seat("seat", seat, game.num_players)
     state = game.new_initial_state(_seed(random), game._complete_deal(deal, random))
-    state._source = SEEN
+    if not game.is_perfect_information:
+        state._source = Source.SEEN
     return state
 
 
@@ -164,7 +165,7 @@ def _continued(world: GameState, state: GameState) -> GameState:
     records = copy_records(world._records)
     for name in _KEPT:
         records[name] = state._records[name]
-    return GameState(state.game, records, world._generators, state._log.copy(), source=SEEN)
+    return GameState(state.game, records, world._generators, state._log.copy(), source=Source.SEEN)
 
 
 def _seed(random: np.random.Generator) -> int:

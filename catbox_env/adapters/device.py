@@ -1,4 +1,4 @@
-"""Many games on a GPU: the games of `catbox_env.core.game.Vec` on tensors of torch (needs the extra ``gpu``)."""
+"""Many games on a GPU: the games of `catbox_env.core.vec.Vec` on tensors of torch (needs the extra ``gpu``)."""
 
 from __future__ import annotations
 
@@ -27,14 +27,14 @@ INTEGERS = (torch.int64, torch.int32, torch.int16, torch.int8)
 
 
 class DeviceVec:
-    """N games side by side on a GPU: the attributes of `catbox_env.core.game.Vec` as torch tensors, the same games.
+    """N games side by side on a GPU: the attributes of `catbox_env.core.vec.Vec` as torch tensors, the same games.
 
     Attributes: ``observation``, ``action_mask``, ``current_player``, ``rewards``, ``terminated``, ``win_shares``,
     ``round_ended``, ``info``, ``history`` and ``state`` have the shapes and dtypes of `Vec` and are rewritten in place;
     ``game``, ``num_envs``, ``auto_deal`` as given; ``device``, a ``torch.device``.
 
-    Nothing waits for the GPU but `check`, `to_host` and what the caller reads. The kernels run on torch's current
-    stream.
+    Nothing waits for the GPU but `check`, `to_host`, `reset` and `set_states`, which check first, and what the caller
+    reads. The kernels run on torch's current stream.
 
     Args:
         game, num_envs, seed, history, state, auto_deal: as in `Vec`.

@@ -14,13 +14,13 @@ if TYPE_CHECKING:
     from catbox_env.adapters.aec import AECGame
 
 
-def wrapped(module: str) -> Callable[..., AECEnv]:
+def make_env(module: str) -> Callable[..., AECEnv]:
     """The function ``env`` of ``module``, which is named after its game."""
 
     def env(**options: Any) -> AECEnv:
         """The environment in PettingZoo's wrappers; an illegal action ends the game with its illegal reward.
 
-        The options are the fields of the game's ``Rules`` and:
+        The options are the fields of the game's ``Rules`` (``help(Rules)``) and:
 
         Options:
             rules: a whole ``Rules`` instead of single fields.
@@ -32,10 +32,10 @@ def wrapped(module: str) -> Callable[..., AECEnv]:
 
         return aec.env(_game_of(module), **options)
 
-    return _at_home(env, module)
+    return _as_member_of(env, module)
 
 
-def bare(module: str) -> Callable[..., AECGame]:
+def make_raw_env(module: str) -> Callable[..., AECGame]:
     """The function ``raw_env`` of ``module``, which is named after its game."""
 
     def raw_env(**options: Any) -> AECGame:
@@ -47,14 +47,14 @@ def bare(module: str) -> Callable[..., AECGame]:
 
         return AECGame(_game_of(module), **options)
 
-    return _at_home(raw_env, module)
+    return _as_member_of(raw_env, module)
 
 
 def _game_of(module: str) -> str:
     return module.rpartition(".")[2]
 
 
-def _at_home(function: Callable[..., Any], module: str) -> Callable[..., Any]:
-    """``function`` as one of ``module``, where help and pickle look for it."""
+def _as_member_of(function: Callable[..., Any], module: str) -> Callable[..., Any]:
+    """``function`` as a member of ``module``, where help and pickle look for it."""
     function.__module__, function.__qualname__ = module, function.__name__
     return function

@@ -98,15 +98,15 @@ class Observer:
         """The history (T, 2) as the observer knows it, and the full state at each beginning that is open, (n, S)."""
         game, game_state = self.game, state.game_state
         rows, log = game_state.history_observation(player), game_state._log
-        beginnings = game_state._round_starts
+        starts = game_state._round_starts
         moves = game_state._records["num_moves"][0]
         if self.hidden == "NONE":
             rows[:moves, 1] = log[:moves, 2]
         if not (game_state.is_terminal() or (self.sees_all and state.drawn is None)):
-            moves, beginnings = beginnings[-1]["num_moves"][0], beginnings[:-1]
+            moves, starts = starts[-1]["num_moves"][0], starts[:-1]
         rows[:moves, 1] = log[:moves, 1]
-        opened = np.empty((len(beginnings), game.state_layout.size), np.int8)
-        for records, vector in zip(beginnings, opened, strict=True):
+        opened = np.empty((len(starts), game.state_layout.size), np.int8)
+        for records, vector in zip(starts, opened, strict=True):
             game.loops.state_one(game.params, records, player, vector)
         return rows, opened
 

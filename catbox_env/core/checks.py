@@ -180,14 +180,14 @@ def is_sequence(value: Any) -> bool:
     return listed and not isinstance(value, str | bytes)
 
 
-def check_sequence(what: str, value: Any, of: str) -> None:
-    """Raise ``ValueError`` unless ``value``, (an item of) the part ``what`` of a deal, is a sequence ``of`` items."""
+def check_sequence(what: str, value: Any, items: str) -> None:
+    """Raise ``ValueError`` unless ``value``, (an item of) the part ``what`` of a deal, is a sequence of ``items``."""
     if not is_sequence(value):
-        raise ValueError(f"deal: {short_repr(value)} in {what}; expected a sequence of {of}")
+        raise ValueError(f"deal: {short_repr(value)} in {what}; expected a sequence of {items}")
 
 
-def check_sequences(what: str, value: Any, of: str) -> None:
-    """Raise ``ValueError`` unless ``value``, the part ``what`` of a deal, is a sequence of sequences ``of`` items."""
-    check_sequence(what, value, f"sequences of {of}")
+def check_sequences(what: str, value: Any, items: str) -> None:
+    """Raise ``ValueError`` unless ``value``, the part ``what`` of a deal, is a sequence of sequences of ``items``."""
+    check_sequence(what, value, f"sequences of {items}")
     for given in value:
-        check_sequence(what, given, of)
+        check_sequence(what, given, items)

@@ -16,7 +16,7 @@ from catbox_env.core.checks import PUBLIC
 from catbox_env.core.game import Game
 from catbox_env.core.kernels import HIDDEN, UNUSED
 from catbox_env.core.rng import WORDS
-from catbox_env.core.state import Event, GameState, last_action
+from catbox_env.core.state import Event, GameState, last_action, last_position
 from catbox_env.core.vec import Vec
 
 Thing = TypeVar("Thing")
@@ -208,6 +208,8 @@ def check_events(before: GameState, action: int, after: GameState, seed: int) ->
     for event in itertools.chain(*seen.values()):
         _check_form(event, game.num_players)
     _require(states == (_everything(before), _everything(after)), "events change a state")
+    if after.round_ended:  # the kernel `next_round`, not `apply`, deals the next round
+        _require(last_position(before, action, after).current_player < 0, "a round ends with a seat to move")
     for viewer in range(game.num_players):
         if after.round_ended:  # its cards are open to everybody now
             same = seen[viewer][1:] == seen[None][1:]

@@ -18,11 +18,10 @@ from catbox_env.core.kernels import HIDDEN, copy_records, new_records
 from catbox_env.core.rng import MASK32, WORDS, new_generators, seed_sequence
 from catbox_env.core.spec import GameSpec, check_origin
 from catbox_env.core.state import (
-    DEALT,
     MAGIC,
-    SEEN,
     Event,
     GameState,
+    Source,
     check_state,
     last_action,
     styled_text,
@@ -57,7 +56,7 @@ class Game(GameSpec):
         self.loops.deal_games(self.params, generators, records, _ROW)
         if deal is not None:
             self._write_deal(records[0], deal)
-        return GameState(self, records, generators, empty_log(self), [copy_records(records)], DEALT)
+        return GameState(self, records, generators, empty_log(self), [copy_records(records)], Source.DEALT)
 
     def _set_deal(self, state: GameState, deal: Any) -> None:
         """Replace the deal of the round that has just begun in ``state``. Raises ``ValueError`` if it is impossible."""
@@ -122,7 +121,7 @@ class Game(GameSpec):
         its history.
         """
         check_state("state", state, self)
-        if state._source == SEEN:
+        if state._source is Source.SEEN:
             raise ValueError("state: it shows the view of one seat, which does not know the whole deal")
         if state._round_starts:
             return self._read_deal(state._round_starts[-1][0])

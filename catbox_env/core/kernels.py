@@ -187,7 +187,7 @@ class Kernels:
       by ``sample``, back to the beginning of its round. ``history`` (T, 2) is that of the seat ``observer``;
       ``actions`` (T,), ``UNUSED`` everywhere, receives all actions of the round, including those that the history
       hides, drawn by ``generator`` if the world does not determine them. Returns the importance weight and the
-      acceptance probability that ``core.game.Past`` describes; a weight of -1 for a history that contradicts this
+      acceptance probability that `core.worlds.Past` describes; a weight of -1 for a history that contradicts this
       world. ``core`` replays the actions and rejects those that do not lead to the world. None: the history of a
       hidden-information game cannot be used, or nothing is hidden.
     """

@@ -17,7 +17,7 @@ the same rules. Write a driver as an inner function; the outer one takes the gam
 
 Arrays: ``params`` (1,), ``states`` (N,) and ``generators`` (N,) are records; ``logs`` (N, T, 3) int8 has rows of (seat,
 action, what the others saw of it), or is (N, 0, 3) when no history is kept; the others are described in
-``core.game.Vec``. ``rows`` are the games that a call processes, so that threads can share a batch and a step can cover
+`core.vec.Vec`. ``rows`` are the games that a call processes, so that threads can share a batch and a step can cover
 only some games. Neither ``begin_game`` and ``step_game`` nor the kernels that they call allocate memory, so that a
 thread of a GPU can run them.
 """

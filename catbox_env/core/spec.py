@@ -288,15 +288,6 @@ def check_game_object(value: Any) -> Any:
     return value
 
 
-def illegal_reason_in(game: GameSpec, record: np.record, action: int) -> str:
-    """Why the illegal ``action``, any integer, cannot be taken in ``record``."""
-    if record.terminated:
-        return "the game is over"
-    if not 0 <= action < game.num_actions:
-        return f"expected 0 to {game.num_actions - 1}"
-    return f"{game.action_to_string(action)}: {game._illegal_reason(record, action)}"
-
-
 def vector_lines(game: GameSpec, record: np.record, seat: int | None) -> list[str]:
     """The named parts of what ``seat`` sees of ``record``, or for None those of the full state, as lines of text.
 

@@ -6,6 +6,7 @@ import hashlib
 import json
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from enum import Enum
 from typing import Any
 
 import numpy as np
@@ -14,14 +15,19 @@ from catbox_env.core import drawing
 from catbox_env.core.checks import PUBLIC, check_action, check_seat, check_viewer, short_repr
 from catbox_env.core.kernels import copy_records, new_records
 from catbox_env.core.rng import GENERATOR, WORDS, split_one
-from catbox_env.core.spec import GameSpec, check_same_game, illegal_reason_in, origin_of
+from catbox_env.core.spec import GameSpec, check_same_game, origin_of
 from catbox_env.core.text import Segment
 
 #: What a serialised state begins with.
 MAGIC = b"catbox-state "
-#: What is known of how a state came about: its deals; a sample, or a game of a batch, whose deals are not known; the
-#: view of one seat, with invented cards in the other hands.
-DEALT, SAMPLED, SEEN = range(3)
+
+
+class Source(Enum):
+    """What is known of how a state came about."""
+
+    DEALT = "all deals and actions are known"
+    SAMPLED = "it was sampled, or comes from a batch: its deals are not known"
+    SEEN = "it shows the view of one seat, with invented cards in the other hands"
 
 
 @dataclass(frozen=True)
@@ -59,10 +65,10 @@ class GameState:
         generators: np.ndarray,
         log: np.ndarray,
         round_starts: Sequence[np.ndarray] = (),
-        source: int = SAMPLED,
+        source: Source = Source.SAMPLED,
     ) -> None:
         """Made by a game. ``records`` (1,); ``generators`` (1,); ``log`` (T, 3); ``round_starts``: the record (1,) at
-        the beginning of each round that is known; ``source``: DEALT, SAMPLED or SEEN."""
+        the beginning of each round that is known; ``source``: how the state came about."""
         self.game = game
         self._records, self._generators, self._log = records, generators, log
         self._round_starts, self._source = list(round_starts), source
@@ -191,7 +197,7 @@ class GameState:
         Raises ``ValueError`` for a state that was sampled, taken from a batch or shows the view of one seat: its deals
         are not known. Copy or pickle such a state.
         """
-        if self._source != DEALT:
+        if self._source is not Source.DEALT:
             raise ValueError(
                 "serialize: this state was sampled, taken from a batch or shows the view of one seat, so the deals "
                 "that led to it are not known; use pickle or copy.deepcopy"
@@ -271,7 +277,12 @@ class GameState:
 
 def illegal_reason(state: GameState, action: int) -> str:
     """Why the illegal ``action``, any integer, cannot be taken in ``state``."""
-    return illegal_reason_in(state.game, state.record, action)
+    game: GameSpec = state.game
+    if state.is_terminal():
+        return "the game is over"
+    if not 0 <= action < game.num_actions:
+        return f"expected 0 to {game.num_actions - 1}"
+    return f"{game.action_to_string(action)}: {game._illegal_reason(state.record, action)}"
 
 
 def styled_text(state: GameState, seat: int | None) -> list[Segment]:

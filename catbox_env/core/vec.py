@@ -14,8 +14,8 @@ from catbox_env.core.checks import as_array, check_flag, check_integer, check_in
 from catbox_env.core.kernels import copy_records
 from catbox_env.core.loops import Games, Loops, Outcomes, Views
 from catbox_env.core.rng import ACTIONS, GENERATOR, child_seeds, new_generators, seed_for, seed_sequence
-from catbox_env.core.spec import GameSpec, check_game_object, check_same_game, illegal_reason_in
-from catbox_env.core.state import GameState
+from catbox_env.core.spec import GameSpec, check_game_object, check_same_game
+from catbox_env.core.state import GameState, illegal_reason
 
 MAX_THREADS = 1024
 #: Random actions of a batch between two checks for Ctrl-C.
@@ -173,14 +173,14 @@ class Vec:
         np.copyto(own, given, casting="unsafe")
         count = self._loops.check_actions(self._legal, rows, own, self._bad)
         if count:
-            explained = "; ".join(
+            reasons = "; ".join(
                 f"row {rows[k]}: action {given[k]} of seat {self.current_player[rows[k]]}: "
-                + illegal_reason_in(self.game, self._records[rows[k]], int(given[k]))
+                + illegal_reason(self.get_state(int(rows[k])), int(given[k]))
                 for k in self._bad[: min(count, MAX_EXPLAINED)]
             )
             more = f"; and {count - MAX_EXPLAINED} more" if count > MAX_EXPLAINED else ""
             raise ValueError(
-                f"illegal actions in {count} of {len(rows)} games ({explained}{more}); no game has moved: choose "
+                f"illegal actions in {count} of {len(rows)} games ({reasons}{more}); no game has moved: choose "
                 f"where action_mask is True"
             )
         if rows is not self._all:

@@ -273,7 +273,7 @@ def _log_public_history(
 ) -> None:
     """Log the actions of ``history`` (T, 2) in a state sampled from ``observation`` (O,); all actions are public."""
     used = history[: history_rows(history)].astype(np.int64)
-    if (used == HIDDEN).any() or (history[len(used) :] != UNUSED).any():
+    if (used < 0).any() or (history[len(used) :] != UNUSED).any():
         raise ValueError(
             "history: everybody sees every action of this game; expected rows of a seat and an action, then rows of -2"
         )

@@ -52,9 +52,9 @@ everyone plays all six.
 """
 }
 DEALS = f"""\
-The deals are those of the set `{DEAL_SET}`, which no agent was trained on or chosen by. The commands on these pages
-give exactly the numbers shown, except for searches of 20 ms, which depend on the machine and agree within the
-intervals. Searches have played fewer deals.
+The deals are those of the set `{DEAL_SET}`. No agent was trained on them, but some results on them led to the next
+agent: the tables will be played again on `report`. The commands on these pages give exactly the numbers shown, except
+for searches of 20 ms, which depend on the machine and agree within the intervals. Searches have played fewer deals.
 """
 PAGE = """\
 One agent (row) among copies of another (column): its margin with the 95 % interval, as in

@@ -23,7 +23,9 @@ def test_a_module_says_where_the_tables_of_its_environment_are(game_id: str) -> 
     assert f"``docs/{game_id}.md``" in said
     assert (ROOT / "docs" / f"{game_id}.md").is_file()
     game = catbox_env.make_game(game_id)
-    for made, table in re.findall(r"``(game[\w.]+)\.(\w+)\(\)``", said):
+    tables = re.findall(r"``(game(?:\.\w+)?)\.(\w+)\(\)``", said)
+    assert len(tables) == 2
+    for made, table in tables:
         assert getattr(game.observation_layout if made.endswith("layout") else game, table)()
 
 
@@ -62,3 +64,15 @@ def test_parts_of_an_observation_say_under_which_rules_they_are_there(game_id: s
             )
         ]
         assert said == list(game.observation_layout), game.rules
+
+
+def test_what_docstrings_name_in_the_core_exists() -> None:
+    named = {
+        name
+        for path in Path(catbox_env.__file__).parent.rglob("*.py")
+        for name in re.findall(r"`(?:catbox_env\.)?core\.([a-z_]+\.\w+)", path.read_text(encoding="utf-8"))
+    }
+    assert len(named) > 7
+    for name in named:
+        module, attribute = name.split(".")
+        assert hasattr(importlib.import_module(f"catbox_env.core.{module}"), attribute), name

@@ -31,9 +31,9 @@ def moves_of_round(state: GameState) -> int:
 
 def replayed(past: Past, rows: np.ndarray) -> Vec:
     """The beginnings of ``rows``, played on by the actions of the past, with histories."""
-    beginnings = past.round_starts.take(rows)
-    games = Vec(beginnings.game, len(rows), seed=0, history=True, auto_deal=False)
-    games.set_states(beginnings)
+    starts = past.round_starts.take(rows)
+    games = Vec(starts.game, len(rows), seed=0, history=True, auto_deal=False)
+    games.set_states(starts)
     for actions in past.actions[rows].T:
         moving = np.flatnonzero(actions != UNUSED)
         games.step(actions[moving], moving)

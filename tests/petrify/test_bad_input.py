@@ -53,9 +53,8 @@ def test_a_history_with_a_hidden_action_or_a_gap_is_refused() -> None:
         state.apply_action(state.legal_actions()[0])
     seen, history = state.observation(0), state.history_observation(0)
     assert game.sample_state(seen, 0, history).history() == state.history()
-    hidden, gap = history.copy(), history.copy()
-    hidden[1, 1] = -1
-    gap[5] = history[0]
-    for wrong in (hidden, gap):
+    hidden, empty, gap = history.copy(), history.copy(), history.copy()
+    hidden[1, 1], empty[1, 1], gap[5] = -1, -2, history[0]
+    for wrong in (hidden, empty, gap):
         with pytest.raises(ValueError, match=r"^history: everybody sees every action of this game"):
             game.sample_state(seen, 0, wrong)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections import defaultdict
 from collections.abc import Callable
 from itertools import combinations
@@ -13,11 +14,12 @@ import pytest
 from numpy.random import SeedSequence
 
 import catbox_agents
-from catbox_agents import learner_games
+from catbox_agents import DEAL_SETS
 from catbox_agents.dataset.game_data import play_games
 from catbox_agents.features import NetworkInputs
 from catbox_env import Vec
-from catbox_env.core import game, vec, worlds
+from catbox_env.adapters.aec import AECGame
+from catbox_env.core import rng
 from catbox_env.core.rng import new_generators
 from catbox_train.rollout import Rollout
 from catbox_train.runs.report import evaluate_policy
@@ -30,7 +32,8 @@ CONFIG = small(games_per_update=12, evaluate_deals=10, eval_opponents=["random"]
 GAME = CONFIG.make_game()
 GAMES = 12
 OTHER = 99
-SEEN = GAME.new_initial_state(OTHER).observation(0)
+STATE = GAME.new_initial_state(OTHER)
+SEEN = STATE.observation(0)
 
 
 def learn(seed: int) -> None:
@@ -54,13 +57,20 @@ def see_as_gymnasium(seed: int) -> None:
     gymnasium.make_vec("catbox_env:catbox/CatInTheBox-v0", num_players=3, **options).reset(seed=seed)
 
 
+def search(seed: int) -> None:
+    agent = catbox_agents.make("search:worlds=4,beta=0", GAME, seed)
+    agent.act(SEEN, STATE.action_mask())
+
+
 PURPOSES: dict[str, Callable[[int], Any]] = {
     "training": learn,
     "evaluation": evaluate,
     "evaluation in training": evaluate_in_training,
     "data set": lambda seed: list(play_games(GAME, ["random"], GAMES, seed).chunks),
+    "deal sets": lambda seed: [evaluate(number) for number in DEAL_SETS.values()],
+    "search": search,
     "batch": lambda seed: Vec(GAME, GAMES, seed),
-    "game": lambda seed: GAME.new_initial_state(seed),
+    "game": lambda seed: AECGame("cat_in_the_box_v0", num_players=3).reset(seed),
     "Gymnasium": see_as_gymnasium,
     "random actions": lambda seed: Vec(GAME, GAMES, OTHER).step_random(1, seed),
     "worlds": lambda seed: GAME.sample_states(SEEN, GAMES, seed),
@@ -76,8 +86,10 @@ def test_every_purpose_has_streams_of_its_own(monkeypatch: pytest.MonkeyPatch) -
         seeded[purpose[-1]].update(generator.tobytes() for generator in generators)
         return generators
 
-    for module in (game, vec, worlds, learner_games):
-        monkeypatch.setattr(module, "new_generators", spy)
+    here = sys.modules[__name__]
+    for module in [*sys.modules.values()]:  # wherever it was imported
+        if getattr(module, "new_generators", None) is new_generators and module not in (rng, here):
+            monkeypatch.setattr(module, "new_generators", spy)
     for name, use in PURPOSES.items():
         purpose.append(name)
         for seed in SEEDS:

@@ -38,7 +38,7 @@ from catbox_train.runs.loop import check_run, resume, train
 
 RESULT_FILE = "best_response.json"
 #: The deals of the comparisons at the end, which no choice depends on.
-DEAL_SET = "report"
+REPORT_SET = "report"
 #: Settings that `best_response` sets itself.
 SET_HERE = ("seed", "eval_opponents", "opponents", "learner_seats")
 #: Settings for a learner that starts from trained weights: those of a preset would first destroy what it has learned.
@@ -99,7 +99,7 @@ def best_response(
         _check_folder(output / f"seed-{seed}", settings)
     game = configs[seeds[0]].make_game()
     _check_result(output / RESULT_FILE, target, game)
-    own = _match(game, target, target, deals, DEAL_SET)
+    own = _match(game, target, target, deals, REPORT_SET)
     for seed, settings in configs.items():
         run = output / f"seed-{seed}"
         console.print(f"\nLearner {seeds.index(seed) + 1} of {len(seeds)}: seed {seed}", highlight=False)
@@ -118,7 +118,7 @@ def best_response(
         chosen[seed] = max(candidates, key=attrgetter(judged_by))
     best = max(chosen.values(), key=attrgetter(judged_by)).seed
     tested = {
-        seed: _gain(game, Path(gain.checkpoint), target, deals, seed, DEAL_SET, own)
+        seed: _gain(game, Path(gain.checkpoint), target, deals, seed, REPORT_SET, own)
         for seed, gain in chosen.items()
     }
     result = {
@@ -127,7 +127,7 @@ def best_response(
         "options": game.options,
         "total_decisions": config.total_decisions,
         "judged_by": judged_by,
-        "deal_set": DEAL_SET,
+        "deal_set": REPORT_SET,
         "target_score": own.standings[0].score,
         "gain": asdict(tested[best]),
         "runs": [asdict(gain) for gain in tested.values()],

@@ -91,7 +91,7 @@ def arena(
 
     catbox arena heuristic random runs/standard --players 3 --deals 500
 
-    catbox arena heuristic runs/a runs/b --names heuristic,a,b --deal-set test --until-ci 0.05 --output arenas/test
+    catbox arena heuristic runs/a runs/b --names heuristic,a,b --deal-set report --until-ci 0.05 --output arenas/ab
     """
     require("catbox arena", NEEDED, "arena")
     from catbox_agents.arena.report import terminal_tables, title

@@ -60,7 +60,8 @@ class View:
         self.discards = {other: discarded[other] for other in seen if discarded[other] != NONE}
         self.board = record.board[: len(colors), : rules.num_ranks].tolist()
         self.x_tokens = [[color for color in colors if record.x_tokens[other, color]] for other in players]
-        self.costly = {color for color in colors if costs_token(record, self.mover, color)}
+        moving = self.mover != NONE
+        self.costly = {color for color in colors if moving and costs_token(record, self.mover, color)}
         self.bids = [None if bid == NONE else rules.bids[bid] for bid in bids]
         self.tricks_won = record.tricks_won[: len(players)].tolist()
         self.scores = record.scores[: len(players)].tolist()

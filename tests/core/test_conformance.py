@@ -11,11 +11,10 @@ import pytest
 from catbox_env import Event
 from catbox_env.core.checks import PUBLIC
 from catbox_env.core.conformance import ConformanceError, check_game
-from catbox_env.games.cat_in_the_box import show
 from catbox_env.games.cat_in_the_box.game import CatInTheBox
 
 KERNELS = CatInTheBox.kernels
-write_mask, write_observation, events = KERNELS.write_mask, KERNELS.write_observation, show.events
+write_mask, write_observation, events = KERNELS.write_mask, KERNELS.write_observation, CatInTheBox._events
 
 
 @numba.njit
@@ -35,22 +34,28 @@ def show_a_wrong_rank(params, state, action):
     return 0 if action else 1
 
 
-def tell_the_next_hand(before, action, after, seat):
+def tell_the_next_hand(game, before, action, after, seat):
     hand = after.record.hand[after.current_player].tolist()
-    return [*events(before, action, after, seat), Event("hand", None, f"next: {hand}")]
+    return [*events(game, before, action, after, seat), Event("hand", None, f"next: {hand}")]
 
 
-def tell_the_public_all(before, action, after, seat):
-    return events(before, action, after, None if seat == PUBLIC else seat)
+def tell_all(game, before, action, after, seat):
+    return events(game, before, action, after, None)
 
 
-def tell_own_cards_alone(before, action, after, seat):
+def tell_the_public_all(game, before, action, after, seat):
+    return events(game, before, action, after, None if seat == PUBLIC else seat)
+
+
+def tell_own_cards_alone(game, before, action, after, seat):
     return [
-        event for event in events(before, action, after, seat) if event.kind != "hand" or event.seat == seat
+        event
+        for event in events(game, before, action, after, seat)
+        if event.kind != "hand" or event.seat == seat
     ]
 
 
-def play_on(before, action, after, seat):
+def play_on(game, before, action, after, seat):
     before.apply_action(action)
     return [Event("play", None, "a card")]
 
@@ -62,21 +67,21 @@ def compiled(name: str, kernel: Callable, found: str) -> Any:
     )
 
 
-#: What is replaced, kernels or a function that shows the game, by what, and what is found.
+#: What is replaced, kernels or a method that puts the game into words, by what, and what is found.
 BROKEN = [
     compiled("write_observation", leak_a_hand, "an observation of seat|does not give the observation"),
     compiled("write_mask", forget_the_paradox, "mask of the seat to move is empty"),
     compiled("public_action", show_a_wrong_rank, "history shows"),
-    ("events", lambda b, a, after, _: events(b, a, after, None), "tells seat . something that it does not see"),
-    ("events", tell_the_next_hand, "tells seat . something that it does not see"),
-    ("events", tell_the_public_all, "tells seat -1 something that it does not see"),
-    ("events", tell_own_cards_alone, "the end of a round is not the same for seat"),
-    ("events", lambda *_: [], "has no event"),
-    ("events", lambda *_: [Event("play", None, "a card", {"seat": np.int8(1)})], "serialised as JSON"),
-    ("events", play_on, "not the state that action|events change a state"),
-    ("action_to_string", lambda game, action: "a card", "two actions have the same name"),
+    ("_events", tell_all, "tells seat . something that it does not see"),
+    ("_events", tell_the_next_hand, "tells seat . something that it does not see"),
+    ("_events", tell_the_public_all, "tells seat -1 something that it does not see"),
+    ("_events", tell_own_cards_alone, "the end of a round is not the same for seat"),
+    ("_events", lambda *_: [], "has no event"),
+    ("_events", lambda *_: [Event("play", None, "a card", {"seat": np.int8(1)})], "serialised as JSON"),
+    ("_events", play_on, "not the state that action|events change a state"),
+    ("_action_text", lambda game, action: "a card", "two actions have the same name"),
     ("describe_actions", lambda game: [(0, 3, "discard")], "does not name every action once"),
-    ("styled_text", lambda rules, record, seat: [(str(record.hand[0]), "")], "repr of a state.* reveals hidden inf"),
+    ("_styled_text", lambda game, record, seat: [(str(record.hand[0]), "")], "repr of a state.* reveals hidden inf"),
 ]  # fmt: skip
 
 
@@ -88,7 +93,7 @@ class Broken(CatInTheBox):
 def test_a_broken_game_does_not_pass(
     name: str, replacement: Any, found: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(Broken if name == "kernels" else show, name, replacement)
+    monkeypatch.setattr(Broken, name, replacement)
     game = Broken(num_players=2, num_ranks=2, num_colors=3, copies=5, hand_size=5, revealed_cards=0)
     with pytest.raises((ConformanceError, ValueError), match=found):
         check_game(game, num_games=30)

@@ -9,12 +9,8 @@ from typing import Any
 import numpy as np
 
 from catbox_env.core.checks import as_deal
-from catbox_env.core.game import Game
 from catbox_env.core.kernels import Kernels
-from catbox_env.core.state import Event, GameState
-from catbox_env.core.text import Segment
 from catbox_env.games.card_draws import CardDraws
-from catbox_env.games.cat_in_the_box import show
 from catbox_env.games.cat_in_the_box.hidden import rewind, sample
 from catbox_env.games.cat_in_the_box.observe import (
     observation_layout,
@@ -32,10 +28,11 @@ from catbox_env.games.cat_in_the_box.play import (
     write_mask,
 )
 from catbox_env.games.cat_in_the_box.rules import MAX_BIDS, Deal, Rules
+from catbox_env.games.cat_in_the_box.show import Words
 from catbox_env.games.cat_in_the_box.state import INFO, NONE, STATE
 
 
-class CatInTheBox(Game):
+class CatInTheBox(Words):
     """Cat in the Box under one ``Rules``; see ``catbox_env.cat_in_the_box_v0`` for actions and observation."""
 
     id = "cat_in_the_box_v0"
@@ -118,21 +115,3 @@ class CatInTheBox(Game):
         if self.rules.start_player == "random":
             deal["start_player"] = int(record.start_player)
         return deal
-
-    def _action_text(self, action: int) -> str:
-        return show.action_to_string(self.rules, action)
-
-    def _illegal_reason(self, record: np.record, action: int) -> str:
-        return show.illegal_reason(self.rules, record, action)
-
-    def _styled_text(self, record: np.record, seat: int | None) -> list[Segment]:
-        return show.styled_text(self.rules, record, seat)
-
-    def _events(self, before: GameState, action: int, after: GameState, viewer: int | None) -> list[Event]:
-        return show.events(before, action, after, viewer)
-
-    def describe_actions(self) -> list[tuple[int, int, str]]:
-        return show.describe_actions(self.rules)
-
-    def describe_rules(self) -> list[str]:
-        return show.describe_rules(self.rules)

@@ -19,6 +19,7 @@ from typing import Any
 import numpy as np
 
 from catbox_env.core.checks import hands_seen
+from catbox_env.core.game import Game
 from catbox_env.core.kernels import HIDDEN
 from catbox_env.core.state import Event, GameState, last_action, last_position
 from catbox_env.core.text import Segment, counted
@@ -77,102 +78,138 @@ class View:
 # Actions and rules.
 
 
-def action_to_string(rules: Rules, action: int) -> str:
-    """``"discard 3"``, ``"bid 2"``, ``"play yellow 7"`` or ``"paradox"``."""
-    ranks, bids = rules.num_ranks, rules.bids
-    if action < ranks:
-        return f"discard {action + 1}"
-    if action < rules.first_play:
-        return f"bid {bids[action - ranks]}"
-    if action == rules.paradox:
-        return "paradox"
-    return f"play {card_to_string(*rules.card_of(action))}"
+class Words(Game):
+    """Cat in the Box in words."""
 
+    rules: Rules
 
-def describe_actions(rules: Rules) -> list[tuple[int, int, str]]:
-    """Rows (first id, last id, what they do)."""
-    ranks, first_play = rules.num_ranks, rules.first_play
-    rows = [(0, ranks - 1, f"discard rank 1..{ranks}")]
-    if rules.bids:
-        rows.append((ranks, first_play - 1, f"bid {', '.join(map(str, rules.bids))}"))
-    for first in range(first_play, rules.paradox, ranks):
-        rows.append((first, first + ranks - 1, f"{action_to_string(rules, first)}..{ranks}"))
-    rows.append((rules.paradox, rules.paradox, "PARADOX (legal only when nothing else is)"))
-    return rows
+    def _action_text(self, action: int) -> str:
+        """``"discard 3"``, ``"bid 2"``, ``"play yellow 7"`` or ``"paradox"``."""
+        rules = self.rules
+        ranks, bids = rules.num_ranks, rules.bids
+        if action < ranks:
+            return f"discard {action + 1}"
+        if action < rules.first_play:
+            return f"bid {bids[action - ranks]}"
+        if action == rules.paradox:
+            return "paradox"
+        return f"play {card_to_string(*rules.card_of(action))}"
 
+    def describe_actions(self) -> list[tuple[int, int, str]]:
+        """Rows (first id, last id, what they do)."""
+        rules = self.rules
+        ranks, first_play = rules.num_ranks, rules.first_play
+        rows = [(0, ranks - 1, f"discard rank 1..{ranks}")]
+        if rules.bids:
+            rows.append((ranks, first_play - 1, f"bid {', '.join(map(str, rules.bids))}"))
+        for first in range(first_play, rules.paradox, ranks):
+            rows.append((first, first + ranks - 1, f"{self._action_text(first)}..{ranks}"))
+        rows.append((rules.paradox, rules.paradox, "PARADOX (legal only when nothing else is)"))
+        return rows
 
-def illegal_reason(rules: Rules, record: np.record, action: int) -> str:
-    """The rule that forbids an illegal ``action`` in ``record``."""
-    seat = record.current_player
-    kind = DISCARD if action < rules.num_ranks else BID if action < rules.first_play else PLAY
-    if kind != record.phase:
-        return f"this is the time to {PHASES[record.phase]}, not to {PHASES[kind]}"
-    if kind == DISCARD:
-        return f"player_{seat} has no {action + 1}"
-    if action == rules.paradox:
-        return "a paradox is the last resort: a card can still be declared"
-    color, rank = rules.card_of(action)
-    owner = record.board[color, rank]
-    if owner != NONE:  # first what everybody sees
-        whose = f"a token of seat {owner}" if owner >= 0 else "a neutral token"
-        return f"{card_to_string(color, rank)} is taken on the research board by {whose}"
-    if not record.hand[seat, rank]:
-        return f"player_{seat} has no {rank + 1}"
-    if not record.x_tokens[seat, color]:
-        return f"the {COLORS[color]} X-token has been given up"
-    assert color == RED, "every other declaration is legal"
-    return "red cannot be led before trump is broken: lead another colour"
+    def _illegal_reason(self, record: np.record, action: int) -> str:
+        """The rule that forbids an illegal ``action`` in ``record``."""
+        rules = self.rules
+        seat = record.current_player
+        kind = DISCARD if action < rules.num_ranks else BID if action < rules.first_play else PLAY
+        if kind != record.phase:
+            return f"this is the time to {PHASES[record.phase]}, not to {PHASES[kind]}"
+        if kind == DISCARD:
+            return f"player_{seat} has no {action + 1}"
+        if action == rules.paradox:
+            return "a paradox is the last resort: a card can still be declared"
+        color, rank = rules.card_of(action)
+        owner = record.board[color, rank]
+        if owner != NONE:  # first what everybody sees
+            whose = f"a token of seat {owner}" if owner >= 0 else "a neutral token"
+            return f"{card_to_string(color, rank)} is taken on the research board by {whose}"
+        if not record.hand[seat, rank]:
+            return f"player_{seat} has no {rank + 1}"
+        if not record.x_tokens[seat, color]:
+            return f"the {COLORS[color]} X-token has been given up"
+        assert color == RED, "every other declaration is legal"
+        return "red cannot be led before trump is broken: lead another colour"
 
-
-def describe_rules(rules: Rules) -> list[str]:
-    """A summary of the rules."""
-    ranks, tricks, players = rules.num_ranks, rules.num_tricks, rules.num_players
-    paragraphs = [
-        f"Cards: ranks 1 to {ranks}, {rules.copies} of each; each of {players} players gets {rules.hand_size}. A card "
-        f"has no colour until it is played: whoever plays it says one of {', '.join(COLORS[: rules.num_colors])}.",
-        "Discard: first everybody puts one card aside, face down.",
-    ]
-    if rules.revealed_cards:
+    def describe_rules(self) -> list[str]:
+        """A summary of the rules."""
+        rules = self.rules
+        ranks, tricks, players = rules.num_ranks, rules.num_tricks, rules.num_players
+        paragraphs = [
+            f"Cards: ranks 1 to {ranks}, {rules.copies} of each; each of {players} players gets {rules.hand_size}. A "
+            "card has no colour until it is played: whoever plays it says one of "
+            f"{', '.join(COLORS[: rules.num_colors])}.",
+            "Discard: first everybody puts one card aside, face down.",
+        ]
+        if rules.revealed_cards:
+            paragraphs.append(
+                f"Neutral tokens: {rules.revealed_cards} cards that were not dealt are shown, and each blocks a cell "
+                "of the research board with its rank."
+            )
+        if rules.bids:
+            bids = ", ".join(map(str, rules.bids))
+            paragraphs.append(f"Bid: then everybody says how many tricks they will win: {bids}.")
+        paragraphs += [
+            "Playing a card: its cell on the research board, of that colour and rank, has to be empty, and you need "
+            "your X-token of the colour. Your token goes on the cell. You need not follow the led colour, but "
+            "whoever does not loses its X-token of the led colour for the rest of the round.",
+            "Trick: red is trump. The highest red card wins, without one the highest card of the led colour; the "
+            "winner leads next. Red can be led only when somebody has played red before, or when nothing else can "
+            "be led.",
+            "Paradox: whoever can play no card in any colour causes a paradox. The round ends, and this player loses a "
+            "point for each trick that it won.",
+            f"Otherwise the round ends after {counted(tricks, 'trick')}, when everybody has one card left.",
+        ]
+        condition = "won exactly their bid" if rules.bids else f"won at most {rules.bonus_max_tricks}"
         paragraphs.append(
-            f"Neutral tokens: {rules.revealed_cards} cards that were not dealt are shown, and each blocks a cell of "
-            "the research board with its rank."
+            f"Points: 1 for each trick. Whoever {condition}, and caused no paradox, adds the size of their largest "
+            "group of own tokens that touch, side by side or one above the other."
         )
-    if rules.bids:
-        bids = ", ".join(map(str, rules.bids))
-        paragraphs.append(f"Bid: then everybody says how many tricks they will win: {bids}.")
-    paragraphs += [
-        "Playing a card: its cell on the research board, of that colour and rank, has to be empty, and you need your "
-        "X-token of the colour. Your token goes on the cell. You need not follow the led colour, but whoever does "
-        "not loses its X-token of the led colour for the rest of the round.",
-        "Trick: red is trump. The highest red card wins, without one the highest card of the led colour; the winner "
-        "leads next. Red can be led only when somebody has played red before, or when nothing else can be led.",
-        "Paradox: whoever can play no card in any colour causes a paradox. The round ends, and this player loses a "
-        "point for each trick that it won.",
-        f"Otherwise the round ends after {counted(tricks, 'trick')}, when everybody has one card left.",
-    ]
-    condition = "won exactly their bid" if rules.bids else f"won at most {rules.bonus_max_tricks}"
-    paragraphs.append(
-        f"Points: 1 for each trick. Whoever {condition}, and caused no paradox, adds the size of their largest group "
-        "of own tokens that touch, side by side or one above the other."
-    )
-    if rules.num_rounds == 1:
-        return [*paragraphs, "One round is played; most points win."]
-    return [
-        *paragraphs,
-        f"{rules.num_rounds} rounds are played, and the start player moves on by one seat. Most points in all win; "
-        "between equals, the points of the last round count.",
-    ]
+        if rules.num_rounds == 1:
+            return [*paragraphs, "One round is played; most points win."]
+        return [
+            *paragraphs,
+            f"{rules.num_rounds} rounds are played, and the start player moves on by one seat. Most points in all win; "
+            "between equals, the points of the last round count.",
+        ]
+
+    def _styled_text(self, record: np.record, seat: int | None) -> list[Segment]:
+        """The headline, the board, the seats, the trick and the visible hands."""
+        rules = self.rules
+        view = View(rules, record, seat)
+        lines = [[(_headline(view), "bold")], [], *_board(view), [], *_seats(view), [], _trick(view)]
+        lines += [_hand(view, seat) for seat in view.hands]
+        return [segment for line in lines for segment in [*line, ("\n", "")]]
+
+    def _events(self, before: GameState, action: int, after: GameState, viewer: int | None) -> list[Event]:
+        """What ``action`` did, as ``viewer`` sees it; None: everything."""
+        rules = self.rules
+        old = View(rules, before.record, None)
+        last = last_position(before, action, after)  # still in the same round, even if it has ended
+        new = View(rules, last.record, None)
+        mover = old.mover
+        if action == rules.paradox:
+            found = _paradox(old, mover)
+        elif action >= rules.first_play:
+            color, rank = rules.card_of(action)
+            found = _play(old, color, rank)
+            if sum(new.tricks_won) > sum(old.tricks_won):
+                found.append(_trick_won(old.trick, [*old.plays, (mover, color, rank)], new.leader))
+        elif action >= rules.num_ranks:
+            bid = rules.bids[action - rules.num_ranks]
+            found = [Event("bid", mover, f"player_{mover} bids {bid}", {"bid": bid})]
+        else:
+            seen = last_action(after, viewer) != (mover, HIDDEN)
+            text = f"player_{mover} puts {a_card(action) if seen else 'a card'} aside"
+            found = [Event("discard", mover, text, {"rank": action + 1} if seen else {})]
+        if after.round_ended:
+            found += _round_end(last, old.round, after)
+        elif after.current_player == viewer and after.legal_actions() == [rules.paradox]:
+            text = f"player_{viewer} has no legal declaration left and must declare a paradox"
+            found.append(Event("paradox_due", viewer, text))
+        return found
 
 
 # A position.
-
-
-def styled_text(rules: Rules, record: np.record, seat: int | None) -> list[Segment]:
-    """The headline, the board, the seats, the trick and the visible hands."""
-    view = View(rules, record, seat)
-    lines = [[(_headline(view), "bold")], [], *_board(view), [], *_seats(view), [], _trick(view)]
-    lines += [_hand(view, seat) for seat in view.hands]
-    return [segment for line in lines for segment in [*line, ("\n", "")]]
 
 
 def _headline(view: View) -> str:
@@ -239,35 +276,6 @@ def _hand(view: View, seat: int) -> list[Segment]:
 
 
 # What an action did.
-
-
-def events(before: GameState, action: int, after: GameState, seat: int | None) -> list[Event]:
-    """What ``action`` did, as ``seat`` sees it; None: everything."""
-    rules = before.game.rules
-    old = View(rules, before.record, None)
-    last = last_position(before, action, after)  # still in the same round, even if it has ended
-    new = View(rules, last.record, None)
-    mover = old.mover
-    if action == rules.paradox:
-        found = _paradox(old, mover)
-    elif action >= rules.first_play:
-        color, rank = rules.card_of(action)
-        found = _play(old, color, rank)
-        if sum(new.tricks_won) > sum(old.tricks_won):
-            found.append(_trick_won(old.trick, [*old.plays, (mover, color, rank)], new.leader))
-    elif action >= rules.num_ranks:
-        bid = rules.bids[action - rules.num_ranks]
-        found = [Event("bid", mover, f"player_{mover} bids {bid}", {"bid": bid})]
-    else:
-        seen = last_action(after, seat) != (mover, HIDDEN)
-        text = f"player_{mover} puts {a_card(action) if seen else 'a card'} aside"
-        found = [Event("discard", mover, text, {"rank": action + 1} if seen else {})]
-    if after.round_ended:
-        found += _round_end(last, old.round, after)
-    elif after.current_player == seat and after.legal_actions() == [rules.paradox]:
-        text = f"player_{seat} has no legal declaration left and must declare a paradox"
-        found.append(Event("paradox_due", seat, text))
-    return found
 
 
 def a_card(rank: int) -> str:

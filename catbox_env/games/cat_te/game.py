@@ -9,12 +9,8 @@ from typing import Any
 import numpy as np
 
 from catbox_env.core.checks import as_deal
-from catbox_env.core.game import Game
 from catbox_env.core.kernels import Kernels
-from catbox_env.core.state import Event, GameState
-from catbox_env.core.text import Segment
 from catbox_env.games.card_draws import CardDraws
-from catbox_env.games.cat_te import show
 from catbox_env.games.cat_te.hidden import rewind, sample
 from catbox_env.games.cat_te.observe import (
     observation_layout,
@@ -32,10 +28,11 @@ from catbox_env.games.cat_te.rules import (
     card_in_deal,
     card_to_string,
 )
+from catbox_env.games.cat_te.show import Words
 from catbox_env.games.cat_te.state import INFO, NUM_ACTIONS, STATE
 
 
-class CatTe(Game):
+class CatTe(Words):
     """Cat Te under one ``Rules``; see ``catbox_env.cat_te_v0`` for actions and observation."""
 
     id = "cat_te_v0"
@@ -106,21 +103,3 @@ class CatTe(Game):
             for cards in record.hand[: self.num_players].tolist()
         ]
         return {"hands": hands, **({"upturned": int(record.upturned)} if self.rules.side_pot else {})}
-
-    def _action_text(self, action: int) -> str:
-        return show.action_to_string(self.rules, action)
-
-    def _illegal_reason(self, record: np.record, action: int) -> str:
-        return show.illegal_reason(self, record, action)
-
-    def _styled_text(self, record: np.record, seat: int | None) -> list[Segment]:
-        return show.styled_text(self, record, seat)
-
-    def _events(self, before: GameState, action: int, after: GameState, viewer: int | None) -> list[Event]:
-        return show.events(before, action, after, viewer)
-
-    def describe_actions(self) -> list[tuple[int, int, str]]:
-        return show.describe_actions(self.rules)
-
-    def describe_rules(self) -> list[str]:
-        return show.describe_rules(self.rules)

@@ -18,8 +18,8 @@ from typing import Any
 
 import numpy as np
 
+from catbox_env.core.game import Game
 from catbox_env.core.kernels import HIDDEN
-from catbox_env.core.spec import GameSpec
 from catbox_env.core.state import Event, GameState, last_action, last_position
 from catbox_env.core.text import Segment, counted, names
 from catbox_env.games.cat_te.play import claiming_card, has_swept, instant_win, is_blind, of_suit
@@ -46,114 +46,139 @@ _STYLES = ("green", "blue", "red", "magenta")
 # Actions and rules.
 
 
-def action_to_string(rules: Rules, action: int) -> str:
-    """``"play AS"``, ``"fold 2C"``, ``"claim"`` or ``"show"``."""
-    if action < CLAIM:
-        return f"{'play' if action < FOLD else 'fold'} {card_to_string(card_of(action))}"
-    return "claim" if action == CLAIM else "show"
+class Words(Game):
+    """Cat Te in words."""
 
+    rules: Rules
 
-def describe_actions(rules: Rules) -> list[tuple[int, int, str]]:
-    """Rows (first id, last id, what they do)."""
-    play = (
-        f"play a card face up (in a blind trick: choose it): rank * {NUM_SUITS} + suit, 2C, 2D, 2H, 2S .. AS"
-    )
-    return [
-        (0, FOLD - 1, play),
-        (FOLD, CLAIM - 1, f"fold the card id - {FOLD}"),
-        (CLAIM, CLAIM, "CLAIM the side pot"),
-        (SHOW, SHOW, "SHOW an instant win"),
-    ]
+    def _action_text(self, action: int) -> str:
+        """``"play AS"``, ``"fold 2C"``, ``"claim"`` or ``"show"``."""
+        if action < CLAIM:
+            return f"{'play' if action < FOLD else 'fold'} {card_to_string(card_of(action))}"
+        return "claim" if action == CLAIM else "show"
 
-
-def illegal_reason(game: GameSpec, record: np.record, action: int) -> str:
-    """The rule that forbids an illegal ``action`` in ``record``."""
-    rules, seat, led = game.rules, record.current_player, int(record.led)
-    hand = int(record.hand[seat])
-    if action == SHOW:
-        if not rules.instant_wins:
-            return "these rules have no instant wins (instant_wins=False)"
-        if record.trick > 0:
-            return "a hand can only be shown on the first turn of a round"
-        return "the hand is no instant win: four of a kind, six of one suit, or six from A, 2, 3, 4, 5"
-    if action == CLAIM:
-        if not rules.side_pot:
-            return "these rules have no side pot (side_pot=0)"
-        if record.claimed != NONE:
-            return f"seat {record.claimed} has claimed the side pot of this round"
-        wanted, upturned = claiming_card(record), card_to_string(record.upturned)
-        if wanted == NONE:
-            return f"the upturned card is {upturned}, and no card is above an ace"
-        return f"that takes {card_to_string(wanted)}, next above the upturned {upturned}"
-    card = card_of(action)
-    if not hand >> card & 1:
-        return f"player_{seat} has no {card_to_string(card)}"
-    if action >= FOLD:
-        if seat == record.leader:
-            return "the leader of a trick plays face up and cannot fold"
-        assert is_blind(game.params[0], record.trick), "every other fold is legal"
-        return "in the fifth trick every card is shown, so none can be folded"
-    if of_suit(hand, led):
-        suit = SUITS[led]
-        return f"a card played face up has to follow suit: play {suit} or fold"
-    assert not rules.offsuit_faceup, "every other card is legal"
-    return f"without {SUITS[led]} a card can only be folded (offsuit_faceup=False)"
-
-
-def describe_rules(rules: Rules) -> list[str]:
-    """A summary of the rules."""
-    told = [
-        f"Cards: six to each of {rules.num_players} players, from 52. An ace is high, and no suit is trump.",
-        "Trick: the leader plays a card face up. Everybody else plays a card of the led suit face up, or folds: puts "
-        "any card face down, which cannot win and stays hidden. The highest card of the led suit wins; its player "
-        "leads next.",
-        "Without the led suit you may also play another card face up, but it cannot win."
-        if rules.offsuit_faceup
-        else "Without the led suit you have to fold.",
-    ]
-    if rules.eliminates:
-        told += [
-            "After four tricks, whoever has won none of them is out. A player that has won all four wins the round"
-            f"{', and twice the antes' if rules.sweep_factor > 1 else ''}.",
-            "The fifth trick: the leader plays face up; everybody else still in chooses a card face down, and all "
-            "are shown at once. The highest of the led suit wins.",
+    def describe_actions(self) -> list[tuple[int, int, str]]:
+        """Rows (first id, last id, what they do)."""
+        play = f"play a card face up (in a blind trick: choose it): rank * {NUM_SUITS} + suit, 2C, 2D, 2H, 2S .. AS"
+        return [
+            (0, FOLD - 1, play),
+            (FOLD, CLAIM - 1, f"fold the card id - {FOLD}"),
+            (CLAIM, CLAIM, "CLAIM the side pot"),
+            (SHOW, SHOW, "SHOW an instant win"),
         ]
-    else:
-        told.append("Nobody is eliminated, and the first five tricks only decide who leads the last.")
-    told.append("The sixth trick plays itself: the last cards are shown, and whoever wins it wins the round.")
-    if rules.instant_wins:
-        twice = ", and is paid twice" if rules.show_factor > 1 else ""
-        told.append(
-            "Instant win: with four of a kind, six cards of one suit, or six from A, 2, 3, 4, 5 you may show your "
-            f"hand on your first turn: it wins at once{twice}."
+
+    def _illegal_reason(self, record: np.record, action: int) -> str:
+        """The rule that forbids an illegal ``action`` in ``record``."""
+        rules, seat, led = self.rules, record.current_player, int(record.led)
+        hand = int(record.hand[seat])
+        if action == SHOW:
+            if not rules.instant_wins:
+                return "these rules have no instant wins (instant_wins=False)"
+            if record.trick > 0:
+                return "a hand can only be shown on the first turn of a round"
+            return "the hand is no instant win: four of a kind, six of one suit, or six from A, 2, 3, 4, 5"
+        if action == CLAIM:
+            if not rules.side_pot:
+                return "these rules have no side pot (side_pot=0)"
+            if record.claimed != NONE:
+                return f"seat {record.claimed} has claimed the side pot of this round"
+            wanted, upturned = claiming_card(record), card_to_string(record.upturned)
+            if wanted == NONE:
+                return f"the upturned card is {upturned}, and no card is above an ace"
+            return f"that takes {card_to_string(wanted)}, next above the upturned {upturned}"
+        card = card_of(action)
+        if not hand >> card & 1:
+            return f"player_{seat} has no {card_to_string(card)}"
+        if action >= FOLD:
+            if seat == record.leader:
+                return "the leader of a trick plays face up and cannot fold"
+            assert is_blind(self.params[0], record.trick), "every other fold is legal"
+            return "in the fifth trick every card is shown, so none can be folded"
+        if of_suit(hand, led):
+            suit = SUITS[led]
+            return f"a card played face up has to follow suit: play {suit} or fold"
+        assert not rules.offsuit_faceup, "every other card is legal"
+        return f"without {SUITS[led]} a card can only be folded (offsuit_faceup=False)"
+
+    def describe_rules(self) -> list[str]:
+        """A summary of the rules."""
+        rules = self.rules
+        paragraphs = [
+            f"Cards: six to each of {rules.num_players} players, from 52. An ace is high, and no suit is trump.",
+            "Trick: the leader plays a card face up. Everybody else plays a card of the led suit face up, or folds: "
+            "puts any card face down, which cannot win and stays hidden. The highest card of the led suit wins; its "
+            "player leads next.",
+            "Without the led suit you may also play another card face up, but it cannot win."
+            if rules.offsuit_faceup
+            else "Without the led suit you have to fold.",
+        ]
+        if rules.eliminates:
+            paragraphs += [
+                "After four tricks, whoever has won none of them is out. A player that has won all four wins the round"
+                f"{', and twice the antes' if rules.sweep_factor > 1 else ''}.",
+                "The fifth trick: the leader plays face up; everybody else still in chooses a card face down, and all "
+                "are shown at once. The highest of the led suit wins.",
+            ]
+        else:
+            paragraphs.append(
+                "Nobody is eliminated, and the first five tricks only decide who leads the last."
+            )
+        paragraphs.append(
+            "The sixth trick plays itself: the last cards are shown, and whoever wins it wins the round."
         )
-    if rules.side_pot:
-        told.append(
-            f"Side pot: everybody puts {counted(rules.side_pot, 'ante')} into it every round. A card is turned up; "
-            "whoever holds the next higher one of its suit may claim the pot on any of its turns."
-        )
-    told.append("Antes: the winner of the round gets one from everybody else.")
-    if rules.num_rounds > 1:
-        told.append(
-            f"{rules.num_rounds} rounds are played, and the winner of one deals the next. Most antes in all win; "
-            "between equals, those of the last round count."
-        )
-    return told
+        if rules.instant_wins:
+            twice = ", and is paid twice" if rules.show_factor > 1 else ""
+            paragraphs.append(
+                "Instant win: with four of a kind, six cards of one suit, or six from A, 2, 3, 4, 5 you may show your "
+                f"hand on your first turn: it wins at once{twice}."
+            )
+        if rules.side_pot:
+            paragraphs.append(
+                f"Side pot: everybody puts {counted(rules.side_pot, 'ante')} into it every round. A card is turned up; "
+                "whoever holds the next higher one of its suit may claim the pot on any of its turns."
+            )
+        paragraphs.append("Antes: the winner of the round gets one from everybody else.")
+        if rules.num_rounds > 1:
+            paragraphs.append(
+                f"{rules.num_rounds} rounds are played, and the winner of one deals the next. Most antes in all win; "
+                "between equals, those of the last round count."
+            )
+        return paragraphs
+
+    def _styled_text(self, record: np.record, seat: int | None) -> list[Segment]:
+        """The headline, the side pot, the tricks by seat, and the visible hands."""
+        view = View.of(self, record, seat)
+        lines = [[(_headline(view), "bold")]]
+        if view.rules.side_pot:
+            pot = f"side pot: {view.pot}, upturned card "
+            lines.append([(pot, ""), _card(view.upturned), (f", {view.claim}", "")])
+        lines += [[], *_seats(view), []]
+        lines += [_hand(view, seat) for seat in view.hands]
+        return [segment for line in lines for segment in [*line, ("\n", "")]]
+
+    def _events(self, before: GameState, action: int, after: GameState, viewer: int | None) -> list[Event]:
+        """What ``action`` did, as ``viewer`` sees it; None: everything."""
+        old = View.of(self, before.record, None)
+        if action == CLAIM:
+            card, upturned = card_to_string(claiming_card(before.record)), card_to_string(old.upturned)
+            pot = counted(old.pot, "ante")
+            text = f"player_{old.mover} shows {card}, next above {upturned}, and claims the side pot of {pot}"
+            return [Event("claim", old.mover, text, {"card": card, "pot": old.pot})]
+        last = last_position(before, action, after).record  # still in the same round, even if it has ended
+        new = View.of(self, last, None)
+        if action == SHOW:
+            found = [_show(old, before.record.hand[old.mover])]
+        else:
+            found = [
+                _card_played(old, action, last_action(after, viewer) != (old.mover, HIDDEN)),
+                *_tricks_won(old, new),
+            ]
+        if after.round_ended:
+            found += _round_end(old, new, after, bool(has_swept(self.params[0], last, new.leader)))
+        return found
 
 
 # A position.
-
-
-def styled_text(game: GameSpec, record: np.record, seat: int | None) -> list[Segment]:
-    """The headline, the side pot, the tricks by seat, and the visible hands."""
-    view = View.of(game, record, seat)
-    lines = [[(_headline(view), "bold")]]
-    if view.rules.side_pot:
-        pot = f"side pot: {view.pot}, upturned card "
-        lines.append([(pot, ""), _card(view.upturned), (f", {view.claim}", "")])
-    lines += [[], *_seats(view), []]
-    lines += [_hand(view, seat) for seat in view.hands]
-    return [segment for line in lines for segment in [*line, ("\n", "")]]
 
 
 def _headline(view: View) -> str:
@@ -206,29 +231,6 @@ def _card(card: int, width: int = 0) -> Segment:
 # What an action did.
 
 
-def events(before: GameState, action: int, after: GameState, seat: int | None) -> list[Event]:
-    """What ``action`` did, as ``seat`` sees it; None: everything."""
-    game = before.game
-    old = View.of(game, before.record, None)
-    if action == CLAIM:
-        card, upturned = card_to_string(claiming_card(before.record)), card_to_string(old.upturned)
-        pot = counted(old.pot, "ante")
-        text = f"player_{old.mover} shows {card}, next above {upturned}, and claims the side pot of {pot}"
-        return [Event("claim", old.mover, text, {"card": card, "pot": old.pot})]
-    last = last_position(before, action, after).record  # still in the same round, even if it has ended
-    new = View.of(game, last, None)
-    if action == SHOW:
-        found = [_show(old, before.record.hand[old.mover])]
-    else:
-        found = [
-            _card_played(old, action, last_action(after, seat) != (old.mover, HIDDEN)),
-            *_tricks_won(old, new),
-        ]
-    if after.round_ended:
-        found += _round_end(old, new, after, bool(has_swept(game.params[0], last, new.leader)))
-    return found
-
-
 def _show(view: View, hand: int) -> Event:
     cards = [card_to_string(card) for card in view.hands[view.mover]]
     suit = SUITS[suit_of(view.hands[view.mover][0])]
@@ -263,8 +265,8 @@ def _tricks_won(before: View, after: View) -> list[Event]:
         elif trick == LAST_TRICK:
             what = "the last cards are shown"
         if what is not None:
-            told = ", ".join(f"player_{seat} {card_to_string(card)}" for seat, card in shown.items())
-            found.append(Event("cards_shown", None, f"{what}: {told}", {"cards": _by_seat(shown)}))
+            words = ", ".join(f"player_{seat} {card_to_string(card)}" for seat, card in shown.items())
+            found.append(Event("cards_shown", None, f"{what}: {words}", {"cards": _by_seat(shown)}))
         found.append(_trick_won(before, after, trick))
     out = [seat for seat, held in enumerate(before.in_round) if held and not after.in_round[seat]]
     if out:
@@ -345,12 +347,12 @@ def _round_end(before: View, ended: View, after: GameState, is_swept: bool) -> l
 def _hidden_cards(view: View, seat: int) -> list[Event]:
     """The cards of ``seat`` that nobody else has seen: what it folded, and what it still holds."""
     folded, held = view.folded[seat], view.hands[seat]
-    told = []
+    words = []
     if folded:
-        told.append(f"had folded {cards_to_string(folded)}")
+        words.append(f"had folded {cards_to_string(folded)}")
     if held:
-        told.append(f"still held {cards_to_string(held)}")
-    if not told:
+        words.append(f"still held {cards_to_string(held)}")
+    if not words:
         return []
     cards = {"folded": list(map(card_to_string, folded)), "held": list(map(card_to_string, held))}
-    return [Event("hand", seat, f"player_{seat} {', and '.join(told)}", cards)]
+    return [Event("hand", seat, f"player_{seat} {', and '.join(words)}", cards)]

@@ -8,19 +8,16 @@ from typing import Any
 import numpy as np
 
 from catbox_env.core.checks import as_deal
-from catbox_env.core.game import Game
 from catbox_env.core.kernels import Kernels
-from catbox_env.core.state import Event, GameState
-from catbox_env.core.text import Segment
-from catbox_env.games.petrify import show
 from catbox_env.games.petrify.hidden import BoardDraws, sample
 from catbox_env.games.petrify.observe import observation_layout, write_observation
 from catbox_env.games.petrify.play import apply, deal, write_mask
 from catbox_env.games.petrify.rules import TILES, Deal, Rules
+from catbox_env.games.petrify.show import Words
 from catbox_env.games.petrify.state import INFO, MAX_CELLS, NONE, STATE
 
 
-class Petrify(Game):
+class Petrify(Words):
     """Petrify under one ``Rules``; see ``catbox_env.petrify_v0`` for actions and observation."""
 
     id = "petrify_v0"
@@ -69,24 +66,6 @@ class Petrify(Game):
     def _read_deal(self, record: np.record) -> dict[str, Any]:
         tiles, positions = record.tile[: self.num_actions], record.position[: self.num_players]
         return vars(self.draws.to_deal([*tiles.tolist(), *positions.tolist()], True))
-
-    def _action_text(self, action: int) -> str:
-        return show.action_to_string(self.rules, action)
-
-    def _illegal_reason(self, record: np.record, action: int) -> str:
-        return show.illegal_reason(self.rules, record, action)
-
-    def _styled_text(self, record: np.record, seat: int | None) -> list[Segment]:
-        return show.styled_text(self.rules, record, seat)
-
-    def _events(self, before: GameState, action: int, after: GameState, viewer: int | None) -> list[Event]:
-        return show.events(before, action, after, viewer)
-
-    def describe_actions(self) -> list[tuple[int, int, str]]:
-        return show.describe_actions(self.rules)
-
-    def describe_rules(self) -> list[str]:
-        return show.describe_rules(self.rules)
 
 
 def _as_tiles(names: list[str]) -> list[int]:

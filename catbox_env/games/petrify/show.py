@@ -16,6 +16,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from catbox_env.core.game import Game
 from catbox_env.core.spec import GameSpec
 from catbox_env.core.state import Event, GameState
 from catbox_env.core.text import Segment
@@ -110,76 +111,98 @@ def energy(rules: Rules, tile: str) -> str:
 # Actions and rules.
 
 
-def action_to_string(rules: Rules, action: int) -> str:
-    """``"move to b3"``."""
-    return f"move to {rules.cell_name(action)}"
+class Words(Game):
+    """Petrify in words."""
 
+    rules: Rules
 
-def describe_actions(rules: Rules) -> list[tuple[int, int, str]]:
-    """A single row (first id, last id, what they do)."""
-    last = rules.num_cells - 1
-    cells = f"{rules.cell_name(0)} .. {rules.cell_name(last)}"
-    what = f"move to the cell row * {rules.size} + column: {cells}"
-    return [(0, last, what + (" (also where to come out of a teleport)" if rules.teleports else ""))]
+    def _action_text(self, action: int) -> str:
+        """``"move to b3"``."""
+        rules = self.rules
+        return f"move to {rules.cell_name(action)}"
 
+    def describe_actions(self) -> list[tuple[int, int, str]]:
+        """A single row (first id, last id, what they do)."""
+        rules = self.rules
+        last = rules.num_cells - 1
+        cells = f"{rules.cell_name(0)} .. {rules.cell_name(last)}"
+        what = f"move to the cell row * {rules.size} + column: {cells}"
+        return [(0, last, what + (" (also where to come out of a teleport)" if rules.teleports else ""))]
 
-def illegal_reason(rules: Rules, record: np.record, action: int) -> str:
-    """The rule that forbids an illegal ``action`` in ``record``."""
-    view = View(rules, record)
-    where, tile, own = view.rules.cell_name(action), view.tiles[action], view.tile_under(view.mover)
-    if action in view.pawns:
-        return f"{where} is taken by player_{view.pawns[action]}"
-    if tile == WALL_NAME:
-        return f"{where} is a wall"
-    if action not in view.open:
-        return f"{where} is closed"
-    if not view.teleporting:
-        return f"no path of {energy(view.rules, own)} over free cells ends on {where}"
-    if tile[0] == "T":
-        return f"{where} is a teleport, and a teleport does not lead to another"
-    return f"the teleport has colour {color_of_tile(own)} and {where} has colour {color_of_tile(tile)}"
+    def _illegal_reason(self, record: np.record, action: int) -> str:
+        """The rule that forbids an illegal ``action`` in ``record``."""
+        rules = self.rules
+        view = View(rules, record)
+        where, tile, own = view.rules.cell_name(action), view.tiles[action], view.tile_under(view.mover)
+        if action in view.pawns:
+            return f"{where} is taken by player_{view.pawns[action]}"
+        if tile == WALL_NAME:
+            return f"{where} is a wall"
+        if action not in view.open:
+            return f"{where} is closed"
+        if not view.teleporting:
+            return f"no path of {energy(view.rules, own)} over free cells ends on {where}"
+        if tile[0] == "T":
+            return f"{where} is a teleport, and a teleport does not lead to another"
+        return f"the teleport has colour {color_of_tile(own)} and {where} has colour {color_of_tile(tile)}"
 
+    def describe_rules(self) -> list[str]:
+        """A summary of the rules."""
+        rules = self.rules
+        how_far = "at most" if rules.move_rule == "up_to" else "exactly"
+        paragraphs = [
+            f"{rules.num_players} pawns stand on a board of {rules.size} x {rules.size} tiles. A player that cannot "
+            "move is petrified and out; the last one left wins.",
+            f"Move: the number below your pawn says how many steps you walk, {how_far}. A step goes up, down, left or "
+            "right, onto a tile that is open, has no pawn on it, and was not visited on this walk. Only where the walk "
+            "ends is chosen.",
+            "The tile that you leave is closed for good. Petrified pawns stay where they are, in the way.",
+        ]
+        if rules.wildcards:
+            paragraphs.append(f"Wildcard (*): from it you walk 1 to {NUM_SYMBOLS} steps.")
+        if rules.walls:
+            paragraphs.append("Wall (W): closed from the beginning.")
+        if rules.teleports:
+            paragraphs.append(
+                "Teleport (T and its colour): if your walk ends there, you choose at once a free tile of that colour "
+                "to come out on; T0 leads to every colour, no teleport leads to another. It gives no steps: if you "
+                "have to stay there, you are petrified at your next turn."
+            )
+        if rules.zeros:
+            paragraphs.append(
+                "Zero (0): if you come to it, all pawns still in the game change places, each to that of the next "
+                "player; the zero becomes a copy of the tile from which a pawn was brought to it."
+            )
+        if rules.num_players > 2:
+            paragraphs.append(
+                "The later you are petrified, the better: places are paid evenly from +1 to -1."
+            )
+        return paragraphs
 
-def describe_rules(rules: Rules) -> list[str]:
-    """A summary of the rules."""
-    how_far = "at most" if rules.move_rule == "up_to" else "exactly"
-    told = [
-        f"{rules.num_players} pawns stand on a board of {rules.size} x {rules.size} tiles. A player that cannot move "
-        "is petrified and out; the last one left wins.",
-        f"Move: the number below your pawn says how many steps you walk, {how_far}. A step goes up, down, left or "
-        "right, onto a tile that is open, has no pawn on it, and was not visited on this walk. Only where the walk "
-        "ends is chosen.",
-        "The tile that you leave is closed for good. Petrified pawns stay where they are, in the way.",
-    ]
-    if rules.wildcards:
-        told.append(f"Wildcard (*): from it you walk 1 to {NUM_SYMBOLS} steps.")
-    if rules.walls:
-        told.append("Wall (W): closed from the beginning.")
-    if rules.teleports:
-        told.append(
-            "Teleport (T and its colour): if your walk ends there, you choose at once a free tile of that colour to "
-            "come out on; T0 leads to every colour, no teleport leads to another. It gives no steps: if you have to "
-            "stay there, you are petrified at your next turn."
-        )
-    if rules.zeros:
-        told.append(
-            "Zero (0): if you come to it, all pawns still in the game change places, each to that of the next "
-            "player; the zero becomes a copy of the tile from which a pawn was brought to it."
-        )
-    if rules.num_players > 2:
-        told.append("The later you are petrified, the better: places are paid evenly from +1 to -1.")
-    return told
+    def _styled_text(self, record: np.record, seat: int | None) -> list[Segment]:
+        """The headline, the board and the seats."""
+        rules = self.rules
+        view = View(rules, record)
+        legend = [("[0]: the pawn of player_0; #: closed", "dim")]
+        lines = [[(f"Petrify: {_headline(view)}", "bold")], [], *_board(view), legend, [], *_seats(view)]
+        return [segment for line in lines for segment in [*line, ("\n", "")]]
+
+    def _events(self, before: GameState, action: int, after: GameState, viewer: int | None) -> list[Event]:
+        """What ``action`` did."""
+        rules = self.rules
+        was, now = View(rules, before.record), View(rules, after.record)
+        found = _move(was, action, now)
+        if was.tiles[action] == ZERO_NAME:
+            found.append(_rotation(was, action, now))
+        changes = enumerate(zip(was.places, now.places, strict=True))
+        out = [(place, viewer) for viewer, (earlier, place) in changes if earlier == NONE and place > 0]
+        for place, loser in sorted(out, reverse=True):
+            text = f"player_{loser} cannot move and turns to stone: {ordinal(place)} place"
+            found.append(Event("petrified", loser, text, {"place": place + 1}))
+        return found + (_game_end(now, after.game) if after.is_terminal() else [])
 
 
 # A position as styled text.
-
-
-def styled_text(rules: Rules, record: np.record, seat: int | None) -> list[Segment]:
-    """The headline, the board and the seats."""
-    view = View(rules, record)
-    legend = [("[0]: the pawn of player_0; #: closed", "dim")]
-    lines = [[(f"Petrify: {_headline(view)}", "bold")], [], *_board(view), legend, [], *_seats(view)]
-    return [segment for line in lines for segment in [*line, ("\n", "")]]
 
 
 def _headline(view: View) -> str:
@@ -230,21 +253,6 @@ def _of_all(rules: Rules, place: int) -> str:
 # What an action did.
 
 
-def events(before: GameState, action: int, after: GameState, seat: int | None) -> list[Event]:
-    """What ``action`` did."""
-    rules = before.game.rules
-    was, now = View(rules, before.record), View(rules, after.record)
-    found = _move(was, action, now)
-    if was.tiles[action] == ZERO_NAME:
-        found.append(_rotation(was, action, now))
-    changes = enumerate(zip(was.places, now.places, strict=True))
-    out = [(place, seat) for seat, (earlier, place) in changes if earlier == NONE and place > 0]
-    for place, loser in sorted(out, reverse=True):
-        text = f"player_{loser} cannot move and turns to stone: {ordinal(place)} place"
-        found.append(Event("petrified", loser, text, {"place": place + 1}))
-    return found + (_game_end(now, after.game) if after.is_terminal() else [])
-
-
 def _move(was: View, action: int, now: View) -> list[Event]:
     mover, tile = was.mover, was.tiles[action]
     start, end = was.rules.cell_name(was.positions[mover]), was.rules.cell_name(action)
@@ -271,10 +279,10 @@ def _move(was: View, action: int, now: View) -> list[Event]:
 def _rotation(was: View, action: int, now: View) -> Event:
     name = was.rules.cell_name
     cells = {seat: name(now.positions[seat]) for seat, place in enumerate(was.places) if place == NONE}
-    told = ", ".join(f"player_{seat} to {cell}" for seat, cell in cells.items())
+    words = ", ".join(f"player_{seat} to {cell}" for seat, cell in cells.items())
     zero, tile = name(action), now.tiles[action]
     text = (
-        f"player_{was.mover} came to the zero on {zero}, so all change places: {told}; {zero} is now {tile}"
+        f"player_{was.mover} came to the zero on {zero}, so all change places: {words}; {zero} is now {tile}"
     )
     moved = [{"seat": seat, "cell": cell} for seat, cell in cells.items()]
     return Event("rotation", was.mover, text, {"zero": zero, "tile": tile, "moved": moved})

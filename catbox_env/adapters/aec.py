@@ -223,9 +223,9 @@ class AECGame(AECEnv[str, dict[str, np.ndarray], int]):
 
 
 def env(game_id: str, **options: Any) -> AECEnv:
-    """The game ``game_id`` in PettingZoo's wrappers: an illegal action ends it with the lowest possible reward.
+    """The game ``game_id`` in PettingZoo's wrappers, with the ``options`` of `AECGame`.
 
-    ``options`` as in `AECGame`.
+    An illegal action ends the game and pays -1, or the lowest return if that is lower.
     """
     raw = AECGame(game_id, **options)
     env = wrappers.TerminateIllegalWrapper(raw, illegal_reward=min(-1.0, raw.game.min_utility))

@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from catbox_env.core.compilation import Record, njit
+from catbox_env.core.compilation import Record, cached_njit, njit
 from catbox_env.core.layout import Layout
 
 #: What a game's rewards are; ``params.reward_mode`` is an index into this tuple.
@@ -131,7 +131,7 @@ def make_params(rules: Any, **others: Any) -> np.ndarray:
     return params
 
 
-@njit
+@cached_njit
 def history_rows(history) -> int:  # type: ignore[no-untyped-def]  # compiled: (T, 2) int8
     """The number of used rows of a history."""
     used = 0

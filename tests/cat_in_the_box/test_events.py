@@ -221,3 +221,18 @@ def test_equal_points_go_to_the_last_round_or_are_shared() -> None:
 
 def test_a_card_has_its_article() -> None:
     assert [a_card(rank) for rank in (0, 7, 8)] == ["a 1", "an 8", "a 9"]
+
+
+def test_an_eight_that_has_no_colour_left_has_its_article() -> None:
+    said = set()
+    for seed in range(60):
+        rng, state = (
+            np.random.default_rng(seed),
+            catbox_env.make_game("cat_in_the_box_v0").new_initial_state(seed),
+        )
+        while not state.is_terminal():
+            before, action = copy.deepcopy(state), int(rng.choice(state.legal_actions()))
+            state.apply_action(action)
+        said |= {event.text.split(" has ")[0] for event in state.game.events(before, action, state)
+                 if event.kind == "paradox_card"}  # fmt: skip
+    assert said >= {"a 7", "an 8"}

@@ -11,6 +11,7 @@ import pytest
 from catbox_env import Event
 from catbox_env.core.checks import PUBLIC
 from catbox_env.core.conformance import ConformanceError, check_game
+from catbox_env.core.kernels import no_sample
 from catbox_env.games.cat_in_the_box.game import CatInTheBox
 
 KERNELS = CatInTheBox.kernels
@@ -97,3 +98,14 @@ def test_a_broken_game_does_not_pass(
     game = Broken(num_players=2, num_ranks=2, num_colors=3, copies=5, hand_size=5, revealed_cards=0)
     with pytest.raises((ConformanceError, ValueError), match=found):
         check_game(game, num_games=30)
+
+
+class Unsearched(CatInTheBox):
+    id = "unsearched"
+    kernels = dataclasses.replace(KERNELS, sample=no_sample, rewind=None)
+
+
+def test_a_game_that_cannot_be_searched_keeps_the_contract() -> None:
+    check_game(
+        Unsearched(num_players=2, num_ranks=2, num_colors=3, copies=5, hand_size=5, revealed_cards=0), 2
+    )

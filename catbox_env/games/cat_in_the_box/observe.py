@@ -1,4 +1,4 @@
-"""What a seat of Cat in the Box sees of a position, and of an action of another seat.
+"""What a seat of Cat in the Box sees of a position.
 
 The parts of the observation and of the full state are declared, written, and read back into a state.
 
@@ -182,8 +182,8 @@ def write_state(params, state, seat, out):
 def read_public(params, observation, seat, state):
     """Set the public fields of ``state``, all zeros, from an observation of ``seat``; the inverse of ``write_public``.
 
-    Returns False, with ``state`` undefined, for a vector without a phase, leader, start player or seat to move, or with
-    more tokens of a seat than it can lay in a round.
+    Returns False, with ``state`` undefined, for a vector without a phase, leader, start player or seat to move, with
+    more tokens of a seat than it can lay in a round, or with a cell that has both an owner and a neutral token.
     """
     players, ranks, colors = params.num_players, params.num_ranks, params.num_colors
     at = params.at

@@ -63,7 +63,7 @@ def deal_round(params, generator, state):
     block_cells(params, state)
 
 
-@njit
+@cached_njit
 def clear_round(params, state):
     """Set up an empty board, no hands, every card undealt, everybody with all X-tokens."""
     clear_table(params, state)
@@ -117,7 +117,7 @@ def neutral_color(params, k):
     return max(RED + 1, params.num_colors - 1 - k)
 
 
-@njit
+@cached_njit
 def block_cells(params, state):
     """Lay the neutral tokens of the revealed cards."""
     for rank in range(params.num_ranks):

@@ -326,7 +326,7 @@ def _paradox(view: View, seat: int) -> list[Event]:
                 owner = None if owners[rank] == NEUTRAL else owners[rank]
                 reasons[name] = {"why": TAKEN, "owner": owner}
                 why.append(f"{name} taken by {'a neutral token' if owner is None else f'player_{owner}'}")
-        text = f"a {rank + 1} has no colour left: {', '.join(why)}"
+        text = f"{a_card(rank)} has no colour left: {', '.join(why)}"
         found.append(Event("paradox_card", seat, text, {"rank": rank + 1, "colors": reasons}))
     return found
 

@@ -1,4 +1,4 @@
-"""What a seat of Cat Te sees of a position, and of an action of another seat.
+"""What a seat of Cat Te sees of a position.
 
 The parts of the observation and of the full state are declared, written, and read back into a state.
 

@@ -76,7 +76,7 @@ def test_the_picture_fills_the_window(new_page: NewPage, title: str, width: int,
     picture = page.locator(".picture > svg")
     filled = "svg => svg.getScreenCTM().d * svg.viewBox.baseVal.height"
     assert picture.evaluate(filled) >= least * height
-    drawn = "svg => svg.getScreenCTM().a * svg.viewBox.baseVal.width / svg.suggestion('.centre').clientWidth"
+    drawn = "svg => svg.getScreenCTM().a * svg.viewBox.baseVal.width / svg.closest('.centre').clientWidth"
     assert picture.evaluate(drawn) > 0.98, "the board is narrower than what is below it"
     assert page.evaluate("scrollY") == 0
     assert bottom(page.locator(".pill")) <= height

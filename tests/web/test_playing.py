@@ -66,7 +66,7 @@ def test_a_round_by_keyboard_alone(new_page: NewPage, title: str, players: int) 
     page.locator(".lobby").wait_for()
     _tab_to(page, ".games input")
     while (
-        page.evaluate("document.activeElement.suggestion('label').querySelector('strong').innerText") != title
+        page.evaluate("document.activeElement.closest('label').querySelector('strong').innerText") != title
     ):
         page.keyboard.press("ArrowRight")
     _tab_to(page, ".chips input")

@@ -220,7 +220,7 @@ def test_what_has_the_focus_in_the_lobby_is_not_behind_the_button(new_page: NewP
                 """() => {
                   const {left, top, width, height} = document.activeElement.getBoundingClientRect();
                   const seen = document.elementFromPoint(left + width / 2, top + height / 2);
-                  return seen?.suggestion(".primary") && document.activeElement !== seen.suggestion(".primary");
+                  return seen?.closest(".primary") && document.activeElement !== seen.closest(".primary");
                 }"""
             )
             assert not covered, page.evaluate("document.activeElement.outerHTML")

@@ -65,9 +65,7 @@ def test_a_round_by_keyboard_alone(new_page: NewPage, title: str, players: int) 
     page = new_page()
     page.locator(".lobby").wait_for()
     _tab_to(page, ".games input")
-    while (
-        page.evaluate("document.activeElement.closest('label').querySelector('strong').innerText") != title
-    ):
+    while page.evaluate("document.activeElement.closest('label').querySelector('strong').innerText") != title:
         page.keyboard.press("ArrowRight")
     _tab_to(page, ".chips input")
     page.keyboard.press(str(players))

@@ -28,7 +28,7 @@ HIDDEN = (256, 256)
 
 def network_file(game: Game, folder: Path) -> str:
     """Write the checkpoint of such a network for ``game`` into ``folder``; returns its path, a spec."""
-    network = MLP.for_policy(NetworkInputs(game), HIDDEN)
+    network = MLP(NetworkInputs(game), 0, HIDDEN)
     network.initialise(torch.Generator().manual_seed(0), last_gain=0.01)
     path = folder / "policy.safetensors"
     save_checkpoint(path, network, game)

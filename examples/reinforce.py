@@ -2,73 +2,46 @@
 catbox train --algo examples.reinforce:Reinforce --players 3 --set total_decisions=2_000_000"""
 
 import sys
+from collections.abc import Mapping
 from tempfile import mkdtemp
 
-import numpy as np
 import torch
 from pydantic import Field
 from torch import Tensor
 
-from catbox_agents.features import NetworkInputs
-from catbox_agents.networks.mlp import MLP, sample_legal
-from catbox_agents.networks.policy_agent import PolicyAgent
-from catbox_env import Game
-from catbox_train import Algorithm, Rollout, SelfPlayConfig, load_config, train
+from catbox_train import SelfPlayAlgorithm, SelfPlayConfig, load_config, train
 
 
 class ReinforceConfig(SelfPlayConfig):
     hidden: tuple[int, ...] = Field((128,), min_length=1, description="widths of the hidden layers")
     features: bool = Field(False, description="whether the network also sees the features of the position")
     action_features: bool = Field(False, description="whether it also sees those of each action")
+    update_epochs: int = Field(1, ge=1, description="passes over the decisions of an update")
+    minibatch_size: int = Field(100_000, ge=1, description="decisions per gradient step")
 
 
-class Reinforce(Algorithm):
+class Reinforce(SelfPlayAlgorithm):
     Config = ReinforceConfig
 
-    def __init__(self, config: ReinforceConfig, game: Game) -> None:
-        super().__init__(config, game)
-        inputs = NetworkInputs(game, config.features, config.action_features)
-        self.network = MLP.for_policy(inputs, config.hidden, config.activation)
-        self.network.initialise(torch.Generator().manual_seed(config.seed), last_gain=0.01)
-        self.adam = torch.optim.Adam(self.network.parameters(), lr=config.learning_rate, eps=1e-5)
-        for p in self.network.parameters():  # so that the first checkpoint has Adam's arrays
-            self.adam.state[p] = {"step": torch.zeros(()), "exp_avg": 0 * p.data, "exp_avg_sq": 0 * p.data}
-        self.rollout = Rollout(config, game, inputs)
+    def update(self, update: int, progress: float) -> tuple[int, Mapping[str, float]]:
+        self.learner.anneal(progress)
+        decisions = self.play(update, progress)
+        returns = torch.zeros_like(decisions.rewards)  # what the seat is paid from the decision to the end
+        for rows in reversed(decisions.steps):
+            returns[rows] = decisions.rewards[rows] + decisions.at_next(returns, rows)
+        own = returns[decisions.rows]
+        names = ("inputs", "action_features", "masks", "actions")
+        columns = {name: decisions.columns[name] for name in names}
+        columns["advantages"] = (returns - own.mean()) / (own.std() + 1e-8)
+        for minibatch in self.learner.minibatches(columns, decisions.rows, update):
+            self.learner.step(self.loss, minibatch)
+        return self.finish(update, decisions, self.learner.metrics())
 
-    @torch.no_grad()
-    def choose(self, inputs: Tensor, features: Tensor, masks: Tensor, uniforms: Tensor) -> dict[str, Tensor]:
-        logits = self.network.action_logits(self.network(inputs), features, masks)
-        return {"actions": sample_legal(logits, masks, uniforms)[0]}
-
-    def update(self, update: int, progress: float) -> tuple[int, dict[str, float]]:
-        played = self.rollout.play(update, self.choose)
-        returns = torch.zeros(len(played) + 1)  # what the seat is paid from the decision to the end
-        for rows in reversed(played.steps):  # the 0 at the end stands for no next decision
-            returns[rows] = played.rewards[rows] + returns[played.next_rows[rows]]
-        returns = returns[:-1]
-        columns = played.columns
-        logits = self.network.logits_of(
-            self.network(columns["inputs"]), columns["action_features"], columns["masks"]
-        )
-        chosen = torch.log_softmax(logits, 1).gather(1, columns["actions"][:, None])[:, 0]
-        loss = -(chosen * (returns - returns.mean()) / returns.std()).mean()
-        self.adam.zero_grad()
-        loss.backward()
-        self.adam.step()
-        return played.played, {"learning/loss": loss.item(), "game/return": returns.mean().item()}
-
-    def policy(self) -> PolicyAgent:
-        return PolicyAgent(self.network, self.game)
-
-    def state(self) -> dict[str, np.ndarray]:
-        arrays = {f"network.{name}": value.numpy() for name, value in self.network.state_dict().items()}
-        for k, moments in self.adam.state_dict()["state"].items():
-            arrays |= {f"adam.{k}.{name}": value.numpy() for name, value in moments.items()}
-        return arrays
-
-    def restore(self, state: dict[str, np.ndarray]) -> None:
-        for name, array in self.state().items():  # they are views: to fill them is to load
-            array[...] = state[name]
+    def loss(self, batch: Mapping[str, Tensor]) -> tuple[Tensor, dict[str, Tensor]]:
+        logits, _ = self.network(batch["inputs"], batch["action_features"], batch["masks"])
+        chosen = torch.log_softmax(logits, 1).gather(1, batch["actions"][:, None])[:, 0]
+        loss = -(chosen * batch["advantages"]).mean()
+        return loss, {"loss": loss.detach()}
 
 
 if __name__ == "__main__":

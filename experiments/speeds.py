@@ -14,7 +14,7 @@ from pydantic import Field
 from rich.console import Console
 
 from benchmarks.training import training_run
-from catbox_train.rollout import SelfPlayConfig
+from catbox_train.self_play_config import SelfPlayConfig
 from experiments.results import Record, read_rows, write_rows
 from experiments.runner import machine, say
 from experiments.study import Run, flat

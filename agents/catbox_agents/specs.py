@@ -12,17 +12,16 @@
 | ``"search:..."``, ``"ismcts:..."``, ``"pimc:..."`` | searches, with or without settings (`settings.CONFIGURED`) |
 | ``"llm:model=NAME,..."`` | a language model behind a server (`catbox_agents.text.llm_agent`) |
 | a path | a trained checkpoint, or a model saved by Stable-Baselines3 (``.zip``) |
+| ``"package.module@PATH"`` | a checkpoint whose network or features are of your own, in that module |
 | ``"package.module:Class"`` | your own class, called as ``Class(game, seed)`` |
 """
 
 from __future__ import annotations
 
 import importlib
-import importlib.machinery
 import inspect
 import os
 import re
-import sys
 from collections.abc import Sequence
 from itertools import count
 from pathlib import Path
@@ -32,6 +31,7 @@ from typing import Any
 from catbox_agents.agent import Agent, RandomAgent, Seed, check_agent, other_rules
 from catbox_agents.errors import AgentError
 from catbox_agents.heuristics import HEURISTICS
+from catbox_agents.imports import import_module, import_name, is_class, is_missing, split_code
 from catbox_agents.settings import CONFIGURED, read_settings, specs_within
 from catbox_agents.zoo import PREFIX as ZOO
 from catbox_agents.zoo import zoo_agent, zoo_agents
@@ -163,7 +163,7 @@ def trained_for(spec: str) -> tuple[str, dict[str, Any]] | None:
     if text.startswith(ZOO):
         agent = zoo_agent(text)
         return agent.game_id, agent.options
-    if text in _NAMES or not os.path.exists(text):
+    if text in _NAMES or not os.path.exists(split_code(text)[1]):
         return None
     if _is_sb3_model(text):
         note = _sb3().noted_game(_sb3().read_model(text).observation_space)
@@ -182,7 +182,7 @@ def adapted_from(spec: str, game: Game) -> str:
     """
     for text in _agents_in(meaning(spec.strip(), game)):
         path = policy_path(text, game)
-        if path is None or not os.path.exists(path) or _is_sb3_model(path):
+        if path is None or not os.path.exists(split_code(path)[1]) or _is_sb3_model(path):
             continue
         from catbox_agents.networks.checkpoint import load_checkpoint
 
@@ -230,11 +230,12 @@ def is_configured(spec: str) -> bool:
 
 
 def imports_module(spec: str) -> bool:
-    """Whether making the agent runs the code of a module that ``spec`` names, as ``"package.module:Class"``.
+    """Whether making the agent runs the code of a module that ``spec`` names, as ``"package.module:Class"`` or
+    ``"package.module@PATH"``.
 
     The agents in the settings of an agent count too. Raises ValueError for unknown settings.
     """
-    return any(map(_is_class, _agents_in(spec)))
+    return any(_is_class(text) or bool(split_code(text)[0]) for text in _agents_in(spec))
 
 
 def asks_server(spec: str) -> bool:
@@ -256,10 +257,7 @@ def _agents_in(spec: str) -> list[str]:
 
 
 def _is_class(text: str) -> bool:
-    module, _, class_name = text.partition(":")
-    if text.startswith((ZOO, f"{HEURISTIC}:")):
-        return False
-    return all(part.isidentifier() for part in [*module.split("."), class_name])
+    return is_class(text) and not text.startswith((ZOO, f"{HEURISTIC}:"))
 
 
 def _variant(text: str) -> int | None:
@@ -329,28 +327,23 @@ def import_class(spec: str, what: str) -> type:
 
     Importing the module runs its code. Raises ValueError if there is no such module or class.
     """
-    module_name, class_name = spec.strip().split(":")
-    try:
-        module = _import(module_name)
-    except ModuleNotFoundError as error:
-        if not _is_missing(module_name, error):
-            raise  # the user's module exists and cannot import another: the traceback shows where
-        message = _unknown(spec) if what == "agent" else f"{what} {short_repr(spec)} does not exist"
-        raise ValueError(f"{message} (there is no module {error.name!r} to import)") from None
-    except SyntaxError as error:
-        raise ValueError(f"module {module_name!r} is not valid Python: {error}") from None
-    found = getattr(module, class_name, None)
+    found = import_name(spec, what)
     if not isinstance(found, type):
-        classes = [name for name, value in vars(module).items() if isinstance(value, type)]
-        raise ValueError(
-            f"module {module_name!r} has no class {class_name!r}{suggestion(class_name, classes)}"
-        )
+        raise ValueError(f"{what} {short_repr(spec)}: expected a class, not {short_repr(found)}")
     return found
 
 
 def _construct(spec: str, game: Game, seed: Seed) -> Agent:
-    # "league:expert", a name from another program, looks like a module and its class. So a missing module gets the
-    # same message as an unknown name.
+    module = spec.partition(":")[0]
+    try:
+        import_module(module)
+    except ModuleNotFoundError as error:
+        if not is_missing(module, error):
+            raise
+        # "league:expert", a name from another program, looks like a module and its class.
+        raise ValueError(f"{_unknown(spec)} (there is no module {error.name!r} to import)") from None
+    except SyntaxError:
+        pass  # the next line says where
     factory = import_class(spec, "agent")
     try:
         inspect.signature(factory).bind(game, seed)
@@ -366,29 +359,6 @@ def _construct(spec: str, game: Game, seed: Seed) -> Agent:
             raise
         raise AgentError(spec, error) from error
     return check_agent(agent, repr(spec))
-
-
-def _import(name: str) -> ModuleType:
-    """The module ``name``: an installed one, else one in the working directory.
-
-    The directory is appended to ``sys.path`` only if the module is there. So its files never shadow an installed
-    library, and none of them runs unless a module is named.
-    """
-    try:
-        return importlib.import_module(name)
-    except ModuleNotFoundError as error:
-        here = os.getcwd()
-        top = name.partition(".")[0]
-        found = _is_missing(name, error) and importlib.machinery.PathFinder.find_spec(top, [here])
-        if not found or here in sys.path:
-            raise
-        sys.path.append(here)
-    return importlib.import_module(name)
-
-
-def _is_missing(name: str, error: ModuleNotFoundError) -> bool:
-    """Whether the module that was not found is ``name`` itself, or a package that contains it."""
-    return error.name is not None and (name + ".").startswith(error.name + ".")
 
 
 def _is_sb3_model(path: str) -> bool:
@@ -407,6 +377,7 @@ def _sb3() -> ModuleType:
 def _is_path(text: str) -> bool:
     if not text or text in _NAMES:
         return False
+    text = split_code(text)[1]
     looks_like_one = (
         "/" in text or os.sep in text or Path(text).suffix in (".safetensors", ".zip", ".json", ".pt")
     )

@@ -11,12 +11,21 @@ import catbox_env
 from catbox_agents.features import NetworkInputs
 from catbox_agents.networks.checkpoint import save_checkpoint
 from catbox_agents.networks.mlp import MLP
+from catbox_agents.networks.numpy_network import NumpyMLP
 from catbox_env.core.game import Game
 
 
 def network_for(game: Game, seed: int = 0) -> MLP:
-    network = MLP.for_policy(NetworkInputs(game), (16, 8), "tanh")
+    network = MLP(NetworkInputs(game), 0, (16, 8), "tanh")
     return network.initialise(torch.Generator().manual_seed(seed), last_gain=1.0)
+
+
+def plain_network(inputs: int, outputs: int) -> NumpyMLP:
+    """A network with a hidden layer of four, for whatever reads ``inputs`` numbers."""
+    shapes = {"layers.0.weight": (4, inputs), "layers.0.bias": (4,), "layers.1.weight": (outputs, 4)}
+    arrays = {name: np.ones(shape, np.float32) for name, shape in shapes.items()}
+    arrays |= {"input_scale": np.ones(inputs, np.float32), "layers.1.bias": np.ones(outputs, np.float32)}
+    return NumpyMLP(arrays, {"inputs": inputs, "hidden": [4], "outputs": outputs, "activation": "relu"})
 
 
 def checkpoint(folder: Path, game_id: str, seed: int, **options: object) -> str:

@@ -213,7 +213,7 @@ def test_the_error_of_an_agent_keeps_its_text_and_traceback_there() -> None:
 @pytest.mark.parametrize(("kind", "greedy"), [("infinite", True), ("not a number", False)])
 def test_weights_that_overflow_are_refused_by_name(tmp_path: Path, kind: str, greedy: bool) -> None:
     game = game_for()
-    network = MLP.for_policy(NetworkInputs(game), (16, 8), "relu").initialise(torch.Generator(), 1.0)
+    network = MLP(NetworkInputs(game), 0, (16, 8), "relu").initialise(torch.Generator(), 1.0)
     with torch.no_grad():  # all numbers are finite, as in a checkpoint they have to be
         first, middle, last = network.linear_layers()
         first.bias[:] = 100.0

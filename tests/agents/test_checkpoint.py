@@ -14,12 +14,11 @@ from safetensors.torch import load_file, save_file
 import catbox_agents
 from catbox_agents.features import input_scale
 from catbox_agents.networks.checkpoint import FORMAT, load_checkpoint, save_checkpoint
-from catbox_agents.networks.mlp import MLP
 from catbox_agents.networks.policy_agent import PolicyAgent
 from catbox_env import make_game, make_vec
 from catbox_env.core.game import Game
 from catbox_env.core.layout import Layout, Part
-from tests.agents.policies import network_for
+from tests.agents.policies import network_for, plain_network
 
 
 def game_for(**options: object) -> Game:
@@ -49,7 +48,7 @@ def test_a_loaded_policy_has_the_same_logits(saved: Path, game: Game) -> None:
     observations, _ = positions(game)
     checkpoint = load_checkpoint(saved, game)
     with torch.no_grad():
-        expected = network_for(game)(torch.from_numpy(observations)).numpy()
+        expected = network_for(game).outputs(torch.from_numpy(observations)).numpy()
     assert np.allclose(checkpoint.network.outputs(observations), expected, atol=1e-5)
     assert (checkpoint.game_id, checkpoint.options) == (game.id, game.options)
     assert checkpoint.training == {"decisions": 5}
@@ -59,7 +58,7 @@ def test_the_agent_takes_the_legal_action_with_the_highest_logit(saved: Path, ga
     observations, masks = positions(game)
     agent = catbox_agents.make(str(saved), game)
     with torch.no_grad():
-        logits = network_for(game)(torch.from_numpy(observations)).numpy()
+        logits = network_for(game).outputs(torch.from_numpy(observations)).numpy()
     actions = agent.act_batch(observations, masks)
     for row, action in enumerate(actions):
         legal = np.flatnonzero(masks[row])
@@ -74,7 +73,7 @@ def test_a_sampling_agent_draws_from_the_distribution(saved: Path, game: Game) -
     agent = PolicyAgent.load(saved, game, seed=3, greedy=False)
     drawn = agent.act_batch(np.repeat(observations, count, axis=0), np.repeat(masks, count, axis=0))
     with torch.no_grad():
-        logits = network_for(game)(torch.from_numpy(observations)).numpy()[0]
+        logits = network_for(game).outputs(torch.from_numpy(observations)).numpy()[0]
     legal = np.flatnonzero(masks[0])
     expected = np.exp(logits[legal] - logits[legal].max())
     expected *= count / expected.sum()
@@ -184,7 +183,7 @@ def test_weights_that_are_not_finite_are_neither_written_nor_read(
 def test_a_network_of_another_size_than_the_game_is_refused(saved: Path, game: Game) -> None:
     size = game.observation_layout.size
     for inputs, outputs in ((size + 1, game.num_actions), (size, game.num_actions + 1)):
-        network = MLP(torch.ones(inputs), (4,), outputs).initialise(torch.Generator(), 1.0)
+        network = plain_network(inputs, outputs)
         save_checkpoint(saved, network, game)
         with pytest.raises(
             ValueError, match=rf"of {inputs} inputs and {outputs} outputs.*another checkpoint"

@@ -13,13 +13,14 @@ import torch
 
 import catbox_agents
 from catbox_agents.features import NetworkInputs
-from catbox_agents.networks.action_head import action_logits
+from catbox_agents.networks.action_head import ILLEGAL, action_logits
 from catbox_agents.networks.checkpoint import load_checkpoint, save_checkpoint
 from catbox_agents.networks.layer_kernels import add_layer
 from catbox_agents.networks.mlp import MLP
-from catbox_agents.networks.numpy_network import PolicyNetwork
-from catbox_agents.networks.policy_agent import PolicyAgent
+from catbox_agents.networks.numpy_network import NumpyMLP
+from catbox_agents.networks.policy_agent import PolicyAgent, playing
 from catbox_env import Game, Vec, make_game, make_vec
+from tests.agents.policies import plain_network
 
 
 def game_of_three() -> Game:
@@ -27,7 +28,7 @@ def game_of_three() -> Game:
 
 
 def network_of(game: Game, activation: str = "relu") -> MLP:
-    network = MLP.for_policy(NetworkInputs(game, True, True), (33, 12), activation)
+    network = MLP(NetworkInputs(game, True, True), 0, (33, 12), activation)
     network.initialise(torch.Generator().manual_seed(5), last_gain=1.0)
     with torch.no_grad():
         for layer in network.linear_layers():
@@ -48,19 +49,19 @@ def test_logits_are_those_of_torch(activation: str) -> None:
     vectors, features = NetworkInputs(game, True, True).compute(vec.observation, vec.action_mask)
     legal = vec.action_mask
     with torch.no_grad():
-        outputs = network(torch.from_numpy(vectors))
-        expected = network.logits_of(outputs, torch.from_numpy(features), torch.from_numpy(legal)).numpy()
-    made = PolicyNetwork.of(network)
+        expected = network(*map(torch.from_numpy, (vectors, features, legal)))[0].numpy()
+    made = network.player()
     found = made.logits(vectors, features, legal)
     assert found.dtype == np.float32
     assert np.allclose(found[legal], expected[legal], atol=1e-4)
     assert np.ptp(expected[legal]) > 1
-    assert PolicyNetwork.of(made) is made
+    assert playing(made) is made
+    assert (expected[~legal] == float(ILLEGAL)).all()
 
 
 def test_the_outputs_for_a_position_do_not_depend_on_the_batch() -> None:
     game = game_of_three()
-    vec, network = positions(game, 601), PolicyNetwork.of(network_of(game))
+    vec, network = positions(game, 601), network_of(game).player()
     vectors, _ = NetworkInputs(game, True, True).compute(vec.observation, vec.action_mask)
     together = network.outputs(vectors)
     for rows in (slice(0, 1), slice(7, 8), slice(3, 10), slice(255, 600)):
@@ -112,7 +113,7 @@ def test_a_layer_is_a_product_of_matrices_of_any_size(num_rows: int, num_inputs:
 
 def test_what_does_not_fit_is_refused() -> None:
     game, vec = game_of_three(), positions(game_of_three(), 4)
-    network = PolicyNetwork.of(network_of(game))
+    network = network_of(game).player()
     vectors, features = NetworkInputs(game, True, True).compute(vec.observation, vec.action_mask)
     for wrong in (vectors[:, 1:], vectors.astype(np.float32), vectors[0]):
         with pytest.raises(ValueError, match=rf"expected int8 of shape \(n, {network.num_inputs}\)"):
@@ -128,21 +129,21 @@ def test_what_does_not_fit_is_refused() -> None:
         network.logits(vectors, features.astype(np.float16), mask)
     with pytest.raises(ValueError, match="masks int64: expected bool"):
         network.logits(vectors, features, mask.astype(np.int64) * 1000)
-    other = MLP(np.ones(7, np.float32), (4,), game.num_actions).initialise(torch.Generator(), 1.0)
+    other = plain_network(7, game.num_actions)
     with pytest.raises(ValueError, match=rf"a network of 7 inputs and {game.num_actions} outputs, expected"):
         PolicyAgent(other, game)
     arrays, described = network.arrays(), network.describe()
     for name in arrays:
         with pytest.raises(ValueError, match="do not fit"):
-            PolicyNetwork({key: array for key, array in arrays.items() if key != name}, described)
+            NumpyMLP({key: array for key, array in arrays.items() if key != name}, described)
         with pytest.raises(ValueError, match=rf"{name} .* not finite"):
-            PolicyNetwork({**arrays, name: arrays[name] * np.float32(np.nan)}, described)
+            NumpyMLP({**arrays, name: arrays[name] * np.float32(np.nan)}, described)
         with pytest.raises(ValueError, match=rf"{name} \(float64\) .* not float32"):
-            PolicyNetwork({**arrays, name: arrays[name].astype(np.float64)}, described)
+            NumpyMLP({**arrays, name: arrays[name].astype(np.float64)}, described)
     with pytest.raises(ValueError, match="unknown activation 'gelu': choose one of relu, tanh"):
-        PolicyNetwork(arrays, {**described, "activation": "gelu"})
+        NumpyMLP(arrays, {**described, "activation": "gelu"})
     with pytest.raises(ValueError, match=r"^action_features = {'a': 0}, expected names and sizes"):
-        PolicyNetwork(arrays, {**described, "action_features": {"a": 0}})
+        NumpyMLP(arrays, {**described, "action_features": {"a": 0}})
     large = {
         "layers.0.weight": arrays["layers.0.weight"] * 0 + 3e38,
         "input_scale": arrays["input_scale"] * 0 + 2,
@@ -150,25 +151,24 @@ def test_what_does_not_fit_is_refused() -> None:
     with pytest.raises(
         ValueError, match=r"layers.0.weight times input_scale holds numbers that are not finite"
     ):
-        PolicyNetwork({**arrays, **large}, described)
+        NumpyMLP({**arrays, **large}, described)
 
 
 def test_a_mask_of_large_numbers_lets_no_kernel_write_out_of_bounds() -> None:
     game, vec = game_of_three(), positions(game_of_three(), 4)
     vectors, features = NetworkInputs(game, True, True).compute(vec.observation, vec.action_mask)
-    network = PolicyNetwork.of(network_of(game))
+    network = network_of(game).player()
     expected = network.logits(vectors, features, vec.action_mask)
     outputs = network.outputs(vectors)
     for factor in (1000, -1000):
-        found = outputs.copy()
         masks = vec.action_mask.astype(np.int64) * factor
-        action_logits(found, masks, features, network.action_scale)
-        np.testing.assert_array_equal(found[:, : game.num_actions], expected)
+        found = action_logits(outputs, masks, features, network.action_scale)
+        np.testing.assert_array_equal(found, expected)
 
 
 def test_a_file_in_half_precision_is_half_as_large_and_plays_nearly_the_same(tmp_path: Path) -> None:
     game, vec = game_of_three(), positions(game_of_three(), 256)
-    network = PolicyNetwork.of(network_of(game))
+    network = network_of(game).player()
     for name, half in (("whole", False), ("half", True)):
         save_checkpoint(tmp_path / name, network, game, {"update": 3}, half=half)
     assert (tmp_path / "half").stat().st_size < 0.6 * (tmp_path / "whole").stat().st_size

@@ -27,7 +27,7 @@ GAMES: list[tuple[str, dict[str, Any]]] = [
 
 def agent_for(game: Game, activation: str = "relu", **inputs: bool) -> PolicyAgent:
     taken = {"features": True, "action_features": True, **inputs}
-    network = MLP.for_policy(NetworkInputs(game, **taken), (16, 8), activation)
+    network = MLP(NetworkInputs(game, **taken), 0, (16, 8), activation)
     network.initialise(torch.Generator().manual_seed(3), last_gain=1.0)
     return PolicyAgent(network, game)
 

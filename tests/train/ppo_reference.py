@@ -8,7 +8,8 @@ import numpy as np
 import torch
 from torch.nn.utils import clip_grad_norm_, vector_to_parameters
 
-from catbox_train.ppo import PPO, make_actor
+from catbox_train.networks import make_network
+from catbox_train.ppo import PPO
 from catbox_train.rollout import Decisions
 
 #: Of Adam, as in OpenAI's baselines.
@@ -62,7 +63,7 @@ class ReferenceUpdate:
 
     def __init__(self, trainer: PPO, decisions: Decisions) -> None:
         self.config = trainer.config
-        self.network = make_actor(trainer.config, trainer.game)
+        self.network: Any = make_network(trainer.config, trainer.game, num_values=1).float()
         self.weights = torch.nn.Parameter(trainer.learner.weights.detach().cpu().clone())
         self.optimizer = torch.optim.Adam([self.weights], eps=EPSILON)
         moments: Any = {name: tensor.cpu().clone() for name, tensor in trainer.learner.moments.items()}
@@ -83,7 +84,7 @@ class ReferenceUpdate:
         """Logits (n, A) and values (n,) of all rows, by the weights as they are now."""
         vector_to_parameters(self.weights.detach(), self.network.parameters())
         rows = self.rows
-        outputs = self.network(rows["inputs"])
+        outputs = self.network.outputs(rows["inputs"])
         num_actions = rows["masks"].shape[1]
         logits, values = outputs[:, :num_actions], outputs[:, -1]
         if num_features := rows["action_features"].shape[2]:

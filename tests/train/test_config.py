@@ -67,7 +67,7 @@ def test_a_preset_makes_an_algorithm_of_another_kind_too() -> None:
     assert config.opponents == {"random": 0.1, "heuristic": 0.1}
     resolved: Any = config.resolved(config.make_game())
     trainer: Any = algorithm_of(resolved)
-    assert trainer.actor.describe()["hidden"] == [128, 128]
+    assert trainer.network.describe()["hidden"] == [128, 128]
 
 
 @pytest.mark.parametrize("options", [{"num_players": 3}, {"num_players": 5, "rounds": 4}])
@@ -135,7 +135,7 @@ def test_numbers_of_numpy_are_numbers() -> None:
         ({"update_epochs": "two"}, "update_epochs = 'two': expected a whole number"),
         ({"clip_coef": "nan"}, "clip_coef = 'nan': expected a finite number"),
         ({"clip_coef": 0}, "clip_coef = 0: expected more than 0"),
-        ({"features": 7}, "features = 7: expected true or false"),
+        ({"features": 7}, "features = 7: expected true, false or package.module:function"),
         ({"hidden": "64,x"}, "hidden = '64,x': expected a whole number"),
         ({"hidden": []}, r"hidden = \[\]: "),
         ({"gamma": 1.1}, "gamma = 1.1: expected at most 1"),

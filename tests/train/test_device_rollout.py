@@ -19,11 +19,14 @@ from numpy.typing import NDArray
 
 import catbox_agents
 from catbox_agents.features import NetworkInputs
-from catbox_train import device_rollout, rollout
+from catbox_train import device_rollout, self_play_config
 from catbox_train.algorithm import algorithm_class
-from catbox_train.graphs import GradientSteps, Graph
-from catbox_train.rollout import PAST, Decisions, why_on_cpu
+from catbox_train.device_learner import DeviceLearner
+from catbox_train.graphs import Graph
+from catbox_train.learner import Learner
+from catbox_train.rollout import Decisions
 from catbox_train.runs.loop import own_torch_settings
+from catbox_train.self_play_config import PAST, why_on_cpu
 from tests.toolkits.running import run_in_the_simulator
 from tests.train.agents_in_training import HIGHEST
 from tests.train.ppo_reference import ReferenceUpdate
@@ -55,7 +58,7 @@ KINDS: dict[str, dict[str, Any]] = {
 @pytest.fixture
 def gpu(monkeypatch: pytest.MonkeyPatch) -> None:
     """There is a GPU, and the extra ``gpu``."""
-    monkeypatch.setattr(rollout, "find_spec", lambda name: name == "numba_cuda")
+    monkeypatch.setattr(self_play_config, "find_spec", lambda name: name == "numba_cuda")
     monkeypatch.setattr(cuda, "is_available", lambda: True)
 
 
@@ -94,7 +97,7 @@ def test_without_numba_cuda_or_its_driver_the_games_are_played_on_the_cpu(
     game = config.make_game()
     monkeypatch.setattr(cuda, "is_available", lambda: False)
     assert "cannot use the driver" in str(why_on_cpu(config, game))
-    monkeypatch.setattr(rollout, "find_spec", lambda name: None)
+    monkeypatch.setattr(self_play_config, "find_spec", lambda name: None)
     assert "pip install -e '.[gpu]'" in str(why_on_cpu(config, game))
 
 
@@ -128,31 +131,54 @@ def test_the_gpu_of_a_run_is_torchs_current_one(monkeypatch: pytest.MonkeyPatch)
 
 
 def test_without_cuda_a_graph_calls_its_function() -> None:
-    number = torch.zeros(())
-    graph = Graph(lambda: number.add_(1), torch.device("cpu"), [torch.Generator()])
-    assert [float(graph()) for _ in range(6)] == [1, 2, 3, 4, 5, 6]  # type: ignore[arg-type]
+    calls: list[int] = []
+    graph = Graph(lambda: calls.append(1), torch.device("cpu"), [torch.Generator()])
+    for _ in range(6):
+        graph()
+    assert len(calls) == 6
 
 
-def test_gradient_steps_return_the_metrics_of_each_step_whatever_its_size() -> None:
-    given: list[tuple[list[int], int]] = []
-    metrics = torch.zeros(2)
+def device_learner(**settings: Any) -> DeviceLearner:
+    """One for a network of a weight, on the CPU."""
+    network = torch.nn.Linear(1, 1, bias=False)
+    return DeviceLearner(network, small(**settings))
 
-    def step(rows: torch.Tensor, total: int) -> torch.Tensor:
-        given.append((rows.tolist(), total))
-        return metrics.copy_(torch.tensor([float(rows.sum()), float(total)]))  # as a graph: the same tensor
 
-    steps = GradientSteps(step, torch.device("cpu"))
-    batches = [([1, 2], 2), ([3, 4], 2), ([5], 1), ([6], 3), ([7, 8], 2)]
-    found = [steps(torch.tensor(rows), total) for rows, total in batches]
-    assert given == batches
-    assert [each.tolist() for each in found] == [[sum(rows), total] for rows, total in batches]
+def test_recorded_steps_are_those_of_a_learner_whatever_their_size() -> None:
+    """The same weights and metrics, with columns that are made anew in every update, and other numbers."""
+    settings = {"max_grad_norm": 1e9, "learning_rate": 0.1, "minibatch_size": 2, "update_epochs": 1}
+    seen: list[list[float]] = []
+
+    def loss(batch: Any, factor: Any) -> Any:
+        seen.append(batch["x"].tolist())
+        error = (networks[-1].weight * batch["x"]).mean() * factor
+        return error.square(), {"error": error.detach()}
+
+    networks: list[torch.nn.Linear] = []
+    results: list[Any] = []
+    for kind in (DeviceLearner, Learner):
+        torch.manual_seed(1)
+        networks.append(torch.nn.Linear(1, 1, bias=False))
+        learner = kind(networks[-1], small(**settings))
+        found = []
+        for update, factor in enumerate((1.0, 0.5)):
+            columns = {"x": torch.arange(5.0) + update}
+            for minibatch in learner.minibatches(columns, torch.arange(5), update):
+                learner.step(loss, minibatch, factor)
+            found.append(learner.metrics() | {"weight": networks[-1].weight.item()})
+        assert found[0] != found[1]
+        results.append(found)
+    assert results[0] == results[1]
+    half = len(seen) // 2
+    assert seen[:half] == seen[half:]
+    assert sorted(x for step in seen[: half // 2] for x in step) == [0, 1, 2, 3, 4]
 
 
 @pytest.mark.parametrize(("count", "steps"), [(79, 8), (80, 8), (85, 8), (89, 8), (90, 9)])
 def test_equal_minibatches_leave_out_less_than_one_if_there_are_enough(count: int, steps: int) -> None:
-    learner = made(minibatch_size=10, update_epochs=2).learner
+    learner = device_learner(minibatch_size=10, update_epochs=2)
     given = torch.arange(count) * 3
-    found = [rows.tolist() for rows, total in learner.minibatches(given, 0, equal=True) if total == len(rows)]
+    found = [part.rows.tolist() for part in learner.minibatches({}, given, 0) if part.total == len(part.rows)]
     assert len(found) == 2 * steps
     assert {len(rows) for rows in found} == ({9, 10} if count == 79 else {10})
     for epoch in (found[:steps], found[steps:]):
@@ -206,10 +232,16 @@ def recorded(trainer: Any, update: int) -> tuple[Decisions, list[Move]]:
         moves.append(Move(*before, vec.rewards.numpy().copy()))
 
     own.vec.step = record
-    trainer.player = own.player(trainer.actor, trainer.precision)
-    decisions = own.play(update, trainer.choose, trainer.past.agents)
+    decisions = trainer.play(update, 0.0)
     del own.vec.step
     return decisions, moves
+
+
+def line_up_of(trainer: Any, update: int, past: int = 2) -> NDArray[np.int64]:
+    """Who has each seat (N, P), with so many earlier policies."""
+    own = trainer.rollout
+    line_up: NDArray[np.int64] = own._line_up(update, own._shares([f"past:{k}" for k in range(past)], None))
+    return line_up
 
 
 def check_what_is_noted(kind: str) -> None:
@@ -219,7 +251,7 @@ def check_what_is_noted(kind: str) -> None:
     for update in range(2):
         trainer.update(update, 0.0)
     found, moves = recorded(trainer, 2)
-    line_up = trainer.rollout._line_up(2, 2)
+    line_up = line_up_of(trainer, 2)
     columns = {name: column.numpy() for name, column in found.columns.items()}
     decided = {  # (game, seat) -> steps
         (game, seat): [
@@ -276,7 +308,7 @@ def check_inputs(trainer: Any, found: Decisions) -> None:
 
 def check_opponents(trainer: Any, moves: list[Move], line_up: NDArray[np.int64]) -> None:
     """Heuristics, and earlier policies that take their best action, play what they would play anyway."""
-    past = trainer.past.agents
+    past = [*trainer.league.past.values()]
     assert line_up.max() == 4
     heuristic = catbox_agents.make("heuristic", trainer.game, 0)
     agents = {1: heuristic, **({3: past[0], 4: past[1]} if past[0].greedy else {})}
@@ -300,10 +332,9 @@ def check_shares(kind: str) -> None:
     """Every opponent has exactly its share of the games, the earlier policies as many each, always the same games."""
     shares = {"heuristic": 0.1, "random": 0.25, PAST: 0.35}
     trainer = trainer_of(kind, opponents=shares, games_per_update=40, learner_seats=1)
-    own = trainer.rollout
     counts = {0: [26, 4, 10, 0, 0], 1: [12, 4, 10, 14, 0], 2: [12, 4, 10, 7, 7]}
     for num_past, expected in counts.items():
-        found = [own._line_up(update, num_past) for update in range(3)]
+        found = [line_up_of(trainer, update, num_past) for update in range(3)]
         for line_up in found:
             opponent = line_up.max(axis=1)
             assert np.bincount(opponent, minlength=5).tolist() == expected
@@ -311,8 +342,8 @@ def check_shares(kind: str) -> None:
             assert np.array_equal(opponent, found[0].max(axis=1))
         assert not np.array_equal(found[0], found[1])
     beaten = recorded(trainer, 0)[0].beaten
-    assert {name: count for name, (_, count) in beaten.items()} == {"heuristic": 4, "random": 10, PAST: 0}
-    thirds = trainer_of(kind, opponents={"heuristic": 1 / 3, "random": 2 / 3}).rollout._line_up(0, 0)
+    assert {name: count for name, (_, count) in beaten.items()} == {"heuristic": 4, "random": 10}
+    thirds = line_up_of(trainer_of(kind, opponents={"heuristic": 1 / 3, "random": 2 / 3}), 0, 0)
     assert np.bincount(thirds.max(axis=1)).tolist() == [0, 4, 8]
 
 

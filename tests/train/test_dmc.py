@@ -90,9 +90,9 @@ def test_a_step_follows_the_squared_error_of_the_actions_that_were_taken(
     _, metrics = trainer.update(0, 0.0)
     learned = held[0].rows.cpu()
     rows = {name: column.cpu()[learned] for name, column in held[0].columns.items()}
-    network = MLP.for_policy(trainer.rollout.inputs, trainer.config.hidden)
+    network = MLP(trainer.rollout.inputs, 0, trainer.config.hidden)
     torch.nn.utils.vector_to_parameters(before, network.parameters())
-    outputs, num_actions = network(rows["inputs"]), rows["masks"].shape[1]
+    outputs, num_actions = network.outputs(rows["inputs"]), rows["masks"].shape[1]
     values = outputs[:, :num_actions]
     if action_features:
         scaled = rows["action_features"].float() * network.action_scale
@@ -114,7 +114,7 @@ def test_the_values_are_those_of_the_way_it_plays() -> None:
     trainer: DMC = made(algorithm="dmc", epsilon=1.0, epsilon_end=1.0, **sizes)
     for update in range(15):
         _, metrics = trainer.update(update, 0.0)
-    found = trainer.rollout.play(15, trainer.choose)
+    found = trainer.rollout.play(15, trainer.network, trainer.choose)
     columns = {name: column.numpy() for name, column in found.columns.items()}
     values = trainer.policy().network.logits(*map(columns.get, ("inputs", "action_features", "masks")))
     taken = values[np.arange(len(found)), columns["actions"]] * trainer.scale

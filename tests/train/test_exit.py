@@ -55,9 +55,9 @@ def test_a_share_of_the_decisions_of_the_learner_is_searched(monkeypatch: pytest
     decisions, chosen, columns = played(trainer, monkeypatch)
     rows = np.concatenate([part.rows for part in chosen])
     assert 0.2 * len(decisions) < len(rows) < 0.3 * len(decisions)
-    assert len(set(rows.tolist())) == len(rows) == len(columns[0])
+    assert len(set(rows.tolist())) == len(rows) == len(columns["gains"])
     seen = np.concatenate([part.games.observation for part in chosen])
-    assert np.array_equal(columns[0].numpy()[:, : seen.shape[1]], seen)
+    assert np.array_equal(columns["inputs"].numpy()[:, : seen.shape[1]], seen)
     every = made(search_share=1.0, opponents={HIGHEST: 0.7})
     decisions, chosen, _ = played(every, monkeypatch)
     assert np.concatenate([part.rows for part in chosen]).tolist() == list(range(len(decisions)))
@@ -74,7 +74,8 @@ def test_every_action_is_tried_and_the_agents_at_the_table_play_on(
     )
     game, policy = trainer.game, trainer.policy()
     agents = [policy, *(catbox_agents.make(spec, game) for spec in opponents)]
-    decisions, chosen, (*_, more) = played(trainer, monkeypatch)
+    decisions, chosen, columns = played(trainer, monkeypatch)
+    more = columns["gains"]
     until = "end_of_game" if reward == "win" else "end_of_round"
     row = 0
     for part in chosen:
@@ -107,16 +108,16 @@ def test_a_step_raises_the_expected_value_and_the_entropy(
     """Adam's first moment after a step from nothing is a tenth of the gradient."""
     settings = {"update_epochs": 1, "minibatch_size": 4096, "ent_coef": 0.3, "max_grad_norm": 1e9}
     trainer = made(action_features=action_features, device=device, **settings)
-    network = copy.deepcopy(trainer.actor).cpu()
+    network = copy.deepcopy(trainer.network).cpu()
     recorded: list[Any] = []
     update = trainer.update
     monkeypatch.setattr(trainer, "update", lambda *given: recorded.append(update(*given)))
     _, _, columns = played(trainer, monkeypatch)
     (_, metrics), *_ = recorded
-    inputs, features, masks, more = (column.cpu() for column in columns)
+    inputs, features, masks, more = (column.cpu() for column in columns.values())
     for parameter in network.parameters():
         parameter.grad = None
-    outputs, num_actions = network(inputs), masks.shape[1]
+    outputs, num_actions = network.outputs(inputs), masks.shape[1]
     logits = outputs[:, :num_actions]
     if action_features:
         logits = logits + (features * network.action_scale * outputs[:, None, num_actions:]).sum(2)
@@ -147,8 +148,11 @@ def test_it_starts_from_a_policy_and_goes_on_from_its_own(tmp_path: Path) -> Non
 @pytest.mark.parametrize(
     ("settings", "message"),
     [
-        ({"hidden": [8]}, r"holds the network .*'hidden': \[8\].*require .*'hidden': \[16\].*set hidden"),
-        ({"action_features": False}, "holds the network .*action_features.*set hidden"),
+        (
+            {"hidden": [8]},
+            r"holds the network .*'hidden': \[8\].*require .*'hidden': \[16\].*set network, hidden",
+        ),
+        ({"action_features": False}, "holds the network .*action_features.*set network, hidden"),
         ({"game_options": {**GAME, "num_ranks": 4}}, "start_from: .*was trained for"),
     ],
 )

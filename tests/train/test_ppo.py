@@ -14,8 +14,9 @@ from torch.nn.utils import vector_to_parameters
 
 from catbox_agents.networks import mlp
 from catbox_agents.networks.action_head import ILLEGAL, sample_legal
+from catbox_train.group import ALONE
 from catbox_train.learner import mean_and_variance
-from catbox_train.ppo import PPO, Minibatch, PPOConfig, gae, ppo_loss
+from catbox_train.ppo import PPO, PPOConfig, gae, ppo_loss
 from catbox_train.rollout import Decisions
 from tests.train.agents_in_training import HIGHEST
 from tests.train.ppo_reference import ReferenceUpdate, masked_log_probabilities, plain_gae, plain_losses
@@ -38,7 +39,7 @@ KINDS: dict[str, dict[str, Any]] = {
 
 def decisions_of(rng: np.random.Generator, players: int, steps: int) -> Decisions:
     """Made-up decisions of three games: in each step one of a seat in some of them."""
-    slices, next_rows, count = [], [], 0
+    slices, next_rows, places, count = [], [], [], 0
     last: dict[tuple[int, int], int] = {}
     for _ in range(steps):
         games = np.flatnonzero(rng.random(3) < 0.7)
@@ -48,10 +49,12 @@ def decisions_of(rng: np.random.Generator, players: int, steps: int) -> Decision
                 next_rows[last[seat]] = len(next_rows)
             last[seat] = len(next_rows)
             next_rows.append(-1)
+            places.append(seat)
         slices.append(slice(count, count := len(next_rows)))
     rewards = torch.from_numpy(rng.integers(-3, 4, count).astype(np.float32))
     rows, after = torch.arange(count), torch.tensor(next_rows, dtype=torch.int64)
-    return Decisions({}, rows, rewards, after, slices, count, 3, {}, {})
+    game, seat = torch.tensor(places, dtype=torch.int64).reshape(-1, 2).T
+    return Decisions({}, rows, rewards, after, game, seat, slices, count, 3, {}, {})
 
 
 @pytest.mark.parametrize(("gamma", "gae_lambda"), [(1.0, 0.95), (0.9, 0.7), (1.0, 1.0), (0.8, 0.0)])
@@ -68,10 +71,9 @@ def test_advantages_agree_with_the_definition(gamma: float, gae_lambda: float) -
 
 @pytest.mark.parametrize("number", [math.nan, math.inf])
 def test_the_variance_of_numbers_that_are_not_finite_is_not_finite(number: float) -> None:
-    learner = made().learner
-    assert mean_and_variance(torch.tensor([1.0, 2.0, 6.0]), learner) == (3.0, pytest.approx(14 / 3))
-    assert mean_and_variance(torch.tensor([0.1, 0.1, 0.1]), learner)[1] >= 0.0
-    assert not math.isfinite(mean_and_variance(torch.tensor([1.0, number]), learner)[1])
+    assert mean_and_variance(torch.tensor([1.0, 2.0, 6.0]), ALONE) == (3.0, pytest.approx(14 / 3))
+    assert mean_and_variance(torch.tensor([0.1, 0.1, 0.1]), ALONE)[1] >= 0.0
+    assert not math.isfinite(mean_and_variance(torch.tensor([1.0, number]), ALONE)[1])
 
 
 # The loss.
@@ -94,40 +96,37 @@ def loss_of(
     outputs: dict[str, torch.Tensor],
     rows: dict[str, torch.Tensor],
     ent_coef: float,
-    total: int,
     **settings: Any,
 ) -> tuple[torch.Tensor, dict[str, torch.Tensor]]:
-    none = torch.zeros((len(rows["masks"]), 0), dtype=torch.int8)
-    batch = Minibatch(inputs=none, action_features=none, **rows)
     logits = outputs["logits"].masked_fill(~rows["masks"], float(ILLEGAL))  # as the network gives them
-    return ppo_loss(logits, outputs["values"], batch, PPOConfig(**settings), ent_coef, total)
+    return ppo_loss(logits, outputs["values"], rows, PPOConfig(**settings), ent_coef)
 
 
-def test_the_loss_is_that_of_the_paper_divided_by_the_decisions_of_all_processes() -> None:
+def test_the_loss_is_that_of_the_paper() -> None:
     outputs, rows = minibatch(200)
-    loss, metrics = loss_of(outputs, rows, 0.3, 800, clip_coef=0.2, vf_coef=0.5)
+    loss, metrics = loss_of(outputs, rows, 0.3, clip_coef=0.2, vf_coef=0.5)
     expected = plain_losses(**outputs, rows=rows, clip_coef=0.2)
     total = expected["policy_loss"] + 0.5 * expected["value_loss"] - 0.3 * expected["entropy"]
-    assert loss.item() == pytest.approx(total.item() * 200 / 800, rel=1e-5)
+    assert loss.item() == pytest.approx(total.item(), rel=1e-5)
     assert metrics.pop("largest_logit").item() == outputs["logits"][rows["masks"]].max().item()
     assert {name: value.item() for name, value in metrics.items()} == pytest.approx(
-        {name: value.item() * 200 / 800 for name, value in expected.items()}, rel=1e-5
+        {name: value.item() for name, value in expected.items()}, rel=1e-5
     )
-    assert 0.2 < metrics["clip_fraction"] * 800 / 200 < 1
+    assert 0.2 < metrics["clip_fraction"] < 1
 
 
 @pytest.mark.parametrize("name", ["advantages", "returns", "log_probs"])
 def test_a_number_that_is_not_finite_comes_out_in_the_loss(name: str) -> None:
     outputs, rows = minibatch()
     rows[name][5] = math.nan
-    assert not loss_of(outputs, rows, 0.1, 9)[0].isfinite()
+    assert not loss_of(outputs, rows, 0.1)[0].isfinite()
 
 
 def test_an_illegal_action_has_no_probability_and_no_gradient() -> None:
     ones = torch.ones(1)
     outputs = {"logits": torch.tensor([[0.0, 30.0, 1.0]], requires_grad=True), "values": ones}
     rows = {"masks": torch.tensor([[True, False, True]]), "actions": torch.tensor([2]), "log_probs": -ones}
-    loss, metrics = loss_of(outputs, {**rows, "advantages": ones, "returns": ones}, 0.5, 1, clip_coef=9)
+    loss, metrics = loss_of(outputs, {**rows, "advantages": ones, "returns": ones}, 0.5, clip_coef=9)
     loss.backward()
     chance = 1 / (1 + math.e)
     entropy = -chance * math.log(chance) - (1 - chance) * math.log(1 - chance)
@@ -302,11 +301,11 @@ def test_every_epoch_learns_from_every_decision_once_in_minibatches_of_the_size_
     seen: list[tuple[np.ndarray, int]] = []
     split, count = trainer.learner.minibatches, []
 
-    def record(given: torch.Tensor, *settings: Any) -> Any:
+    def record(columns: Any, given: torch.Tensor, update: int) -> Any:
         count.append(len(given))
-        for rows, total in split(given, *settings):
-            seen.append((rows.numpy(), total))
-            yield rows, total
+        for minibatch in split(columns, given, update):
+            seen.append((minibatch.rows.numpy(), minibatch.total))
+            yield minibatch
 
     monkeypatch.setattr(trainer.learner, "minibatches", record)
     played, _ = trainer.update(0, 0.0)
@@ -337,9 +336,9 @@ def test_ppo_starts_from_a_policy(tmp_path: Path) -> None:
     trained.policy().save(tmp_path)
     config = small(start_from=str(tmp_path / "policy.safetensors"))
     algorithm = PPO(config, config.make_game())
-    own, expected = algorithm.actor.arrays(), trained.actor.arrays()
+    own, expected = algorithm.network.arrays(), trained.network.arrays()
     assert all(np.array_equal(own[name], expected[name]) for name in expected)
-    of_values, of_fresh = (each.actor.linear_layers()[-1].weight[-1] for each in (algorithm, fresh))
+    of_values, of_fresh = (each.network.linear_layers()[-1].weight[-1] for each in (algorithm, fresh))
     assert torch.equal(of_values, of_fresh), "a policy has no value"
     with pytest.raises(ValueError, match=r"start_from: .*nowhere does not exist"):
         PPO.check_run(config.replace(start_from=str(tmp_path / "nowhere")), config.make_game())

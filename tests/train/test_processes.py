@@ -21,9 +21,9 @@ from catbox_train.config import TrainConfig
 from catbox_train.learner import Learner
 from catbox_train.ppo import PPO
 from catbox_train.processes import LocalProcesses, Together
-from catbox_train.rollout import PAST
 from catbox_train.runs.loop import resume, train
 from catbox_train.runs.progress import TrainingDiverged
+from catbox_train.self_play_config import PAST
 from tests.train.ppo_runs import BRIEF, assert_same_end, in_update, quiet, small, stop
 
 HERE = "tests.train.test_processes"
@@ -44,9 +44,11 @@ class Compared(PPO):
     def update(self, update: int, progress: float) -> tuple[int, Any]:
         played, metrics = super().update(update, progress)
         group = self.learner.group
-        weights = group.gather(self.learner.weights.detach().numpy())
-        apart = np.abs(weights[0] - weights[1]).max() if weights else 0.0
-        return played, {**metrics, "learning/apart": float(apart), "learning/rank": float(group.rank)}
+        weights = self.learner.weights.detach()
+        twice = weights.clone()
+        group.sum_(twice)
+        apart = (twice - 2 * weights).abs().max().item()
+        return played, {**metrics, "learning/apart": apart, "learning/rank": float(group.rank)}
 
 
 class Failing(PPO):
@@ -119,14 +121,14 @@ def test_the_gradient_of_processes_is_a_mean_over_all_their_decisions(
     config = small(minibatch_size=50)
     trainer: Any = PPO(config, config.make_game())
     learner: Learner = trainer.learner
-    alone = [total for _, total in learner.minibatches(torch.arange(400), 0)]
+    alone = [part.total for part in learner.minibatches({}, torch.arange(400), 0)]
     assert alone == [50] * 16
     monkeypatch.setattr(learner.group, "counts", lambda count: [count, 400 - count])
     for count in (0, 3, 200, 400):
-        shares = list(learner.minibatches(torch.arange(count), 0))
+        shares = list(learner.minibatches({}, torch.arange(count), 0))
         assert len(shares) == 16
-        assert sum(len(rows) for rows, _ in shares) == 2 * count
-        assert sum(total for _, total in shares) == 2 * 400
+        assert sum(len(part.rows) for part in shares) == 2 * count
+        assert sum(part.total for part in shares) == 2 * 400
 
 
 @pytest.mark.parametrize("algorithm", ["ppo", pytest.param("dmc", marks=pytest.mark.slow)])

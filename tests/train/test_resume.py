@@ -12,10 +12,10 @@ import pytest
 
 from catbox_agents.networks.checkpoint import latest_checkpoint
 from catbox_train.config import TrainConfig
-from catbox_train.rollout import PAST
 from catbox_train.runs.folder import start_run
 from catbox_train.runs.loop import resume
 from catbox_train.runs.metrics import read_metrics
+from catbox_train.self_play_config import PAST
 from tests.train.agents_in_training import DRAWING, HERE, REMEMBERING
 from tests.train.ppo_runs import BRIEF, assert_same_end, final_arrays, quiet, run_python, small, stop
 

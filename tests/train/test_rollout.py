@@ -15,11 +15,15 @@ from numpy.typing import NDArray
 import catbox_agents
 from catbox_agents.features import NetworkInputs
 from catbox_agents.networks.checkpoint import latest_checkpoint
+from catbox_agents.networks.network import Network
 from catbox_agents.networks.policy_agent import PolicyAgent
 from catbox_env import Vec
 from catbox_train.algorithm import algorithm_class
-from catbox_train.rollout import PAST, Decisions, Rollout
+from catbox_train.group import Group
+from catbox_train.networks import make_network
+from catbox_train.rollout import Decisions, Rollout
 from catbox_train.runs.loop import resume, train
+from catbox_train.self_play_config import PAST
 from tests.agents.policies import checkpoint
 from tests.train import agents_in_training
 from tests.train.agents_in_training import DRAWING, HERE, HIGHEST, ILLEGAL, RAISING, REMEMBERING, highest
@@ -51,7 +55,11 @@ class Played(NamedTuple):
 
 
 def choose(
-    inputs: torch.Tensor, action_features: torch.Tensor, masks: torch.Tensor, uniforms: torch.Tensor
+    network: object,
+    inputs: torch.Tensor,
+    action_features: torch.Tensor,
+    masks: torch.Tensor,
+    uniforms: torch.Tensor,
 ) -> Mapping[str, torch.Tensor]:
     """A legal action by the random number of the game."""
     place = (uniforms * masks.sum(1)).long()
@@ -61,16 +69,24 @@ def choose(
 def rollout_of(rank: int = 0, size: int = 1, **settings: Any) -> Rollout:
     config = small(game_options=MATCH, games_per_update=20, **settings)
     game = config.make_game()
-    return Rollout(config, game, NetworkInputs(game, True, True), rank, size)
+    return Rollout(config, game, NetworkInputs(game, True, True), Group(rank=rank, size=size))
 
 
-def past_of(rollout: Rollout) -> list[PolicyAgent]:
+def past_of(rollout: Rollout) -> dict[str, PolicyAgent]:
     """Three earlier policies."""
-    made: list[Any] = [algorithm_of(rollout.config.replace(seed=seed)) for seed in (1, 2, 3)]
-    return [PolicyAgent(trainer.actor, rollout.game, greedy=False) for trainer in made]
+    made: dict[int, Any] = {seed: algorithm_of(rollout.config.replace(seed=seed)) for seed in (1, 2, 3)}
+    return {
+        f"past:{seed}": PolicyAgent(trainer.network, rollout.game, greedy=False)
+        for seed, trainer in made.items()
+    }
 
 
-def play(rollout: Rollout, update: int = 0, past: Any = None) -> Played:
+def network_of(rollout: Rollout) -> Network:
+    """A network that `choose` does not ask."""
+    return make_network(rollout.config, rollout.game)
+
+
+def play(rollout: Rollout, update: int = 0, past: Mapping[str, Any] | None = None) -> Played:
     games: list[list[Step]] = [[] for _ in range(rollout.vec.num_envs)]
     steps: list[list[int]] = []
     step, past = Vec.step, past_of(rollout) if past is None else past
@@ -86,8 +102,9 @@ def play(rollout: Rollout, update: int = 0, past: Any = None) -> Played:
 
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(Vec, "step", recorded)
-        decisions = rollout.play(update, choose, past)
-    return Played(decisions, games, steps, rollout._line_up(update, len(past))[rollout._share])
+        decisions = rollout.play(update, network_of(rollout), choose, past)
+    shares = rollout._shares([*past], None)
+    return Played(decisions, games, steps, rollout._line_up(update, shares)[rollout._share])
 
 
 def key(games: list[list[Step]]) -> list[list[tuple[Any, ...]]]:
@@ -128,6 +145,7 @@ def test_every_decision_of_the_learner_is_noted_once_in_order_with_its_pay(
             assert columns["inputs"][row, :size].tobytes() == seen
             assert np.array_equal(columns["masks"][row], mask)
             assert columns["actions"][row] == action
+            assert (found.game[row], found.seat[row]) == (game, seat)
             assert float(found.rewards[row]) == pytest.approx(paid, abs=1e-5)
             assert found.next_rows[row] == (rows[game, later[0]] if later else -1)
         assert all(len(column) == len(found) for column in columns.values())
@@ -158,18 +176,18 @@ def test_games_do_not_depend_on_how_processes_share_them(size: int) -> None:
 
 
 def test_deals_differ_by_update_and_by_seed() -> None:
-    first, again = play(rollout_of(), 0, []), play(rollout_of(), 0, [])
+    first, again = play(rollout_of(), 0, {}), play(rollout_of(), 0, {})
     assert key(first.games) == key(again.games)
     seen = [b"".join(step.seen for step in game) for game in first.games]
     assert len(set(seen)) == 20
-    for other in (play(rollout_of(), 1, []), play(rollout_of(seed=2), 0, [])):
+    for other in (play(rollout_of(), 1, {}), play(rollout_of(seed=2), 0, {})):
         assert not {b"".join(step.seen for step in game) for game in other.games} & set(seen)
 
 
 def test_memory_grows_with_the_decisions_and_no_further() -> None:
     rollout = rollout_of(opponents={HIGHEST: 0.5})
     for update in range(4):
-        found = play(rollout, update, []).decisions
+        found = play(rollout, update, {}).decisions
         rows = {len(column) for column in rollout._columns.values()}
         assert len(rows) == 1
         assert max(rows) < 1.5 * 20 * 24
@@ -189,7 +207,8 @@ def line_up_of(opponents: dict[str, float], num_past: int = 0, **settings: Any) 
         opponents=opponents, games_per_update=20_000, game_options={**GAME, "num_players": 4}, **settings
     )
     game = config.make_game()
-    return Rollout(config, game, NetworkInputs(game))._line_up(0, num_past)
+    rollout = Rollout(config, game, NetworkInputs(game))
+    return rollout._line_up(0, rollout._shares([f"past:{k}" for k in range(num_past)], None))
 
 
 def test_opponents_play_in_the_shares_of_the_games_that_were_asked_for_and_the_past_uniformly() -> None:
@@ -231,11 +250,13 @@ def test_a_game_is_won_by_the_mean_pay_of_a_side_and_a_tie_is_half_a_win() -> No
     line_up = np.array([[0, 1, 1, 1], [0, 0, 2, 0], [1, 0, 0, 1], [0, 0, 0, 0], [3, 0, 3, 3], [0, 4, 0, 0]])
     # 5 against 7/3; 2 against 2.5; 2 against 2; no opponent; 1 against 0; 0 against 3
     paid = [[5, 1, 2, 4], [1, 1, 2.5, 4], [4, 2, 2, 0], [9, 0, 0, 0], [0, 1, 0, 0], [0, 3, 0, 0]]
+    rollout._set_opponents(0, dict.fromkeys(["past:1", "past:2"], catbox_agents.make("random", rollout.game)))
     found = rollout._beaten(line_up, np.array(paid, np.float32))
     assert {name: sums.tolist() for name, sums in found.items()} == {
         "random": [1.5, 2],
         "heuristic": [0, 1],
-        PAST: [1, 2],
+        "past:1": [1, 1],
+        "past:2": [0, 1],
     }
 
 
@@ -263,14 +284,14 @@ def test_an_opponent_is_made_once_but_for_ones_own_that_draws_without_the_seeds_
     monkeypatch.setattr(catbox_agents, "make", counted)
     settings = {"opponents": {"random": 0.2, "heuristic": 0.2, SEEDED: 0.2, DRAWING: 0.3}}
     rollout = rollout_of(**settings)
-    played = [key(play(rollout, update, []).games) for update in range(3)]
+    played = [key(play(rollout, update, {}).games) for update in range(3)]
     assert {spec: made_of.count(spec) for spec in made_of} == {
         "random": 1,
         "heuristic": 1,
         SEEDED: 1,
         DRAWING: 1 + 3,
     }
-    assert key(play(rollout_of(**settings), 2, []).games) == played[2], "whatever was played before"
+    assert key(play(rollout_of(**settings), 2, {}).games) == played[2], "whatever was played before"
 
 
 def test_earlier_policies_play_with_the_weights_that_they_had() -> None:
@@ -279,13 +300,13 @@ def test_earlier_policies_play_with_the_weights_that_they_had() -> None:
     for update in range(5):
         trainer.update(update, 0.0)
         if update in (1, 3):
-            kept.append(trainer.actor.arrays())
-        assert len(trainer.past.agents) == len(kept)
-    for agent, arrays in zip(trainer.past.agents, kept, strict=True):
+            kept.append(trainer.network.arrays())
+        assert [*trainer.league.past] == [f"past:{k}" for k in (2, 4)[: len(kept)]]
+    for agent, arrays in zip(trainer.league.past.values(), kept, strict=True):
         np.testing.assert_equal(agent.network.arrays(), arrays)
         assert not agent.greedy
     trainer.update(5, 0.0)
-    np.testing.assert_equal(trainer.past.agents[0].network.arrays(), kept[1])
+    np.testing.assert_equal(trainer.league.past["past:4"].network.arrays(), kept[1])
 
 
 @pytest.mark.parametrize("algorithm", ["ppo", "dmc", "exit"])

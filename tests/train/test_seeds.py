@@ -21,6 +21,7 @@ from catbox_env import Vec
 from catbox_env.adapters.aec import AECGame
 from catbox_env.core import rng
 from catbox_env.core.rng import new_generators
+from catbox_train.networks import make_network
 from catbox_train.rollout import Rollout
 from catbox_train.runs.report import evaluate_policy
 from tests.train.ppo_runs import small
@@ -39,8 +40,9 @@ SEEN = STATE.observation(0)
 def learn(seed: int) -> None:
     config = CONFIG.replace(seed=seed).resolved(GAME)
     rollout = Rollout(config, GAME, NetworkInputs(GAME, features=False, action_features=False))
+    network = make_network(config, GAME)
     for update in range(4):
-        rollout.play(update, choose)
+        rollout.play(update, network, choose)
 
 
 def evaluate(seed: int) -> None:

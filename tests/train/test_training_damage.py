@@ -121,8 +121,8 @@ DAMAGES: dict[str, Callable[[Path], object]] = {
     "no config": lambda folder: edit_values(folder, lambda v: v.pop("config")),
     "no counter": lambda folder: edit_values(folder, lambda v: v.pop("decisions")),
     "an array less": lambda folder: edit_array(folder, "adam.exp_avg", lambda a: None),
-    "half an earlier policy": lambda folder: edit_array(folder, "past.1.layers.0.bias", lambda a: None),
-    "a wrong earlier policy": lambda folder: edit_array(folder, "past.0.layers.1.bias", lambda a: a[1:]),
+    "half an earlier policy": lambda folder: edit_array(folder, "past:4.layers.0.bias", lambda a: None),
+    "a wrong earlier policy": lambda folder: edit_array(folder, "past:2.layers.1.bias", lambda a: a[1:]),
     "another type": lambda folder: edit_array(folder, "weights", lambda a: a.astype(np.float64)),
     "another shape": lambda folder: edit_array(folder, "weights", lambda a: a[:-1]),
     "objects": lambda folder: edit_array(folder, "weights", lambda a: a.astype(object)),
@@ -142,7 +142,7 @@ def test_a_damaged_checkpoint_is_refused_with_folder_and_remedy(run: Path, damag
         loaded(run)
 
 
-@pytest.mark.parametrize(("name", "number"), [("past.0.layers.0.bias", np.nan)])
+@pytest.mark.parametrize(("name", "number"), [("past:2.layers.0.bias", np.nan)])
 def test_a_number_that_is_not_finite_is_refused_by_name(run: Path, name: str, number: float) -> None:
     folder = run / "checkpoints" / "00000003"
     edit_array(folder, name, lambda array: np.full_like(array, number))

@@ -9,7 +9,6 @@ from typing import Any
 
 import numpy as np
 import pytest
-import torch
 
 from catbox_agents.networks.checkpoint import latest_checkpoint, load_checkpoint
 from catbox_train.learner import Learner
@@ -48,19 +47,19 @@ def test_a_number_that_is_not_finite_stops_the_run_and_the_last_good_checkpoint_
 ) -> None:
     """It comes up in update 4; update 2 was saved. Without it, the run goes on from there to the end that it would have
     had."""
-    run, batch = tmp_path / "run", PPO.batch
+    run, columns = tmp_path / "run", PPO.learning_columns
 
     def spoiled(trainer: PPO, decisions: Decisions) -> Any:
-        found = batch(trainer, decisions)
+        found = columns(trainer, decisions)
         if trainer.learner.moments["step"] == 3 * STEPS:
             if where == "moment":
                 trainer.learner.moments["exp_avg_sq"][0] = number
             else:
-                trainer.actor.linear_layers()[-1].bias.detach()[PLACES[where]] = number
+                trainer.network.linear_layers()[-1].bias.detach()[PLACES[where]] = number
         return found
 
     with monkeypatch.context() as patch:
-        patch.setattr(PPO, "batch", spoiled)
+        patch.setattr(PPO, "learning_columns", spoiled)
         with pytest.raises(
             TrainingDiverged, match=rf"diverged in update 4: .*{said}.*last good checkpoint is .*00000002"
         ):
@@ -97,10 +96,10 @@ def test_a_last_step_that_ruins_the_networks_leaves_the_checkpoint_before(
         "evaluate_every": 1,
     }
 
-    def too_fast_at_last(learner: Learner, loss: torch.Tensor) -> Any:
+    def too_fast_at_last(learner: Learner, *given: Any) -> None:
         if learner.moments["step"] == 2:
-            learner.set_learning_rate(1e38)
-        return step(learner, loss)
+            learner.optimizer.param_groups[0]["lr"] = 1e38
+        step(learner, *given)
 
     monkeypatch.setattr(Learner, "step", too_fast_at_last)
     with pytest.raises(TrainingDiverged, match=r"in update 3: .*last good checkpoint is .*00000002"):

@@ -3,8 +3,8 @@
 - ``train(load_config("quick"), "runs/mine")``: a run in a new folder; ``resume("runs/mine")`` continues one.
 - ``load_config(preset, file, overrides)`` returns the settings of a run, a ``TrainConfig``.
 - ``Algorithm`` is the base class of a learning algorithm of your own, and ``TrainConfig`` that of its settings; it
-  raises ``DivergedError`` for numbers that are not finite. ``SelfPlayConfig``, ``Rollout`` and ``Learner`` are what
-  the project's own algorithms are made of: settings, games and gradient steps.
+  raises ``DivergedError`` for numbers that are not finite. ``SelfPlayAlgorithm``, ``SelfPlayConfig``, ``Rollout`` and
+  ``Learner`` are what the project's own algorithms are made of: their skeleton, settings, games and gradient steps.
 - ``best_response(target, config, output)``: what learners among copies of an agent gain over it.
 - ``TrainingInterrupted`` and ``TrainingDiverged``: how a run ends early.
 
@@ -22,15 +22,18 @@ if TYPE_CHECKING:
     from catbox_train.config import TrainConfig, load_config
     from catbox_train.device_rollout import make_rollout
     from catbox_train.learner import Learner
-    from catbox_train.rollout import Rollout, SelfPlayConfig
+    from catbox_train.rollout import Rollout
     from catbox_train.runs.loop import resume, train
     from catbox_train.runs.progress import TrainingDiverged, TrainingInterrupted
+    from catbox_train.self_play import SelfPlayAlgorithm
+    from catbox_train.self_play_config import SelfPlayConfig
 
 __all__ = [
     "Algorithm",
     "DivergedError",
     "Learner",
     "Rollout",
+    "SelfPlayAlgorithm",
     "SelfPlayConfig",
     "TrainConfig",
     "TrainingDiverged",
@@ -48,7 +51,8 @@ _MODULES = {
     "DivergedError": "catbox_train.algorithm",
     "Learner": "catbox_train.learner",
     "Rollout": "catbox_train.rollout",
-    "SelfPlayConfig": "catbox_train.rollout",
+    "SelfPlayAlgorithm": "catbox_train.self_play",
+    "SelfPlayConfig": "catbox_train.self_play_config",
     "TrainConfig": "catbox_train.config",
     "TrainingDiverged": "catbox_train.runs.progress",
     "TrainingInterrupted": "catbox_train.runs.progress",

@@ -31,10 +31,10 @@ from catbox_agents.specs import policy_path
 from catbox_env import Game
 from catbox_env.core.checks import is_integer, short_repr
 from catbox_train.config import TrainConfig
-from catbox_train.rollout import SelfPlayConfig
 from catbox_train.runs.checkpoint import BEST_FOLDER
 from catbox_train.runs.folder import CONFIG_FILE, open_run
 from catbox_train.runs.loop import check_run, resume, train
+from catbox_train.self_play_config import SelfPlayConfig
 
 RESULT_FILE = "best_response.json"
 #: The deals of the comparisons at the end, which no choice depends on.
@@ -181,12 +181,13 @@ def _settings_of(target: str, game: Game) -> dict[str, Any]:
     if checkpoint.training.get("algorithm") == "dmc":
         return {}
     network = checkpoint.network.describe()
-    parts = ("features", "action_features")
+    names = ("hidden", "activation") if "hidden" in network else ("class", "options")
+    settings = {"class": "network", "options": "network_options"}
     return {
         "start_from": target,
-        "hidden": network["hidden"],
-        "activation": network["activation"],
-        **{part: part in network for part in parts},
+        **{settings.get(name, name): network[name] for name in names},
+        "features": network.get("features_from", "features" in network),
+        "action_features": "action_features" in network,
     }
 
 

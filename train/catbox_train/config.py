@@ -212,6 +212,10 @@ class TrainConfig(BaseModel):
             found[setting] = () if value is None else (value,) if isinstance(value, str) else tuple(value)
         return found
 
+    def code(self) -> dict[str, tuple[str, ...]]:
+        """The code of a user's own that each setting names, agents apart: ``package.module:Name``."""
+        return {}
+
     def check_agents(self, game: Game) -> None:
         """Make each agent once, so that one that cannot be made fails now rather than when it has to play.
 
@@ -308,8 +312,9 @@ def load_config(
         merged.setdefault("eval_opponents", ["random"])
     config = kind(**merged)
     if file is not None and not trust:
+        named = [*config.agents().items(), *config.code().items()]
         _check_no_classes(
-            {name: specs for name, specs in config.agents().items() if name in written and name not in typed},
+            {name: specs for name, specs in named if name in written and name not in typed},
             file,
         )
     return config

@@ -6,56 +6,52 @@ has nothing to decide; which rows are its decisions is counted at the end.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+import copy
+from collections.abc import Callable, Mapping
 from functools import partial
 from typing import Any, cast
 
 import numpy as np
 import torch
 from numpy.typing import NDArray
+from torch import nn
 
 from catbox_agents.agent import Agent
 from catbox_agents.features import NetworkInputs
-from catbox_agents.networks.mlp import MLP, sample_legal
+from catbox_agents.networks.mlp import sample_legal
+from catbox_agents.networks.network import Network
 from catbox_agents.networks.policy_agent import PolicyAgent
 from catbox_env import Game
-from catbox_train.graphs import GradientSteps, Graph
-from catbox_train.learner import PRECISIONS
-from catbox_train.rollout import (
-    CHOICES,
-    DEALS,
-    PAST,
-    SEATS,
-    Choose,
-    Decisions,
-    Rollout,
-    SelfPlay,
-    SelfPlayConfig,
-    Step,
-    why_on_cpu,
-)
+from catbox_train.device_learner import DeviceLearner
+from catbox_train.graphs import Graph
+from catbox_train.group import ALONE, Group
+from catbox_train.learner import Learner
+from catbox_train.rollout import BaseRollout, Choose, Decisions, Rollout
+from catbox_train.seeds import CHOICES, DEALS
+from catbox_train.self_play_config import SelfPlayConfig, why_on_cpu
 
 #: Steps after which the host asks whether a game is still running.
 ASK_EVERY = 16
 
 #: Actions (m,) of an opponent in its m games: which of all games ask it (N,) bool, and the masks (N, A), in.
-Play = Callable[[torch.Tensor, torch.Tensor], torch.Tensor]
+AskOpponent = Callable[[torch.Tensor, torch.Tensor], torch.Tensor]
 
 
 def make_rollout(
-    config: SelfPlayConfig,
-    game: Game,
-    inputs: NetworkInputs,
-    rank: int = 0,
-    size: int = 1,
-) -> SelfPlay:
+    config: SelfPlayConfig, game: Game, inputs: NetworkInputs, group: Group = ALONE, state: bool = False
+) -> BaseRollout:
     """What plays the games of a run: a `Rollout` if there is a reason (`why_on_cpu`), otherwise a `DeviceRollout`."""
-    if why_on_cpu(config, game):
-        return Rollout(config, game, inputs, rank, size)
-    return DeviceRollout(config, game, inputs)
+    kind = Rollout if why_on_cpu(config, game) else DeviceRollout
+    return kind(config, game, inputs, group, state)
 
 
-class DeviceRollout(SelfPlay):
+def make_learner(network: nn.Module, config: SelfPlayConfig, game: Game, group: Group = ALONE) -> Learner:
+    """What learns from the games of `make_rollout`: a `DeviceLearner`, if they are on a GPU."""
+    kind = Learner if why_on_cpu(config, game) else DeviceLearner
+    return kind(network, config, group)
+
+
+class DeviceRollout(BaseRollout):
     """Plays the games of updates on the GPU ``config.device``.
 
     Each opponent plays in exactly its share of the games. Statistics of games with several rounds are those of their
@@ -63,74 +59,79 @@ class DeviceRollout(SelfPlay):
     for the GPU.
     """
 
-    def __init__(self, config: SelfPlayConfig, game: Game, inputs: NetworkInputs) -> None:
-        from catbox_agents.device import DeviceInputs, device_agent
+    def __init__(
+        self,
+        config: SelfPlayConfig,
+        game: Game,
+        inputs: NetworkInputs,
+        group: Group = ALONE,
+        state: bool = False,
+    ) -> None:
+        from catbox_agents.device import DeviceInputs, device_agent  # need numba-cuda
         from catbox_env.adapters.device import DeviceVec
 
-        super().__init__(config, game, inputs)
-        number = self._num_games
-        seed = self._seed(0, DEALS)
-        self.vec = vec = DeviceVec(game, number, seed, auto_deal=False, device=config.device)
+        super().__init__(config, game, inputs, group)
+        self._keys = [group.rank] if group.rank else []  # so that processes deal different games
+        number, seed = len(self._share), self._seed(0, DEALS, *self._keys)
+        self.vec = vec = DeviceVec(game, number, seed, state=state, auto_deal=False, device=config.device)
         self.device = vec.device
         self._inputs = DeviceInputs(inputs, vec)
         self._random = torch.Generator(self.device)
         self._on_device = [device_agent(agent, vec, self._random) for agent in self._agents]
-        self._precision = PRECISIONS[config.precision]
-        self._past: list[MLP] = []  # on the GPU
-        self._end = end = number * game.max_game_length  # the row of decisions that do not exist
+        self._past: list[Network] = []  # on the GPU
+        self._end = end = number * game.max_game_length
         self._columns = {
             "inputs": self._new((end, inputs.size), torch.int8),
             "action_features": self._new((end, game.num_actions, inputs.action_size), torch.int8),
             "masks": self._new((end, game.num_actions), torch.bool),
         }
-        self._rewards = self._new((end + 1,), torch.float32)
-        self._next_rows = self._new((end + 1,), torch.int64)
+        if state:
+            self._columns["states"] = self._new((end, game.state_layout.size), torch.int8)
+        self._rewards = self._new((end,), torch.float32)
+        self._next_rows, self._seat = (self._new((end,), torch.int64) for _ in range(2))
+        self._game = torch.arange(number, device=self.device).repeat(game.max_game_length)
         self._learned = self._new((end,), torch.bool)
         # What a step of all games reads and writes: where it stays, for CUDA graphs.
         self._rows = self._new((number,), torch.int64)
         self._players = self._new((number, game.num_players), torch.int64)
-        self._last = torch.zeros_like(self._players)  # the row of each seat's last decision
+        self._last = torch.zeros_like(self._players)  # the row of each seat's last decision, or -1
         self._paid = torch.zeros_like(vec.rewards)
         self._played, self._rounds = (self._new((), torch.int64) for _ in range(2))
         self._graph: Graph | None = None
-        self._choose: Choose | None = None
+        self._recorded: list[Any] = []
 
     def _new(self, shape: tuple[int, ...], dtype: torch.dtype) -> torch.Tensor:
         return torch.zeros(shape, dtype=dtype, device=self.device)
 
-    def player(self, network: MLP, precision: torch.dtype) -> MLP:
-        """``network`` itself: a copy would be elsewhere in every update."""
-        return network
-
-    #: As CUDA graphs need.
-    equal_minibatches = True
-
-    def gradient_steps(self, step: Step) -> Step:
-        """``step`` as a CUDA graph."""
-        return GradientSteps(step, self.device)
-
-    def keep(self, name: str, values: torch.Tensor) -> torch.Tensor:
-        """See `SelfPlay.keep`."""
-        if name not in self._columns:
-            self._columns[name] = torch.zeros_like(values)
-        return self._columns[name].copy_(values)
-
-    def play(self, update: int, choose: Choose, past: Sequence[Agent] = ()) -> Decisions:
-        """Deal the games of ``update`` and play them to their end; see `SelfPlay.play`."""
-        vec, number, end = self.vec, self._num_games, self._end
-        line_up = self._line_up(update, len(past))
+    def play(
+        self,
+        update: int,
+        network: Network,
+        choose: Choose,
+        past: Mapping[str, Agent] | None = None,
+        shares: Mapping[str, float] | None = None,
+    ) -> Decisions:
+        """See `BaseRollout.play`."""
+        vec, number, end, past = self.vec, len(self._share), self._end, past or {}
+        self.opponents = {**dict(zip(self._specs, self._agents, strict=True)), **past}
+        line_up = self._line_up(update, self._shares([*past], shares))[self._share]
         self._players.copy_(torch.from_numpy(line_up))
-        self._random.manual_seed(int(self._seed(update, CHOICES).generate_state(1, np.uint64)[0] >> 1))
-        if self._graph is None or choose != self._choose or len(past) != len(self._past):
-            self._choose, self._past = choose, [self._new_network() for _ in past]
-            opponents = self._opponents(line_up.max(axis=1), past)
-            self._graph = Graph(lambda: self._step(choose, opponents), self.device, [self._random])
-        for network, agent in zip(self._past, past, strict=True):
-            network.set_arrays(cast(PolicyAgent, agent).network.arrays())
+        seed = self._seed(update, CHOICES, *self._keys)
+        self._random.manual_seed(int(seed.generate_state(1, np.uint64)[0] >> 1))
+        if len(past) != len(self._past):
+            self._past = [copy.deepcopy(network).requires_grad_(False) for _ in past]
+        for own, agent in zip(self._past, past.values(), strict=True):
+            own.set_arrays(cast(PolicyAgent, agent).network.arrays())
+        games = self._games_of(line_up.max(axis=1))
+        if self._recorded != (recorded := [network, choose, len(past), games]):
+            self._recorded = recorded
+            opponents = self._ask_opponents(games, [*past.values()])
+            self._graph = Graph(lambda: self._step(network, choose, opponents), self.device, [self._random])
+        assert self._graph is not None
         for zeros in (self._rewards, self._learned, self._paid, self._played, self._rounds):
             zeros.zero_()
-        self._next_rows.fill_(end)
-        self._last.fill_(end)
+        self._next_rows.fill_(-1)
+        self._last.fill_(-1)
         torch.arange(number, out=self._rows)
         vec.deal(number=update)
         steps: list[slice] = []
@@ -144,8 +145,10 @@ class DeviceRollout(SelfPlay):
         return Decisions(
             columns=dict(self._columns),
             rows=self._learned.nonzero()[:, 0],
-            rewards=self._rewards[:-1],
-            next_rows=torch.where(self._next_rows == end, -1, self._next_rows)[:-1],
+            rewards=self._rewards,
+            next_rows=self._next_rows,
+            game=self._game,
+            seat=self._seat,
             steps=steps,
             played=int(self._played),
             rounds=int(self._rounds),
@@ -153,85 +156,86 @@ class DeviceRollout(SelfPlay):
             beaten=self._beaten(line_up, self._paid.cpu().numpy()),
         )
 
-    def _step(self, choose: Choose, opponents: Sequence[tuple[int, slice, Play]]) -> None:
+    @torch.no_grad()
+    def _step(
+        self, network: Network, choose: Choose, opponents: list[tuple[int, slice, AskOpponent]]
+    ) -> None:
         """A move in every running game."""
-        vec, rows, end = self.vec, self._rows, self._end
+        vec, rows = self.vec, self._rows
         running = vec.current_player >= 0
-        seat = vec.current_player.clamp(min=0).long()[:, None]
-        player = self._players.gather(1, seat)[:, 0]
+        seat = vec.current_player.clamp(min=0).long()
+        player = self._players.gather(1, seat[:, None])[:, 0]
         mine = running & (player == 0) & (vec.action_mask.sum(1) > 1)
         masks = vec.action_mask.clone()
         masks[:, 0] |= ~running  # so that there is something to choose in every row
         self._inputs.write()
         inputs, features = self._inputs.vectors, self._inputs.action_features
         uniforms = torch.rand(len(rows), generator=self._random, device=self.device)
-        chosen = dict(choose(inputs, features, masks, uniforms))
         seen = {"inputs": inputs, "action_features": features, "masks": masks}
+        if "states" in self._columns:
+            seen["states"] = vec.state
+        chosen = dict(choose(network, inputs, features, masks, uniforms))
         for name, values in (seen | chosen).items():
             if name not in self._columns:
-                self._columns[name] = self._new((end, *values.shape[1:]), values.dtype)
+                self._columns[name] = self._new((self._end, *values.shape[1:]), values.dtype)
             self._columns[name].index_copy_(0, rows, values)
         actions = chosen["actions"].clone()
-        for k, games, play in opponents:
+        for k, games, ask in opponents:
             asked = running & (player == k)
-            actions[games] = torch.where(asked[games], play(asked, masks), actions[games])
+            actions[games] = torch.where(asked[games], ask(asked, masks), actions[games])
         vec.step(actions, running)
 
-        before = self._last.gather(1, seat)[:, 0]
-        self._next_rows[torch.where(mine, before, end)] = rows
-        self._last.scatter_(1, seat, torch.where(mine, rows, before)[:, None])
-        self._rewards.scatter_add_(0, self._last.view(-1), vec.rewards.view(-1))
+        before = self._last.gather(1, seat[:, None])[:, 0]
+        follows = mine & (before >= 0)
+        # Where nothing follows, the row of this step itself is told, once more, that none has followed it yet.
+        self._next_rows.scatter_(0, torch.where(follows, before, rows), torch.where(follows, rows, -1))
+        self._last.scatter_(1, seat[:, None], torch.where(mine, rows, before)[:, None])
+        due = vec.rewards * (self._last >= 0)
+        self._rewards.scatter_add_(0, self._last.clamp(min=0).view(-1), due.view(-1))
         self._learned.index_copy_(0, rows, mine)
+        self._seat.index_copy_(0, rows, seat)
         self._paid += vec.rewards
         self._played += running.sum()
         self._rounds += vec.round_ended.sum()
         rows += len(rows)
 
-    def _line_up(self, update: int, num_past: int) -> NDArray[np.int64]:
-        """Who has each seat (N, P), as on the CPU, but each opponent has its share of the games to the game, and one
-        after the other."""
-        shares = [self.config.opponents[spec] for spec in self._specs]
-        shares += num_past * [self.config.opponents.get(PAST, 0.0) / max(1, num_past)]
-        last = np.rint(np.cumsum(shares) * self._num_games)
-        opponent = np.searchsorted(last, np.arange(self._num_games), side="right") + 1
-        opponent[opponent > len(shares)] = 0
-        random = np.random.default_rng(self._seed(update, SEATS))
-        return self._seated(opponent, random.random((self._num_games, 1 + self.game.num_players)))
+    def _kinds(self, random: NDArray[np.float64]) -> NDArray[np.float64]:
+        """In order: so each opponent has its share of the games to the game, and one after the other."""
+        return (np.arange(len(random)) + 0.5) / len(random)
 
-    def _opponents(self, numbers: NDArray[np.int64], past: Sequence[Agent]) -> list[tuple[int, slice, Play]]:
-        """The number of each opponent, its games, and how it plays; ``numbers`` (N,) are those of the games."""
-        found: list[tuple[int, slice, Play]] = []
-        for k, agent in enumerate([*self._on_device, *past], start=1):
-            if not (games := np.flatnonzero(numbers == k)).size:
+    def _games_of(self, opponent: NDArray[np.int64]) -> list[tuple[int, slice]]:
+        """The numbers of the opponents, and their games, which follow one another, by the ``opponent`` (N,) of each."""
+        found = []
+        for k in range(1, len(self.opponents) + 1):
+            if (games := np.flatnonzero(opponent == k)).size:
+                found.append((k, slice(int(games[0]), int(games[-1]) + 1)))
+        return found
+
+    def _ask_opponents(
+        self, games: list[tuple[int, slice]], past: list[Agent]
+    ) -> list[tuple[int, slice, AskOpponent]]:
+        """How the opponents of these ``games`` play."""
+        found: list[tuple[int, slice, AskOpponent]] = []
+        for k, rows in games:
+            if k <= len(self._on_device):
+                found.append((k, rows, partial(self._ask_agent, self._on_device[k - 1], rows)))
                 continue
-            rows = slice(int(games[0]), int(games[-1]) + 1)
-            if isinstance(agent, Agent):
-                network = self._past[k - 1 - len(self._agents)]
-                found.append(
-                    (k, rows, partial(self._ask_past, network, cast(PolicyAgent, agent).greedy, rows))
-                )
-            else:
-                found.append((k, rows, partial(self._ask_agent, agent, rows)))
+            number = k - 1 - len(self._on_device)
+            greedy = cast(PolicyAgent, past[number]).greedy
+            found.append((k, rows, partial(self._ask_past, self._past[number], greedy, rows)))
         return found
 
     def _ask_agent(self, agent: Any, games: slice, asked: torch.Tensor, masks: torch.Tensor) -> torch.Tensor:
         """The actions (m,) of a `device_agent` in its ``games``."""
         return agent.act(asked)[games]
 
-    @torch.no_grad()
     def _ask_past(
-        self, network: MLP, greedy: bool, games: slice, asked: torch.Tensor, masks: torch.Tensor
+        self, network: Network, greedy: bool, games: slice, asked: torch.Tensor, masks: torch.Tensor
     ) -> torch.Tensor:
         """The actions (m,) of an earlier policy in its ``games``, all of them, whoever is ``asked``."""
         legal = masks[games]
-        outputs = network(self._inputs.vectors[games], precision=self._precision)
-        logits = network.action_logits(outputs, self._inputs.action_features[games], legal)
+        logits, _ = network(self._inputs.vectors[games], self._inputs.action_features[games], legal)
         if greedy:
-            return logits.masked_fill(~legal, -torch.inf).argmax(1)
+            return logits.argmax(1)
         uniforms = torch.rand(len(legal), generator=self._random, device=self.device)
         return sample_legal(logits, legal, uniforms)[0]
-
-    def _new_network(self) -> MLP:
-        """A network on the GPU, for the weights of an earlier policy."""
-        network = MLP.for_policy(self.inputs, self.config.hidden, self.config.activation)
-        return network.to(self.device).requires_grad_(False)

@@ -22,27 +22,16 @@ import torch
 from numpy.typing import NDArray
 from pydantic import Field
 
-from catbox_agents.features import NetworkInputs
-from catbox_agents.networks.mlp import MLP, sample_legal
-from catbox_agents.networks.policy_agent import PolicyAgent
 from catbox_agents.play import END_OF_GAME, END_OF_ROUND
 from catbox_agents.search.playing import Player, action_rewards
 from catbox_env import Game, Vec
-from catbox_train.algorithm import Algorithm, Metrics, State
+from catbox_train.algorithm import Metrics
 from catbox_train.config import Count, Number, Share
-from catbox_train.learner import (
-    ALONE,
-    PRECISIONS,
-    Group,
-    Learner,
-    Past,
-    between,
-    game_metrics,
-    mean_metrics,
-    memory_needed,
-    start_from,
-)
-from catbox_train.rollout import SEARCHES, Decisions, Rollout, SelfPlayConfig, update_seed
+from catbox_train.group import Group
+from catbox_train.rollout import Decisions, Rollout
+from catbox_train.seeds import SEARCHES, update_seed
+from catbox_train.self_play import SelfPlayAlgorithm
+from catbox_train.self_play_config import SelfPlayConfig
 
 #: What is learned from, a row for each searched decision.
 COLUMNS = ("inputs", "action_features", "masks")
@@ -70,97 +59,69 @@ class Positions(NamedTuple):
     line_up: NDArray[np.int64]
 
 
-class ExpertIteration(Algorithm):
-    """The policy, its optimizer, and the games."""
+class ExpertIteration(SelfPlayAlgorithm):
+    """The policy, which learns from searched decisions."""
 
     Config = ExitConfig
-    processes = True
     config: ExitConfig
+    rollout: Rollout
 
-    def __init__(self, config: ExitConfig, game: Game, group: Group = ALONE) -> None:
-        super().__init__(config, game)
-        inputs = NetworkInputs(game, config.features, config.action_features)
-        self.actor = MLP.for_policy(inputs, config.hidden, config.activation)
-        self.precision = PRECISIONS[config.precision]
-        self.learner = Learner(self.actor, config, game, group)
-        self.rollout = Rollout(config, game, inputs, group.rank, group.size)
-        self.past = Past(config, self.actor, game, greedy=False)
+    def make_rollout(self, group: Group) -> Rollout:
+        """On the CPU, where the games of an update can be copied and searched."""
+        return Rollout(self.config, self.game, self.network.inputs, group)
 
     @classmethod
-    def memory_needed(cls, config: ExitConfig, game: Game) -> int:
+    def memory_needed(cls, config: SelfPlayConfig, game: Game) -> int:
         """Bytes that a run needs in each process: also for the searched positions."""
-        inputs = NetworkInputs(game, config.features, config.action_features)
-        with torch.device("meta"):  # a network without memory
-            actor = MLP.for_policy(inputs, config.hidden)
-        return round((1 + 2 * config.search_share) * memory_needed(config, game, actor))
-
-    @classmethod
-    def check_run(cls, config: ExitConfig, game: Game) -> None:
-        """Raise ``ValueError`` for a ``start_from`` that cannot be used."""
-        inputs = NetworkInputs(game, config.features, config.action_features)
-        start_from(MLP.for_policy(inputs, config.hidden, config.activation), config.start_from, game)
+        assert isinstance(config, ExitConfig)
+        return round((1 + 2 * config.search_share) * super().memory_needed(config, game))
 
     def update(self, update: int, progress: float) -> tuple[int, Metrics]:
         """Play the games of an update, search some of their decisions, and learn from these."""
-        config, learner = self.config, self.learner
-        self.player = self.actor.frozen(self.precision)
-        random = np.random.default_rng(update_seed(config.seed, update, SEARCHES, learner.group.rank))
-        chosen: list[Positions] = []
+        learner, group = self.learner, self.learner.group
+        learning_rate = learner.anneal(progress)
+        random = np.random.default_rng(update_seed(self.config.seed, update, SEARCHES, group.rank))
 
-        def keep_some(first: int, games: NDArray[np.int64], line_up: NDArray[np.int64]) -> None:
-            kept = np.flatnonzero(random.random(len(games)) < config.search_share)
-            if len(kept):
-                chosen.append(Positions(first + kept, self.rollout.vec.take(games[kept]), line_up[kept]))
-
-        decisions = self.rollout.play(update, self.choose, self.past.agents, keep_some)
+        decisions, chosen = self.play_and_choose(update, progress, random)
         began = time.perf_counter()
         columns = self.search(decisions, chosen, random)
         seconds = time.perf_counter() - began
+        for minibatch in learner.minibatches(columns, torch.arange(len(columns["gains"])), update):
+            learner.step(self.loss, minibatch)
 
-        learning_rate = between(config.learning_rate, config.learning_rate_end, progress)
-        learner.set_learning_rate(learning_rate)
-        records = []
-        for rows, total in learner.minibatches(torch.arange(len(columns[0])), update):
-            inputs, features, masks, values = (column.index_select(0, rows) for column in columns)
-            logits = self.actor.logits_of(self.actor(inputs, precision=self.precision), features, masks)
-            logs = logits.log_softmax(1)
-            policy = logits.softmax(1)  # exp(logs) is equal, but slow for illegal actions
-            gain, entropy = (policy * values).sum() / total, -(policy * logs).sum() / total
-            norm = learner.step(-gain - config.ent_coef * entropy)
-            records.append(torch.stack([gain.detach(), entropy.detach(), norm]))
-        learner.check_finite()
-        self.past.add(update + 1)
+        searched, seconds = group.summed(len(columns["gains"]), seconds)
+        learned = learner.metrics() | {"learning_rate": learning_rate, "searched": searched}
+        learned["searched_per_second"] = searched * group.size / max(1e-9, seconds)
+        return self.finish(update, decisions, learned)
 
-        learned = mean_metrics(("gain", "entropy", "grad_norm"), records, learner)
-        searched, seconds = learner.group.summed(len(columns[0]), seconds)
-        learned |= {"learning_rate": learning_rate, "searched": searched}
-        learned["searched_per_second"] = searched * learner.group.size / max(1e-9, seconds)
-        played, metrics = game_metrics(decisions, learner)
-        return played, metrics | {f"learning/{name}": value for name, value in learned.items()}
+    def play_and_choose(
+        self, update: int, progress: float, random: np.random.Generator
+    ) -> tuple[Decisions, list[Positions]]:
+        """The decisions of an update, and copies of the games at a share of them, drawn with ``random``."""
+        chosen: list[Positions] = []
 
-    @torch.no_grad()
-    def choose(
-        self,
-        inputs: torch.Tensor,
-        action_features: torch.Tensor,
-        masks: torch.Tensor,
-        uniforms: torch.Tensor,
-    ) -> Mapping[str, torch.Tensor]:
-        """Draw actions from the policy."""
-        outputs = self.player(inputs.to(self.learner.device), precision=self.precision)
-        logits = self.actor.action_logits(outputs, action_features, masks)
-        return {"actions": sample_legal(logits, masks, uniforms)[0]}
+        def copy_some(first: int, games: NDArray[np.int64], line_up: NDArray[np.int64]) -> None:
+            some = np.flatnonzero(random.random(len(games)) < self.config.search_share)
+            if len(some):
+                chosen.append(Positions(first + some, self.rollout.vec.take(games[some]), line_up[some]))
+
+        shares = self.league.shares(update, progress)
+        decisions = self.rollout.play(update, self.network, self.choose, self.league.past, shares, copy_some)
+        return decisions, chosen
 
     def search(
         self, decisions: Decisions, chosen: Sequence[Positions], random: np.random.Generator
-    ) -> list[torch.Tensor]:
-        """What is learned from the ``chosen`` positions, on the device: ``COLUMNS``, and how much more each action
-        earns than the one that was taken, (n, A) float32; 0 for illegal ones.
+    ) -> dict[str, torch.Tensor]:
+        """What is learned from the ``chosen`` positions: ``COLUMNS``, and ``gains``, how much more each action earns
+        than the one that was taken, (n, A) float32; 0 for illegal ones.
 
         The learner plays its most probable actions, and has equal luck after all actions of a position.
         """
         until = END_OF_GAME if self.game.reward == "win" else END_OF_ROUND
-        players = [Player(self.policy(), "policy"), *(Player(*pair) for pair in self.rollout.opponents)]
+        players = [
+            Player(self.policy(), "policy"),
+            *(Player(agent, name) for name, agent in self.rollout.opponents.items()),
+        ]
         values = [np.zeros((0, self.game.num_actions), np.float32)]
         for position in chosen:
             place, action = np.nonzero(position.games.action_mask)
@@ -173,18 +134,16 @@ class ExpertIteration(Algorithm):
         rows = torch.from_numpy(np.concatenate([np.zeros(0, np.int64), *(part.rows for part in chosen)]))
         columns = {name: decisions.columns[name][rows] for name in (*COLUMNS, "actions")}
         earned = torch.from_numpy(np.concatenate(values))
-        more = (earned - earned.gather(1, columns.pop("actions")[:, None])) * columns["masks"]
-        return [column.to(self.learner.device) for column in (*columns.values(), more)]
+        gains = (earned - earned.gather(1, columns.pop("actions")[:, None])) * columns["masks"]
+        return columns | {"gains": gains}
 
-    def policy(self) -> PolicyAgent:
-        """The actor as it is now, which takes its most probable action."""
-        return PolicyAgent(self.actor, self.game)
-
-    def state(self) -> State:
-        """Weights, Adam's moments, and earlier policies."""
-        return self.learner.state() | self.past.state()
-
-    def restore(self, state: State) -> None:
-        """Resume from what ``state`` returned."""
-        self.learner.restore(state)
-        self.past.restore(state)
+    def loss(self, batch: Mapping[str, torch.Tensor]) -> tuple[torch.Tensor, dict[str, torch.Tensor]]:
+        """The loss of the current network for a minibatch, the negative of what it maximises, and metrics."""
+        logits, _ = self.network(batch["inputs"], batch["action_features"], batch["masks"])
+        logs, policy = (
+            logits.log_softmax(1),
+            logits.softmax(1),
+        )  # exp(logs) is equal, but slow for illegal actions
+        gain = (policy * batch["gains"]).sum(1).mean()
+        entropy = -(policy * logs).sum(1).mean()
+        return -gain - self.config.ent_coef * entropy, {"gain": gain.detach(), "entropy": entropy.detach()}

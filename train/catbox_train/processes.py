@@ -24,7 +24,7 @@ import torch
 from catbox_env import Game
 from catbox_train.algorithm import Algorithm, Metrics, Policy, State, algorithm_class
 from catbox_train.config import TrainConfig
-from catbox_train.learner import Group, ProcessLost
+from catbox_train.group import Group, ProcessLost
 from catbox_train.memory import keep_freed_memory
 
 #: Seconds that the others may take to start.

@@ -13,7 +13,7 @@ from __future__ import annotations
 import importlib
 import pkgutil
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cache, lru_cache
 from types import ModuleType
 from typing import Any
@@ -21,11 +21,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from catbox_agents.networks.numpy_network import PolicyNetwork
+from catbox_agents.imports import import_name, is_class
+from catbox_agents.networks.numpy_network import NumpyMLP, PlayingNetwork
 from catbox_env import Game, Layout
 from catbox_env.core.checks import is_array, short_repr
 from catbox_env.core.compilation import cached_njit
 from catbox_env.core.kernels import part_offsets
+from catbox_env.core.layout import Part
 
 __all__ = ["Features", "GameFacts", "NetworkInputs", "facts", "input_scale", "of"]
 
@@ -34,6 +36,22 @@ def of(game: Game) -> Features | None:
     """The features of ``game``, or None if it has none. Equal games share one object."""
     make_features = getattr(_agent_module(game.id, game.agent_module), "make_features", None)
     return None if make_features is None else _cached(make_features, game)
+
+
+def features_from(source: str, game: Game) -> Features:
+    """The features of ``game`` that the function ``source`` makes, ``"package.module:function"``.
+
+    Importing the module runs its code. Raises ``ValueError`` if there is no such function, or if it makes none.
+    """
+    if not is_class(source):
+        raise ValueError(f"features from {short_repr(source)}: expected 'package.module:function'")
+    function = import_name(source, "features")
+    found = _cached(function, game) if callable(function) else None
+    if not isinstance(found, Features) or found.game != game:
+        raise ValueError(
+            f"features from {short_repr(source)}: expected a function that takes the game and returns its Features"
+        )
+    return replace(found, source=source)
 
 
 def facts(game: Game | type[Game]) -> GameFacts:
@@ -122,6 +140,7 @@ class Features:
             ``scratch``: a record to work in, whose content nobody keeps. It stays within its arrays whatever they
             hold. Compiled for GPUs too, where it cannot make arrays.
         scratch: the dtype of that record.
+        source: ``"package.module:function"`` if a function of a user's own made them from the game.
         fill: compiled ``fill(params, offsets, observations, masks, out, action_out)``: the same for rows (n, ...).
         offsets: the record ``at`` as an array (1,), see `catbox_env.core.kernels.part_offsets`.
     """
@@ -131,6 +150,7 @@ class Features:
     action_layout: Layout
     write: Callable[..., None]
     scratch: np.dtype[Any]
+    source: str = ""
     fill: Callable[..., None] = field(init=False)
     offsets: np.ndarray = field(init=False)
 
@@ -139,7 +159,7 @@ class Features:
         object.__setattr__(self, "offsets", part_offsets(self.layout, action=self.action_layout))
 
     def __reduce__(self) -> tuple:
-        return of, (self.game,)
+        return (features_from, (self.source, self.game)) if self.source else (of, (self.game,))
 
     def compute(
         self,
@@ -219,18 +239,41 @@ class NetworkInputs:
     """The inputs of a policy for ``game``.
 
     ``features`` appends the features of the position to the observation; ``action_features`` passes those of each
-    action to the action head. A game without features has neither.
+    action to the network. A game without features has neither. ``source``, if given, names a function of your own that
+    makes the features, see `features_from`.
 
-    Attributes: ``size``, the number of inputs I; ``action_size``, the features K of an action, or 0.
+    Attributes: ``features``, the `Features` that compute them, or None; ``size``, the number of inputs I;
+    ``action_size``, the features K of an action, or 0; ``layout`` and ``action_layout``, their layouts, or None.
     """
 
-    def __init__(self, game: Game, features: bool = False, action_features: bool = False) -> None:
-        self.game = game
-        self._features = given = of(game)
+    def __init__(
+        self, game: Game, features: bool = False, action_features: bool = False, source: str = ""
+    ) -> None:
+        self.game, self.source = game, source
+        self.features = given = features_from(source, game) if source else of(game)
         self.layout = given.layout if given and features else None
         self.action_layout = given.action_layout if given and action_features else None
         self.size = game.observation_layout.size + (self.layout.size if self.layout else 0)
         self.action_size = self.action_layout.size if self.action_layout else 0
+
+    def parts(self) -> dict[str, tuple[slice, Part]]:
+        """Where each part is in a vector (I,), and what it is: those of the observation by their names, those of the
+        features as ``features.NAME``."""
+        seen = self.game.observation_layout
+        features: Mapping[str, Part] = self.layout or {}
+        found = {name: (part.slice, part) for name, part in seen.items()}
+        for name, part in features.items():
+            found[f"features.{name}"] = (
+                slice(seen.size + part.offset, seen.size + part.offset + part.size),
+                part,
+            )
+        return found
+
+    def describe(self) -> dict[str, Any]:
+        """The features as a checkpoint describes them: the sizes of their parts, and who makes them."""
+        sizes = {"features": part_sizes(self.layout), "action_features": part_sizes(self.action_layout)}
+        own = {"features_from": self.source} if self.source else {}
+        return {**{name: parts for name, parts in sizes.items() if parts}, **own}
 
     def bounds(self) -> tuple[NDArray[np.int8], NDArray[np.int8]]:
         """The lowest and the highest value of each input, (I,) each."""
@@ -248,9 +291,9 @@ class NetworkInputs:
         (n, A, K)."""
         seen = self.game.observation_layout.size
         out[:, :seen] = observations
-        if self._features is None or not (self.layout or self.action_layout):
+        if self.features is None or not (self.layout or self.action_layout):
             return
-        features, _ = self._features.compute(
+        features, _ = self.features.compute(
             observations, masks, action_out=action_out if self.action_layout else None
         )
         if self.layout:
@@ -276,14 +319,18 @@ def part_sizes(layout: Layout | None) -> dict[str, int]:
     return {part.name: int(np.prod(part.shape)) for part in layout.values()} if layout else {}
 
 
-def fit_network(network: PolicyNetwork, game: Game) -> tuple[PolicyNetwork, NetworkInputs]:
+def fit_network(network: PlayingNetwork, game: Game) -> tuple[PlayingNetwork, NetworkInputs]:
     """``network`` as it takes all features of ``game``, with weights of zero for those that it was trained without.
 
-    So a network goes on playing as it did when a game gets new features. One that takes no features at all, or none of
+    So an MLP goes on playing as it did when a game gets new features. One that takes no features at all, or none of
     actions, stays without. Also returns its inputs. Raises ``ValueError`` if it takes features that the game does not
     have, and if it has the wrong size.
     """
-    inputs = NetworkInputs(game, bool(network.features), bool(network.action_features))
+    source = str(network.describe().get("features_from", ""))
+    inputs = NetworkInputs(game, bool(network.features), bool(network.action_features), source)
+    if not isinstance(network, NumpyMLP):
+        _check_equal(network, inputs)
+        return network, inputs
     seen, actions = game.observation_layout.size, game.num_actions
     # Where the inputs and outputs of the network are among those of one that takes all features.
     columns = _places("features", network.features, inputs.layout, game)
@@ -317,6 +364,13 @@ def fit_network(network: PolicyNetwork, game: Game) -> tuple[PolicyNetwork, Netw
         scale[weights] = arrays["action_scale"]
         arrays["action_scale"] = scale
     return type(network)(arrays, described), inputs
+
+
+def _check_equal(network: PlayingNetwork, inputs: NetworkInputs) -> None:
+    """Raise ``ValueError`` unless ``network``, one of a user's own, was made for these ``inputs``."""
+    made = {"inputs": inputs.size, "actions": inputs.game.num_actions, **inputs.describe()}
+    if {name: network.describe().get(name) for name in made} != made:
+        raise ValueError(f"a network for {network.describe()}, expected {made}: it was made for other rules")
 
 
 def _places(name: str, taken: Mapping[str, int], layout: Layout | None, game: Game) -> NDArray[np.int64]:

@@ -51,25 +51,10 @@ def action_logits(
     features: NDArray[np.int8],
     scale: NDArray[np.float32],
 ) -> NDArray[np.float32]:
-    """Turn ``outputs`` (n, at least A + K) float32 into logits, in place in the columns of the legal actions.
+    """The logits (n, A) of ``outputs`` (n, at least A + K) float32; ``ILLEGAL`` for illegal actions.
 
-    ``masks`` (n, A) bool, ``features`` (n, A, K) int8; ``scale`` (K,) float32 multiplies the features. Returns the
-    first A columns of ``outputs``. Raises ``ValueError`` for shapes that do not match.
-    """
-    _check_fits(outputs, masks, features, scale)
-    add_scores(outputs, masks, features, scale)
-    return outputs[:, : masks.shape[1]]
-
-
-def learning_logits(
-    outputs: NDArray[np.float32],
-    masks: NDArray[np.bool_],
-    features: NDArray[np.int8],
-    scale: NDArray[np.float32],
-) -> NDArray[np.float32]:
-    """New logits (n, A) of ``outputs``, which stay as they are; ``ILLEGAL`` for illegal actions.
-
-    The arguments and errors are as in `action_logits`.
+    ``masks`` (n, A) bool, ``features`` (n, A, K) int8; ``scale`` (K,) float32 multiplies the features. Raises
+    ``ValueError`` for shapes that do not match.
     """
     _check_fits(outputs, masks, features, scale)
     logits = np.empty(masks.shape, np.float32)
@@ -126,7 +111,8 @@ def _check_fits(outputs: np.ndarray, masks: np.ndarray, features: np.ndarray, sc
 
 @cached_njit(nogil=True)
 def add_scores(outputs: np.ndarray, masks: np.ndarray, features: np.ndarray, scale: np.ndarray) -> None:
-    """`action_logits` for compiled code, which checks no shapes."""
+    """Add to the ``outputs`` of legal actions what their features score, in place, for compiled code: the arguments are
+    those of `action_logits`, and no shape is checked."""
     num_actions, num_features = masks.shape[1], len(scale)
     weights = np.empty(num_features, np.float32)
     legal = np.empty(num_actions, np.int64)

@@ -5,14 +5,15 @@ Reading it runs no code.
 
     key of the header   "catbox": {"format", "game", "options", "network": {...}, "training": {...}}
     arrays              "input_scale" (I,), "layers.<k>.weight" (out, in), "layers.<k>.bias" (out,); with an
-                        action head "action_scale" (K,); all float32, or all float16 for half the size: they are
-                        read as float32
+                        action head "action_scale" (K,); or those of a network of your own; all float32, or all
+                        float16 for half the size: they are read as float32
 """
 
 from __future__ import annotations
 
 import json
 import os
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -24,8 +25,9 @@ from catbox_agents.adaptation import Adaptation, adaptation
 from catbox_agents.agent import other_rules
 from catbox_agents.features import fit_network
 from catbox_agents.files import check_format, parse_json, write_atomically
+from catbox_agents.imports import is_class, split_code, with_code
 from catbox_agents.networks.array_file import array_file_bytes, read_arrays, read_header
-from catbox_agents.networks.numpy_network import MAX_ARRAYS, Network, PolicyNetwork
+from catbox_agents.networks.numpy_network import MAX_ARRAYS, NumpyMLP, PlayingNetwork
 from catbox_env import Game, make_game
 
 #: The value of "format" in the header. Its number increases when older files can no longer be read.
@@ -43,7 +45,7 @@ class PolicyCheckpoint:
     """
 
     path: Path
-    network: PolicyNetwork
+    network: PlayingNetwork
     game_id: str
     options: dict[str, Any]
     training: dict[str, Any]
@@ -52,12 +54,13 @@ class PolicyCheckpoint:
 
 def save_checkpoint(
     path: str | os.PathLike[str],
-    network: Network,
+    network: Any,
     game: Game,
     training: dict[str, Any] | None = None,
     half: bool = False,
 ) -> None:
-    """Write ``network``, an `MLP` or a `PolicyNetwork`, as a policy checkpoint for ``game``.
+    """Write ``network``, a `PlayingNetwork` or a `catbox_agents.networks.network.Network`, as a policy checkpoint for
+    ``game``.
 
     Args:
         training: any JSON values, for the caller; a training run gives ``algorithm``, ``update`` and ``decisions``, and
@@ -132,18 +135,20 @@ def load_checkpoint(
 ) -> PolicyCheckpoint:
     """Read a policy checkpoint: a file, a checkpoint folder, or a run folder (its latest checkpoint).
 
-    ``game``, if given, must be the game that the policy was
-    trained for, with the same options; the reward, the number of rounds and the start player may differ if the
-    observation has the same parts. With ``adapt``, the rules may also be part of those it was trained for. Raises
-    ``FileNotFoundError`` if there is no checkpoint, another ``OSError`` if it cannot be read, ``ValueError`` if it is
-    damaged, has another format, or is for another game or rule set.
+    A network or features of your own are code, which runs only if ``path`` names its module:
+    ``"package.module@PATH"``. ``game``, if given, must be the game that the policy was trained for, with the same
+    options; the reward, the number of rounds and the start player may differ if the observation has the same parts.
+    With ``adapt``, the rules may also be part of those it was trained for. Raises ``FileNotFoundError`` if there is no
+    checkpoint, another ``OSError`` if it cannot be read, ``ValueError`` if it is damaged, has another format, is for
+    another game or rule set, or is code that ``path`` does not name.
 
     With ``game``, the network takes all features that the game has now: those that it was trained without have weights
     of zero.
     """
-    file = find_policy(path)
+    modules, place = split_code(path)
+    file = find_policy(place)
     try:
-        checkpoint = _read_checkpoint(file)
+        checkpoint = _read_checkpoint(file, modules)
     except _OtherFormat as error:
         raise ValueError(str(error)) from None
     except FileNotFoundError as error:
@@ -166,9 +171,27 @@ class _OtherFormat(Exception):
     """The file could be read, but has another format. The text of this error is the complete message."""
 
 
-def _read_checkpoint(path: Path) -> PolicyCheckpoint:
+def _read_checkpoint(path: Path, modules: Sequence[str]) -> PolicyCheckpoint:
+    """The checkpoint; ``modules`` are those whose code may run."""
     header, arrays = _read(path)
-    network = PolicyNetwork(arrays, header["network"])
+    described = header["network"]
+    code = [described[name] for name in ("class", "features_from") if name in described]
+    for name in code:
+        if not (isinstance(name, str) and is_class(name)):
+            raise ValueError(f"it names the code {name!r:.80}, expected package.module:Name")
+        owner = name.partition(":")[0]
+        if not any(f"{owner}.".startswith(f"{module}.") for module in modules):
+            raise _OtherFormat(
+                f"{path} has a network or features that are code, {', '.join(code)}, which loading it would run: if "
+                f"you trust it, write {with_code(path, code)}"
+            )
+    network: PlayingNetwork
+    if "class" in described:
+        from catbox_agents.networks.network import build_player  # needs torch
+
+        network = build_player(arrays, described, make_game(header["game"], **header["options"]))
+    else:
+        network = NumpyMLP(arrays, described)
     return PolicyCheckpoint(path, network, header["game"], header["options"], header["training"])
 
 

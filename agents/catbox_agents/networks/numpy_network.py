@@ -15,13 +15,26 @@ from catbox_agents.networks.layer_kernels import add_layer
 ACTIVATIONS = ("relu", "tanh")
 MAX_HIDDEN_LAYERS = 64
 #: The most arrays of a network.
-MAX_ARRAYS = 2 * (MAX_HIDDEN_LAYERS + 1) + 2
+MAX_ARRAYS = 1024
 #: Rows that pass through all layers before the next ones do: the hidden units stay in the nearer caches.
 _ROWS_AT_ONCE = 256
 
 
-class Network(Protocol):
-    """A network as checkpoint files hold it; see `PolicyNetwork`."""
+class PlayingNetwork(Protocol):
+    """What a `PolicyAgent` plays with, and what checkpoint files hold: `NumpyMLP`, or
+    `catbox_agents.networks.network.TorchPlayer`.
+
+    Attributes: ``features`` and ``action_features``: the parts of the game's features that it takes, name -> size.
+    """
+
+    features: dict[str, int]
+    action_features: dict[str, int]
+
+    def logits(
+        self, vectors: NDArray[np.int8], action_features: NDArray[np.int8], masks: NDArray[np.bool_]
+    ) -> NDArray[np.float32]:
+        """Logits (n, A) for ``vectors`` (n, I), ``action_features`` (n, A, K) and ``masks`` (n, A); those of illegal
+        actions mean nothing."""
 
     def arrays(self) -> dict[str, NDArray[np.float32]]:
         """Its arrays, named as in ``checkpoint``."""
@@ -30,7 +43,7 @@ class Network(Protocol):
         """JSON values from which it can be rebuilt, with its arrays."""
 
 
-class PolicyNetwork:
+class NumpyMLP:
     """Fully connected layers from an int8 vector to float32 outputs, one for each action.
 
     With an action head (see ``action_head``) the last outputs are weights of the features of actions.
@@ -89,17 +102,14 @@ class PolicyNetwork:
         described["activation"] = given.get("activation")
         if self.features:
             described["features"] = self.features
+        if "features_from" in given:
+            described["features_from"] = str(given["features_from"])
         if self.action_features:
             described["action_features"] = self.action_features
             expected["action_scale"] = (sum(self.action_features.values()),)
         if shapes != expected or given != described or min(sizes) < 1:
             raise ValueError(f"its arrays do not fit its header {given!r:.200}")
         return described
-
-    @classmethod
-    def of(cls, network: Network) -> PolicyNetwork:
-        """``network`` itself, or one that plays as it does now."""
-        return network if isinstance(network, cls) else cls(network.arrays(), network.describe())
 
     @property
     def layers(self) -> list[tuple[NDArray[np.float32], NDArray[np.float32]]]:

@@ -19,21 +19,21 @@ from catbox_agents.networks.checkpoint import (
     load_checkpoint,
     save_checkpoint,
 )
-from catbox_agents.networks.numpy_network import Network, PolicyNetwork
+from catbox_agents.networks.numpy_network import NumpyMLP, PlayingNetwork
 from catbox_env import Game
 
 
 class PolicyAgent(SamplingAgent):
     """Plays the legal action with the highest logit, or with ``greedy=False`` one sampled from the policy.
 
-    ``network``: an `MLP`, with its current weights, or a `PolicyNetwork`; ``adapted``, if given, is how it plays
-    ``game``, though made for other rules. Raises ``ValueError`` for a network that does not fit its game or is not
+    ``network``: a `catbox_agents.networks.network.Network`, with its current weights, or a `PlayingNetwork`;
+    ``adapted``, if given, is how it plays ``game``, though made for other rules. Raises ``ValueError`` for a network that does not fit its game or is not
     finite.
     """
 
     def __init__(
         self,
-        network: Network,
+        network: Any,
         game: Game,
         seed: Seed = None,
         greedy: bool = True,
@@ -42,7 +42,7 @@ class PolicyAgent(SamplingAgent):
         super().__init__(game, seed)
         self.adapted = adapted
         made_for = game if adapted is None else adapted.own
-        self.network, self.inputs = fit_network(PolicyNetwork.of(network), made_for)
+        self.network, self.inputs = fit_network(playing(network), made_for)
         self.greedy = greedy
         self.draws_actions = not greedy
         self.name = "this policy"  # for messages
@@ -124,6 +124,11 @@ class PolicyAgent(SamplingAgent):
         )
 
 
+def playing(network: Any) -> PlayingNetwork:
+    """What plays as ``network`` does now: the network itself, or its `Network.player`."""
+    return cast(PlayingNetwork, network.player() if hasattr(network, "player") else network)
+
+
 def save_policy(
     folder: str | os.PathLike[str],
     game: Game,
@@ -150,4 +155,4 @@ def save_policy(
     (*hidden, outputs), inputs = [shape[0] for shape in shapes], shapes[0][1]
     arrays["input_scale"] = np.ones(inputs, np.float32)
     described = {"inputs": inputs, "hidden": hidden, "outputs": outputs, "activation": activation}
-    PolicyAgent(PolicyNetwork(arrays, described), game).save(folder)
+    PolicyAgent(NumpyMLP(arrays, described), game).save(folder)

@@ -14,10 +14,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-import catbox_agents.features
 from catbox_agents.agent import MIX_STEP, Agent, mix, other_rules
 from catbox_agents.networks.action_head import add_scores, draw_legal
 from catbox_agents.networks.layer_kernels import add_layer
+from catbox_agents.networks.numpy_network import NumpyMLP
 from catbox_agents.networks.policy_agent import PolicyAgent
 from catbox_env import Vec
 from catbox_env.core.compilation import HAS_NUMBA, cached_njit, njit
@@ -34,6 +34,8 @@ def plays_compiled(agent: Agent, has_keys: bool) -> bool:
     if type(agent) is not PolicyAgent or not HAS_NUMBA:
         return False
     network = agent.network
+    if not isinstance(network, NumpyMLP):
+        return False
     has_features = bool(network.features and network.action_features)
     return (agent.greedy or has_keys) and agent.adapted is None and has_features and network.is_relu
 
@@ -52,8 +54,9 @@ def policy_rewards(
     network gives logits that are not finite.
     """
     paid = np.zeros(games.rewards.shape)
-    network, game, given = agent.network, games.game, catbox_agents.features.of(agent.game)
-    assert given is not None  # because the network takes them
+    network, game, given = agent.network, games.game, agent.inputs.features
+    assert isinstance(network, NumpyMLP)  # as `plays_compiled` says
+    assert given is not None
     if other := other_rules(agent.game, game):
         raise ValueError(f"the agent was made for {other}: make one for the rules of the games")
     play = _make_play(game.loops.step_games, given.fill)

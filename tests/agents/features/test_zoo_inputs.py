@@ -7,7 +7,7 @@ import pytest
 
 from catbox_agents.features import NetworkInputs
 from catbox_agents.networks.checkpoint import load_checkpoint
-from catbox_agents.networks.numpy_network import PolicyNetwork
+from catbox_agents.networks.numpy_network import NumpyMLP
 from catbox_agents.networks.policy_agent import PolicyAgent
 from catbox_env import make_vec
 from experiments.leaderboard import PREVIOUS_EDITION
@@ -30,7 +30,7 @@ def test_what_an_agent_has_not_learned_changes_none_of_its_choices(players: int)
         scale = arrays["action_scale"] = arrays["action_scale"].copy()
         for part in parts:
             scale[layout[part].slice] *= 1000
-        return PolicyAgent(PolicyNetwork(arrays, network.describe()), vec.game)
+        return PolicyAgent(NumpyMLP(arrays, network.describe()), vec.game)
 
     agent, told, misled = louder(()), louder(UNKNOWN), louder(("slack",))
     others = 0

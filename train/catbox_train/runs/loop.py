@@ -29,7 +29,6 @@ from catbox_train.config import TrainConfig
 from catbox_train.devices import free_memory
 from catbox_train.memory import check_memory
 from catbox_train.processes import Together
-from catbox_train.rollout import SelfPlayConfig, why_on_cpu
 from catbox_train.runs.checkpoint import (
     Counters,
     best_margin,
@@ -51,6 +50,7 @@ from catbox_train.runs.progress import (
     what_is_kept,
 )
 from catbox_train.runs.report import evaluate_policy, final_report
+from catbox_train.self_play_config import SelfPlayConfig, why_on_cpu
 
 #: Gets each row of ``metrics.jsonl`` once it is complete; true: stop the run.
 OnUpdate = Callable[[Mapping[str, float]], bool | None]
@@ -160,7 +160,8 @@ def _run(
     options: Sequence[str],
     on_update: OnUpdate | None,
 ) -> dict[str, Any]:
-    specs = [config.algorithm, *(spec for found in config.agents().values() for spec in found)]
+    named = [*config.agents().values(), *config.code().values()]
+    specs = [config.algorithm, *(spec for found in named for spec in found)]
     if any(imports_module(spec) or asks_server(spec) for spec in specs):
         options = ["--trust", *options]
     losses, before = 0, None

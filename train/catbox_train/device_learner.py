@@ -1,0 +1,90 @@
+"""Gradient steps on a CUDA GPU, recorded as CUDA graphs: for decisions of games that are played there too."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+
+import torch
+from torch import nn
+
+from catbox_train.graphs import Graph
+from catbox_train.group import ALONE, Group
+from catbox_train.learner import Learner, Loss, Minibatch
+from catbox_train.self_play_config import SelfPlayConfig
+
+#: Minibatches of an epoch from which those of different size do not count.
+ENOUGH = 8
+
+
+class DeviceLearner(Learner):
+    """A `Learner` whose steps are a few launches each.
+
+    What a graph reads stays where it is: the columns of an update are copied to where those of the first one are,
+    unless they are there already, as those of a `DeviceRollout`. So every update has as many rows. A loss must not
+    wait for the GPU.
+    """
+
+    def __init__(self, network: nn.Module, config: SelfPlayConfig, group: Group = ALONE) -> None:
+        super().__init__(network, config, group)
+        self._columns: dict[str, torch.Tensor] = {}
+        self._numbers: list[torch.Tensor] = []
+        self._rows = torch.zeros(0, dtype=torch.int64, device=self.device)
+        self._recorded: tuple[Loss, int, int] | None = None
+
+    def minibatches(
+        self, columns: Mapping[str, torch.Tensor], rows: torch.Tensor, update: int
+    ) -> Iterator[Minibatch]:
+        """As in `Learner`, but of equal size, if there are enough rows: those that are left, fewer than make a
+        minibatch, are in none."""
+        for name, column in columns.items():
+            own = self._columns.setdefault(name, column)
+            if own.data_ptr() != column.data_ptr():
+                own.copy_(column)
+        size, number = self.config.minibatch_size, min(self.group.counts(len(rows))) // self._share()
+        if number < ENOUGH:
+            yield from super().minibatches(self._columns, rows, update)
+            return
+        for shuffled in self._epochs(rows, update):
+            for part in shuffled[: number * self._share()].split(self._share()):
+                yield Minibatch(self._columns, part, size)
+
+    def _share(self) -> int:
+        """The rows of a whole minibatch in this process."""
+        return max(1, self.config.minibatch_size // self.group.size)
+
+    def step(self, loss: Loss, batch: Minibatch, *numbers: float) -> None:
+        """See `Learner.step`."""
+        if not len(batch.rows):
+            super().step(loss, batch, *numbers)
+            return
+        if self._recorded != (loss, len(batch.rows), batch.total):
+            self._record_graphs(loss, batch, len(numbers))
+        self._rows.copy_(batch.rows)
+        for own, number in zip(self._numbers, numbers, strict=True):
+            own.fill_(number)
+        self._first()
+        if self.group.size > 1:
+            self.group.sum_(self._gradient())
+            self._second()
+        self._record(self._step_names, self._step_metrics)
+
+    def _record_graphs(self, loss: Loss, batch: Minibatch, num_numbers: int) -> None:
+        """Two graphs, before and after the sum over the processes; one, if there is one process."""
+        self._recorded = loss, len(batch.rows), batch.total
+        self._rows = torch.empty_like(batch.rows)
+        self._numbers = [torch.zeros((), device=self.device) for _ in range(num_numbers)]
+        own = Minibatch(self._columns, self._rows, batch.total)
+
+        def differentiate() -> None:
+            self._step_names, self._of_loss = self._differentiate(loss, own, tuple(self._numbers))
+
+        def descend() -> None:
+            norm = self._descend()[None] / self.group.size
+            self._step_metrics = torch.cat([norm, self._of_loss])
+
+        def both() -> None:
+            differentiate()
+            descend()
+
+        self._first = Graph(differentiate if self.group.size > 1 else both, self.device)
+        self._second = Graph(descend, self.device)

@@ -1,0 +1,85 @@
+"""The network of a run: how it is made, what it starts from, and the memory that a run of it needs."""
+
+from __future__ import annotations
+
+import torch
+
+from catbox_agents.features import NetworkInputs
+from catbox_agents.networks.checkpoint import load_checkpoint
+from catbox_agents.networks.mlp import MLP
+from catbox_agents.networks.network import Network
+from catbox_agents.networks.network import make_network as make_own_network
+from catbox_agents.specs import policy_path
+from catbox_env import Game
+from catbox_train.self_play_config import MLP_NETWORK, PAST, SelfPlayConfig, mean_decisions, why_on_cpu
+
+PRECISIONS = {"float32": torch.float32, "bfloat16": torch.bfloat16}
+
+
+def network_inputs(config: SelfPlayConfig, game: Game) -> NetworkInputs:
+    """What the network of a run reads."""
+    return NetworkInputs(game, bool(config.features), config.action_features, config.features_source)
+
+
+def make_network(config: SelfPlayConfig, game: Game, num_values: int = 0) -> Network:
+    """The network of a run, with weights drawn by its seed, or those of ``start_from``.
+
+    Raises ``ValueError`` for a class that is no network, and for a ``start_from`` that is missing, damaged, of another
+    network or game, or not a policy.
+    """
+    inputs = network_inputs(config, game)
+    if config.network == MLP_NETWORK:
+        with torch.random.fork_rng(devices=[]):
+            torch.manual_seed(config.seed)
+            network: Network = MLP(inputs, num_values, config.hidden, config.activation)
+    else:
+        network = make_own_network(config.network, inputs, num_values, config.network_options, config.seed)
+    network.precision = PRECISIONS.get(config.precision, torch.float32)
+    start_from(network, config.start_from, game)
+    return network
+
+
+def start_from(network: Network, path: str, game: Game) -> None:
+    """Give ``network`` the weights of the policy at ``path``, a checkpoint or ``zoo:NAME``; do nothing if it is empty.
+
+    Raises ``ValueError`` for a file that is missing, damaged, of another network or game, or not a policy.
+    """
+    if not path:
+        return
+    try:
+        checkpoint = load_checkpoint(policy_path(path, game) or path, game)
+    except (OSError, ValueError) as error:
+        raise ValueError(f"start_from: {error}") from error
+    if checkpoint.training.get("algorithm") == "dmc":
+        raise ValueError(
+            f"start_from = {path!r} was trained by dmc: its network outputs values of actions, not probabilities; "
+            "start from a policy, such as one of ppo, or from none"
+        )
+    there, wanted = checkpoint.network.describe(), network.describe()
+    if there != wanted:
+        raise ValueError(
+            f"start_from = {path!r} holds the network {there}, but the settings require {wanted}: set network, hidden, "
+            "activation, features and action_features as they were when it was trained"
+        )
+    network.set_arrays(checkpoint.network.arrays())
+
+
+def memory_needed(config: SelfPlayConfig, game: Game, num_values: int = 0) -> int:
+    """Bytes of the decisions of an update, with room to grow, of the weights with their gradient and moments, and of
+    the earlier policies, in each process; on the GPU, if the games are played there."""
+    inputs = network_inputs(config, game)
+    assert config.games_per_update != "auto", "use config.resolved(game)"
+    assert config.workers != "auto", "use config.resolved(game)"
+    row = inputs.size + game.num_actions * (1 + inputs.action_size) + 80
+    if why_on_cpu(config, game):
+        decisions = 2 * round(config.games_per_update * mean_decisions(game) / config.workers)
+    else:  # of all steps; the step at hand needs as much as about five
+        decisions = config.games_per_update * (game.max_game_length + 5)
+    if config.network == MLP_NETWORK:
+        with torch.device("meta"):  # a network without memory
+            network: Network = MLP(inputs, num_values, config.hidden, config.activation)
+    else:
+        network = make_own_network(config.network, inputs, num_values, config.network_options)
+    weights = sum(parameter.numel() for parameter in network.parameters())
+    past = config.past_policies if PAST in config.opponents else 0
+    return decisions * row + 4 * weights * (5 + past)

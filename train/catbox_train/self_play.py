@@ -1,0 +1,119 @@
+"""What the algorithms in self-play share: a network that plays and learns, the games, and the opponents."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import numpy as np
+import torch
+
+from catbox_agents.networks.mlp import sample_legal
+from catbox_agents.networks.network import Network
+from catbox_agents.networks.policy_agent import PolicyAgent
+from catbox_env import Game
+from catbox_train.algorithm import Algorithm, Metrics, State
+from catbox_train.device_rollout import make_learner, make_rollout
+from catbox_train.group import ALONE, Group
+from catbox_train.league import League
+from catbox_train.networks import make_network, memory_needed
+from catbox_train.rollout import BaseRollout, Decisions
+from catbox_train.self_play_config import PAST, SelfPlayConfig
+
+
+class SelfPlayAlgorithm(Algorithm):
+    """An algorithm whose one network plays the learner's seats.
+
+    Attributes: ``network``, with ``num_values`` values; ``learner``, which makes its gradient steps; ``rollout``, which
+    plays the games; ``league``, the opponents; ``greedy_past``: whether earlier policies play their best actions.
+    """
+
+    processes = True
+    num_values = 0
+    greedy_past = False
+    config: SelfPlayConfig
+
+    def __init__(self, config: SelfPlayConfig, game: Game, group: Group = ALONE) -> None:
+        super().__init__(config, game)
+        self.network = make_network(config, game, self.num_values)
+        self.learner = make_learner(self.network, config, game, group)
+        self.rollout = self.make_rollout(group)
+        self.league = League(config, self.network, game, self.greedy_past)
+
+    def make_rollout(self, group: Group) -> BaseRollout:
+        """What plays the games."""
+        return make_rollout(self.config, self.game, self.network.inputs, group)
+
+    @classmethod
+    def memory_needed(cls, config: SelfPlayConfig, game: Game) -> int:
+        """Bytes that a run needs in each process."""
+        return memory_needed(config, game, cls.num_values)
+
+    @classmethod
+    def check_run(cls, config: SelfPlayConfig, game: Game) -> None:
+        """Raise ``ValueError`` for a network that cannot be made, a ``start_from`` that is missing, damaged, of another
+        network or game, or not a policy, and an ``opponent_schedule`` that does not exist."""
+        League(config, make_network(config, game, cls.num_values), game)
+
+    def play(self, update: int, progress: float) -> Decisions:
+        """The games of an update, by `choose` among the opponents of the league."""
+        shares = self.league.shares(update, progress)
+        return self.rollout.play(update, self.network, self.choose, self.league.past, shares)
+
+    @torch.no_grad()
+    def choose(
+        self,
+        network: Network,
+        inputs: torch.Tensor,
+        action_features: torch.Tensor,
+        masks: torch.Tensor,
+        uniforms: torch.Tensor,
+    ) -> Mapping[str, torch.Tensor]:
+        """Draw actions from the policy, see `catbox_train.rollout.Choose`."""
+        logits, _ = network(inputs, action_features, masks)
+        return {"actions": sample_legal(logits, masks, uniforms)[0]}
+
+    def finish(self, update: int, decisions: Decisions, learned: Metrics) -> tuple[int, Metrics]:
+        """Note in the league what was played and learned; returns the decisions played, over all processes, and the
+        metrics of the update: those ``learned`` and those of the games."""
+        played, metrics, beaten = summed_play(decisions, self.learner.group)
+        self.league.add(update + 1, beaten)
+        return played, metrics | {f"learning/{name}": value for name, value in learned.items()}
+
+    def policy(self) -> PolicyAgent:
+        """The policy as it is now, which takes its most probable action."""
+        return PolicyAgent(self.network, self.game)
+
+    def state(self) -> State:
+        """Weights, Adam's moments, and the league."""
+        return self.learner.state() | self.league.state()
+
+    def restore(self, state: State) -> None:
+        """Resume from what ``state`` returned."""
+        self.learner.restore(state)
+        self.league.restore(state)
+
+
+def summed_play(decisions: Decisions, group: Group) -> tuple[int, dict[str, float], dict[str, np.ndarray]]:
+    """What was played in all processes: the number of decisions, metrics, and the games won against each opponent, as
+    in `Decisions.beaten`.
+
+    The metrics are the game's statistics, means over the learner's seats and the rounds, and the share of games won
+    against each opponent, earlier policies together.
+    """
+    pairs = {**decisions.statistics, **{f"against {name}": found for name, found in decisions.beaten.items()}}
+    played, rounds, *totals = group.summed(
+        decisions.played, decisions.rounds, *(value for found in pairs.values() for value in found)
+    )
+    sums = dict(zip(pairs, np.reshape(totals, (-1, 2)), strict=True))
+    beaten = {name: sums[f"against {name}"] for name in decisions.beaten}
+    of_names: dict[str, np.ndarray] = {}
+    for name, found in beaten.items():
+        kind = PAST if name.startswith(f"{PAST}:") else name
+        of_names[kind] = of_names.get(kind, 0) + found
+    means = {f"game/{name}": sums[name] for name in decisions.statistics}
+    means |= {f"learning/beats_{name}": found for name, found in of_names.items()}
+    metrics = {name: float(total / count) for name, (total, count) in means.items() if count}
+    rows = sum(step.stop - step.start for step in decisions.steps)
+    if rows > len(decisions):  # on a GPU
+        metrics["learning/idle_rows"] = 1 - len(decisions) / rows
+    return int(played), metrics | {"game/rounds": rounds}, beaten

@@ -35,9 +35,11 @@ from tests.train.ppo_runs import GAME, made, small
 #: Two rounds, and paid after each of them. A bid is no decision.
 MATCH = {**GAME, "rounds": 2, "bids": [1]}
 TABLES = {"heuristic": 0.25, "random": 0.25, PAST: 0.25}
+#: Games of an update: four for each opponent, two for each earlier policy.
+NUMBER = 16
 SETTINGS: dict[str, Any] = {
     "game_options": MATCH,
-    "games_per_update": 12,
+    "games_per_update": NUMBER,
     "opponents": TABLES,
     "past_every": 1,
     "past_policies": 2,
@@ -247,7 +249,7 @@ def line_up_of(trainer: Any, update: int, past: int = 2) -> NDArray[np.int64]:
 def check_what_is_noted(kind: str) -> None:
     """Every decision of the learner is noted once, in order, with its pay; and each seat plays as it should."""
     trainer = trainer_of(kind)
-    number, players = 12, trainer.game.num_players
+    number, players = NUMBER, trainer.game.num_players
     for update in range(2):
         trainer.update(update, 0.0)
     found, moves = recorded(trainer, 2)
@@ -344,7 +346,7 @@ def check_shares(kind: str) -> None:
     beaten = recorded(trainer, 0)[0].beaten
     assert {name: count for name, (_, count) in beaten.items()} == {"heuristic": 4, "random": 10}
     thirds = line_up_of(trainer_of(kind, opponents={"heuristic": 1 / 3, "random": 2 / 3}), 0, 0)
-    assert np.bincount(thirds.max(axis=1)).tolist() == [0, 4, 8]
+    assert np.bincount(thirds.max(axis=1)).tolist() == [0, 5, 11]
 
 
 def check_repeated(kind: str) -> None:
@@ -361,14 +363,14 @@ def check_repeated(kind: str) -> None:
     )
     assert torch.equal(repeated.rewards, decisions.rewards)
     games = games_of(moves)
-    assert len(games) == 12
+    assert len(games) == NUMBER
     assert not games & games_of(recorded(other, 1)[1])
     assert not games & games_of(recorded(once, 2)[1])
 
 
 def games_of(moves: list[Move]) -> set[bytes]:
     """All that was seen in each game."""
-    return {b"".join(move.seen[game].tobytes() for move in moves) for game in range(12)}
+    return {b"".join(move.seen[game].tobytes() for move in moves) for game in range(NUMBER)}
 
 
 def check_restored(kind: str) -> None:

@@ -26,6 +26,7 @@ import catbox_env
 from catbox_agents.arena.results import Result, mean_and_half_width
 from catbox_agents.arena.tables import DEAL_SETS
 from catbox_agents.files import parse_json, read_text, write_atomically
+from catbox_agents.imports import with_code
 from catbox_agents.networks.checkpoint import CHECKPOINTS_FOLDER, latest_checkpoint, load_checkpoint
 from catbox_agents.specs import policy_path
 from catbox_env import Game
@@ -113,12 +114,12 @@ def best_response(
     for seed in seeds:
         candidates = [
             _gain(game, policy, target, deals, seed, "selection", own_of_selection)
-            for policy in _policies(output / f"seed-{seed}")
+            for policy in _policies(output / f"seed-{seed}", configs[seed])
         ]
         chosen[seed] = max(candidates, key=attrgetter(judged_by))
     best = max(chosen.values(), key=attrgetter(judged_by)).seed
     tested = {
-        seed: _gain(game, Path(gain.checkpoint), target, deals, seed, REPORT_SET, own)
+        seed: _gain(game, gain.checkpoint, target, deals, seed, REPORT_SET, own)
         for seed, gain in chosen.items()
     }
     result = {
@@ -219,18 +220,18 @@ def _check_result(file: Path, target: str, game: Game) -> None:
         )
 
 
-def _policies(run: Path) -> list[Path]:
-    """The last policy of a finished run, and the one that did best during training."""
+def _policies(run: Path, config: TrainConfig) -> list[str]:
+    """The specs of the last policy of a finished run, and of the one that did best during training."""
     last = latest_checkpoint(run)
     found = [run / CHECKPOINTS_FOLDER / BEST_FOLDER, *([last] if last else [])]
-    return [folder for folder in found if folder.exists()]
+    return [with_code(folder, config.policy_code()) for folder in found if folder.exists()]
 
 
-def _match(game: Game, one: str | Path, others: str, deals: int, deal_set: str) -> Result:
+def _match(game: Game, one: str, others: str, deals: int, deal_set: str) -> Result:
     return catbox_agents.evaluate(game, [one, others], deals, seed=DEAL_SETS[deal_set])
 
 
-def _gain(game: Game, policy: Path, target: str, deals: int, seed: int, deal_set: str, own: Result) -> Gain:
+def _gain(game: Game, policy: str, target: str, deals: int, seed: int, deal_set: str, own: Result) -> Gain:
     """What ``policy`` gains over the target; ``own`` is the target's match with copies of itself on the same deals."""
     found = _match(game, policy, target, deals, deal_set)
     pairs = ((found.deal_scores, own.deal_scores), (found.deal_margins, own.deal_margins))
@@ -239,4 +240,4 @@ def _gain(game: Game, policy: Path, target: str, deals: int, seed: int, deal_set
         numbers.tolist() for numbers in mean_and_half_width(differences)
     )
     decisions = int(load_checkpoint(policy, game).training["decisions"])
-    return Gain(seed, str(policy), decisions, deals, score, score_ci95, margin, margin_ci95)
+    return Gain(seed, policy, decisions, deals, score, score_ci95, margin, margin_ci95)

@@ -216,6 +216,10 @@ class TrainConfig(BaseModel):
         """The code of a user's own that each setting names, agents apart: ``package.module:Name``."""
         return {}
 
+    def policy_code(self) -> list[str]:
+        """The code, ``package.module:Name``, that a saved policy of the run needs to play."""
+        return []
+
     def check_agents(self, game: Game) -> None:
         """Make each agent once, so that one that cannot be made fails now rather than when it has to play.
 

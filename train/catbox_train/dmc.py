@@ -55,7 +55,7 @@ class DMC(SelfPlayAlgorithm):
 
     @classmethod
     def check_run(cls, config: SelfPlayConfig, game: Game) -> None:
-        """Raise ``ValueError`` as in `SelfPlayAlgorithm`, and for a ``start_from``: values cannot start from a policy."""
+        """Raise ``ValueError`` as `SelfPlayAlgorithm` does, and for a ``start_from``: no policy gives values."""
         if config.start_from:
             raise ValueError(
                 f"start_from = {config.start_from!r}: dmc learns values, which no policy gives; leave it out"

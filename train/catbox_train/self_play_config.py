@@ -181,6 +181,11 @@ class SelfPlayConfig(TrainConfig):
         }
         return {setting: (spec,) for setting, spec in named.items() if spec}
 
+    def policy_code(self) -> list[str]:
+        """The code that a saved policy of the run needs to play: its network, and what makes its features."""
+        code = self.code()
+        return [spec for setting in ("network", "features") for spec in code.get(setting, ())]
+
     def resolved(self, game: Game) -> Self:
         """A copy in which every ``auto`` is replaced by its value for these rules and this machine."""
         from catbox_train.devices import native_precision  # needs torch

@@ -27,8 +27,8 @@ class PolicyAgent(SamplingAgent):
     """Plays the legal action with the highest logit, or with ``greedy=False`` one sampled from the policy.
 
     ``network``: a `catbox_agents.networks.network.Network`, with its current weights, or a `PlayingNetwork`;
-    ``adapted``, if given, is how it plays ``game``, though made for other rules. Raises ``ValueError`` for a network that does not fit its game or is not
-    finite.
+    ``adapted``, if given, is how it plays ``game``, though made for other rules. Raises ``ValueError`` for a
+    network that does not fit its game or is not finite.
     """
 
     def __init__(

@@ -13,6 +13,7 @@ import catbox_agents
 from catbox_agents.arena.results import Result, results_table
 from catbox_agents.features import facts
 from catbox_agents.files import write_atomically
+from catbox_agents.imports import with_code
 from catbox_agents.networks.policy_agent import PolicyAgent
 from catbox_env import Game
 from catbox_env.core.text import game_title
@@ -95,7 +96,7 @@ def final_report(
         f"Learning curves: {run / CURVES_FILE}."
     )
     if isinstance(policy, PolicyAgent):  # one of the user's own has its own way to be named
-        said += f" To use the policy as an agent in any command:  {run}"
+        said += f" To use the policy as an agent in any command:  {with_code(run, config.policy_code())}"
     show(console, said)
     return results
 

@@ -1,0 +1,349 @@
+"""What a researcher replaces: the network, the critic, the opponents over time, the algorithm, the features."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+import torch
+
+import catbox_agents
+from catbox_agents.features import NetworkInputs, of
+from catbox_agents.networks.network import ILLEGAL, Network, TorchPlayer
+from catbox_agents.networks.policy_agent import PolicyAgent
+from catbox_env import GameState, Vec
+from catbox_train import load_config
+from catbox_train.algorithm import algorithm_class
+from catbox_train.config import TrainConfig
+from catbox_train.networks import make_network
+from catbox_train.rollout import Rollout
+from catbox_train.runs.folder import open_run
+from catbox_train.runs.loop import resume, train
+from catbox_train.self_play_config import PAST
+from tests.train.ppo_runs import BRIEF, GAME, algorithm_of, assert_same_end, made, quiet, small, stop
+from tests.train.test_rollout import choose
+
+ROOT = Path(__file__).resolve().parents[2]
+HERE = "tests.train.test_replaceable"
+NETWORK = {
+    "network": "examples.own_network:RankTransformer",
+    "network_options": {"width": 8, "layers": 1, "heads": 2},
+}
+FEATURES = {"features": "examples.own_features:make_features"}
+SCHEDULE = {
+    "opponents": {PAST: 0.5, "random": 0.2},
+    "past_every": 1,
+    "past_policies": 2,
+    "opponent_schedule": "examples.fictitious_self_play:prioritised",
+}
+#: Each part replaced, in a run.
+PARTS: dict[str, dict[str, Any]] = {
+    "network": {**NETWORK, "opponents": {PAST: 0.3}, "past_every": 1},
+    "network of dmc": {**NETWORK, "algorithm": "dmc"},
+    "features": FEATURES,
+    "network and features": NETWORK | FEATURES,
+    "opponents": SCHEDULE,
+    "critic": {"algorithm": "examples.mappo:MAPPO"},
+    "algorithm": {"algorithm": "examples.mirror_descent:MirrorDescent"},
+}
+
+
+@pytest.mark.parametrize("part", ["network", "opponents", "critic", "algorithm"])
+def test_a_run_with_a_part_replaced_is_resumed_exactly(
+    part: str, finished_run: Callable[[TrainConfig], Path], tmp_path: Path
+) -> None:
+    config = small(**{**BRIEF, **PARTS[part]})
+    stop(config, tmp_path / "run", 3)
+    with pytest.raises(ValueError, match="If you trust them, add --trust"):
+        open_run(tmp_path / "run")
+    resume(tmp_path / "run", quiet(), trust=True)
+    assert_same_end(finished_run(config), tmp_path / "run")
+
+
+@pytest.mark.parametrize("name", ["own_network", "own_features", "mappo", "mirror_descent", "fictitious_self_play"])
+def test_an_example_is_short_and_has_its_section(name: str) -> None:
+    assert len((ROOT / "examples" / f"{name}.py").read_text().splitlines()) <= 120
+    page = (ROOT / "docs" / "own_parts.md").read_text()
+    assert re.search(rf"^## .*\n(?:(?!^## ).*\n)*?.*examples/{name}\.py", page, re.MULTILINE)
+
+
+# Networks and features: saved, and played by whoever names their code.
+
+
+@pytest.mark.parametrize("part", ["network", "network of dmc", "features", "network and features"])
+def test_a_saved_policy_plays_as_in_training_for_whoever_names_its_code(part: str, tmp_path: Path) -> None:
+    trainer = made(**PARTS[part])
+    trainer.update(0, 0.0)
+    trainer.policy().save(tmp_path / "policy")
+    with pytest.raises(ValueError, match="is code|are code") as refused:
+        catbox_agents.make(str(tmp_path / "policy"), trainer.game)
+    spec = re.findall(r"write (\S+)$", str(refused.value))[0]
+    assert spec.endswith(f"@{tmp_path}/policy/policy.safetensors")
+    vec = Vec(trainer.game, 200, seed=5)
+    vec.step_random(7, seed=1)
+    found: Any = catbox_agents.make(spec, trainer.game)
+    expected = trainer.policy().act_batch(vec.observation, vec.action_mask)
+    assert (found.act_batch(vec.observation, vec.action_mask) == expected).all()
+    assert catbox_agents.make(f"examples@{tmp_path}/policy", trainer.game), "a package is trusted with its modules"
+    with pytest.raises(ValueError, match="if you trust it, write"):
+        catbox_agents.make(f"tests@{tmp_path}/policy", trainer.game)
+    assert isinstance(found.network, TorchPlayer) == ("network" in PARTS[part])
+
+
+@pytest.mark.slow
+def test_a_policy_with_a_network_of_ones_own_plays_in_an_arena_of_two_processes_and_in_a_search(tmp_path: Path) -> None:
+    config = small(**{**BRIEF, **NETWORK})
+    train(config, tmp_path / "run", quiet())
+    game, spec = config.make_game(), f"examples.own_network@{tmp_path}/run"
+    one, two = (
+        catbox_agents.run_arena(game, [spec, "random"], num_deals=20, processes=number) for number in (1, 2)
+    )
+    assert np.array_equal(one.margins, two.margins)
+    search = catbox_agents.make(f"search:worlds=4,beta=0,policy={spec}", game, 0)
+    state = game.new_initial_state(3)
+    assert state.action_mask()[search.act(state.observation(state.current_player), state.action_mask())]
+    again = small(**{**BRIEF, **NETWORK}, start_from=spec)
+    assert np.array_equal(
+        make_network(again, game).arrays()["score"], catbox_agents.make(spec, game).network.arrays()["score"]  # type: ignore[attr-defined]
+    )
+
+
+class Unmasked(Network):
+    """Forgets the masks."""
+
+    def __init__(self, inputs: NetworkInputs, num_values: int = 0, **options: Any) -> None:
+        super().__init__(inputs, num_values, **options)
+        self.layer = torch.nn.Linear(inputs.size, inputs.game.num_actions + num_values)
+
+    def forward(self, vectors: torch.Tensor, action_features: torch.Tensor, masks: torch.Tensor) -> Any:
+        logits, values = self.layer(vectors.float()).split([masks.shape[1], self.num_values], 1)
+        return logits, values
+
+
+class Masked(Unmasked):
+    """Draws its weights anew."""
+
+    def forward(self, vectors: torch.Tensor, action_features: torch.Tensor, masks: torch.Tensor) -> Any:
+        logits, values = super().forward(vectors, action_features, masks)
+        return logits.masked_fill(~masks, float(ILLEGAL)), values
+
+
+class OneValue(Masked):
+    """Gives its value without an axis."""
+
+    def forward(self, vectors: torch.Tensor, action_features: torch.Tensor, masks: torch.Tensor) -> Any:
+        logits, values = super().forward(vectors, action_features, masks)
+        return logits, values[:, 0]
+
+
+@pytest.mark.parametrize(
+    ("settings", "said"),
+    [
+        ({"network": f"{HERE}:Unmasked"}, r"gave logits of illegal actions: expected logits\.masked_fill"),
+        ({"network": f"{HERE}:OneValue"}, r"forward gave \[\(3, \d+\), \(3,\)\]: expected float32 tensors of shapes"),
+        ({"network": f"{HERE}:PolicyAgent"}, "expected a subclass of catbox_agents.networks.network.Network"),
+        ({"network": f"{HERE}:Nothing"}, "has no 'Nothing'"),
+        ({"network": "nowhere.at:All"}, "network 'nowhere.at:All' does not exist"),
+        ({"network": "transformer"}, "network = 'transformer': expected 'mlp' or package.module:Name"),
+        ({**NETWORK, "network_options": {"depth": 3}}, "with the options {'depth': 3}: .*unexpected keyword"),
+        ({"network_options": {"depth": 3}}, "network_options = .*: expected none with mlp; set hidden"),
+        ({"features": "examples.own_features:nothing"}, "has no 'nothing'"),
+        ({"features": f"{HERE}:small"}, "expected a function that takes the game and returns its Features"),
+        ({"opponent_schedule": "uniform"}, "opponent_schedule = 'uniform': expected package.module:Name"),
+        ({"opponent_schedule": f"{HERE}:nothing"}, "has no 'nothing'"),
+    ],
+)  # fmt: skip
+def test_a_part_that_does_not_fit_is_refused_before_anything_is_written(
+    settings: dict[str, Any], said: str, tmp_path: Path
+) -> None:
+    with pytest.raises(ValueError, match=said):
+        train(small(**settings), tmp_path / "run", quiet())
+    assert not (tmp_path / "run").exists()
+
+
+def test_weights_of_a_network_of_ones_own_follow_from_the_seed_alone() -> None:
+    state, networks = torch.get_rng_state(), []
+    for seed in (1, 1, 2):
+        config = small(network=f"{HERE}:Masked", seed=seed)
+        networks.append(make_network(config, config.make_game(), 1).arrays()["layer.weight"])
+    assert np.array_equal(networks[0], networks[1])
+    assert not np.array_equal(networks[0], networks[2])
+    assert torch.equal(torch.get_rng_state(), state)
+
+
+def test_a_part_of_features_of_ones_own_stands_behind_the_others_and_reaches_the_network() -> None:
+    config = small(**FEATURES)
+    game = config.make_game()
+    inputs, known = NetworkInputs(game, True, True, FEATURES["features"]), of(game)
+    assert known is not None
+    vec = Vec(game, 300, seed=2)
+    vec.step_random(14, seed=3)
+    found, of_actions = inputs.compute(vec.observation, vec.action_mask)
+    expected, expected_of_actions = NetworkInputs(game, True, True).compute(vec.observation, vec.action_mask)
+    where, part = inputs.parts()["features.only_red"]
+    assert where == slice(inputs.size - 3, inputs.size) and part.shape == (3,)
+    assert np.array_equal(found[:, : inputs.size - 3], expected)
+    assert np.array_equal(of_actions, expected_of_actions)
+    seen = [game.observation_layout.unpack(row) for row in vec.observation]
+    for row, parts in zip(found[:, where], seen, strict=True):
+        may = (parts["board"].sum(axis=2) == 0) & (parts["x_tokens"][0] == 1)[:, None]
+        assert row.tolist() == np.where(may[1:].any(axis=0), 0, parts["hand"]).tolist()
+    assert found[:, where].any()
+    assert made(**FEATURES).network.inputs.size == inputs.size
+
+
+# A critic that sees everything.
+
+
+def test_states_of_decisions_are_those_of_their_games(monkeypatch: pytest.MonkeyPatch) -> None:
+    config = small(opponents={"random": 0.5})
+    game = config.make_game()
+    rollout = Rollout(config, game, NetworkInputs(game), state=True)
+    seen: list[tuple[int, GameState]] = []
+
+    def watch(first: int, games: np.ndarray, line_up: np.ndarray) -> None:
+        seen.extend((first + k, rollout.vec.get_state(row)) for k, row in enumerate(games.tolist()))
+
+    found = rollout.play(0, make_network(config, game), choose, watch=watch)
+    assert len(seen) == len(found)
+    for row, state in seen:
+        player = state.current_player
+        assert found.seat[row] == player
+        expected = game.state_layout.unpack(found.columns["states"][row].numpy())
+        relative = [(player + k) % 3 for k in range(3)]
+        hands = [game.observation_layout.unpack(state.observation(seat))["hand"] for seat in relative]
+        assert np.array_equal(np.ravel(expected["hand"]), np.ravel(hands))
+
+
+def test_a_critic_that_sees_everything_explains_more_than_one_that_does_not() -> None:
+    """It learns only from what both are paid, in self-play of the same size."""
+    trainer = algorithm_of(small(algorithm="examples.mappo:MAPPO", games_per_update=64, hidden=[64]))
+    losses = [trainer.update(update, 0.0)[1]["learning/value_loss"] for update in range(12)]
+    assert np.mean(losses[-3:]) < 0.8 * losses[0]
+
+
+# Opponents over time.
+
+
+def schedule(
+    update: int, progress: float, shares: dict[str, float], won: Mapping[str, float]
+) -> dict[str, float]:
+    """Notes what it is called with; heuristics alone, then earlier policies alone."""
+    CALLS.append((update, progress, dict(shares), dict(won)))
+    return {"random": 1.0} if update < 2 else {name: 0.5 if name == "past:2" else 0.0 for name in shares}
+
+
+def wrong(update: int, progress: float, shares: dict[str, float], won: Mapping[str, float]) -> Any:
+    return WRONG[0]
+
+
+CALLS: list[Any] = []
+WRONG: list[Any] = []
+
+
+def test_a_schedule_sets_who_meets_the_learner_and_is_shown_who_beats_it() -> None:
+    CALLS.clear()
+    settings = {**SCHEDULE, "opponent_schedule": f"{HERE}:schedule", "games_per_update": 40}
+    trainer = made(**settings)
+    metrics = [trainer.update(update, 0.1 * update)[1] for update in range(4)]
+    assert [call[:2] for call in CALLS] == [(0, 0.0), (1, 0.1), (2, 0.2), (3, pytest.approx(0.3))]
+    assert [call[2] for call in CALLS] == [
+        {"random": 0.2},
+        {"random": 0.2, "past:1": 0.5},
+        {"random": 0.2, "past:1": 0.25, "past:2": 0.25},
+        {"random": 0.2, "past:2": 0.25, "past:3": 0.25},
+    ]
+    won = [call[3] for call in CALLS]
+    first, second = (found["learning/beats_random"] for found in metrics[:2])
+    assert won[0] == {}
+    assert won[1] == {"random": pytest.approx(first)}
+    assert won[2] == {"random": pytest.approx((0.95 * first + second) / 1.95)}, "the games of a past update count less"
+    assert won[3].keys() == {"random", "past:2"}
+    assert won[3]["past:2"] == pytest.approx(metrics[2]["learning/beats_past"])
+    assert "learning/beats_random" not in metrics[2]
+
+
+@pytest.mark.parametrize(
+    ("shares", "said"),
+    [
+        ({"heuristic": 0.5}, r"shares of \['heuristic'\]: expected some of the opponents random"),
+        ({"random": 1.5}, "the share of random=1.5: expected a number from 0 to 1"),
+        ({"random": "half"}, "the share of random='half': expected a number from 0 to 1"),
+        ([0.5], r"shares \[0.5\]: expected a mapping from names to numbers"),
+    ],
+)
+def test_a_schedule_with_wrong_shares_is_named(shares: Any, said: str) -> None:
+    WRONG[:] = [shares]
+    trainer = made(**{**SCHEDULE, "opponent_schedule": f"{HERE}:wrong"})
+    with pytest.raises(ValueError, match=rf"opponent_schedule = '{HERE}:wrong': {said}"):
+        trainer.update(0, 0.0)
+
+
+def test_prioritised_opponents_get_more_games_the_harder_they_are_to_beat() -> None:
+    from examples.fictitious_self_play import prioritised
+
+    shares = {"random": 0.2, "past:1": 0.3, "past:2": 0.3}
+    found = prioritised(5, 0.5, shares, {"random": 0.9, "past:1": 0.2})
+    assert sum(found.values()) == pytest.approx(0.8)
+    assert found["past:1"] / found["random"] == pytest.approx(64)
+    assert found["past:1"] > found["past:2"] > found["random"]
+    assert prioritised(5, 0.5, shares, dict.fromkeys(shares, 1.0)) == shares
+
+
+# An algorithm.
+
+
+def test_the_magnet_follows_the_policy_slowly_and_holds_it_back() -> None:
+    free, held = (made(algorithm="examples.mirror_descent:MirrorDescent", magnet_coef=c) for c in (0.0, 50.0))
+    start = free.network.arrays()
+    for trainer in (free, held):
+        for update in range(4):
+            trainer.update(update, 0.0)
+
+    def moved(network: Any) -> float:
+        return float(sum(np.square(network.arrays()[name] - start[name]).sum() for name in start))
+
+    assert moved(held.network) < 0.5 * moved(free.network)
+    assert 0 < moved(free.magnet) < 0.5 * moved(free.network)
+
+
+def test_settings_that_name_code_come_from_a_trusted_file_alone(tmp_path: Path) -> None:
+    file = tmp_path / "settings.yaml"
+    for name, value in {**NETWORK, **FEATURES, "opponent_schedule": f"{HERE}:schedule"}.items():
+        if name != "network_options":
+            file.write_text(f"{name}: {value}\n")
+            with pytest.raises(ValueError, match=rf"names Python classes.*{name}: {value}"):
+                load_config(file=file)
+            assert getattr(load_config(file=file, trust=True), name) == value
+    file.write_text("start_from: examples.own_network@runs/x\n")
+    with pytest.raises(ValueError, match="names Python classes"):
+        load_config(file=file)
+
+
+@pytest.mark.parametrize("seed", range(0, 150, 5))
+def test_games_in_which_nobody_of_the_learner_decides_first_are_played(seed: int) -> None:
+    """Petrify for four, one game, one seat of the learner: an opponent may be paid before it decides."""
+    config = small(
+        game="petrify_v0", game_options={"num_players": 4}, games_per_update=1, opponents={"random": 1.0},
+        learner_seats=1, seed=seed, eval_opponents=["random"],
+    )  # fmt: skip
+    game = config.make_game()
+    found = Rollout(config, game, NetworkInputs(game)).play(0, make_network(config, game), choose)
+    assert found.played > 0
+    assert len(found.rewards) == len(found.rows)
+    assert algorithm_class("ppo")
+
+
+def test_the_policy_agent_of_a_network_keeps_the_weights_it_was_made_with() -> None:
+    trainer = made(**NETWORK)
+    agent = PolicyAgent(trainer.network, trainer.game)
+    before = agent.network.arrays()
+    trainer.update(0, 0.0)
+    after = agent.network.arrays()
+    assert all(np.array_equal(after[name], array) for name, array in before.items())
+    assert any(not np.array_equal(trainer.network.arrays()[name], array) for name, array in before.items())
+    assert GAME

@@ -21,10 +21,9 @@ from catbox_env import Game
 from catbox_train.algorithm import Algorithm, DivergedError, Metrics, State
 from catbox_train.config import Share
 from catbox_train.device_rollout import make_rollout
+from catbox_train.group import Group
 from catbox_train.learner import (
-    ALONE,
     PRECISIONS,
-    Group,
     Learner,
     Past,
     between,
@@ -58,7 +57,7 @@ class DMC(Algorithm):
     processes = True
     config: DMCConfig
 
-    def __init__(self, config: DMCConfig, game: Game, group: Group = ALONE) -> None:
+    def __init__(self, config: DMCConfig, game: Game, group: Group = Group()) -> None:
         super().__init__(config, game)
         inputs = NetworkInputs(game, config.features, config.action_features)
         self.actor = MLP.for_policy(inputs, config.hidden, config.activation)

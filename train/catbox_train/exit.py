@@ -30,10 +30,9 @@ from catbox_agents.search.playing import Player, action_rewards
 from catbox_env import Game, Vec
 from catbox_train.algorithm import Algorithm, Metrics, State
 from catbox_train.config import Count, Number, Share
+from catbox_train.group import Group
 from catbox_train.learner import (
-    ALONE,
     PRECISIONS,
-    Group,
     Learner,
     Past,
     between,
@@ -77,7 +76,7 @@ class ExpertIteration(Algorithm):
     processes = True
     config: ExitConfig
 
-    def __init__(self, config: ExitConfig, game: Game, group: Group = ALONE) -> None:
+    def __init__(self, config: ExitConfig, game: Game, group: Group = Group()) -> None:
         super().__init__(config, game)
         inputs = NetworkInputs(game, config.features, config.action_features)
         self.actor = MLP.for_policy(inputs, config.hidden, config.activation)

@@ -7,18 +7,13 @@ summed, so that all processes make the same steps and keep equal weights.
 from __future__ import annotations
 
 import math
-import pickle
-from collections.abc import Callable, Iterator, Sequence
-from multiprocessing.connection import Connection
-from typing import Any
+from collections.abc import Iterator, Sequence
 
 import numpy as np
 import torch
-from numpy.typing import NDArray
 from torch import nn
 from torch.nn.utils import parameters_to_vector
 
-from catbox_agents.errors import portable
 from catbox_agents.features import NetworkInputs
 from catbox_agents.networks.checkpoint import load_checkpoint
 from catbox_agents.networks.mlp import MLP
@@ -27,6 +22,7 @@ from catbox_agents.networks.policy_agent import PolicyAgent
 from catbox_agents.specs import policy_path
 from catbox_env import Game
 from catbox_train.algorithm import DivergedError, State
+from catbox_train.group import Group
 from catbox_train.rollout import (
     PAST,
     SHUFFLES,
@@ -44,95 +40,6 @@ ENOUGH = 8
 EPSILON = 1e-5
 
 
-class ProcessLost(ConnectionError):
-    """Another process of the group has ended without a word."""
-
-
-class Group:
-    """The processes that play and learn together, as one of them sees them: process ``rank`` of ``size``.
-
-    The first one, ``rank`` 0, has a connection to each other one, in order; these have one to the first. All call the
-    same methods in the same order. The first one calls ``check`` every second while it waits, which raises what has
-    happened to the others.
-
-    Methods raise ``ProcessLost`` if another process has ended, and in the first one what another has raised.
-    """
-
-    def __init__(
-        self,
-        connections: Sequence[Connection] = (),
-        rank: int = 0,
-        size: int = 1,
-        check: Callable[[], None] = lambda: None,
-    ) -> None:
-        self.connections, self.rank, self.size, self._check = connections, rank, size, check
-
-    def sum_in_place(self, values: NDArray[Any]) -> None:
-        """Replace ``values``, which are contiguous, by their sums over the processes: the same bits in each."""
-        if self.rank == 0:
-            for connection in self.connections:
-                values += np.frombuffer(self._received(connection), values.dtype).reshape(values.shape)
-            self.send(values.data)
-        else:
-            self.send(values.data)
-            values[...] = np.frombuffer(self._received(self.connections[0]), values.dtype).reshape(
-                values.shape
-            )
-
-    def summed(self, *values: float) -> list[float]:
-        """Each of ``values``, summed over the processes."""
-        if self.size == 1:
-            return list(values)
-        sums = np.array(values, np.float64)
-        self.sum_in_place(sums)
-        return sums.tolist()
-
-    def counts(self, count: int) -> list[int]:
-        """The ``count`` of each process, in all of them."""
-        return [
-            int(each) for each in self.summed(*(count * (rank == self.rank) for rank in range(self.size)))
-        ]
-
-    def gather(self, value: Any) -> list[Any]:
-        """The ``value`` of each process, in the first of them; nothing in the others."""
-        if self.rank == 0:
-            return [value, *(pickle.loads(self._received(connection)) for connection in self.connections)]
-        self.send(pickle.dumps(value))
-        return []
-
-    def send(self, message: bytes | memoryview) -> None:
-        """Send ``message`` to all processes that this one is connected to."""
-        try:
-            for connection in self.connections:
-                connection.send_bytes(message)
-        except OSError as error:
-            raise ProcessLost(str(error)) from error
-
-    def send_error(self, error: Exception) -> None:
-        """Let the first process raise ``error``."""
-        self.send(b"")
-        self.send(pickle.dumps(portable(error)))
-
-    def receive(self) -> Any:
-        """What the first process has sent, pickled."""
-        return pickle.loads(self._received(self.connections[0]))
-
-    def _received(self, connection: Connection) -> bytes:
-        try:
-            while self.rank == 0 and not connection.poll(1):
-                self._check()
-            if data := connection.recv_bytes():
-                return data
-            failed: Exception = pickle.loads(connection.recv_bytes())
-        except (EOFError, OSError) as error:
-            raise ProcessLost(str(error)) from error
-        raise failed
-
-
-#: One process.
-ALONE = Group()
-
-
 class Learner:
     """The network of an algorithm and its optimizer, in one process of ``group``.
 
@@ -140,7 +47,7 @@ class Learner:
     ``weights.grad``; ``device``.
     """
 
-    def __init__(self, network: MLP, config: SelfPlayConfig, game: Game, group: Group = ALONE) -> None:
+    def __init__(self, network: MLP, config: SelfPlayConfig, game: Game, group: Group = Group()) -> None:
         self.config, self.group = config, group
         self.device = torch.device(config.device)
         generator = torch.Generator().manual_seed(config.seed)
@@ -149,7 +56,7 @@ class Learner:
         self.weights = _flattened(network.to(self.device))
         if group.rank > 0:  # machines may round the initial weights differently: all take those of the first
             self.weights.data.zero_()
-        self._sum(self.weights.data)
+        group.sum_(self.weights.data)
         cuda = self.device.type == "cuda"
         self.optimizer = torch.optim.Adam(
             [self.weights],
@@ -207,18 +114,11 @@ class Learner:
         assert gradient is not None
         gradient.zero_()
         loss.backward()
-        self._sum(gradient)
+        self.group.sum_(gradient)
         norm = gradient.norm()
         gradient *= (self.config.max_grad_norm / norm).clamp(max=1)
         self.optimizer.step()
         return norm / self.group.size
-
-    def _sum(self, tensor: torch.Tensor) -> None:
-        """Replace ``tensor`` by its sum over the processes."""
-        if self.group.size > 1:
-            array = tensor.cpu().numpy()  # a view, if it is there already
-            self.group.sum_in_place(array)
-            tensor.copy_(torch.from_numpy(array))
 
     def state(self) -> State:
         """The weights and Adam's moments."""

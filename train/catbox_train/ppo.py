@@ -20,10 +20,9 @@ from catbox_env import Game
 from catbox_train.algorithm import Algorithm, DivergedError, Metrics, State
 from catbox_train.config import Number
 from catbox_train.device_rollout import make_rollout
+from catbox_train.group import Group
 from catbox_train.learner import (
-    ALONE,
     PRECISIONS,
-    Group,
     Learner,
     Past,
     between,
@@ -97,7 +96,7 @@ class PPO(Algorithm):
     processes = True
     config: PPOConfig
 
-    def __init__(self, config: PPOConfig, game: Game, group: Group = ALONE) -> None:
+    def __init__(self, config: PPOConfig, game: Game, group: Group = Group()) -> None:
         super().__init__(config, game)
         self.actor = make_actor(config, game)
         self.precision = PRECISIONS[config.precision]

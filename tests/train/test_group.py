@@ -1,8 +1,7 @@
-"""Sums over processes in shared memory: exact, in the order of the ranks, and never endless. Threads stand for processes."""
+"""Sums in shared memory: exact, in the order of the ranks, and never endless. Threads stand for processes."""
 
 from __future__ import annotations
 
-import os
 import pickle
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
@@ -27,7 +26,7 @@ def groups(size: int) -> Iterator[list[SharedMemoryGroup]]:
             stack.callback(connection.close)
         memory = stack.enter_context(_memory_file())
         ends: list[list[Connection]] = [[own for own, _ in pairs], *([other] for _, other in pairs)]
-        yield [SharedMemoryGroup(k, size, ends[k], os.dup(memory.fileno())) for k in range(size)]
+        yield [SharedMemoryGroup(k, size, ends[k], memory) for k in range(size)]
 
 
 def in_each(found: list[SharedMemoryGroup], work: Callable[[SharedMemoryGroup], Any]) -> list[Any]:

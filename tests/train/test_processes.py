@@ -285,15 +285,14 @@ def test_a_process_that_finds_nobody_ends_without_a_word(start: Start) -> None:
         import os, signal
         from catbox_train.processes import LocalWorkers
         from tests.train.ppo_runs import small
-        LocalWorkers._receive = lambda *_: os.kill(os.getpid(), signal.SIGKILL)
-        LocalWorkers(small(workers=2), {start.keywords["distributed"]})
+        LocalWorkers(small(workers=2), {start.keywords["distributed"]}).start()
         os.kill(os.getpid(), signal.SIGKILL)
         """
     )
     assert (ran.returncode, ran.stderr) == (-signal.SIGKILL, "")
 
 
-class Interrupted(Exception):  # noqa: N818
+class Interrupted(Exception):
     """What the handler of a signal raises."""
 
 

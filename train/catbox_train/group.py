@@ -10,10 +10,13 @@ import mmap
 import os
 import pickle
 import socket
+import sys
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from datetime import timedelta
 from multiprocessing.connection import Connection
+from typing import IO, Any
 
 import psutil
 import torch
@@ -21,6 +24,8 @@ import torch.distributed as dist
 
 #: Seconds that a process waits for others before it looks whether they are still there.
 CHECK_EVERY = 1.0
+#: Where gloo finds the name of the network interface to use.
+INTERFACE = "GLOO_SOCKET_IFNAME"
 #: Seconds that processes which have started may take to find one another.
 TIME_TO_JOIN = 60.0
 
@@ -74,7 +79,7 @@ class Group:
 
 
 class SharedMemoryGroup(Group):
-    """Processes of one machine that share a file of memory with the descriptor ``memory``, empty at first.
+    """Processes of one machine that share the file ``memory``, empty at first.
 
     Process 0 has a connection to each other process, in order; these have one to process 0. They wait for one another
     in reads from it, which end when the other process does, and take no time from the processes that still compute.
@@ -88,11 +93,15 @@ class SharedMemoryGroup(Group):
     makes what came before the one visible after the other.
     """
 
-    def __init__(self, rank: int, size: int, connections: Sequence[Connection], memory: int) -> None:
+    def __init__(self, rank: int, size: int, connections: Sequence[Connection], memory: IO[bytes]) -> None:
         super().__init__(rank, size)
         self._connections, self._memory = connections, memory
         self._slots = torch.empty((2, size, 0), dtype=torch.uint8)  # (turns, ranks, bytes)
         self._turn = 0
+
+    def close(self) -> None:
+        """Leave the group."""
+        self._memory.close()
 
     def _sum(self, tensor: torch.Tensor) -> None:
         if tensor.nbytes > self._slots.shape[2]:
@@ -109,8 +118,8 @@ class SharedMemoryGroup(Group):
         """Make room for ``size`` bytes in each slot, rounded up to whole cache lines."""
         self._meet()  # until here, others may read the slots as they were
         size = -(-size // 64) * 64
-        os.ftruncate(self._memory, 2 * self.size * size)  # to the same size in each process
-        slots = torch.frombuffer(mmap.mmap(self._memory, 2 * self.size * size), dtype=torch.uint8)
+        os.ftruncate(self._memory.fileno(), 2 * self.size * size)  # to the same size in each process
+        slots = torch.frombuffer(mmap.mmap(self._memory.fileno(), 2 * self.size * size), dtype=torch.uint8)
         self._slots = slots.view(2, self.size, size)
 
     def _meet(self) -> None:
@@ -129,27 +138,35 @@ class SharedMemoryGroup(Group):
 
 
 class DistributedGroup(Group):
-    """Processes that are joined by ``torch.distributed``, and meet at ``store``, `meeting_point`.
+    """Processes that are joined by ``torch.distributed``, and find one another through ``store``.
 
-    ``on_gpus``: each has a GPU of its own, the current one. ``check`` is called every second in which this process
-    waits: it raises what has happened to the others.
+    Args:
+        host: an address of the machine of process 0.
+        on_gpus: whether each process has a GPU of its own, the current one.
+        check: called every second in which this process waits; raises what has happened to the others.
     """
 
     def __init__(
         self,
         rank: int,
         size: int,
-        store: dist.Store,
+        store: Any,
+        host: str,
         on_gpus: bool = False,
         check: Callable[[], None] = lambda: None,
     ) -> None:
         super().__init__(rank, size)
         self.on_gpus, self._check = on_gpus, check
         backend = "cpu:gloo,cuda:nccl" if on_gpus else "gloo"
+        store.set_timeout(timedelta(seconds=TIME_TO_JOIN))
+        hook = sys.excepthook
         try:
-            dist.init_process_group(backend, store=store, rank=rank, world_size=size)
+            with _interface_to(host):
+                dist.init_process_group(backend, store=store, rank=rank, world_size=size)
         except RuntimeError as error:
             raise ProcessLost(str(error)) from error
+        finally:
+            sys.excepthook = hook  # torch's would write the rank before every line of a traceback
 
     def synchronize(self, device: torch.device) -> None:
         """Wait for the GPU ``device``, as reading one of its tensors does, but never for a process that is lost."""
@@ -196,19 +213,23 @@ class DistributedGroup(Group):
         work.wait()  # raises what has failed
 
 
-def meeting_point(address: str, port: int = 0, host: bool = False) -> dist.TCPStore:
-    """Where the processes of a `DistributedGroup` find one another: at ``address``, which is that of the ``host``.
+@contextmanager
+def _interface_to(host: str) -> Iterator[None]:
+    """While it lasts, gloo listens on the network interface that reaches ``host``, unless the environment names one.
 
-    Connections are made from the network interface that reaches it, without asking for names, unless the environment
-    names one.
+    Otherwise it asks for the address of this machine's name, which may be none, or not that of a network.
     """
     with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as probe:
-        probe.connect((address, port or 1))  # sends nothing
-        own = probe.getsockname()[0]
-    for name, found in psutil.net_if_addrs().items():
-        if any(one.address == own for one in found):
-            os.environ.setdefault("GLOO_SOCKET_IFNAME", name)
-            os.environ.setdefault("NCCL_SOCKET_IFNAME", name)
-            break
-    timeout = timedelta(seconds=TIME_TO_JOIN)
-    return dist.TCPStore(address, port, is_master=host, timeout=timeout, wait_for_workers=False)
+        probe.connect((host, 1))  # sends nothing
+        address = probe.getsockname()[0]
+    names = [
+        name for name, found in psutil.net_if_addrs().items() if address in (one.address for one in found)
+    ]
+    if not names or INTERFACE in os.environ:
+        yield
+        return
+    os.environ[INTERFACE] = names[0]
+    try:
+        yield
+    finally:
+        del os.environ[INTERFACE]

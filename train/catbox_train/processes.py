@@ -14,20 +14,19 @@ import tempfile
 import time
 from collections.abc import Callable, Mapping
 from contextlib import suppress
-from functools import partial
 from multiprocessing import Pipe
 from multiprocessing.connection import Connection
 from typing import IO, Any, Protocol
 
 import torch
+import torch.distributed as dist
 
-import catbox_env
 from catbox_agents.errors import portable
 from catbox_env import Game
 from catbox_train.algorithm import Algorithm, Metrics, Policy, State, algorithm_class
 from catbox_train.config import TrainConfig
 from catbox_train.devices import device_of
-from catbox_train.group import DistributedGroup, Group, ProcessLost, SharedMemoryGroup, meeting_point
+from catbox_train.group import DistributedGroup, Group, ProcessLost, SharedMemoryGroup
 from catbox_train.memory import keep_freed_memory
 
 #: What a process of this machine runs; all imports are from the path of the process that starts it.
@@ -36,21 +35,17 @@ import sys
 connection, memory, *sys.path = sys.argv[1:]
 from multiprocessing.connection import Connection
 from catbox_train.processes import work
-work(Connection(int(connection)), int(memory))
+work(Connection(int(connection)), open(int(memory), 'r+b'))
 """
-#: This machine.
-HOST = "127.0.0.1"
 #: Seconds after which a process that is lost without a reason has none.
 TIME_TO_END = 5.0
 
 
 class Workers(Protocol):
-    """The processes 1 .. ``size`` - 1.
+    """The processes 1 .. ``size`` - 1."""
 
-    Attributes: ``group``, that of process 0.
-    """
-
-    group: Group
+    def start(self) -> Group:
+        """Start them. Returns the group of process 0."""
 
     def call(self, name: str, *arguments: Any) -> None:
         """Let them call this method of the algorithm; do not wait for it."""
@@ -68,17 +63,17 @@ class Workers(Protocol):
 class ParallelAlgorithm(Algorithm):
     """The algorithm of ``config``, computed by ``config.workers`` processes, of which this is number 0.
 
-    ``start`` starts the others.
+    ``make_workers`` makes the others: `LocalWorkers` by default.
     """
 
     def __init__(
-        self, config: TrainConfig, game: Game, start: Callable[[TrainConfig], Workers] | None = None
+        self, config: TrainConfig, game: Game, make_workers: Callable[[TrainConfig], Workers] | None = None
     ) -> None:
         super().__init__(config, game)
-        self._workers = (start or LocalWorkers)(config)
+        self._workers = (make_workers or LocalWorkers)(config)
         try:
             kind: Any = algorithm_class(config.algorithm)
-            self._algorithm: Algorithm = self._do(lambda: kind(config, game, self._workers.group))
+            self._algorithm: Algorithm = self._do(lambda: kind(config, game, self._workers.start()))
         except BaseException:
             self.close()
             raise
@@ -118,11 +113,7 @@ class ParallelAlgorithm(Algorithm):
 
 
 class Worker:
-    """What each of the processes 1 .. ``size`` - 1 does. `start` and `call` return the error that was raised, if any."""
-
-    def release(self) -> str:
-        """The release of catbox there."""
-        return catbox_env.__version__
+    """What each of the processes 1 .. ``size`` - 1 does. Methods return the error that was raised, if any."""
 
     def start(self, settings: Mapping[str, Any], join: Callable[[], Group]) -> Exception | None:
         """Join the group, and make the algorithm of these settings."""
@@ -162,30 +153,28 @@ class LocalWorkers:
 
     def __init__(self, config: TrainConfig, distributed: bool = False) -> None:
         assert config.workers != "auto", "use config.resolved(game)"
-        size = config.workers
-        devices = [device_of(config.device, rank, size) for rank in range(size)]
-        on_gpus = len(set(devices)) > 1
-        self.group = Group()
+        self._config, self._distributed, self._size = config, distributed, config.workers
+        self._group = Group()
         self._started: list[subprocess.Popen[bytes]] = []
         self._connections: list[Connection] = []
-        try:
-            with _memory_file() as memory:
-                for _ in range(1, size):
-                    self._start(memory.fileno())
-                joined = distributed or on_gpus
-                store = meeting_point(HOST, host=True) if joined else None
-                for rank, connection in enumerate(self._connections, start=1):
-                    settings = {**config.as_dict(), "device": devices[rank]}
-                    connection.send((settings, rank, size, store and store.port, on_gpus))
-                if store is None:
-                    self.group = SharedMemoryGroup(0, size, self._connections, os.dup(memory.fileno()))
-                    return
-            for connection in self._connections:
-                self._receive(connection)  # it is about to join
-            self.group = DistributedGroup(0, size, store, on_gpus, self.check)
-        except BaseException:
-            self.stop()
-            raise
+        self._folder = tempfile.TemporaryDirectory(prefix="catbox-")  # this user's alone
+
+    def start(self) -> Group:
+        config, size = self._config, self._size
+        devices = [device_of(config.device, rank, size) for rank in range(size)]
+        on_gpus = len(set(devices)) > 1
+        store = os.path.join(self._folder.name, "store") if self._distributed or on_gpus else None
+        memory = _memory_file()
+        for rank in range(1, size):
+            connection = self._start_one(memory.fileno())
+            with suppress(OSError):  # if it has ended, the first sum says so
+                connection.send((config.as_dict() | {"device": devices[rank]}, rank, size, store, on_gpus))
+        self._group = SharedMemoryGroup(0, size, self._connections, memory)
+        if store:
+            self._group.counts(0)  # waits until all have started
+            self._group.close()
+            self._group = _join(0, size, store, on_gpus, self.check)
+        return self._group
 
     def call(self, name: str, *arguments: Any) -> None:
         try:
@@ -209,22 +198,23 @@ class LocalWorkers:
             process.wait()
         for connection in self._connections:
             connection.close()
-        self.group.close()
+        self._group.close()
+        self._folder.cleanup()
 
-    def _start(self, memory: int) -> None:
+    def _start_one(self, memory: int) -> Connection:
         own, other = Pipe()
         with other:
-            self._connections.append(own)
-            self._started.append(
-                subprocess.Popen(
-                    # -P: the working directory is no place to import from, unless this process does.
-                    [sys.executable, "-P", "-c", COMMAND, f"{other.fileno()}", f"{memory}", *sys.path],
-                    stdin=subprocess.DEVNULL,
-                    stdout=subprocess.DEVNULL,
-                    pass_fds=(other.fileno(), memory),
-                    start_new_session=True,
-                )
+            process = subprocess.Popen(
+                # -P: the working directory is no place to import from, unless it is one for this process.
+                [sys.executable, "-P", "-c", COMMAND, f"{other.fileno()}", f"{memory}", *sys.path],
+                stdin=subprocess.DEVNULL,
+                stdout=subprocess.DEVNULL,
+                pass_fds=(other.fileno(), memory),
+                start_new_session=True,
             )
+        self._started.append(process)
+        self._connections.append(own)
+        return own
 
     def _receive(self, connection: Connection) -> None:
         """Raise what the process has sent, if it is an error."""
@@ -239,16 +229,18 @@ class LocalWorkers:
             raise pickle.loads(error)
 
 
-def work(connection: Connection, memory: int) -> None:
+def work(connection: Connection, memory: IO[bytes]) -> None:
     """Play and learn until process 0, at the other end of ``connection``, ends."""
     worker = Worker()
     with suppress(EOFError, OSError):  # it has ended
-        settings, rank, size, port, on_gpus = connection.recv()
-        if port is None:
-            join: Callable[[], Group] = partial(SharedMemoryGroup, rank, size, [connection], memory)
-        else:
-            connection.send_bytes(b"")
-            join = partial(join_group, rank, size, HOST, port, on_gpus)
+        settings, rank, size, store, on_gpus = connection.recv()
+        group = SharedMemoryGroup(rank, size, [connection], memory)
+
+        def join() -> Group:
+            if store:
+                group.counts(0)
+            return _join(rank, size, store, on_gpus) if store else group
+
         error = worker.start(settings, join)
         while True:
             if error:
@@ -257,9 +249,9 @@ def work(connection: Connection, memory: int) -> None:
             error = worker.call(name, *arguments)
 
 
-def join_group(rank: int, size: int, host: str, port: int, on_gpus: bool) -> Group:
-    """Process ``rank`` of the group that process 0 has opened at this address."""
-    return DistributedGroup(rank, size, meeting_point(host, port), on_gpus)
+def _join(rank: int, size: int, store: str, on_gpus: bool, check: Callable[[], None] = lambda: None) -> Group:
+    found = dist.FileStore(store, size)  # type: ignore[attr-defined]  # torch defines it under a condition
+    return DistributedGroup(rank, size, found, "127.0.0.1", on_gpus, check)
 
 
 def _memory_file() -> IO[bytes]:

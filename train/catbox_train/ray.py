@@ -10,16 +10,19 @@ tells them what to call; ``torch.distributed`` sums their gradients.
 from __future__ import annotations
 
 from contextlib import ExitStack
+from datetime import timedelta
 from functools import partial
 from typing import Any
+
+import torch.distributed as dist
 
 import catbox_env
 from catbox_agents.ray_cluster import connected, short_reason
 from catbox_env import Game
 from catbox_train.algorithm import Algorithm, WorkersLost
 from catbox_train.config import TrainConfig
-from catbox_train.group import DistributedGroup, Group, meeting_point
-from catbox_train.processes import ParallelAlgorithm, Worker, Workers, join_group
+from catbox_train.group import TIME_TO_JOIN, DistributedGroup, Group
+from catbox_train.processes import ParallelAlgorithm, Worker, Workers
 
 __all__ = ["OnRay"]
 
@@ -61,39 +64,26 @@ class RayWorkers(Workers):
     """Processes of a cluster, each an actor with a core and perhaps a GPU."""
 
     def __init__(self, config: TrainConfig) -> None:
+        self._config = config
+        self._group = Group()
+        self._actors: list[Any] = []
+        self._calls: list[Any] = []
+
+    def start(self) -> Group:
         import ray
 
+        config = self._config
         assert config.workers != "auto", "use config.resolved(game)"
         size, gpu = config.workers, config.device.startswith("cuda")
-        actor = ray.remote(num_cpus=1, num_gpus=int(gpu), max_restarts=0)(Worker)
-        self.group = Group()
+        actor = ray.remote(num_cpus=1, num_gpus=int(gpu), max_restarts=0)(RayWorker)
         self._actors = [actor.remote() for _ in range(1, size)]
-        self._calls: list[Any] = []
         try:
-            self._wait_for_all()
-            host = ray.util.get_node_ip_address()
-            store = meeting_point(host, host=True)
-            # The GPU of an actor is the only one that it sees.
-            settings = {**config.as_dict(), "device": "cuda:0" if gpu else config.device}
-            self._calls = [
-                actor.start.remote(settings, partial(join_group, rank, size, host, store.port, gpu))
-                for rank, actor in enumerate(self._actors, start=1)
-            ]
-            self.group = DistributedGroup(0, size, store, gpu, self.check)
-        except BaseException:
-            self.stop()
-            raise
-
-    def _wait_for_all(self) -> None:
-        """Until all have started, with the catbox of this machine."""
-        import ray
-
-        started = [actor.release.remote() for actor in self._actors]
-        try:
-            found = set(ray.get(started, timeout=TIME_TO_START)) - {catbox_env.__version__}
+            found = set(
+                ray.get([actor.release.remote() for actor in self._actors], timeout=TIME_TO_START)
+            ) - {catbox_env.__version__}
         except ray.exceptions.GetTimeoutError:
             raise ChildProcessError(
-                f"{len(started)} more processes did not start within {TIME_TO_START:g} s"
+                f"{size - 1} more processes did not start within {TIME_TO_START:g} s"
             ) from None
         except ray.exceptions.RayError as error:
             raise self.lost(short_reason(error)) from error
@@ -101,6 +91,16 @@ class RayWorkers(Workers):
             raise ValueError(
                 f"catbox is {found.pop()} there and {catbox_env.__version__} here: install the same release"
             )
+        host = ray.util.get_node_ip_address()
+        store = _store(host, is_master=True)
+        # The GPU of an actor is the only one that it sees.
+        settings = {**config.as_dict(), "device": "cuda:0" if gpu else config.device}
+        self._calls = [
+            actor.start.remote(settings, partial(_join, rank, size, host, store.port, gpu))
+            for rank, actor in enumerate(self._actors, start=1)
+        ]
+        self._group = DistributedGroup(0, size, store, host, gpu, self.check)
+        return self._group
 
     def call(self, name: str, *arguments: Any) -> None:
         self.check()
@@ -127,4 +127,24 @@ class RayWorkers(Workers):
 
         for actor in self._actors:
             ray.kill(actor)
-        self.group.close()
+        self._group.close()
+
+
+class RayWorker(Worker):
+    """A worker on a cluster."""
+
+    def release(self) -> str:
+        """The release of catbox that is installed there."""
+        return catbox_env.__version__
+
+
+def _store(host: str, port: int = 0, is_master: bool = False) -> Any:
+    """Where the processes find one another."""
+    time = timedelta(seconds=TIME_TO_JOIN)
+    return dist.TCPStore(  # type: ignore[attr-defined]  # torch defines it under a condition
+        host, port, is_master=is_master, timeout=time, wait_for_workers=False
+    )
+
+
+def _join(rank: int, size: int, host: str, port: int, on_gpus: bool) -> Group:
+    return DistributedGroup(rank, size, _store(host, port), host, on_gpus)

@@ -70,6 +70,10 @@ class Group:
         self.sum_(counts)
         return counts.tolist()
 
+    def synchronize(self, device: torch.device) -> None:
+        """Wait for the GPU ``device``, where sums are made in the order of its stream, but not for a process that is
+        lost: then raise. Reading a tensor would wait without end."""
+
     def close(self) -> None:
         """Leave the group."""
 
@@ -169,8 +173,7 @@ class DistributedGroup(Group):
             sys.excepthook = hook  # torch's would write the rank before every line of a traceback
 
     def synchronize(self, device: torch.device) -> None:
-        """Wait for the GPU ``device``, as reading one of its tensors does, but never for a process that is lost."""
-        if device.type != "cuda":
+        if not self.on_gpus:
             return
         done = torch.cuda.current_stream(device).record_event()
         checked = time.monotonic()

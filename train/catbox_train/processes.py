@@ -237,9 +237,10 @@ def work(connection: Connection, memory: IO[bytes]) -> None:
         group = SharedMemoryGroup(rank, size, [connection], memory)
 
         def join() -> Group:
-            if store:
-                group.counts(0)
-            return _join(rank, size, store, on_gpus) if store else group
+            if store is None:
+                return group
+            group.counts(0)
+            return _join(rank, size, store, on_gpus)
 
         error = worker.start(settings, join)
         while True:

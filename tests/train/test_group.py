@@ -13,6 +13,7 @@ from typing import Any
 import pytest
 import torch
 
+from catbox_train.devices import device_of
 from catbox_train.group import Group, ProcessLost, SharedMemoryGroup
 from catbox_train.processes import _memory_file
 
@@ -99,3 +100,19 @@ def test_the_first_process_raises_what_another_has_sent() -> None:
         made[1]._connections[0].send_bytes(b"")
         with pytest.raises(LookupError, match="no card"):
             made[0].sum_(torch.zeros(5))
+
+
+@pytest.mark.parametrize(
+    ("device", "size", "expected"),
+    [
+        ("cuda:0", 3, ["cuda:0", "cuda:1", "cuda:2"]),
+        ("cuda:2", 2, ["cuda:2", "cuda:0"]),
+        ("cuda:1", 4, 4 * ["cuda:1"]),
+        ("cpu", 2, ["cpu", "cpu"]),
+    ],
+)
+def test_each_process_has_a_gpu_of_its_own_if_there_are_enough(
+    device: str, size: int, expected: list[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(torch.cuda, "device_count", lambda: 3)
+    assert [device_of(device, rank, size) for rank in range(size)] == expected

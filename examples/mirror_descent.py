@@ -14,7 +14,7 @@ from torch import Tensor
 
 from catbox_env import Game
 from catbox_train import load_config, train
-from catbox_train.group import ALONE, Group
+from catbox_train.group import Group
 from catbox_train.ppo import PPO, PPOConfig
 
 
@@ -27,8 +27,9 @@ class MirrorDescentConfig(PPOConfig):
 
 class MirrorDescent(PPO):
     Config = MirrorDescentConfig
+    config: MirrorDescentConfig
 
-    def __init__(self, config: MirrorDescentConfig, game: Game, group: Group = ALONE) -> None:
+    def __init__(self, config: MirrorDescentConfig, game: Game, group: Group = Group()) -> None:
         super().__init__(config, game, group)
         self.magnet = copy.deepcopy(self.network).requires_grad_(False)
 
@@ -39,7 +40,7 @@ class MirrorDescent(PPO):
                 slow.lerp_(fast, self.config.magnet_rate)
         return found
 
-    def loss(self, batch: Mapping[str, Tensor], ent_coef: float) -> tuple[Tensor, dict[str, Tensor]]:
+    def loss(self, batch: Mapping[str, Tensor], ent_coef: Tensor | float) -> tuple[Tensor, dict[str, Tensor]]:
         loss, metrics = super().loss(batch, ent_coef)
         given = batch["inputs"], batch["action_features"], batch["masks"]
         logs, magnet = self.network(*given)[0].log_softmax(1), self.magnet(*given)[0].log_softmax(1)

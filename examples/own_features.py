@@ -22,7 +22,7 @@ def make_features(game: Game) -> Features:
     stuck = Part("only_red", (ranks,), "cards in hand that can be declared red alone", 0, 8)
 
     @njit
-    def write(params, at, observation, mask, scratch, out, action_out):  # compiled, for GPUs too
+    def write(params, at, observation, mask, scratch, out, action_out):  # type: ignore[no-untyped-def]  # compiled
         write_known(params, at, observation, mask, scratch, out, action_out)
         for rank in range(ranks):
             others = 0
@@ -41,7 +41,11 @@ def make_features(game: Game) -> Features:
 if __name__ == "__main__":
     run, decisions = mkdtemp(), int(sys.argv[1]) if len(sys.argv) > 1 else 1_000_000
     options = {"num_players": 3}
-    settings = {"features": "own_features:make_features", "total_decisions": decisions, "game_options": options}
+    settings = {
+        "features": "own_features:make_features",
+        "total_decisions": decisions,
+        "game_options": options,
+    }
     config = load_config("quick", overrides=settings)
     train(config, run)
     # To load the policy is to run the code of its features, so its spec names the module that it trusts.

@@ -27,6 +27,7 @@ class RankTransformer(Network):
         game, parts = inputs.game, inputs.parts()
         self.hand, (self.board, board) = parts["hand"][0], parts["board"]
         self.shape = colors, ranks, owners = board.shape
+        self.scale: Tensor
         self.register_buffer("scale", torch.as_tensor(inputs.scale()))
         words = [game.action_to_string(action).split() for action in range(game.num_actions)]
         token_of = [int(word[-1]) - 1 if word[0] in ("discard", "play") else ranks for word in words]

@@ -31,7 +31,9 @@ def test_a_node_that_is_killed_costs_the_updates_since_the_checkpoint(
             found = save(*given)
             if cluster.other in cluster.worker_nodes:
                 there = [
-                    p for p in psutil.Process().children(recursive=True) if p.name().startswith("ray::_work")
+                    p
+                    for p in psutil.Process().children(recursive=True)
+                    if p.name().startswith("ray::RayWork")
                 ]
                 cluster.remove_node(cluster.other, allow_graceful=False)
                 for process in there:  # they go with a machine; here they would notice it later

@@ -11,7 +11,7 @@ import ray
 from rich.console import Console
 
 from catbox_train.config import TrainConfig
-from catbox_train.ray import OnRay, RayProcesses
+from catbox_train.ray import OnRay, RayWorkers
 from catbox_train.runs import loop
 from catbox_train.runs.loop import resume, train
 from catbox_train.runs.metrics import read_metrics
@@ -52,19 +52,19 @@ def test_a_process_that_is_killed_costs_the_updates_since_the_checkpoint(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
     config, run, save = small(**SHARED), tmp_path / "run", loop.save_training
-    begin, started = RayProcesses.__init__, []
+    begin, started = RayWorkers.start, []
 
-    def begin_and_tell(processes: RayProcesses, *given: Any) -> None:
-        begin(processes, *given)
-        started.append(processes)
+    def begin_and_tell(workers: RayWorkers) -> Any:
+        started.append(workers)
+        return begin(workers)
 
     def save_and_kill(*given: Any) -> Any:
         found = save(*given)
         if len(started) == 1:
-            ray.cancel(started[0]._tasks[1], force=True)
+            ray.kill(started[0]._actors[1])
         return found
 
-    monkeypatch.setattr(RayProcesses, "__init__", begin_and_tell)
+    monkeypatch.setattr(RayWorkers, "start", begin_and_tell)
     monkeypatch.setattr(loop, "save_training", save_and_kill)
     train(config, run, Console(width=1000), make_algorithm=three)
     assert len(started) == 2

@@ -62,6 +62,7 @@ def gpu(monkeypatch: pytest.MonkeyPatch) -> None:
     """There is a GPU, and the extra ``gpu``."""
     monkeypatch.setattr(self_play_config, "find_spec", lambda name: name == "numba_cuda")
     monkeypatch.setattr(cuda, "is_available", lambda: True)
+    monkeypatch.setattr(cuda, "gpus", [0, 1])
 
 
 def on(device: str, **settings: Any) -> Any:
@@ -77,7 +78,8 @@ def on(device: str, **settings: Any) -> Any:
         ("cpu", {}, "device = 'cpu'"),
         ("mps", {}, "device = 'mps'"),
         ("cuda:0", {"algorithm": "exit"}, "as always with exit"),
-        ("cuda:0", {"workers": 2}, "workers = 2"),
+        ("cuda:0", {"workers": 2}, None),
+        ("cuda:0", {"workers": 3}, "workers = 3, with fewer GPUs"),
         ("cuda:0", {"opponents": {"heuristic": 0.1, "pimc": 0.1}}, "not 'pimc'"),
         ("cuda:0", {"opponents": {HIGHEST: 0.1}}, "random and heuristic alone play on a GPU, not 'tests.train"),
     ],
@@ -210,7 +212,7 @@ def simulate() -> None:
     assert device.SIMULATED
     patch = pytest.MonkeyPatch()
     patch.setattr(device, "check_device", lambda name: torch)
-    patch.setattr(device_rollout, "why_on_cpu", lambda config, game: None)
+    patch.setattr(device_rollout, "why_on_cpu", lambda config, game, own_gpus: None)
 
 
 def trainer_of(kind: str, **settings: Any) -> Any:

@@ -14,7 +14,7 @@ from torch.nn.utils import vector_to_parameters
 
 from catbox_agents.networks import mlp
 from catbox_agents.networks.action_head import ILLEGAL, sample_legal
-from catbox_train.group import ALONE
+from catbox_train.group import Group
 from catbox_train.learner import mean_and_variance
 from catbox_train.ppo import PPO, PPOConfig, gae, ppo_loss
 from catbox_train.rollout import Decisions
@@ -71,9 +71,9 @@ def test_advantages_agree_with_the_definition(gamma: float, gae_lambda: float) -
 
 @pytest.mark.parametrize("number", [math.nan, math.inf])
 def test_the_variance_of_numbers_that_are_not_finite_is_not_finite(number: float) -> None:
-    assert mean_and_variance(torch.tensor([1.0, 2.0, 6.0]), ALONE) == (3.0, pytest.approx(14 / 3))
-    assert mean_and_variance(torch.tensor([0.1, 0.1, 0.1]), ALONE)[1] >= 0.0
-    assert not math.isfinite(mean_and_variance(torch.tensor([1.0, number]), ALONE)[1])
+    assert mean_and_variance(torch.tensor([1.0, 2.0, 6.0]), Group()) == (3.0, pytest.approx(14 / 3))
+    assert mean_and_variance(torch.tensor([0.1, 0.1, 0.1]), Group())[1] >= 0.0
+    assert not math.isfinite(mean_and_variance(torch.tensor([1.0, number]), Group())[1])
 
 
 # The loss.

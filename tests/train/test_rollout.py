@@ -69,7 +69,7 @@ def choose(
 def rollout_of(rank: int = 0, size: int = 1, **settings: Any) -> Rollout:
     config = small(game_options=MATCH, games_per_update=20, **settings)
     game = config.make_game()
-    return Rollout(config, game, NetworkInputs(game, True, True), Group(rank=rank, size=size))
+    return Rollout(config, game, NetworkInputs(game, True, True), Group(rank, size))
 
 
 def past_of(rollout: Rollout) -> dict[str, PolicyAgent]:

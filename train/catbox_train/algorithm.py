@@ -65,7 +65,7 @@ class Algorithm(ABC):
     Attributes:
         Config: the class of its settings, a subclass of `TrainConfig`.
         processes: whether several processes can learn together. If so, it is made as ``Class(config, game,
-            group)`` in each process when ``config.workers`` is not 1, with a `catbox_train.learner.Group` that connects
+            group)`` in each process when ``config.workers`` is not 1, with a `catbox_train.group.Group` that connects
             them; all call its methods in the same order.
     """
 

@@ -8,7 +8,7 @@ import torch
 from torch import nn
 
 from catbox_train.graphs import Graph
-from catbox_train.group import ALONE, Group
+from catbox_train.group import Group
 from catbox_train.learner import Learner, Loss, Minibatch
 from catbox_train.self_play_config import SelfPlayConfig
 
@@ -24,7 +24,7 @@ class DeviceLearner(Learner):
     wait for the GPU.
     """
 
-    def __init__(self, network: nn.Module, config: SelfPlayConfig, group: Group = ALONE) -> None:
+    def __init__(self, network: nn.Module, config: SelfPlayConfig, group: Group = Group()) -> None:
         super().__init__(network, config, group)
         self._columns: dict[str, torch.Tensor] = {}
         self._numbers: list[torch.Tensor] = []
@@ -40,17 +40,14 @@ class DeviceLearner(Learner):
             own = self._columns.setdefault(name, column)
             if own.data_ptr() != column.data_ptr():
                 own.copy_(column)
-        size, number = self.config.minibatch_size, min(self.group.counts(len(rows))) // self._share()
+        size = max(1, self.config.minibatch_size // self.group.size)  # rows of a minibatch in each process
+        number = min(self.group.counts(len(rows))) // size
         if number < ENOUGH:
             yield from super().minibatches(self._columns, rows, update)
             return
         for shuffled in self._epochs(rows, update):
-            for part in shuffled[: number * self._share()].split(self._share()):
-                yield Minibatch(self._columns, part, size)
-
-    def _share(self) -> int:
-        """The rows of a whole minibatch in this process."""
-        return max(1, self.config.minibatch_size // self.group.size)
+            for part in shuffled[: number * size].split(size):
+                yield Minibatch(self._columns, part, size * self.group.size)
 
     def step(self, loss: Loss, batch: Minibatch, *numbers: float) -> None:
         """See `Learner.step`."""

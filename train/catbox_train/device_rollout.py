@@ -24,7 +24,7 @@ from catbox_agents.networks.policy_agent import PolicyAgent
 from catbox_env import Game
 from catbox_train.device_learner import DeviceLearner
 from catbox_train.graphs import Graph
-from catbox_train.group import ALONE, Group
+from catbox_train.group import Group
 from catbox_train.learner import Learner
 from catbox_train.rollout import BaseRollout, Choose, Decisions, Rollout
 from catbox_train.seeds import CHOICES, DEALS
@@ -38,16 +38,16 @@ AskOpponent = Callable[[torch.Tensor, torch.Tensor], torch.Tensor]
 
 
 def make_rollout(
-    config: SelfPlayConfig, game: Game, inputs: NetworkInputs, group: Group = ALONE, state: bool = False
+    config: SelfPlayConfig, game: Game, inputs: NetworkInputs, group: Group = Group(), state: bool = False
 ) -> BaseRollout:
     """What plays the games of a run: a `Rollout` if there is a reason (`why_on_cpu`), otherwise a `DeviceRollout`."""
-    kind = Rollout if why_on_cpu(config, game) else DeviceRollout
+    kind = Rollout if why_on_cpu(config, game, group.on_gpus) else DeviceRollout
     return kind(config, game, inputs, group, state)
 
 
-def make_learner(network: nn.Module, config: SelfPlayConfig, game: Game, group: Group = ALONE) -> Learner:
+def make_learner(network: nn.Module, config: SelfPlayConfig, game: Game, group: Group = Group()) -> Learner:
     """What learns from the games of `make_rollout`: a `DeviceLearner`, if they are on a GPU."""
-    kind = Learner if why_on_cpu(config, game) else DeviceLearner
+    kind = Learner if why_on_cpu(config, game, group.on_gpus) else DeviceLearner
     return kind(network, config, group)
 
 
@@ -64,7 +64,7 @@ class DeviceRollout(BaseRollout):
         config: SelfPlayConfig,
         game: Game,
         inputs: NetworkInputs,
-        group: Group = ALONE,
+        group: Group = Group(),
         state: bool = False,
     ) -> None:
         from catbox_agents.device import DeviceInputs, device_agent  # need numba-cuda

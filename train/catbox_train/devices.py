@@ -27,6 +27,15 @@ def check_device(name: str) -> str:
     return name
 
 
+def device_of(device: str, rank: int, size: int) -> str:
+    """The device of process ``rank`` of ``size`` on this machine: a GPU for each, from ``device`` on, if there are as
+    many; otherwise ``device``, which they share."""
+    count = torch.cuda.device_count() if device.startswith("cuda") else 0
+    if size > count:
+        return device
+    return f"cuda:{((torch.device(device).index or 0) + rank) % count}"
+
+
 def native_precision(device: str) -> str:
     """``"bfloat16"`` if ``device`` multiplies it natively (at least twice as fast), else ``"float32"``."""
     if device.startswith("cuda"):

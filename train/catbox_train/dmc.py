@@ -18,7 +18,7 @@ from catbox_agents.networks.network import Network
 from catbox_env import Game
 from catbox_train.algorithm import DivergedError, Metrics, State
 from catbox_train.config import Share
-from catbox_train.group import ALONE, Group
+from catbox_train.group import Group
 from catbox_train.learner import between, mean_and_variance
 from catbox_train.rollout import Decisions
 from catbox_train.self_play import SelfPlayAlgorithm
@@ -47,7 +47,7 @@ class DMC(SelfPlayAlgorithm):
     greedy_past = True  # values are not logits: earlier networks also play the action of the highest value
     config: DMCConfig
 
-    def __init__(self, config: DMCConfig, game: Game, group: Group = ALONE) -> None:
+    def __init__(self, config: DMCConfig, game: Game, group: Group = Group()) -> None:
         super().__init__(config, game, group)
         self.scale = 0.0
         #: A tensor, because `choose` is recorded as a CUDA graph.

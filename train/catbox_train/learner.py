@@ -16,7 +16,7 @@ from torch import nn
 from torch.nn.utils import parameters_to_vector
 
 from catbox_train.algorithm import DivergedError, State
-from catbox_train.group import ALONE, Group
+from catbox_train.group import Group
 from catbox_train.seeds import SHUFFLES, update_seed
 from catbox_train.self_play_config import SelfPlayConfig
 
@@ -43,7 +43,7 @@ class Learner:
     ``weights.grad``; ``device``.
     """
 
-    def __init__(self, network: nn.Module, config: SelfPlayConfig, group: Group = ALONE) -> None:
+    def __init__(self, network: nn.Module, config: SelfPlayConfig, group: Group = Group()) -> None:
         self.config, self.group = config, group
         self.device = torch.device(config.device)
         self.weights = _flattened(network.to(self.device))
@@ -153,6 +153,7 @@ class Learner:
 
         Raises ``DivergedError`` for one that is not finite, and for a weight that is not.
         """
+        self.group.synchronize(self.device)
         if not self.weights.isfinite().all():
             raise DivergedError("a weight is not finite")
         sums, steps = self._sums.tolist(), max(1, self._steps)

@@ -74,7 +74,7 @@ def memory_needed(config: SelfPlayConfig, game: Game, num_values: int = 0) -> in
     if why_on_cpu(config, game):
         decisions = 2 * round(config.games_per_update * mean_decisions(game) / config.workers)
     else:  # of all steps; the step at hand needs as much as about five
-        decisions = config.games_per_update * (game.max_game_length + 5)
+        decisions = -(-config.games_per_update // config.workers) * (game.max_game_length + 5)
     if config.network == MLP_NETWORK:
         with torch.device("meta"):  # a network without memory
             network: Network = MLP(inputs, num_values, config.hidden, config.activation)

@@ -1,80 +1,82 @@
 """Several processes that play and learn together: on this machine, or wherever Ray starts them.
 
-The run is in the first process. The others repeat what it does: it sends them the name of each method of the algorithm
-that it is about to call, and in `learner` all of them sum their gradients. Nothing else is shared.
+The run is in process 0. The others repeat what it does: they make the same algorithm, and the same calls of its
+methods. In `catbox_train.learner`, all of them sum their gradients over their `catbox_train.group`.
 """
 
 from __future__ import annotations
 
-import hmac
 import os
 import pickle
-import secrets
-import socket
 import subprocess
 import sys
+import tempfile
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from contextlib import suppress
+from multiprocessing import Pipe
 from multiprocessing.connection import Connection
-from typing import Any, Protocol
+from typing import IO, Any, Protocol
 
 import torch
+import torch.distributed as dist
 
+from catbox_agents.errors import portable
 from catbox_env import Game
 from catbox_train.algorithm import Algorithm, Metrics, Policy, State, algorithm_class
 from catbox_train.config import TrainConfig
-from catbox_train.group import Group, ProcessLost
+from catbox_train.devices import device_of
+from catbox_train.group import DistributedGroup, Group, ProcessLost, SharedMemoryGroup
 from catbox_train.memory import keep_freed_memory
 
-#: Seconds that the others may take to start.
-TIME_TO_START = 300.0
-#: Bytes of the secret that the others send first.
-TOKEN_SIZE = 32
+#: What a process of this machine runs; all imports are from the path of the process that starts it.
+COMMAND = """
+import sys
+connection, memory, *sys.path = sys.argv[1:]
+from multiprocessing.connection import Connection
+from catbox_train.processes import work
+work(Connection(int(connection)), open(int(memory), 'r+b'))
+"""
+#: Seconds after which a process that is lost without a reason has none.
+TIME_TO_END = 5.0
 
 
-class Others(Protocol):
-    """The processes beside the first one."""
+class Workers(Protocol):
+    """The processes 1 .. ``size`` - 1."""
 
-    def lost(self) -> str:
-        """What happened to one that has ended; empty if all are there."""
+    def start(self) -> Group:
+        """Start them. Returns the group of process 0."""
 
-    def error(self, reason: str) -> Exception:
-        """What to raise when they are lost."""
+    def call(self, name: str, *arguments: Any) -> None:
+        """Let them call this method of the algorithm; do not wait for it."""
+
+    def check(self) -> None:
+        """Raise the error of one that has failed, or `lost` for one that has ended."""
+
+    def lost(self, reason: str) -> Exception:
+        """What to raise if one has ended."""
 
     def stop(self) -> None:
         """End them at once."""
 
 
-#: Starts the processes 1 .. size - 1, each of which calls ``work(host, port, token, rank, size)``:
-#: (port, token, size) -> the others.
-Start = Callable[[int, bytes, int], Others]
+class ParallelAlgorithm(Algorithm):
+    """The algorithm of ``config``, computed by ``config.workers`` processes, of which this is number 0.
 
-
-class Together(Algorithm):
-    """The algorithm of ``config``, computed by ``config.workers`` processes, of which this is the first.
-
-    The others connect to it at ``host``, an address of this machine.
+    ``make_workers`` makes the others: `LocalWorkers` by default.
     """
 
     def __init__(
-        self, config: TrainConfig, game: Game, start: Start | None = None, host: str = "127.0.0.1"
+        self, config: TrainConfig, game: Game, make_workers: Callable[[TrainConfig], Workers] | None = None
     ) -> None:
         super().__init__(config, game)
-        assert config.workers != "auto", "use config.resolved(game)"
-        size, token = config.workers, secrets.token_bytes(TOKEN_SIZE)
-        self._group = Group()
-        with socket.create_server((host, 0)) as server:
-            self._others = (start or LocalProcesses)(server.getsockname()[1], token, size)
-            try:
-                connections = self._accept(server, token, size)
-                self._group = Group(connections, 0, size, self._check)
-                self._group.send(pickle.dumps(config.as_dict()))
-                kind: Any = algorithm_class(config.algorithm)
-                self._algorithm: Algorithm = self._do(lambda: kind(config, game, self._group))
-            except BaseException:
-                self.close()
-                raise
+        self._workers = (make_workers or LocalWorkers)(config)
+        try:
+            kind: Any = algorithm_class(config.algorithm)
+            self._algorithm: Algorithm = self._do(lambda: kind(config, game, self._workers.start()))
+        except BaseException:
+            self.close()
+            raise
 
     def update(self, update: int, progress: float) -> tuple[int, Metrics]:
         return self._call("update", update, progress)
@@ -89,117 +91,172 @@ class Together(Algorithm):
         self._call("restore", state)
 
     def close(self) -> None:
-        for connection in self._group.connections:
-            connection.close()
-        self._others.stop()
+        self._workers.stop()
 
     def _call(self, name: str, *arguments: Any) -> Any:
         def everywhere() -> Any:
-            self._group.send(pickle.dumps((name, arguments)))
+            self._workers.call(name, *arguments)
             return getattr(self._algorithm, name)(*arguments)
 
         return self._do(everywhere)
 
     def _do(self, work: Callable[[], Any]) -> Any:
-        """``work()``, or the error that says which process has ended."""
+        """``work()``; if a process is lost, raises why."""
         try:
             return work()
         except ProcessLost as error:
-            until = time.monotonic() + 5
-            while time.monotonic() < until:  # it may still be ending
-                self._check()
+            until = time.monotonic() + TIME_TO_END
+            while time.monotonic() < until:
+                self._workers.check()
                 time.sleep(0.1)
-            raise self._others.error(str(error)) from error
-
-    def _check(self) -> None:
-        if reason := self._others.lost():
-            raise self._others.error(reason)
-
-    def _accept(self, server: socket.socket, token: bytes, size: int) -> list[Connection]:
-        """The connections to the others, in order."""
-        found: dict[int, Connection] = {}
-        until = time.monotonic() + TIME_TO_START
-        server.settimeout(0.1)
-        while len(found) < size - 1:
-            self._check()
-            if time.monotonic() > until:
-                raise ChildProcessError(f"{size - 1} more processes did not start within {TIME_TO_START:g} s")
-            with suppress(TimeoutError):
-                connection = _connection(server.accept()[0])
-                # Whoever does not know the secret is no process of this run.
-                with suppress(EOFError, OSError):
-                    if connection.poll(1) and hmac.compare_digest(connection.recv_bytes(TOKEN_SIZE), token):
-                        found[connection.recv()] = connection
-        return [found[rank] for rank in range(1, size)]
+            raise self._workers.lost(str(error)) from error
 
 
-class LocalProcesses:
-    """Processes 1 .. ``size`` - 1 on this machine, which connect to ``port``.
+class Worker:
+    """What each of the processes 1 .. ``size`` - 1 does. Methods return the error that was raised, if any."""
+
+    def start(self, settings: Mapping[str, Any], join: Callable[[], Group]) -> Exception | None:
+        """Join the group, and make the algorithm of these settings."""
+
+        def make() -> None:
+            torch.set_num_threads(1)
+            keep_freed_memory()
+            if settings["device"].startswith("cuda"):
+                torch.cuda.set_device(settings["device"])
+            kind: Any = algorithm_class(settings["algorithm"])
+            config = kind.Config(**settings)
+            self._algorithm: Algorithm = kind(config, config.make_game(), join())
+
+        return self._error_of(make)
+
+    def call(self, name: str, *arguments: Any) -> Exception | None:
+        """Call this method of the algorithm."""
+        return self._error_of(lambda: getattr(self._algorithm, name)(*arguments))
+
+    def _error_of(self, work: Callable[[], Any]) -> Exception | None:
+        try:
+            work()
+        except ProcessLost:  # process 0 finds out which
+            return None
+        except Exception as error:  # noqa: BLE001  (process 0 raises it)
+            return portable(error)
+        return None
+
+
+class LocalWorkers:
+    """Processes of this machine. They share memory; if each has a GPU of its own, or if they are to be
+    ``distributed``, they are joined by ``torch.distributed``.
 
     They are started as commands, so that the program that trains need not be importable, and in sessions of their own:
-    Ctrl-C is for the first process alone.
+    Ctrl-C is for process 0 alone.
     """
 
-    def __init__(self, port: int, token: bytes, size: int) -> None:
-        path = os.pathsep.join(filter(None, sys.path))
-        self._started = []
+    def __init__(self, config: TrainConfig, distributed: bool = False) -> None:
+        assert config.workers != "auto", "use config.resolved(game)"
+        self._config, self._distributed, self._size = config, distributed, config.workers
+        self._group = Group()
+        self._started: list[subprocess.Popen[bytes]] = []
+        self._connections: list[Connection] = []
+        self._folder = tempfile.TemporaryDirectory(prefix="catbox-")  # this user's alone
+
+    def start(self) -> Group:
+        config, size = self._config, self._size
+        devices = [device_of(config.device, rank, size) for rank in range(size)]
+        on_gpus = len(set(devices)) > 1
+        store = os.path.join(self._folder.name, "store") if self._distributed or on_gpus else None
+        memory = _memory_file()
         for rank in range(1, size):
-            process = subprocess.Popen(
-                [sys.executable, "-m", "catbox_train.processes", str(port), str(rank), str(size)],
-                env={**os.environ, "PYTHONPATH": path},
-                stdin=subprocess.PIPE,
-                stdout=subprocess.DEVNULL,
-                start_new_session=True,
-            )
-            self._started.append(process)
-            assert process.stdin is not None
-            with suppress(BrokenPipeError), process.stdin as stdin:  # if it has ended, `lost` says so
-                stdin.write(token)
+            connection = self._start_one(memory.fileno())
+            with suppress(OSError):  # if it has ended, the first sum says so
+                connection.send((config.as_dict() | {"device": devices[rank]}, rank, size, store, on_gpus))
+        self._group = SharedMemoryGroup(0, size, self._connections, memory)
+        if store:
+            self._group.counts(0)  # waits until all have started
+            self._group.close()
+            self._group = _join(0, size, store, on_gpus, self.check)
+        return self._group
 
-    def lost(self) -> str:
-        codes = [process.poll() for process in self._started]
-        return next((f"exit code {code}" for code in codes if code is not None), "")
+    def call(self, name: str, *arguments: Any) -> None:
+        try:
+            for connection in self._connections:
+                connection.send((name, arguments))
+        except OSError as error:
+            raise ProcessLost(str(error)) from error
 
-    def error(self, reason: str) -> Exception:
+    def check(self) -> None:
+        for connection in self._connections:
+            while connection.poll():
+                self._receive(connection)
+
+    def lost(self, reason: str) -> Exception:
         return ChildProcessError(f"a process that plays and learns with this one has ended ({reason})")
 
     def stop(self) -> None:
         for process in self._started:
             process.kill()
+        for process in self._started:
             process.wait()
+        for connection in self._connections:
+            connection.close()
+        self._group.close()
+        self._folder.cleanup()
 
+    def _start_one(self, memory: int) -> Connection:
+        own, other = Pipe()
+        with other:
+            process = subprocess.Popen(
+                # -P: the working directory is no place to import from, unless it is one for this process.
+                [sys.executable, "-P", "-c", COMMAND, f"{other.fileno()}", f"{memory}", *sys.path],
+                stdin=subprocess.DEVNULL,
+                stdout=subprocess.DEVNULL,
+                pass_fds=(other.fileno(), memory),
+                start_new_session=True,
+            )
+        self._started.append(process)
+        self._connections.append(own)
+        return own
 
-def work(host: str, port: int, token: bytes, rank: int, size: int) -> None:
-    """Play and learn as process ``rank`` of ``size``, until the first process, at ``host`` and ``port``, ends."""
-    torch.set_num_threads(1)
-    with _connection(socket.create_connection((host, port))) as connection, suppress(ProcessLost):
-        connection.send_bytes(token)
-        connection.send(rank)
-        group = Group([connection], rank, size)
+    def _receive(self, connection: Connection) -> None:
+        """Raise what the process has sent, if it is an error."""
         try:
-            settings = group.receive()
-            kind: Any = algorithm_class(settings["algorithm"])
-            config = kind.Config(**settings)
-            algorithm = kind(config, config.make_game(), group)
-            while True:
-                name, arguments = group.receive()
-                getattr(algorithm, name)(*arguments)
-        except ProcessLost:
-            raise
-        except Exception as error:  # noqa: BLE001  (the first process raises it)
-            group.send_error(error)
-            while True:  # until the first process has read it
-                group.receive()
+            error = connection.recv_bytes()
+        except (EOFError, OSError):
+            process = self._started[self._connections.index(connection)]
+            with suppress(subprocess.TimeoutExpired):
+                process.wait(TIME_TO_END)
+            raise self.lost(f"exit code {process.returncode}") from None
+        if error:
+            raise pickle.loads(error)
 
 
-def _connection(to: socket.socket) -> Connection:
-    to.settimeout(None)
-    to.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
-    to.setsockopt(socket.SOL_SOCKET, socket.SO_KEEPALIVE, 1)
-    return Connection(to.detach())
+def work(connection: Connection, memory: IO[bytes]) -> None:
+    """Play and learn until process 0, at the other end of ``connection``, ends."""
+    worker = Worker()
+    with suppress(EOFError, OSError):  # it has ended
+        settings, rank, size, store, on_gpus = connection.recv()
+        group = SharedMemoryGroup(rank, size, [connection], memory)
+
+        def join() -> Group:
+            if store is None:
+                return group
+            group.counts(0)
+            return _join(rank, size, store, on_gpus)
+
+        error = worker.start(settings, join)
+        while True:
+            if error:
+                connection.send_bytes(pickle.dumps(error))
+            name, arguments = connection.recv()
+            error = worker.call(name, *arguments)
 
 
-if __name__ == "__main__":
-    keep_freed_memory()
-    port, rank, size = map(int, sys.argv[1:])
-    work("127.0.0.1", port, sys.stdin.buffer.read(TOKEN_SIZE), rank, size)
+def _join(rank: int, size: int, store: str, on_gpus: bool, check: Callable[[], None] = lambda: None) -> Group:
+    found = dist.FileStore(store, size)  # type: ignore[attr-defined]  # torch defines it under a condition
+    return DistributedGroup(rank, size, found, "127.0.0.1", on_gpus, check)
+
+
+def _memory_file() -> IO[bytes]:
+    """An empty file in memory (outside Linux, on disk) that has no name."""
+    if hasattr(os, "memfd_create"):
+        return open(os.memfd_create("catbox"), "r+b")
+    return tempfile.TemporaryFile()

@@ -25,7 +25,7 @@ from catbox_agents.play import ask_agents
 from catbox_agents.specs import is_users_own
 from catbox_env import Game, Vec
 from catbox_env.core.checks import check_number, short_repr
-from catbox_train.group import ALONE, Group
+from catbox_train.group import Group
 from catbox_train.seeds import AGENTS, CHOICES, DEALS, LUCK, SEATS, update_seed
 from catbox_train.self_play_config import PAST, ROUNDING, SelfPlayConfig
 
@@ -182,7 +182,7 @@ class Rollout(BaseRollout):
         config: SelfPlayConfig,
         game: Game,
         inputs: NetworkInputs,
-        group: Group = ALONE,
+        group: Group = Group(),
         state: bool = False,
     ) -> None:
         super().__init__(config, game, inputs, group)

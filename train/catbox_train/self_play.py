@@ -13,7 +13,7 @@ from catbox_agents.networks.policy_agent import PolicyAgent
 from catbox_env import Game
 from catbox_train.algorithm import Algorithm, Metrics, State
 from catbox_train.device_rollout import make_learner, make_rollout
-from catbox_train.group import ALONE, Group
+from catbox_train.group import Group
 from catbox_train.league import League
 from catbox_train.networks import make_network, memory_needed
 from catbox_train.rollout import BaseRollout, Decisions
@@ -32,7 +32,7 @@ class SelfPlayAlgorithm(Algorithm):
     greedy_past = False
     config: SelfPlayConfig
 
-    def __init__(self, config: SelfPlayConfig, game: Game, group: Group = ALONE) -> None:
+    def __init__(self, config: SelfPlayConfig, game: Game, group: Group = Group()) -> None:
         super().__init__(config, game)
         self.network = make_network(config, game, self.num_values)
         self.learner = make_learner(self.network, config, game, group)

@@ -209,20 +209,26 @@ class SelfPlayConfig(TrainConfig):
         return settings
 
 
-def why_on_cpu(config: SelfPlayConfig, game: Game) -> str | None:
-    """Why the games of a run are played on the CPU; None if they are played on the GPU of its network."""
+def why_on_cpu(config: SelfPlayConfig, game: Game, own_gpus: bool | None = None) -> str | None:
+    """Why the games of a run are played on the CPU; None if they are played on the GPU of its network.
+
+    ``own_gpus``: whether each of several processes has a GPU of its own; by default, whether there are as many here.
+    """
     if not config.device.startswith("cuda"):
         return f"device = {config.device!r}"
     if not config.games_on_gpu:
         return f"as always with {config.algorithm}"
-    if config.workers != 1:
-        return f"workers = {config.workers}"
     if find_spec("numba_cuda") is None:
         return f"numba-cuda is missing. {install_line('gpu')}"
     from numba import cuda
 
     if not cuda.is_available():
         return "numba-cuda cannot use the driver of the GPU"
+    assert config.workers != "auto", "use config.resolved(game)"
+    if own_gpus is None:
+        own_gpus = config.workers <= len(cuda.gpus)
+    if config.workers > 1 and not own_gpus:
+        return f"workers = {config.workers}, with fewer GPUs"
     for spec in config.agents()["opponents"]:
         if not plays_on_gpu(catbox_agents.make(spec, game, 0)):
             return f"opponents: of agents, random and heuristic alone play on a GPU, not {spec!r}"

@@ -28,7 +28,7 @@ from catbox_train.algorithm import Algorithm, DivergedError, WorkersLost, algori
 from catbox_train.config import TrainConfig
 from catbox_train.devices import free_memory
 from catbox_train.memory import check_memory
-from catbox_train.processes import Together
+from catbox_train.processes import ParallelAlgorithm
 from catbox_train.runs.checkpoint import (
     Counters,
     best_margin,
@@ -146,7 +146,7 @@ def check_run(config: TrainConfig, new: bool = True, now: bool = True) -> tuple[
 def make_algorithm_here(config: TrainConfig, game: Game) -> Algorithm:
     """The algorithm of a run, with ``config.workers`` processes on this machine."""
     if config.workers != 1:
-        return Together(config, game)
+        return ParallelAlgorithm(config, game)
     return algorithm_class(config.algorithm)(config, game)
 
 

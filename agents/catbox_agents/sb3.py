@@ -27,8 +27,8 @@ from numpy.typing import NDArray
 
 from catbox_agents.agent import SamplingAgent, Seed, check_agent, check_rows, sample_actions
 from catbox_agents.features import NetworkInputs, part_sizes
-from catbox_agents.learner_games import RAISE, LearnerGames, Opponents
-from catbox_agents.learner_options import NOTE, make_learner_game, note_game
+from catbox_agents.learners.games import RAISE, LearnerGames, Opponents
+from catbox_agents.learners.options import NOTE, make_learner_game, note_game
 from catbox_env import Game, make_game
 from catbox_env.core.checks import check_flag, check_integer, short_repr
 from catbox_env.core.extras import missing_extra
@@ -61,11 +61,11 @@ class VecEnv(BaseVecEnv):
     Args:
         game_id: the id of the game.
         num_envs: N, how many games are played side by side.
-        opponents: who plays the other seats, as in ``catbox_agents.gymnasium``.
+        opponents: who plays the other seats, as in `catbox_agents.learners.gymnasium`.
         learner_seat: the learner's seat, or "random": drawn at the start of every episode.
         num_threads: threads that step the games.
-        illegal_action: "raise", "terminate" or "random_legal", as in ``catbox_agents.gymnasium``, for learners that do
-            not use masks; ``infos[i]["illegal_action"]`` is then the illegal action.
+        illegal_action: "raise", "terminate" or "random_legal", as in `catbox_agents.learners.gymnasium`, for learners
+            that do not use masks; ``infos[i]["illegal_action"]`` is then the illegal action.
         features: append the features of the position to the observation.
         options: those of ``catbox_env.make_game``: ``num_players``, ``rules``, ``reward``, ...
 

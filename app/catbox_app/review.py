@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 import catbox_env
 from catbox_agents import GameRecord
-from catbox_agents.estimates import estimates
+from catbox_agents.search.action_values import estimates
 from catbox_env import GameState
 
 #: The most decisions that are named as costly.

@@ -16,9 +16,9 @@ from rich.table import Table
 from rich.text import Text
 
 from catbox_agents import Agent, AgentError
+from catbox_agents.arena.match import Match, with_names
 from catbox_agents.arena.records import write_records
-from catbox_agents.estimates import WORLDS, estimates
-from catbox_agents.match import Match, with_names
+from catbox_agents.search.action_values import WORLDS, estimates
 from catbox_app.guide import Guide
 from catbox_env import Event, Game, GameState
 from catbox_env.core.state import last_position, styled_text

@@ -7,9 +7,9 @@ import pytest
 
 import catbox_env
 from catbox_agents import make, play_out
-from catbox_agents.estimates import estimates
+from catbox_agents.arena.match import Match
 from catbox_agents.features import facts
-from catbox_agents.match import Match
+from catbox_agents.search.action_values import estimates
 from tests.core.game_cases import begun
 
 ROUND_1 = """

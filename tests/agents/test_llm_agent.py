@@ -23,8 +23,8 @@ import catbox_agents
 import catbox_env
 from catbox_agents import AgentError
 from catbox_agents.agent import agent_seed
+from catbox_agents.arena.match import Match
 from catbox_agents.arena.report import page, terminal_tables
-from catbox_agents.match import Match
 from catbox_agents.settings import read_settings
 from catbox_agents.specs import asks_server, check_spec
 from catbox_agents.text import text_observation

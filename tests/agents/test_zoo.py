@@ -12,7 +12,7 @@ import pytest
 
 import catbox_agents
 from catbox_agents import zoo
-from catbox_agents.gymnasium import LearnerEnv
+from catbox_agents.learners.gymnasium import LearnerEnv
 from catbox_agents.networks.checkpoint import save_checkpoint
 from catbox_agents.specs import best_agent, check_spec, imports_module, meaning
 from catbox_env import Game, make_game, make_vec

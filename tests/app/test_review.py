@@ -9,9 +9,9 @@ from pathlib import Path
 import pytest
 
 from catbox_agents import read_record
+from catbox_agents.arena.match import Match
 from catbox_agents.arena.records import write_records
-from catbox_agents.estimates import estimates
-from catbox_agents.match import Match
+from catbox_agents.search.action_values import estimates
 from catbox_app.review import COSTLIEST, costliest, review
 from catbox_env import make_game
 from tests.app.table import refused, run

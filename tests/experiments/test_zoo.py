@@ -15,8 +15,9 @@ import yaml
 from typer.testing import CliRunner
 
 import catbox_agents
-from catbox_agents import machine, zoo
+from catbox_agents import zoo
 from catbox_agents.arena.results import Estimate
+from catbox_agents.system import machine
 from catbox_app.cli import app
 from catbox_env import make_game
 from catbox_train import load_config

@@ -20,10 +20,10 @@ from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationEr
 import catbox_agents
 from catbox_agents.arena import MIN_DEALS
 from catbox_agents.errors import AgentError
-from catbox_agents.files import read_text
-from catbox_agents.machine import physical_cores
 from catbox_agents.option_text import read_options
 from catbox_agents.specs import asks_server, check_spec, hand_written_agent, imports_module
+from catbox_agents.system.files import read_text
+from catbox_agents.system.machine import physical_cores
 from catbox_env import Game, make_game
 from catbox_env.core.checks import short_repr, suggestion
 

@@ -12,7 +12,7 @@ from contextlib import ExitStack
 from typing import Any
 
 import catbox_env
-from catbox_agents.ray_cluster import connected, short_reason
+from catbox_agents.system.ray_cluster import connected, short_reason
 from catbox_env import Game
 from catbox_train.algorithm import Algorithm, WorkersLost
 from catbox_train.config import TrainConfig
@@ -22,7 +22,7 @@ __all__ = ["OnRay"]
 
 
 class OnRay:
-    """A context manager: connects to the cluster at ``address``, see `catbox_agents.ray_cluster.connected`.
+    """A context manager: connects to the cluster at ``address``, see `catbox_agents.system.ray_cluster.connected`.
 
     Called with the settings of a run and its game, it makes the algorithm, with ``config.workers`` - 1 tasks. If one of
     them or its machine is lost, `train` starts them again and resumes from the last checkpoint.

@@ -17,7 +17,7 @@ import catbox_env
 from catbox_agents.arena.results import Block
 from catbox_agents.arena.tables import Play, Players, Setup, Task, play_block
 from catbox_agents.errors import portable
-from catbox_agents.ray_cluster import connected, short_reason
+from catbox_agents.system.ray_cluster import connected, short_reason
 
 #: How long the arena waits for the first free core of the cluster, in seconds.
 TIME_TO_BEGIN = 300.0
@@ -72,7 +72,7 @@ def on_cluster(setup: Setup, fingerprints: Sequence[str], address: str, most: in
 
     Args:
         fingerprints: of the agents here, see `Players`.
-        address: of the cluster; see `catbox_agents.ray_cluster.connected`.
+        address: of the cluster; see `catbox_agents.system.ray_cluster.connected`.
         most: the most cores to use; None: all.
     """
     with connected(address, most or 1):

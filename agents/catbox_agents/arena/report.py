@@ -17,9 +17,9 @@ from rich.text import Text
 
 import catbox_env
 from catbox_agents.arena.arena_result import ArenaResult
+from catbox_agents.arena.plots import PIXELS, heat_map, style
 from catbox_agents.arena.results import Estimate, a_round, terminal_table
-from catbox_agents.files import write_atomically
-from catbox_agents.plots import PIXELS, heat_map, style
+from catbox_agents.system.files import write_atomically
 from catbox_env.core.text import game_title
 
 if TYPE_CHECKING:

@@ -16,7 +16,7 @@ from typing import Any, BinaryIO
 
 from catbox_agents.arena.results import Block
 from catbox_agents.arena.tables import DEAL_SETS, Table, Task
-from catbox_agents.files import check_format, parse_json, read_text, write_atomically, writing
+from catbox_agents.system.files import check_format, parse_json, read_text, write_atomically, writing
 
 #: The format of the folder.
 FORMAT = "catbox-arena-2"

@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 import catbox_env
 from catbox_agents.arena.report import markdown_table
 from catbox_agents.dataset.game_data import Chunk, GameData
-from catbox_agents.files import unfinished, write_atomically, writing, writing_atomically, writing_name
+from catbox_agents.system.files import unfinished, write_atomically, writing, writing_atomically, writing_name
 from catbox_env import Game
 from catbox_env.core.checks import short_repr
 from catbox_env.core.extras import missing_extra

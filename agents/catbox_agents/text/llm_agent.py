@@ -23,8 +23,8 @@ from numpy.typing import NDArray
 
 from catbox_agents.agent import Seed, SeededAgent, check_rows
 from catbox_agents.errors import encodable
-from catbox_agents.files import writing
 from catbox_agents.specs import make
+from catbox_agents.system.files import writing
 from catbox_agents.text.answers import FAILURES, parse_action
 from catbox_agents.text.observation import LONG, text_observation
 from catbox_agents.text.text_game import DECISIONS, FALLEN_BACK, FIRST_TRY, REPAIRED

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from catbox_agents.match import SEEDS, Match
+from catbox_agents.arena.match import SEEDS, Match
 from catbox_agents.specs import AgentSpec
 from catbox_agents.text.answers import FAILURES, parse_action
 from catbox_agents.text.observation import LONG, SHORT, call_to_act, text_observation

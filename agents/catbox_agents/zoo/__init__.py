@@ -18,7 +18,7 @@ from typing import Any
 
 from catbox_agents.adaptation import adaptation
 from catbox_agents.agent import other_rules
-from catbox_agents.files import check_format, parse_json, read_text
+from catbox_agents.system.files import check_format, parse_json, read_text
 from catbox_env import Game, make_game
 from catbox_env.core.checks import short_repr, suggestion
 

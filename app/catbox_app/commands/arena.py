@@ -95,7 +95,7 @@ def arena(
     """
     require("catbox arena", NEEDED, "arena")
     from catbox_agents.arena.report import terminal_tables, title
-    from catbox_agents.machine import physical_cores
+    from catbox_agents.system.machine import physical_cores
 
     if ray_address is None and processes is None:
         processes = physical_cores()

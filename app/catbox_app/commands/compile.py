@@ -13,7 +13,7 @@ from rich.console import Console
 
 import catbox_env
 from catbox_agents import evaluate
-from catbox_agents.learner_games import RANDOM_LEGAL, LearnerGames
+from catbox_agents.learners.games import RANDOM_LEGAL, LearnerGames
 from catbox_agents.specs import hand_written_agent
 from catbox_app.commands.train import NEEDED
 from catbox_app.options import complete_words

@@ -18,8 +18,8 @@ from rich.table import Table
 from rich.text import Text
 
 from catbox_agents import GameRecord, read_record
-from catbox_agents.estimates import WORLDS
-from catbox_agents.files import write_atomically
+from catbox_agents.search.action_values import WORLDS
+from catbox_agents.system.files import write_atomically
 from catbox_app.commands.web import NEEDED
 from catbox_app.options import complete_words
 from catbox_app.output import check_writable, games_progress, require

@@ -14,8 +14,8 @@ import numpy as np
 
 from catbox_agents import Agent, make
 from catbox_agents.agent import agent_seed
-from catbox_agents.estimates import estimates
 from catbox_agents.play import ask_policy
+from catbox_agents.search.action_values import estimates
 from catbox_app.web.messages import Message, advice, failed, probabilities, valued
 from catbox_env import Game, GameState, Vec
 

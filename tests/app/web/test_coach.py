@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from catbox_agents import estimates
+from catbox_agents.search import action_values as estimates
 from catbox_app.web.tables import Tables
 from tests.app.web.page import TINY, Page
 

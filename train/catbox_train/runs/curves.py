@@ -14,8 +14,8 @@ from matplotlib.figure import Figure
 from matplotlib.layout_engine import ConstrainedLayoutEngine
 from matplotlib.ticker import MaxNLocator
 
-from catbox_agents.files import write_atomically
-from catbox_agents.plots import LINES, SOFT, style
+from catbox_agents.arena.plots import LINES, SOFT, style
+from catbox_agents.system.files import write_atomically
 
 SPEED = "speed/decisions_per_second"
 #: Inches of a panel in each picture, and how many stand side by side: two large ones fill a page.

@@ -19,9 +19,9 @@ from typing import Any
 import torch
 from rich.console import Console
 
-from catbox_agents.files import WriteError
 from catbox_agents.networks.checkpoint import latest_checkpoint
 from catbox_agents.specs import asks_server, imports_module
+from catbox_agents.system.files import WriteError
 from catbox_env import Game
 from catbox_env.core.checks import check_integer
 from catbox_train.algorithm import Algorithm, DivergedError, WorkersLost, algorithm_class

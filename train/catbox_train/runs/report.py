@@ -12,8 +12,8 @@ from rich.console import Console
 import catbox_agents
 from catbox_agents.arena.results import Result, results_table
 from catbox_agents.features import facts
-from catbox_agents.files import write_atomically
 from catbox_agents.networks.policy_agent import PolicyAgent
+from catbox_agents.system.files import write_atomically
 from catbox_env import Game
 from catbox_env.core.text import game_title
 from catbox_train.algorithm import Policy

@@ -1,4 +1,4 @@
-"""Games with one learner in each, and the agents that play the other seats: the basis of ``catbox_agents.gymnasium``.
+"""Games with one learner in each, and the agents that play the other seats: the basis of the other files here.
 
 Each game has its own generator, for the learner's seat, the agents of the other seats, the random numbers of agents
 with ``seed_decisions``, and the replacements of illegal actions. So game i of a batch plays like a single game with the

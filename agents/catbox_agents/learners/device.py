@@ -1,4 +1,4 @@
-"""`catbox_agents.gymnasium.LearnerVectorEnv` on a GPU: what it returns are torch tensors there."""
+"""`learners.gymnasium.LearnerVectorEnv` on a GPU: what it returns are torch tensors there."""
 
 from __future__ import annotations
 
@@ -16,8 +16,8 @@ from gymnasium.vector.utils import batch_space
 import catbox_agents
 from catbox_agents.device import device_agent
 from catbox_agents.heuristics.base import plays_on_gpu
-from catbox_agents.learner_options import OPTIONS as SINGLE_OPTIONS
-from catbox_agents.learner_options import VECTOR_OPTIONS, OptionError, make_learner_game, note_game
+from catbox_agents.learners.options import OPTIONS as SINGLE_OPTIONS
+from catbox_agents.learners.options import VECTOR_OPTIONS, OptionError, make_learner_game, note_game
 from catbox_env.adapters.device import DeviceVec
 from catbox_env.core.checks import check_integer, is_literal, short_repr
 from catbox_env.core.rng import seed_sequence

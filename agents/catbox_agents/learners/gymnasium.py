@@ -73,12 +73,12 @@ try:
 except ModuleNotFoundError as error:
     raise missing_package(
         error,
-        "catbox_agents.gymnasium",
+        "catbox_agents.learners.gymnasium",
         "Install it:  pip install gymnasium. catbox_env.make_game and make_vec work without it",
     ) from error
 
-from catbox_agents.learner_games import RAISE, LearnerGames, Opponents
-from catbox_agents.learner_options import (
+from catbox_agents.learners.games import RAISE, LearnerGames, Opponents
+from catbox_agents.learners.options import (
     OPTIONS,
     VECTOR_OPTIONS,
     ObservationForm,
@@ -212,10 +212,10 @@ class LearnerVectorEnv(gymnasium.vector.VectorEnv[Observation, NDArray[Any], NDA
         if cls is not LearnerVectorEnv:
             raise ValueError(
                 f"device={short_repr(device)}: {cls.__name__} plays on the CPU; derive from "
-                "catbox_agents.gymnasium_device.DeviceLearnerVectorEnv"
+                "catbox_agents.learners.device.DeviceLearnerVectorEnv"
             )
         device_adapter(device).check_device(device)
-        from catbox_agents.gymnasium_device import make_vector_env  # needs torch
+        from catbox_agents.learners.device import make_vector_env  # needs torch
 
         return make_vector_env(*args, device=device, **options)
 

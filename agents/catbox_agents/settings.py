@@ -53,50 +53,50 @@ class Configured:
     asks_server: bool = False
 
 
-def _count(name: str, text: str) -> int:
+def read_count(name: str, text: str) -> int:
     return check_integer(name, parse_value(text), 1, LARGEST)
 
 
-def _count_or_0(name: str, text: str) -> int:
+def read_count_or_0(name: str, text: str) -> int:
     return check_integer(name, parse_value(text), 0, LARGEST)
 
 
-def _number(name: str, text: str) -> float:
+def read_number(name: str, text: str) -> float:
     return check_number(name, parse_value(text), "a number of 0 or more")
 
 
-def _share(name: str, text: str) -> float:
+def read_share(name: str, text: str) -> float:
     return check_number(name, parse_value(text), "a number from 0 to 1", high=1.0)
 
 
-def _seconds(name: str, text: str) -> float:
+def read_seconds(name: str, text: str) -> float:
     unit = "ms" if text.endswith("ms") else "s"
     value = parse_value(text.removesuffix(unit)) if text.endswith(unit) else text
     seconds = check_number(name, value, "a time above 0, such as 100ms or 1.5s", above=True)
     return seconds / (1000 if unit == "ms" else 1)
 
 
-def _agent(name: str, text: str) -> str:
+def read_agent(name: str, text: str) -> str:
     if not text:
         raise ValueError(f"{name}='': expected the spec of an agent")
     return text
 
 
-def _text(name: str, text: str) -> str:
+def read_text(name: str, text: str) -> str:
     if not text:
         raise ValueError(f"{name}='': expected a text")
     return text
 
 
-def _flag(name: str, text: str) -> bool:
+def read_flag(name: str, text: str) -> bool:
     return check_flag(name, parse_value(text))
 
 
-def _one_of(*choices: str) -> Reader:
+def read_one_of(*choices: str) -> Reader:
     return lambda name, text: str(check_choice(name, text, choices))
 
 
-def _address(name: str, text: str) -> str:
+def read_address(name: str, text: str) -> str:
     """An address without anything that may be secret; the message does not repeat it."""
     try:
         parts = urlsplit(text)
@@ -110,57 +110,14 @@ def _address(name: str, text: str) -> str:
     return text
 
 
-def _fallback(name: str, text: str) -> str:
+def read_fallback(name: str, text: str) -> str:
     if text == "forfeit":
         raise ValueError(f"{name}='forfeit' is now {name}='stop': the agent ends the run with an error")
     return str(check_choice(name, text, ("random", "heuristic", "stop")))
 
 
-#: The agents with settings, by name.
-CONFIGURED: dict[str, Configured] = {
-    "search": Configured(
-        "catbox_agents.search.agents:SearchAgent",
-        {
-            "worlds": _count,
-            "policy": _agent,
-            "opponent_model": _agent,
-            "caution": _number,
-            "budget": _seconds,
-            "beta": _share,
-            "effective": _share,
-            "proposals": _count,
-            "epsilon": _share,
-        },
-        {"fast": {"budget": 0.02}, "normal": {"budget": 0.1}, "deep": {"budget": 1.0}},
-    ),
-    "ismcts": Configured(
-        "catbox_agents.search.agents:ISMCTSAgent",
-        {"simulations": _count, "policy": _agent, "exploration": _number, "parallel": _count},
-    ),
-    "pimc": Configured("catbox_agents.search.agents:PIMCAgent", {"samples": _count, "policy": _agent}),
-    "llm": Configured(
-        "catbox_agents.text.llm_agent:LLMAgent",
-        {
-            "model": _text,
-            "base_url": _address,
-            "form": _one_of("long", "short"),
-            "history": _flag,
-            "list_actions": _flag,
-            "temperature": _number,
-            "max_completion_tokens": _count,
-            "repairs": _count_or_0,
-            "fallback": _fallback,
-            "timeout": _seconds,
-            "max_retries": _count_or_0,
-            "parallel": _count,
-            "input_price": _number,
-            "output_price": _number,
-            "log": _text,
-        },
-        required="model",
-        asks_server=True,
-    ),
-}
+#: The agents with settings, by name: `catbox_agents.configured` fills it.
+CONFIGURED: dict[str, Configured] = {}
 
 
 def read_settings(spec: str) -> dict[str, Any]:
@@ -181,7 +138,7 @@ def read_settings(spec: str) -> dict[str, Any]:
     for part in parts if ":" in spec else []:
         key, equals, value = (piece.strip() for piece in part.partition("="))
         misspelt = re.search(r",\s*([\w.-]+)\s*=", value)
-        if misspelt and key in kind.settings and kind.settings[key] is not _agent:
+        if misspelt and key in kind.settings and kind.settings[key] is not read_agent:
             key = misspelt[1]  # no setting, so the split above left it in the value
         if not equals and key in kind.presets:
             if preset is not None:
@@ -216,7 +173,7 @@ def specs_within(spec: str) -> dict[str, str]:
     """The agents in the settings of a spec for which `specs.is_configured` holds: setting -> spec. Errors as above."""
     settings = CONFIGURED[spec.strip().partition(":")[0]].settings
     given = read_settings(spec)
-    return {name: value for name, value in given.items() if settings[name] is _agent}
+    return {name: value for name, value in given.items() if settings[name] is read_agent}
 
 
 def complete_spec(incomplete: str) -> list[str]:

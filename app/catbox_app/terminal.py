@@ -183,7 +183,7 @@ def single_keys() -> Iterator[None]:
     if sys.platform == "win32":
         yield
         return
-    import termios
+    import termios  # not on Windows
     import tty
 
     terminal = sys.stdin.fileno()
@@ -201,7 +201,7 @@ def read_key() -> str:
     The space bar and Enter are right, and the end of the input is q.
     """
     if sys.platform == "win32":
-        import msvcrt
+        import msvcrt  # on Windows alone
 
         key = msvcrt.getwch()
         return WINDOWS.get(msvcrt.getwch(), "") if key in ("\x00", "\xe0") else SEQUENCES.get(key, key)

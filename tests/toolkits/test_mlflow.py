@@ -10,7 +10,7 @@ import mlflow
 import pytest
 from omegaconf import OmegaConf
 
-from catbox_train.config import load_config
+from catbox_train.registry import load_config
 from catbox_train.runs.metrics import read_metrics
 from tests.toolkits.running import ROOT
 from tests.train.ppo_runs import BRIEF, SMALL, command

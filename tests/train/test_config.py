@@ -14,11 +14,11 @@ import yaml
 
 from catbox_app.options import PRESETS
 from catbox_env import GAMES, make_game
-from catbox_train.algorithm import algorithm_class
-from catbox_train.config import TrainConfig, default_preset, load_config, preset_names
+from catbox_train.config import TrainConfig
 from catbox_train.dmc import DMCConfig
 from catbox_train.exit import ExitConfig
 from catbox_train.ppo import PPOConfig
+from catbox_train.registry import algorithm_class, default_preset, load_config, preset_names
 from catbox_train.runs.folder import free_run_folder, locked, open_run, start_run
 from catbox_train.runs.loop import check_run
 from tests.train.ppo_runs import algorithm_of

@@ -20,8 +20,8 @@ from numpy.typing import NDArray
 import catbox_agents
 from catbox_agents.features import NetworkInputs
 from catbox_train import device_rollout, rollout
-from catbox_train.algorithm import algorithm_class
 from catbox_train.graphs import GradientSteps, Graph
+from catbox_train.registry import algorithm_class
 from catbox_train.rollout import PAST, Decisions, why_on_cpu
 from catbox_train.runs.loop import own_torch_settings
 from tests.toolkits.running import run_in_the_simulator

@@ -15,7 +15,8 @@ from matplotlib.figure import Figure
 import catbox_agents
 from catbox_agents import Result
 from catbox_env.core.game import Game
-from catbox_train.config import MAX_SEED, TrainConfig, load_config
+from catbox_train.config import MAX_SEED, TrainConfig
+from catbox_train.registry import load_config
 from catbox_train.runs import curves, loop, report
 from catbox_train.runs.curves import draw_learning_curves, finding, panels_of
 from catbox_train.runs.loop import resume, train

@@ -17,7 +17,7 @@ from catbox_agents.features import NetworkInputs
 from catbox_agents.networks.checkpoint import latest_checkpoint
 from catbox_agents.networks.policy_agent import PolicyAgent
 from catbox_env import Vec
-from catbox_train.algorithm import algorithm_class
+from catbox_train.registry import algorithm_class
 from catbox_train.rollout import PAST, Decisions, Rollout
 from catbox_train.runs.loop import resume, train
 from tests.agents.policies import checkpoint

@@ -64,7 +64,7 @@ class DeviceRollout(SelfPlay):
     """
 
     def __init__(self, config: SelfPlayConfig, game: Game, inputs: NetworkInputs) -> None:
-        from catbox_agents.device import DeviceInputs, device_agent
+        from catbox_agents.device import DeviceInputs, device_agent  # these need the extra gpu
         from catbox_env.adapters.device import DeviceVec
 
         super().__init__(config, game, inputs)

@@ -22,10 +22,11 @@ from typing import Any, Protocol
 import torch
 
 from catbox_env import Game
-from catbox_train.algorithm import Algorithm, Metrics, Policy, State, algorithm_class
+from catbox_train.algorithm import Algorithm, Metrics, Policy, State
 from catbox_train.config import TrainConfig
 from catbox_train.learner import Group, ProcessLost
 from catbox_train.memory import keep_freed_memory
+from catbox_train.registry import algorithm_class
 
 #: Seconds that the others may take to start.
 TIME_TO_START = 300.0

@@ -44,7 +44,7 @@ class OnRay:
         self._stack.close()
 
     def __call__(self, config: TrainConfig, game: Game) -> Algorithm:
-        import ray
+        import ray  # slow
 
         if config.workers != self._workers:
             raise ValueError(
@@ -61,7 +61,7 @@ class RayProcesses(Others):
     """The processes 1 .. ``size`` - 1, each a task with a core and perhaps a GPU."""
 
     def __init__(self, host: str, port: int, token: bytes, size: int, gpu: bool) -> None:
-        import ray
+        import ray  # slow
 
         task = ray.remote(num_cpus=1, num_gpus=int(gpu), max_retries=0)(_work)
         self._tasks = [
@@ -69,7 +69,7 @@ class RayProcesses(Others):
         ]
 
     def lost(self) -> str:
-        import ray
+        import ray  # slow
 
         for task in ray.wait(self._tasks, num_returns=1, timeout=0)[0]:
             try:
@@ -83,7 +83,7 @@ class RayProcesses(Others):
         return WorkersLost(reason)
 
     def stop(self) -> None:
-        import ray
+        import ray  # slow
 
         for task in self._tasks:
             ray.cancel(task, force=True)
@@ -91,7 +91,7 @@ class RayProcesses(Others):
 
 def _work(host: str, port: int, token: bytes, rank: int, size: int, version: str) -> Any:
     """What a task does."""
-    from catbox_train.memory import keep_freed_memory
+    from catbox_train.memory import keep_freed_memory  # in the process of the task alone
     from catbox_train.processes import work
 
     if catbox_env.__version__ != version:

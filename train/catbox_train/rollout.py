@@ -187,7 +187,7 @@ def why_on_cpu(config: SelfPlayConfig, game: Game) -> str | None:
         return f"workers = {config.workers}"
     if find_spec("numba_cuda") is None:
         return f"numba-cuda is missing. {install_line('gpu')}"
-    from numba import cuda
+    from numba import cuda  # needs a driver
 
     if not cuda.is_available():
         return "numba-cuda cannot use the driver of the GPU"

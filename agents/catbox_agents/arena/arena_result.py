@@ -270,7 +270,7 @@ def _summaries(
 
 def ratings(comparisons: NDArray[np.float64]) -> NDArray[np.float64]:
     """Ratings (n,) in points of the Elo scale, with mean 0. ``comparisons`` (n, n): how often i ranked above j."""
-    import choix
+    import choix  # in the extra arena
 
     strengths = choix.ilsr_pairwise_dense(comparisons, alpha=REGULARISATION, max_iter=_ITERATIONS)
     return ELO * (strengths - strengths.mean())
@@ -281,7 +281,7 @@ def nash_average(payoffs: NDArray[np.float64]) -> tuple[NDArray[np.float64], NDA
 
     ``payoffs`` (n, n): antisymmetric, what the agent of the row earns against that of the column.
     """
-    from scipy.optimize import linprog, minimize
+    from scipy.optimize import linprog, minimize  # in the extra arena
 
     n = len(payoffs)
     scale = float(np.abs(payoffs).max())

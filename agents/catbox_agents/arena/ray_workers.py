@@ -76,7 +76,7 @@ def on_cluster(setup: Setup, fingerprints: Sequence[str], address: str, most: in
         most: the most cores to use; None: all.
     """
     with connected(address, most or 1):
-        import ray
+        import ray  # slow, and `connected` prepares it
 
         shared = pickle.dumps(setup), list(fingerprints), catbox_env.__version__
         given = [ray.put(value) for value in (*shared, os.getcwd(), list(sys.path))]

@@ -348,7 +348,7 @@ def a_round(statistic: str) -> str:
 
 
 def terminal_table(rows: list[list[str]]) -> Table:
-    from rich import box
+    from rich import box  # in the extra cli
     from rich.table import Table
     from rich.text import Text
 

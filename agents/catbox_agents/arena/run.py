@@ -247,7 +247,7 @@ def run_arena(
         try:
             play: Play = lambda tasks: ((task, play_block(players, task)) for task in tasks)  # noqa: E731
             if ray_address is not None:
-                from catbox_agents.arena.ray_workers import on_cluster
+                from catbox_agents.arena.ray_workers import on_cluster  # needs Ray
 
                 play = stack.enter_context(on_cluster(setup, fingerprints, ray_address, processes))
             elif processes is not None:
@@ -280,7 +280,7 @@ def run_arena(
         finished = sum(tasks[0].num_deals for tasks in setup.finished(blocks, planned))
         result = arena_result(setup, blocks, planned, deal_set_name) if finished >= MIN_DEALS else None
         if output is not None and result is not None:
-            from catbox_agents.arena.report import write_report
+            from catbox_agents.arena.report import write_report  # needs rich
 
             write_report(result, Path(output))
         if store is not None and record is not None and store.blocks:

@@ -44,7 +44,7 @@ class Store:
         self._file: BinaryIO | None = None
 
     def __enter__(self) -> Store:
-        from filelock import FileLock, Timeout
+        from filelock import FileLock, Timeout  # in the extra arena
 
         with writing(self.folder):
             self.folder.mkdir(parents=True, exist_ok=True)

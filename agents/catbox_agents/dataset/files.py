@@ -211,7 +211,7 @@ def _writing_minari(minari_id: str) -> Iterator[None]:
 
 def _to_minari(chunks: Iterator[Chunk], minari_id: str, data: GameData) -> Any:
     """The new Minari data set."""
-    import gymnasium
+    import gymnasium  # slow, like Minari, which is in the extra data
     import minari
     from minari.data_collector import EpisodeBuffer
 

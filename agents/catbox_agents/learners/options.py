@@ -11,6 +11,7 @@ from gymnasium import spaces
 from gymnasium.vector import AutoresetMode
 from numpy.typing import DTypeLike, NDArray
 
+from catbox_agents.networks.game_note import note_game
 from catbox_env import Game, make_game
 from catbox_env.core.checks import check_choice, is_literal, short_repr, suggestion
 from catbox_env.registry import game_class
@@ -29,10 +30,6 @@ OPTIONS = (
     "render_mode",
 )
 VECTOR_OPTIONS = ("num_threads", "autoreset_mode")
-
-
-#: The attribute in which an observation space names its game.
-NOTE = "catbox"
 
 
 class OptionError(ValueError, TypeError):
@@ -69,14 +66,6 @@ class ObservationForm:
             return seen
         observation, mask = self.keys
         return {observation: seen, mask: masks.copy()}
-
-
-def note_game(space: spaces.Space[Any], game: Game, features: Mapping[str, int] | None = None) -> None:
-    """Note in the observation ``space`` that it is of ``game``, with the sizes of the ``features`` appended to it.
-
-    A model of Stable-Baselines3 that was trained on the space keeps the note in its file.
-    """
-    vars(space)[NOTE] = {"game": game.id, "options": game.options, "features": dict(features or {})}
 
 
 def make_learner_game(game_id: str, options: Mapping[str, Any], own: tuple[str, ...]) -> Game:

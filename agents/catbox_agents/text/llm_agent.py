@@ -138,7 +138,7 @@ class LLMAgent(SeededAgent):
     ) -> NDArray[np.int64]:
         """(N,) legal actions. Raises ``RuntimeError`` if the server does not answer, and with ``fallback="stop"`` if no
         answer was a legal action; the other requests then end, as they do after Ctrl-C."""
-        from anyio.from_thread import start_blocking_portal
+        from anyio.from_thread import start_blocking_portal  # in the extra llm
 
         seen, masks = check_rows(self.game, observations, action_masks)
         if self.needs_history and histories is None:
@@ -158,7 +158,7 @@ class LLMAgent(SeededAgent):
 
     async def _decide_all(self, seen: NDArray[np.int8], past: Any) -> list[int]:
         """For each row the action, -1 if no answer was legal. Raises ``RuntimeError`` as `act_batch`."""
-        import httpx2
+        import httpx2  # in the extra llm
 
         # A reply that is not compressed cannot grow beyond what is read.
         headers = {"authorization": f"Bearer {_key() or 'no-key'}", "accept-encoding": "identity"}
@@ -241,7 +241,7 @@ class LLMAgent(SeededAgent):
 
     async def _post(self, client: AsyncClient, body: Mapping[str, Any], tried: int) -> dict[str, Any]:
         """The JSON object that the server replies to one request, all of it within ``timeout``. Raises `_NoAnswer`."""
-        import httpx2
+        import httpx2  # in the extra llm
 
         data = bytearray()
         try:
@@ -282,7 +282,7 @@ class LLMAgent(SeededAgent):
 
 @functools.cache
 def _certificates() -> ssl.SSLContext:
-    import httpx2
+    import httpx2  # in the extra llm
 
     return httpx2.create_ssl_context()  # takes 0.1 s
 

@@ -94,7 +94,7 @@ def arena(
     catbox arena heuristic runs/a runs/b --names heuristic,a,b --deal-set report --until-ci 0.05 --output arenas/ab
     """
     require("catbox arena", NEEDED, "arena")
-    from catbox_agents.arena.report import terminal_tables, title
+    from catbox_agents.arena.report import terminal_tables, title  # these need the extra arena
     from catbox_agents.system.machine import physical_cores
 
     if ray_address is None and processes is None:

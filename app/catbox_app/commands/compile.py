@@ -79,7 +79,7 @@ def _play(game: Game) -> None:
 
 
 def _train(game_id: str, folder: Path) -> None:
-    from catbox_train import load_config, train
+    from catbox_train import load_config, train  # needs torch
 
     small = {
         "game": game_id, "total_decisions": 128, "games_per_update": 16, "minibatch_size": 64, "hidden": [8],

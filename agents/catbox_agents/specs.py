@@ -39,7 +39,7 @@ from catbox_agents.settings import CONFIGURED, read_settings, specs_within
 from catbox_agents.zoo import PREFIX as ZOO
 from catbox_agents.zoo import zoo_agent, zoo_agents
 from catbox_env import Game
-from catbox_env.core.checks import short_repr, suggestion
+from catbox_env.core.checks import short_repr, suggestion, unknown
 from catbox_env.core.rng import seed_sequence
 from catbox_env.core.spec import check_game_object
 
@@ -407,10 +407,5 @@ def _is_path(text: str) -> bool:
 
 
 def _unknown(spec: str, words: Sequence[str] = ()) -> str:
-    also = f"{', '.join(words)}, " if words else ""
-    close = suggestion(spec.partition(":")[0], [*words, *names()])
-    return (
-        f"unknown agent {short_repr(spec)}{close}; expected {also}one of the known agents: "
-        f"{', '.join(names())}, 'zoo:NAME', 'llm:model=NAME', the path of a checkpoint, or 'package.module:Class' for "
-        "your own"
-    )
+    more = ", 'zoo:NAME', 'llm:model=NAME', the path of a checkpoint, or 'package.module:Class' for your own"
+    return unknown("agent", spec, [*words, *names()], more=more)

@@ -68,7 +68,7 @@ def test_best_is_the_agent_of_the_zoo_for_the_rules_else_the_heuristic(folder: P
 @pytest.mark.usefixtures("folder")
 def test_a_name_that_the_zoo_does_not_have() -> None:
     with pytest.raises(
-        ValueError, match=r"no agent 'thre' in the zoo; did you mean 'three'\?; expected one of three"
+        ValueError, match=r"unknown agent 'thre' of the zoo; did you mean 'three'\?; expected one of three"
     ):
         catbox_agents.make("zoo:thre", make_game("cat_in_the_box_v0", num_players=3))
     with pytest.raises(ValueError, match="no agent '' in the zoo"):

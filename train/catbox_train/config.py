@@ -17,11 +17,11 @@ from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationEr
 import catbox_agents
 from catbox_agents.arena import MIN_DEALS
 from catbox_agents.errors import AgentError
-from catbox_agents.option_text import read_options
+from catbox_agents.settings import read_options
 from catbox_agents.specs import check_spec
 from catbox_agents.system.machine import physical_cores
 from catbox_env import Game, make_game
-from catbox_env.core.checks import short_repr, suggestion
+from catbox_env.core.checks import short_repr, unknown
 
 #: Far more than any count reaches; larger ones overflow somewhere.
 MAX_COUNT = 10**18
@@ -33,21 +33,6 @@ MAX_WORKERS = 256
 DECISIONS_FOR_TWO = 1_000_000
 #: Sets one option of the game, such as ``game_options.num_players``.
 GAME_OPTION = "game_options."
-#: Settings of earlier versions -> what stands instead.
-REPLACED = {
-    "algorithm_options": "write its settings beside the others",
-    "batch_size": "it is now games_per_update, in games",
-    "num_envs": "it is now games_per_update",
-    "clip": "it is now clip_coef",
-    "entropy": "it is now ent_coef",
-    "entropy_end": "it is now ent_coef_end",
-    "epochs": "it is now update_epochs",
-    "value_weight": "it is now vf_coef",
-    "opponents_in_training": "it is now opponents; the opponents of evaluations are eval_opponents",
-    "compile": "a CUDA graph is faster; leave it out",
-    "privileged_critic": "it is gone: in studies it made no measurable difference",
-    "history": "the history encoder is gone: in studies it made no measurable difference",
-}
 
 
 def plain(value: Any) -> Any:
@@ -156,8 +141,8 @@ class TrainConfig(BaseModel):
     )
 
     def __init__(self, **settings: Any) -> None:
-        given = plain(settings)
-        problems = [_unknown(name, type(self)) for name in given if name not in type(self).model_fields]
+        given, known = plain(settings), type(self).model_fields
+        problems = [unknown("setting", name, known) for name in given if name not in known]
         if problems:
             raise ValueError("; ".join(problems))
         if isinstance(given.get("game_options"), dict):
@@ -270,17 +255,3 @@ def _explained(error: ValidationError, settings: Mapping[str, Any], kind: type[T
             expected += ", or auto"
         found.setdefault(name, f"{name} = {short_repr(settings[name])}: expected {expected}")
     return found.values()
-
-
-def _unknown(name: str, kind: type[TrainConfig]) -> str:
-    """What to say about the unknown setting ``name``."""
-    name = name.split(".")[0] if name.startswith("algorithm_options.") else name
-    if name in REPLACED:
-        return f"unknown setting {name!r}: {REPLACED[name]}"
-    return f"unknown setting {name!r}: {nearest(name, kind.model_fields)}"
-
-
-def nearest(unknown: str, names: Iterable[str]) -> str:
-    """A suggestion for an ``unknown`` name."""
-    names = list(names)
-    return suggestion(unknown, names).removeprefix("; ") or f"expected one of {', '.join(names)}"

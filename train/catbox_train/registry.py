@@ -12,7 +12,7 @@ import yaml
 
 from catbox_agents.specs import asks_server, hand_written_agent, import_class, imports_module
 from catbox_agents.system.files import read_text
-from catbox_env.core.checks import short_repr, suggestion
+from catbox_env.core.checks import check_known, short_repr, unknown
 from catbox_train.algorithm import Algorithm
 from catbox_train.config import GAME_OPTION, TrainConfig, plain
 
@@ -31,8 +31,7 @@ def algorithm_class(name: str) -> type[Algorithm]:
     """
     if name not in ALGORITHMS and not imports_module(name):
         raise ValueError(
-            f"algorithm = {short_repr(name)}: expected one of {', '.join(ALGORITHMS)}, or 'package.module:Class' for "
-            f"your own{suggestion(name, list(ALGORITHMS))}"
+            unknown("algorithm", name, ALGORITHMS, more=", or 'package.module:Class' for your own")
         )
     found = import_class(ALGORITHMS.get(name, name), "algorithm")
     if not issubclass(found, Algorithm):
@@ -85,9 +84,8 @@ def load_config(
     game_id = str(settings.get("game", TrainConfig.model_fields["game"].default))
     start: dict[str, Any] = {}
     if preset is not None:
-        games = _presets().get(preset)
-        if games is None:
-            raise ValueError(f"unknown preset {preset!r}: expected one of {', '.join(_presets())}")
+        check_known("preset", preset, _presets())
+        games = _presets()[preset]
         if game_id not in games:
             raise ValueError(
                 f"preset {preset!r} is for {', '.join(games)}, not for {game_id!r}: leave it out"

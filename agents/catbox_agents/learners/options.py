@@ -13,7 +13,7 @@ from numpy.typing import DTypeLike, NDArray
 
 from catbox_agents.networks.game_note import note_game
 from catbox_env import Game, make_game
-from catbox_env.core.checks import check_choice, is_literal, short_repr, suggestion
+from catbox_env.core.checks import check_choice, is_literal, short_repr, unknown
 from catbox_env.registry import game_class
 
 #: The keys of an observation with ``mask_in_observation=True``.
@@ -74,10 +74,9 @@ def make_learner_game(game_id: str, options: Mapping[str, Any], own: tuple[str, 
     known = ["reward", "rules", *(field.name for field in fields(game_class(game_id).rules_class))]
     for name in options:
         if name not in known:
-            raise OptionError(
-                f"unknown option {name!r} of {game_id} (got an unexpected keyword argument {name!r}): expected one of "
-                f"{', '.join([*own, *known])}{suggestion(name, [*own, *known])}"
-            )
+            # Some libraries search the message for Python's own words.
+            more = f" (got an unexpected keyword argument {name!r})"
+            raise OptionError(unknown("option", name, [*own, *known], game_id, more))
     return make_game(game_id, **options)
 
 

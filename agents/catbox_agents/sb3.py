@@ -114,14 +114,14 @@ class VecEnv(BaseVecEnv):
         games = self.games
         paid = games.step(self._actions).astype(np.float32)
         ended = games.over.copy()
-        told = games.told()
+        found = games.infos()
         over = np.flatnonzero(ended)
         last = np.zeros((len(over), self._inputs.size), np.int8)
         if len(over):
             last[:, : self.game.observation_layout.size] = games.vec.observe(games.seats[over], over)
             games.reset(rows=over)
-            told |= self._skipped()
-        infos = self._infos(told)
+            found |= self._skipped()
+        infos = self._infos(found)
         for row, seen in zip(over.tolist(), last, strict=True):
             infos[row] |= {"terminal_observation": seen, "TimeLimit.truncated": False}
         return self.observation(), paid, ended, infos
@@ -183,12 +183,12 @@ class VecEnv(BaseVecEnv):
         """Does nothing: there is nothing to release."""
 
     def _skipped(self) -> dict[str, Any]:
-        """What `LearnerGames.told` has about games that were redealt."""
-        return {name: found for name, found in self.games.told().items() if name.startswith("skipped_")}
+        """What `LearnerGames.infos` has about games that were redealt."""
+        return {name: found for name, found in self.games.infos().items() if name.startswith("skipped_")}
 
-    def _infos(self, told: Mapping[str, tuple[NDArray[Any], NDArray[np.bool_]]]) -> list[dict[str, Any]]:
+    def _infos(self, found: Mapping[str, tuple[NDArray[Any], NDArray[np.bool_]]]) -> list[dict[str, Any]]:
         infos: list[dict[str, Any]] = [{} for _ in range(self.num_envs)]
-        for name, (values, where) in told.items():
+        for name, (values, where) in found.items():
             for row, value in zip(np.flatnonzero(where).tolist(), values[where].tolist(), strict=True):
                 infos[row][name] = value
         return infos

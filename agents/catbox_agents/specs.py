@@ -6,7 +6,7 @@
 | ``"heuristic"`` | the hand-written player of the game (`HEURISTICS`) |
 | ``"heuristic:N"`` | a variant of it: the same reasons with weights drawn by the number N, 1 or more |
 | ``"best"`` | the strongest agent without search: ``zoo``, else ``heuristic``, else ``random`` |
-| ``"easy"``, ``"normal"``, ``"hard"`` | opponents of that level, mixtures of the others (`meaning`) |
+| ``"easy"``, ``"normal"``, ``"hard"`` | opponents of that level, mixtures of the others (`resolve`) |
 | ``"zoo"`` | the trained agent for these rules that comes with catbox (`catbox_agents.zoo`) |
 | ``"zoo:NAME"`` | a trained agent by name |
 | ``"search:..."``, ``"ismcts:..."``, ``"pimc:..."`` | searches, with or without settings (`settings.CONFIGURED`) |
@@ -83,7 +83,7 @@ def make(spec: str | os.PathLike[str], game: Game, seed: Seed = None) -> Agent:
         seed_sequence(seed)  # raises ValueError unless it is a seed
     text = os.fspath(spec).strip()
     check_spec(text)
-    text = meaning(text, game)
+    text = resolve(text, game)
     if text == "random":
         return RandomAgent(game, seed)
     made: Agent
@@ -113,7 +113,7 @@ def make(spec: str | os.PathLike[str], game: Game, seed: Seed = None) -> Agent:
     return made
 
 
-def meaning(spec: str, game: Game) -> str:
+def resolve(spec: str, game: Game) -> str:
     """The spec that ``"best"``, ``"zoo"`` or a level stands for in ``game``; any other spec unchanged.
 
     Raises ``ValueError`` for ``"zoo"`` if the zoo has no agent for these rules.
@@ -142,7 +142,7 @@ def policy_path(spec: str, game: Game) -> str | None:
 
     Raises ``ValueError`` for an agent that is not in the zoo, cannot play ``game`` or has a damaged file.
     """
-    text = meaning(spec, game)
+    text = resolve(spec, game)
     if text.startswith(ZOO):
         found = zoo_agent(text, game)
         found.check()
@@ -177,7 +177,7 @@ def adapted_from(spec: str, game: Game) -> str:
     For an agent with settings, the first such agent in them. Raises ``ValueError`` for unknown settings, and for an
     agent of the zoo that cannot play ``game``.
     """
-    for text in _agents_in(meaning(spec.strip(), game)):
+    for text in _agents_in(resolve(spec.strip(), game)):
         path = policy_path(text, game)
         if path is None or not os.path.exists(path) or _is_sb3_model(path):
             continue

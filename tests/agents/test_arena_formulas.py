@@ -13,8 +13,8 @@ import pytest
 import catbox_agents
 import catbox_env
 from catbox_agents.arena.arena_result import bootstrap_interval, nash_average, ratings, resampled_sums
-from catbox_agents.arena.results import estimates
-from catbox_agents.arena.tables import GROUP, deal_seed, decision_seeds
+from catbox_agents.arena.results import mean_estimates
+from catbox_agents.arena.seatings import GROUP, deal_seed, decision_seeds
 from tests.agents.arena_agents import Highest, Lowest, Middle, spec
 
 NAMES = ["low", "high", "middle"]
@@ -25,12 +25,12 @@ DEALS = 40
 def test_the_interval_of_a_mean_is_students() -> None:
     # The table of Student's t at 97.5 %: 2.2622 with 9 degrees of freedom, 2.0423 with 30.
     ten = np.array([[1.0, 0], [2, 0], [3, 0], [4, 0], [5, 0], [6, 0], [7, 0], [8, 0], [9, 0], [10, 0]])
-    one, other = estimates(ten)
+    one, other = mean_estimates(ten)
     assert one.mean == 5.5
     half = 2.2622 * (55 / 6) ** 0.5 / 10**0.5
     assert (one.low, one.high) == pytest.approx((5.5 - half, 5.5 + half), abs=3e-4 * half)
     assert (other.low, other.high) == (0, 0)
-    assert estimates(np.arange(31.0)[:, None])[0].half_width == pytest.approx(
+    assert mean_estimates(np.arange(31.0)[:, None])[0].half_width == pytest.approx(
         2.0423 * (31 * 32 / 12) ** 0.5 / 31**0.5, rel=3e-4
     )
 
@@ -138,7 +138,7 @@ def test_the_payoff_of_the_nash_average_is_half_the_difference_of_two_margins(
     against = np.einsum("ijd,j->id", payoffs, shares)
     assert against.mean(1).max() == pytest.approx(0, abs=1e-5)  # nobody beats the mixture
     for summary, single in zip(result.summaries, against, strict=True):
-        (expected,) = estimates(single[:, None])
+        (expected,) = mean_estimates(single[:, None])
         assert summary.nash_margin.mean == pytest.approx(expected.mean, abs=1e-5)
         assert summary.nash_margin.half_width == pytest.approx(expected.half_width, rel=1e-4, abs=1e-6)
 

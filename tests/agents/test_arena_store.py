@@ -19,7 +19,7 @@ import catbox_agents
 from catbox_agents import ArenaInterrupted
 from catbox_agents.arena.records import read_record
 from catbox_agents.arena.report import matrix_figure
-from catbox_agents.arena.tables import SMALL, fingerprint
+from catbox_agents.arena.seatings import SMALL, fingerprint
 from tests.agents.arena_agents import Highest, Impatient, Lowest, Sleepy, spec
 from tests.agents.policies import checkpoint
 from tests.agents.test_run_arena import same

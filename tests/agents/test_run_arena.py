@@ -16,7 +16,7 @@ import catbox_env
 from catbox_agents import Agent, ArenaResult
 from catbox_agents.arena import run, tables
 from catbox_agents.arena.report import page
-from catbox_agents.arena.tables import DEAL_SETS, MIXED, PAIR, SELF, SMALL, all_tables, deal_seed
+from catbox_agents.arena.seatings import DEAL_SETS, MIXED, PAIR, SELF, SMALL, all_seatings, deal_seed
 from catbox_agents.networks.policy_agent import PolicyAgent
 from catbox_train.config import MAX_SEED
 from tests.agents.arena_agents import Drawing, Highest, Lowest, Middle, RandomButBids, spec
@@ -212,10 +212,10 @@ def test_blocks_cover_every_deal_once() -> None:
 
 
 def test_every_agent_sits_among_every_other() -> None:
-    pairs = {t.agents for t in all_tables(4, 5, mixed=False) if t.kind == PAIR}
+    pairs = {t.agents for t in all_seatings(4, 5, mixed=False) if t.kind == PAIR}
     assert pairs == set(permutations(range(4), 2))
-    assert {t.agents for t in all_tables(3, 2, mixed=False) if t.kind == PAIR} == {(0, 1), (0, 2), (1, 2)}
-    assert [t.agents for t in all_tables(3, 4, mixed=False) if t.kind == SELF] == [(0,), (1,), (2,)]
+    assert {t.agents for t in all_seatings(3, 2, mixed=False) if t.kind == PAIR} == {(0, 1), (0, 2), (1, 2)}
+    assert [t.agents for t in all_seatings(3, 4, mixed=False) if t.kind == SELF] == [(0,), (1,), (2,)]
 
 
 @pytest.mark.parametrize(
@@ -224,7 +224,7 @@ def test_every_agent_sits_among_every_other() -> None:
 def test_at_mixed_tables_all_agents_have_the_same_number_of_seats(
     agents: int, seats: int, number: int
 ) -> None:
-    tables = [table for table in all_tables(agents, seats, mixed=True) if table.kind == MIXED]
+    tables = [table for table in all_seatings(agents, seats, mixed=True) if table.kind == MIXED]
     assert len(tables) == number
     seated = np.zeros(agents)
     for table in tables:

@@ -27,8 +27,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from catbox_agents.arena.results import Block, Estimate, Result, estimates, t_quantile, table_result
-from catbox_agents.arena.tables import MIXED, SELF, Setup, Task
+from catbox_agents.arena.results import Block, Estimate, Result, mean_estimates, t_quantile, table_result
+from catbox_agents.arena.seatings import MIXED, SELF, Setup, Task
 
 #: The format of results.json.
 RESULTS_FORMAT = "catbox-arena-results-2"
@@ -100,7 +100,7 @@ class ArenaResult:
     def difference(self, agent: str, other: str, field: str) -> Estimate:
         """How much more one ``agent`` earns among copies of ``field`` than one ``other``, on the same deals."""
         margins = self.margins[:, self._index(field)]
-        return estimates((margins[self._index(agent)] - margins[self._index(other)])[:, None])[0]
+        return mean_estimates((margins[self._index(agent)] - margins[self._index(other)])[:, None])[0]
 
     @functools.cached_property
     def differences(self) -> dict[tuple[str, str, str], Estimate]:
@@ -118,7 +118,7 @@ class ArenaResult:
         margins = self.margins
         places = [[names.index(name) for name in triple] for triple in triples]
         columns = [margins[one, field] - margins[other, field] for one, other, field in places]
-        return dict(zip(triples, estimates(np.array(columns).T), strict=True))
+        return dict(zip(triples, mean_estimates(np.array(columns).T), strict=True))
 
     @property
     def widest(self) -> float:
@@ -186,25 +186,25 @@ def arena_result(
     mixed_tables = []
     options = dict(setup.game.options)
     about = {"game": setup.game.id, "options": options, "deals_planned": planned, "seed": setup.seed}
-    for number, table in enumerate(setup.tables):
+    for number, seating in enumerate(setup.seatings):
         parts = [blocks[tasks[number]] for tasks in finished]
-        agents = list(table.agents)
+        agents = list(seating.agents)
         for block in parts:
             seconds[agents] += block.seconds
             decisions[agents] += block.decisions
             for place, tally in enumerate(block.tallies):
                 # An agent that counts nothing has an empty tally.
-                seat_games = block.num_deals * table.rotations * table.line_up.count(place)
-                told = {**tally, "games": seat_games} if tally else {}
+                seat_games = block.num_deals * seating.rotations * seating.line_up.count(place)
+                counted = {**tally, "games": seat_games} if tally else {}
                 total = tallies[agents[place]]
-                total.update({name: total.get(name, 0) + number for name, number in told.items()})
-        result = table_result(parts, table.line_up, table.rotations, [names[i] for i in agents], **about)
+                total.update({name: total.get(name, 0) + number for name, number in counted.items()})
+        result = table_result(parts, seating.line_up, seating.rotations, [names[i] for i in agents], **about)
         own = result.deal_margins.T
-        if table.kind == SELF:
+        if seating.kind == SELF:
             tables[names[agents[0]], names[agents[0]]] = result
             continue
         comparisons[:, np.array(agents)[:, None], agents] += np.concatenate([b.comparisons for b in parts])
-        if table.kind == MIXED:
+        if seating.kind == MIXED:
             mixed_tables.append(result)
             for i, row in zip(agents, own, strict=True):
                 mixed[i] = np.concatenate([mixed[i], row[None]])
@@ -217,7 +217,7 @@ def arena_result(
             tables[names[other], names[one]] = result
     mixed_margins = np.array([rows.mean(0) for rows in mixed]) if mixed_tables else None
     summaries = _summaries(setup, margins, mixed_margins, comparisons)
-    matrix = estimates(margins.reshape(n * n, num_deals).T)
+    matrix = mean_estimates(margins.reshape(n * n, num_deals).T)
     return ArenaResult(
         game=setup.game.id,
         options=options,
@@ -226,7 +226,7 @@ def arena_result(
         agents=names,
         deals=num_deals,
         deals_planned=planned,
-        games=num_deals * sum(table.rotations for table in setup.tables),
+        games=num_deals * sum(seating.rotations for seating in setup.seatings),
         summaries=summaries,
         tables=tables,
         mixed_tables=mixed_tables,
@@ -254,8 +254,8 @@ def _summaries(
     resampled = np.array([ratings(sums) for sums in resampled_sums(comparisons)])
     low, high = bootstrap_interval(resampled, num_deals)
     # The shares are fixed: an interval says how certain the margins against this mixture are.
-    against = estimates(np.einsum("ijd,j->di", payoffs, shares))
-    mixed_estimates = None if mixed is None else estimates(mixed.T)
+    against = mean_estimates(np.einsum("ijd,j->di", payoffs, shares))
+    mixed_estimates = None if mixed is None else mean_estimates(mixed.T)
     return [
         AgentSummary(
             name=setup.names[i],

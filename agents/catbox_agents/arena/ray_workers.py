@@ -15,7 +15,7 @@ from functools import cache
 
 import catbox_env
 from catbox_agents.arena.results import Block
-from catbox_agents.arena.tables import Play, Players, Setup, Task, play_block
+from catbox_agents.arena.seatings import Players, PlayTasks, Setup, Task, play_block
 from catbox_agents.errors import portable
 from catbox_agents.system.ray_cluster import connected, short_reason
 
@@ -65,7 +65,9 @@ def _players(pickled: bytes, fingerprints: tuple[str, ...]) -> Players:
 
 
 @contextmanager
-def on_cluster(setup: Setup, fingerprints: Sequence[str], address: str, most: int | None) -> Iterator[Play]:
+def on_cluster(
+    setup: Setup, fingerprints: Sequence[str], address: str, most: int | None
+) -> Iterator[PlayTasks]:
     """A function that plays tasks on the cores of a cluster.
 
     It raises what `play_block` raises, and ``ChildProcessError`` if a block is lost after all retries.

@@ -18,7 +18,7 @@ from rich.text import Text
 import catbox_env
 from catbox_agents.arena.arena_result import ArenaResult
 from catbox_agents.arena.plots import PIXELS, heat_map, style
-from catbox_agents.arena.results import Estimate, a_round, terminal_table
+from catbox_agents.arena.results import Estimate, round_heading, terminal_table
 from catbox_agents.system.files import write_atomically
 from catbox_env.core.text import game_title
 
@@ -164,7 +164,7 @@ def _statistics_rows(result: ArenaResult, labels: Mapping[str, str]) -> list[lis
     names = list(
         dict.fromkeys(name for t in result.tables.values() for s in t.standings for name in s.statistics)
     )
-    rows = [["agent", "among", "score a game", "win share", *map(a_round, names)]]
+    rows = [["agent", "among", "score a game", "win share", *map(round_heading, names)]]
     for (agent, field), table in result.tables.items():
         standing = table[agent]
         means = [f"{standing.statistics[name]:.2f}" if name in standing.statistics else "" for name in names]
@@ -181,17 +181,17 @@ def _model_rows(result: ArenaResult, labels: Mapping[str, str]) -> list[list[str
     tokens = {"input_tokens": "tokens in a game", "output_tokens": "tokens out a game"}
     rows = [["agent", "decisions", *shares.values(), *(name.replace("_", " ") for name in numbers)]]
     rows[0] += [*tokens.values(), "cost a game", "s an answer"]
-    for name, told in result.tallies.items():
-        decisions = sum(told[share] for share in shares)
+    for name, tally in result.tallies.items():
+        decisions = sum(tally[share] for share in shares)
         row = [
             labels[name],
             f"{decisions:,.0f}",
-            *(f"{told[share] / max(decisions, 1):.1%}" for share in shares),
+            *(f"{tally[share] / max(decisions, 1):.1%}" for share in shares),
         ]
-        row += [f"{told[number]:,.0f}" for number in numbers]
-        row += [f"{told[number] / told['games']:,.0f}" for number in tokens]
-        row.append(f"{told['cost'] / told['games']:.3g}" if "cost" in told else "")
-        rows.append([*row, f"{told['seconds'] / told['answers']:.3g}" if told["answers"] else ""])
+        row += [f"{tally[number]:,.0f}" for number in numbers]
+        row += [f"{tally[number] / tally['games']:,.0f}" for number in tokens]
+        row.append(f"{tally['cost'] / tally['games']:.3g}" if "cost" in tally else "")
+        rows.append([*row, f"{tally['seconds'] / tally['answers']:.3g}" if tally["answers"] else ""])
     return rows
 
 

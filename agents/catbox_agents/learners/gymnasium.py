@@ -174,7 +174,8 @@ class LearnerEnv(gymnasium.Env[Observation, np.int64]):
     def _seen(self) -> tuple[Observation, dict[str, Any]]:
         mask = self.action_masks()
         info = {
-            name: values[0].item() for name, (values, _) in self.games.told(every=self._constant_info).items()
+            name: values[0].item()
+            for name, (values, _) in self.games.infos(every=self._constant_info).items()
         }
         return self._form(self.games.observation()[0], mask), {"action_mask": mask, **info}
 
@@ -330,7 +331,7 @@ class LearnerVectorEnv(gymnasium.vector.VectorEnv[Observation, NDArray[Any], NDA
     def _infos(self, masks: NDArray[np.int8], rows: NDArray[np.bool_]) -> dict[str, Any]:
         """Gymnasium's infos of a batch, for ``rows`` (N,)."""
         infos: dict[str, Any] = {"action_mask": masks.copy(), "_action_mask": rows.copy()}
-        for name, (values, where) in self.games.told(rows, self._constant_info).items():
+        for name, (values, where) in self.games.infos(rows, self._constant_info).items():
             infos[name], infos[f"_{name}"] = values, where.copy()
         return infos
 

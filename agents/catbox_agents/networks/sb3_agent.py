@@ -76,7 +76,7 @@ class SB3Agent(SamplingAgent):
         check_agent(self, f"the model {name}", game)
         self.game = game
         self.model, self.greedy = model, greedy
-        self.draws_actions = not greedy
+        self.samples_actions = not greedy
         self._inputs = NetworkInputs(game, bool(note and note["features"]))
         if note and note["features"] != part_sizes(self._inputs.layout):
             raise ValueError(

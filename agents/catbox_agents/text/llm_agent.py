@@ -186,12 +186,12 @@ class LLMAgent(SeededAgent):
         self, client: AsyncClient, places: asyncio.Semaphore, seen: NDArray[np.int8], past: Any
     ) -> int:
         async with places:
-            told: dict[str, float] = dict.fromkeys((*DECISIONS, *FAILURES, *ANSWERED), 0)
+            counts: dict[str, float] = dict.fromkeys((*DECISIONS, *FAILURES, *ANSWERED), 0)
             prompt = text_observation(seen, game=self.game, history=past, **self._prompt)
             messages = [{"role": "user", "content": prompt}]
             failures: list[str] = []
             for left in range(self._repairs, -1, -1):
-                answer = await self._ask(client, messages, told)
+                answer = await self._ask(client, messages, counts)
                 messages.append({"role": "assistant", "content": answer})
                 parsed = parse_action(answer, seen, game=self.game)
                 if parsed.failure is None:
@@ -206,16 +206,18 @@ class LLMAgent(SeededAgent):
             outcome = STOP if self._fallback is None else FALLEN_BACK
         if self._log is not None:
             named = None if parsed.action is None else self.game.action_to_string(parsed.action)
-            self._write({"messages": messages, "outcome": outcome, "action": named}, failures, told)
+            self._write({"messages": messages, "outcome": outcome, "action": named}, failures, counts)
         if outcome == STOP:
             tries = f"{len(failures)} answer{'s' * (len(failures) > 1)}"
             raise RuntimeError(f"{self._request['model']} named no legal action in {tries}. {parsed.message}")
         for kind in (outcome, *failures):
-            told[kind] += 1
-        self.tally = {name: self.tally.get(name, 0) + number for name, number in told.items()}
+            counts[kind] += 1
+        self.tally = {name: self.tally.get(name, 0) + number for name, number in counts.items()}
         return -1 if parsed.action is None else parsed.action
 
-    async def _ask(self, client: AsyncClient, messages: list[dict[str, str]], told: dict[str, float]) -> str:
+    async def _ask(
+        self, client: AsyncClient, messages: list[dict[str, str]], counts: dict[str, float]
+    ) -> str:
         """The model's answer, "" for one without text. Raises ``RuntimeError`` without an answer after all tries."""
         began = time.perf_counter()
         body = {**self._request, "messages": messages}
@@ -229,14 +231,14 @@ class LLMAgent(SeededAgent):
                     why = _without_key(str(error))[:_LONGEST]
                     raise RuntimeError(f"{self._request['model']} has not answered: {why}") from None
                 await asyncio.sleep(error.pause)
-        told[ANSWERS] += 1
-        told[SECONDS] += time.perf_counter() - began
+        counts[ANSWERS] += 1
+        counts[SECONDS] += time.perf_counter() - began
         used = reply.get("usage")
         for own, name in ((INPUT, "prompt_tokens"), (OUTPUT, "completion_tokens")):
-            told[own] += _number(used.get(name)) if isinstance(used, dict) else 0  # some servers tell none
+            counts[own] += _number(used.get(name)) if isinstance(used, dict) else 0  # some servers tell none
         if self._prices is not None:
-            paid = zip(self._prices, (told[INPUT], told[OUTPUT]), strict=True)
-            told[COST] = sum((price or 0.0) * tokens / 1e6 for price, tokens in paid)
+            paid = zip(self._prices, (counts[INPUT], counts[OUTPUT]), strict=True)
+            counts[COST] = sum((price or 0.0) * tokens / 1e6 for price, tokens in paid)
         return answer
 
     async def _post(self, client: AsyncClient, body: Mapping[str, Any], tried: int) -> dict[str, Any]:
@@ -270,11 +272,11 @@ class LLMAgent(SeededAgent):
             raise _NoAnswer("the server's reply is not a chat completion")
         return reply
 
-    def _write(self, line: dict[str, Any], failures: list[str], told: dict[str, float]) -> None:
+    def _write(self, line: dict[str, Any], failures: list[str], counts: dict[str, float]) -> None:
         """Append a line of JSON to the log, with one call, so that several processes may write to it."""
         assert self._log is not None
         about = {"time": datetime.now(UTC).isoformat(timespec="milliseconds"), **self._request}
-        used = {name: told[name] for name in (INPUT, OUTPUT, SECONDS)}
+        used = {name: counts[name] for name in (INPUT, OUTPUT, SECONDS)}
         text = json.dumps({**about, **line, "failures": failures, **used})
         with writing(self._log), self._log.open("ab", buffering=0) as file:
             file.write(text.encode() + b"\n")
@@ -319,6 +321,6 @@ def _text_of(reply: Mapping[str, Any]) -> str:
     return content if isinstance(content, str) else ""
 
 
-def _number(told: object) -> float:
+def _number(value: object) -> float:
     """A number of tokens as a server tells it; 0 for anything else."""
-    return told if isinstance(told, int | float) and 0 <= told <= 1e12 else 0
+    return value if isinstance(value, int | float) and 0 <= value <= 1e12 else 0

@@ -36,7 +36,7 @@ AGENTS = (
 #: The presets of training, its algorithms and trackers. They stand here too, because training takes seconds to import.
 PRESETS = ("quick", "standard", "strong", "gpu")
 ALGORITHMS = ("ppo", "dmc", "exit")
-TRACKERS = ("mlflow", "trackio", "wandb")
+TRACKERS = ("mlflow", "wandb")
 
 
 def complete_agent(incomplete: str) -> list[str]:

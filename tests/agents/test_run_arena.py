@@ -319,7 +319,7 @@ def test_the_report_says_what_each_number_is_a_mean_over() -> None:
     heads = [line for line in page(result, "today").splitlines() if re.match(r"\| (one )?agent \|", line)]
     assert [head.strip("| ").split(" | ") for head in heads] == [
         ["one agent", "among heuristic", "among random"],
-        ["agent", "Elo rating", "Nash share", "Nash margin a game", "ms a move"],
+        ["agent", "Elo rating", "ms a move"],
         ["agent", "among", "score a game", "win share"]
         + [f"{name} a round" for name in ("tricks won", "bonus", "paradox", "any paradox", "bid hit")],
     ]

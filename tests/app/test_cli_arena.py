@@ -114,7 +114,7 @@ def test_intervals_that_stay_too_wide_are_told(width: str, told: bool) -> None:
 @pytest.mark.parametrize(
     ("missing", "command", "extra"),
     [
-        ("scipy", ["arena", "random", "heuristic"], "arena"),
+        ("choix", ["arena", "random", "heuristic"], "arena"),
         ("ray", ["arena", "random", "heuristic", "--ray-address", "auto"], "ray"),
         ("ray", ["train", "--workers-on-ray", "2", "--output", "run"], "ray"),
         ("starlette", ["web"], "web"),

@@ -44,22 +44,6 @@ def test_mlflow_gets_every_row_and_the_settings(tmp_path: Path) -> None:
         )
 
 
-def test_trackio_gets_every_row_and_the_settings(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("TRACKIO_DIR", str(tmp_path / "trackio"))
-    rows = trained(tmp_path / "run", "trackio")
-    import trackio
-
-    (found,) = trackio.Api().runs("catbox")
-    assert found.name == "run"
-    assert found.config["minibatch_size"] == 128
-    logs = trackio.SQLiteStorage.get_logs("catbox", "run")
-    for name in set(rows[-1]) - {"decisions"}:
-        logged = {entry["step"]: entry[name] for entry in logs if name in entry}
-        assert logged == pytest.approx({int(row["decisions"]): row[name] for row in rows if name in row}), (
-            name
-        )
-
-
 def test_the_example_prunes(tmp_path: Path) -> None:
     command = [sys.executable, str(ROOT / "examples" / "optuna_search.py"), "6", "100000"]
     ran = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, timeout=500, check=False)

@@ -6,10 +6,6 @@ game's ranking: consistent for this model, Azari Soufiani et al. 2013, "Generali
 Aggregation"). The library choix fits it by iterated Luce spectral ranking (Maystre and Grossglauser 2015, "Fast and
 Accurate Inference of Plackett-Luce Models").
 
-The Nash average (Balduzzi et al. 2018, "Re-evaluating Evaluation", section 3) is the maximum-entropy Nash equilibrium
-of a game in which two players each choose an agent and the payoff is their margin. Unlike a rating, it does not change
-when copies of an agent are added, and it shows cycles: A beats B, B beats C and C beats A.
-
 Ratings, which are not means, get bootstrap intervals: deals are resampled with replacement, and everything is
 recomputed. A percentile interval is too narrow for few deals, so it is widened by the ratio of Student's interval to
 the normal one: the expanded percentile interval of Hesterberg 2015, "What Teachers Should Know About the Bootstrap".
@@ -31,15 +27,13 @@ from catbox_agents.arena.results import Block, Estimate, Result, mean_estimates,
 from catbox_agents.arena.seatings import MIXED, SELF, Setup, Task
 
 #: The format of results.json.
-RESULTS_FORMAT = "catbox-arena-results-2"
+RESULTS_FORMAT = "catbox-arena-results-3"
 #: Strengths in points of the Elo scale: 400 points are odds of 10 to 1.
 ELO = 400 / log(10)
 #: Added to the rates of each pair, about a fifth of a win to each side, so that an agent that never lost has a rating
 #: too.
 REGULARISATION = 0.1
 _ITERATIONS = 1000
-#: Tolerance of the equilibrium conditions, as a share of the largest margin.
-_TOLERANCE = 1e-9
 #: Bootstrap resamples.
 RESAMPLES = 400
 #: Resamples that are held in memory at once.
@@ -51,15 +45,11 @@ _SEED = 0xB007
 class AgentSummary:
     """One agent over all tables.
 
-    ``rating`` in points of the Elo scale, with mean 0. ``nash_share``: its share in the Nash average; ``nash_margin``:
-    its mean margin against that mixture, 0 for those in it and at most 0 for the others. ``mixed``: its margin at the
-    mixed tables, if they were played.
+    ``rating`` in points of the Elo scale, with mean 0. ``mixed``: its margin at the mixed tables, if they were played.
     """
 
     name: str
     rating: Estimate
-    nash_share: float
-    nash_margin: Estimate
     mixed: Estimate | None
 
 
@@ -216,7 +206,7 @@ def arena_result(
             margins[other, one] = own[1]
             tables[names[other], names[one]] = result
     mixed_margins = np.array([rows.mean(0) for rows in mixed]) if mixed_tables else None
-    summaries = _summaries(setup, margins, mixed_margins, comparisons)
+    summaries = _summaries(setup, mixed_margins, comparisons)
     matrix = mean_estimates(margins.reshape(n * n, num_deals).T)
     return ArenaResult(
         game=setup.game.id,
@@ -242,29 +232,20 @@ def arena_result(
 
 def _summaries(
     setup: Setup,
-    margins: NDArray[np.float32],
     mixed: NDArray[np.float32] | None,
     comparisons: NDArray[np.float64],
 ) -> list[AgentSummary]:
-    n, _, num_deals = margins.shape
-    payoffs = (margins - margins.transpose(1, 0, 2)) / 2
-    mean_payoffs = payoffs.mean(2, dtype=np.float64)
-    shares, nash_margins = nash_average(mean_payoffs)
     strengths = ratings(comparisons.sum(0))
     resampled = np.array([ratings(sums) for sums in resampled_sums(comparisons)])
-    low, high = bootstrap_interval(resampled, num_deals)
-    # The shares are fixed: an interval says how certain the margins against this mixture are.
-    against = mean_estimates(np.einsum("ijd,j->di", payoffs, shares))
+    low, high = bootstrap_interval(resampled, len(comparisons))
     mixed_estimates = None if mixed is None else mean_estimates(mixed.T)
     return [
         AgentSummary(
             name=setup.names[i],
             rating=Estimate(float(strengths[i]), float(low[i]), float(high[i])),
-            nash_share=float(shares[i]),
-            nash_margin=Estimate(float(nash_margins[i]), against[i].low, against[i].high),
             mixed=None if mixed_estimates is None else mixed_estimates[i],
         )
-        for i in range(n)
+        for i in range(len(setup.names))
     ]
 
 
@@ -274,50 +255,6 @@ def ratings(comparisons: NDArray[np.float64]) -> NDArray[np.float64]:
 
     strengths = choix.ilsr_pairwise_dense(comparisons, alpha=REGULARISATION, max_iter=_ITERATIONS)
     return ELO * (strengths - strengths.mean())
-
-
-def nash_average(payoffs: NDArray[np.float64]) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """The maximum-entropy equilibrium (n,), and each agent's mean payoff against it (n,), at most 0.
-
-    ``payoffs`` (n, n): antisymmetric, what the agent of the row earns against that of the column.
-    """
-    from scipy.optimize import linprog, minimize  # in the extra arena
-
-    n = len(payoffs)
-    scale = float(np.abs(payoffs).max())
-    if scale == 0:
-        return np.full(n, 1 / n), np.zeros(n)
-    game = payoffs / scale
-    # The maximum-entropy equilibrium contains every agent that is in any equilibrium. The value is 0.
-    bounds = [(0, 1)] * n
-    rules = {"A_ub": game, "b_ub": np.full(n, _TOLERANCE), "A_eq": np.ones((1, n)), "b_eq": [1]}
-    corners = np.array([linprog(-np.eye(n)[i], bounds=bounds, **rules).x for i in range(n)])
-    start = corners.mean(axis=0)
-    support = start > 1e-7
-
-    def entropy(shares: NDArray[np.float64]) -> tuple[float, NDArray[np.float64]]:
-        logs = np.log(np.maximum(shares, 1e-300))
-        return float(shares @ logs), logs + 1
-
-    inside = game[:, support]
-    found = minimize(
-        entropy,
-        start[support],
-        jac=True,
-        method="SLSQP",
-        bounds=[(1e-9, 1)] * int(support.sum()),
-        constraints=[
-            {"type": "eq", "fun": lambda p: p.sum() - 1, "jac": lambda p: np.ones((1, len(p)))},
-            {"type": "ineq", "fun": lambda p: _TOLERANCE - inside @ p, "jac": lambda p: -inside},
-        ],
-        options={"maxiter": 500, "ftol": 1e-12},
-    )
-    shares = np.zeros(n)
-    # The mean of the corners is an equilibrium too, if not always that of maximum entropy.
-    good = found.success and (inside @ found.x).max() < 1e-6
-    shares[support] = found.x if good else start[support]
-    shares /= shares.sum()
-    return shares, payoffs @ shares
 
 
 def resampled_sums(values: NDArray[np.floating]) -> NDArray[np.float64]:

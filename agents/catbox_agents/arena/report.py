@@ -109,8 +109,7 @@ def page(result: ArenaResult, date: str) -> str:
         "95 % interval over deals.",
         _markdown(_matrix_rows(result, own)),
         "## Agents",
-        "Ratings: Plackett-Luce, in points of the Elo scale (400 points are odds of 10 to 1), mean 0. Nash share: the "
-        "agent's share in the mixture that no agent beats; Nash margin: what it earns against that mixture.",
+        "Ratings: Plackett-Luce, in points of the Elo scale (400 points are odds of 10 to 1), mean 0.",
         _markdown(_summary_rows(result, own)),
         "## Differences",
         "How much more one agent earns a game than another in the same field, on the same deals.",
@@ -126,18 +125,12 @@ def page(result: ArenaResult, date: str) -> str:
 
 def _summary_rows(result: ArenaResult, labels: Mapping[str, str]) -> list[list[str]]:
     mixed = result.mixed_margins is not None
-    rows = [
-        ["agent", "Elo rating", "Nash share", "Nash margin a game"]
-        + ["margin a game at mixed tables"] * mixed
-        + ["ms a move"]
-    ]
+    rows = [["agent", "Elo rating"] + ["margin a game at mixed tables"] * mixed + ["ms a move"]]
     for summary in result.summaries:
         rows.append(
             [
                 labels[summary.name],
                 _rating(summary.rating),
-                f"{summary.nash_share:.0%}",
-                str(summary.nash_margin),
                 *([str(summary.mixed)] if mixed else []),
                 milliseconds(result.seconds_per_move[summary.name]),
             ]

@@ -56,7 +56,7 @@ FIRST_DEALS = 16
 #: Most processes of an arena.
 MAX_PROCESSES = 1024
 #: The packages that an arena needs: the extra "arena".
-NEEDED = ("choix", "filelock", "matplotlib", "scipy")
+NEEDED = ("choix", "filelock", "matplotlib")
 #: With a target width: the deals after which the intervals are first checked, and the largest factor between two
 #: checks.
 _FIRST_CHECK, _FARTHEST = SMALL_BLOCKS * SMALL, 4

@@ -15,7 +15,7 @@ from catbox_app.options import AGENTS, GameOptions, RayAddress, agents_argument,
 from catbox_app.output import check_writable, games_progress, require
 
 #: What the command needs: the extra "arena".
-NEEDED = ("choix", "filelock", "matplotlib", "psutil", "scipy")
+NEEDED = ("choix", "filelock", "matplotlib", "psutil")
 
 
 def arena(

@@ -14,7 +14,7 @@ import pytest
 import catbox_agents
 import catbox_env
 from catbox_agents import Agent, ArenaResult
-from catbox_agents.arena import run, tables
+from catbox_agents.arena import run, seatings
 from catbox_agents.arena.report import page
 from catbox_agents.arena.seatings import DEAL_SETS, MIXED, PAIR, SELF, SMALL, all_seatings, deal_seed
 from catbox_agents.networks.policy_agent import PolicyAgent
@@ -201,10 +201,10 @@ def test_until_ci_plays_until_every_interval_is_narrow(
 
 
 def test_blocks_cover_every_deal_once() -> None:
-    ends = [tables.first_deal(number) for number in range(30)]
+    ends = [seatings.first_deal(number) for number in range(30)]
     assert ends[:10] == [0, 16, 32, 48, 64, 80, 96, 112, 128, 192]
     for num_deals in range(1, 700):
-        number = tables.num_blocks(num_deals)
+        number = seatings.num_blocks(num_deals)
         assert ends[number - 1] < num_deals <= ends[number]
 
 

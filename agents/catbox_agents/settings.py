@@ -103,11 +103,15 @@ def read_options(game_id: str, options: Mapping[str, Any]) -> dict[str, Any]:
     """``options`` of ``make_game``, possibly given as text, as values.
 
     A single value for a rule that takes several becomes a list of one. The values are not checked: ``make_game`` does
-    that. The options of an unknown game are only parsed.
+    that. The options of an unknown game are only parsed. Raises ``ValueError`` for ``rules``, which cannot be text.
     """
     several = set()
     if isinstance(game_id, str) and game_id in GAMES:
         rules = fields(game_class(game_id).rules_class)
+        if "rules" in options:
+            raise ValueError(
+                unknown("option", "rules", ["reward", *(field.name for field in rules)], game_id)
+            )
         several = {field.name for field in rules if str(field.type).startswith("tuple")}
     read = {name: _read(value) for name, value in options.items()}
     alone = {name for name in several & read.keys() if not isinstance(read[name], list | None)}

@@ -38,10 +38,11 @@ def unknown(what: str, given: Any, names: Iterable[str], of: str = "", more: str
     """The message about an unknown name: what was ``given``, the closest of ``names``, and all of them, or if there are
     more than 20 and some are close, these alone.
 
-    ``what``: a setting, an agent, ...; ``of``: what has such names; ``more``: what else is expected.
+    ``what``: a setting, an agent, ...; ``of``: what has such names; ``more``: what else is expected. What follows a
+    colon in ``given`` is not part of the name.
     """
     known = list(names)
-    near = suggestion(given, known) if isinstance(given, str) else ""
+    near = suggestion(given.partition(":")[0], known) if isinstance(given, str) else ""
     expected = "" if near and len(known) > 20 else f"; expected one of {', '.join(known)}{more}"
     return f"unknown {what} {short_repr(given)}{f' of {of}' if of else ''}{near}{expected}"
 

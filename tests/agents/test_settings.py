@@ -60,6 +60,13 @@ def test_options_that_no_rule_has_are_read_and_left_to_the_game_to_refuse() -> N
     assert read_options("cat_in_the_box_v0", {"bids": None}) == {"bids": None}
 
 
+def test_rules_that_only_an_object_can_give_are_no_option() -> None:
+    with pytest.raises(
+        ValueError, match=r"unknown option 'rules' of petrify_v0.*expected one of reward, num_pl"
+    ):
+        read_options("petrify_v0", {"rules": "1"})
+
+
 @pytest.mark.parametrize(
     ("spec", "settings"),
     [

@@ -71,7 +71,7 @@ def test_a_name_that_the_zoo_does_not_have() -> None:
         ValueError, match=r"unknown agent 'thre' of the zoo; did you mean 'three'\?; expected one of three"
     ):
         catbox_agents.make("zoo:thre", make_game("cat_in_the_box_v0", num_players=3))
-    with pytest.raises(ValueError, match="no agent '' in the zoo"):
+    with pytest.raises(ValueError, match="unknown agent '' of the zoo"):
         check_spec("zoo:")
 
 

@@ -228,7 +228,7 @@ def test_rules_without_an_agent_are_named_before_anything_is_played(
     workplace: Workplace, capsys: pytest.CaptureFixture[str]
 ) -> None:
     assert workplace.run("leaderboard") == 1
-    assert "there is no agent 'petrify-small' in the zoo" in capsys.readouterr().err
+    assert "unknown agent 'petrify-small' of the zoo" in capsys.readouterr().err
     assert not workplace.folders.runs.exists()
 
 

@@ -125,11 +125,11 @@ def resolve(spec: str, game: Game) -> str:
     | ``hard`` | a search in 64 worlds with ``best``; where something is hidden, others may play like ``normal`` |
     """
     if spec in LEVELS:
-        best, hand_written = best_agent(game), hand_written_agent(game.id)
+        best, by_hand = best_agent(game), hand_written_agent(game.id)
         model = (
-            "" if game.is_perfect_information or best == hand_written else f",opponent_model={hand_written}"
+            "" if game.is_perfect_information or best == by_hand else f",opponent_model={by_hand}"
         )
-        return LEVELS[spec].format(best=best, hand_written=hand_written, model=model)
+        return LEVELS[spec].format(best=best, hand_written=by_hand, model=model)
     if spec == OF_THE_ZOO:
         if not (agents := zoo_agents(game)):
             raise ValueError("the zoo has no agent for these rules: use 'best', the strongest there is")

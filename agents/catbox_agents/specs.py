@@ -126,9 +126,7 @@ def resolve(spec: str, game: Game) -> str:
     """
     if spec in LEVELS:
         best, by_hand = best_agent(game), hand_written_agent(game.id)
-        model = (
-            "" if game.is_perfect_information or best == by_hand else f",opponent_model={by_hand}"
-        )
+        model = "" if game.is_perfect_information or best == by_hand else f",opponent_model={by_hand}"
         return LEVELS[spec].format(best=best, hand_written=by_hand, model=model)
     if spec == OF_THE_ZOO:
         if not (agents := zoo_agents(game)):

@@ -10,8 +10,7 @@ from torch import nn
 import catbox_env
 from benchmarks.level import seconds_to_level
 from benchmarks.report import Clock, Metric, metric_of
-from catbox_train.algorithm import algorithm_class
-from catbox_train.config import load_config
+from catbox_train.registry import algorithm_class, load_config
 
 GAMES: dict[str, dict[str, Any]] = {
     "cat_in_the_box_v0": {"num_players": 5},

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from benchmarks.report import Clock, Metric, alternate, metric_of
 from catbox_agents import Agent, make
-from catbox_agents.gymnasium import LearnerVectorEnv
+from catbox_agents.learners.gymnasium import LearnerVectorEnv
 from catbox_env import make_game
 from catbox_env.registration import gymnasium_id
 

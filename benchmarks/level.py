@@ -16,8 +16,8 @@ import catbox_agents
 from benchmarks.report import Clock, Metric, metric_of
 from catbox_env import Game
 from catbox_train.algorithm import Algorithm
-from catbox_train.config import load_config
 from catbox_train.memory import keep_freed_memory
+from catbox_train.registry import load_config
 from catbox_train.runs.loop import make_algorithm_here
 
 PLAYERS = (5, 3)

@@ -40,7 +40,7 @@ class Counting(Agent):
 
     def __init__(self, agent: Agent) -> None:
         self.game, self.agent, self.asked = agent.game, agent, 0
-        self.draws_actions = agent.draws_actions
+        self.samples_actions = agent.samples_actions
 
     def act_batch(self, observations: NDArray[Any], *others: Any) -> NDArray[np.int64]:
         self.asked += len(observations)

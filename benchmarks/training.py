@@ -6,7 +6,8 @@ from collections.abc import Callable
 from typing import Any
 
 from benchmarks.report import Clock
-from catbox_train.config import TrainConfig, load_config
+from catbox_train.config import TrainConfig
+from catbox_train.registry import load_config
 from catbox_train.runs.loop import make_algorithm_here
 
 GAME, NUM_PLAYERS = "cat_in_the_box_v0", 5

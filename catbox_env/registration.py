@@ -28,8 +28,8 @@ def register() -> None:
         if gymnasium:
             gymnasium.register(
                 gymnasium_id(game_id),
-                entry_point="catbox_agents.gymnasium:LearnerEnv",
-                vector_entry_point="catbox_agents.gymnasium:LearnerVectorEnv",
+                entry_point="catbox_agents.learners.gymnasium:LearnerEnv",
+                vector_entry_point="catbox_agents.learners.gymnasium:LearnerVectorEnv",
                 kwargs={"game_id": game_id},
             )
         if pettingzoo and hasattr(pettingzoo, "register"):  # PettingZoo has a registry since 1.27

@@ -12,7 +12,7 @@ from functools import cache
 from typing import TYPE_CHECKING, Any
 
 from catbox_env.core import drawing
-from catbox_env.core.checks import short_repr, suggestion
+from catbox_env.core.checks import check_known
 
 if TYPE_CHECKING:
     from catbox_env.core.game import Game
@@ -26,9 +26,7 @@ GAMES: dict[str, str] = {
 
 def game_class(game_id: str) -> type[Game]:
     """The class of the game ``game_id``. Raises ``ValueError``, naming the known ids, for an unknown one."""
-    if not isinstance(game_id, str) or game_id not in GAMES:
-        hint = suggestion(str(game_id), list(GAMES))
-        raise ValueError(f"unknown game {short_repr(game_id)}: expected one of {', '.join(GAMES)}{hint}")
+    check_known("game", game_id, GAMES)
     module, name = GAMES[game_id].split(":")
     return getattr(importlib.import_module(module), name)
 
@@ -41,14 +39,10 @@ def make_game(game_id: str, **options: Any) -> Game:
     game or option and for invalid rules.
     """
     made = game_class(game_id)
+    known = ("reward", "rules", *made.rules_class.__annotations__)
     for name in options:
-        if name not in ("reward", "rules", *made.rules_class.__annotations__) and (
-            others := _games_with(name)
-        ):
-            raise ValueError(
-                f"unknown option {name!r} of {game_id}: it is an option of {' and '.join(others)}; expected reward, "
-                f"rules or one of {', '.join(made.rules_class.__annotations__)}"
-            )
+        others = " and ".join(_games_with(name))
+        check_known("option", name, known, game_id, f"; it is an option of {others}" if others else "")
     return made(**options)
 
 

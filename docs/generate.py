@@ -19,7 +19,7 @@ from catbox_agents.features import Features
 from catbox_app.rules import player_counts
 from catbox_env import GAMES, Game, make_game
 from catbox_env.registration import gymnasium_id
-from catbox_train.algorithm import algorithm_class
+from catbox_train.registry import algorithm_class
 from docs.environment import environment
 from docs.generators.headroom import headroom_table
 from docs.generators.leaderboard import margin_in_short, zoo_table

@@ -22,7 +22,7 @@ from torch import nn
 
 import catbox_agents
 import catbox_env
-from catbox_agents.rllib import KEYS, SelfPlayEnv
+from catbox_agents.learners.rllib import KEYS, SelfPlayEnv
 
 OBSERVATIONS, ACTION_MASK = KEYS
 GAME: dict[str, Any] = {"game": "cat_in_the_box_v0", "num_players": 3, "reward": "margin"}

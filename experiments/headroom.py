@@ -23,7 +23,7 @@ from pydantic import Field
 from rich.console import Console
 
 from catbox_agents import zoo
-from catbox_agents.arena.tables import DEAL_SETS, deal_seed
+from catbox_agents.arena.seatings import DEAL_SETS, deal_seed
 from catbox_agents.networks.policy_agent import PolicyAgent
 from catbox_agents.play import END_OF_ROUND
 from catbox_agents.search import RolloutSearch

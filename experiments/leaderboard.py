@@ -25,7 +25,7 @@ from rich.console import Console
 
 import catbox_agents
 from catbox_agents import zoo
-from catbox_agents.machine import physical_cores
+from catbox_agents.system.machine import physical_cores
 from catbox_app.output import games_progress
 from catbox_env import make_game
 from experiments.results import Folders, Record, write_file

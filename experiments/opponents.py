@@ -23,7 +23,7 @@ class Habits(SamplingAgent):
     bid is one higher or lower. A seat's last discard before its first bid or play decides for the whole round.
     """
 
-    draws_actions = False  # it has no policy to tell
+    samples_actions = False  # it has no policy to tell
 
     def __init__(self, game: Game, seed: Seed = None) -> None:
         super().__init__(game, seed)

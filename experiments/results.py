@@ -24,7 +24,7 @@ from filelock import FileLock
 from pydantic import BaseModel, ConfigDict, Field, TypeAdapter
 from scipy.stats import t
 
-from catbox_agents.files import write_atomically, writing
+from catbox_agents.system.files import write_atomically, writing
 
 ROOT = Path(__file__).resolve().parent.parent
 

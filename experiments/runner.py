@@ -15,7 +15,7 @@ from rich.console import Console
 import catbox_env
 from benchmarks.report import processor
 from catbox_train import TrainConfig, TrainingDiverged, resume, train
-from catbox_train.config import load_config, read_yaml
+from catbox_train.registry import load_config, read_yaml
 from catbox_train.runs.loop import check_run
 from catbox_train.runs.metrics import read_metrics
 from experiments.results import ROOT, Folders, Match, RunResult, append_line

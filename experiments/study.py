@@ -12,7 +12,7 @@ from pydantic import BaseModel, ConfigDict, Field, StringConstraints, Validation
 from catbox_agents.arena import MIN_DEALS
 from catbox_env.core.checks import short_repr
 from catbox_train import TrainConfig, load_config
-from catbox_train.config import read_yaml
+from catbox_train.registry import read_yaml
 from catbox_train.runs.loop import check_run
 
 #: The name of a variant or of a rule set, also used as a folder name.

@@ -18,8 +18,8 @@ from rich.console import Console
 
 import catbox_agents
 from catbox_agents import zoo
-from catbox_agents.files import write_atomically
 from catbox_agents.networks.checkpoint import load_checkpoint, save_checkpoint
+from catbox_agents.system.files import write_atomically
 from catbox_env import Game
 from experiments.results import Folders, Record, write_file
 from experiments.runner import check_run_folder, provenance, say, settings_of, train_in

@@ -22,13 +22,13 @@ LAYERS = ("catbox_env", "catbox_agents", "catbox_train", "catbox_app")
 FOLDERS = ("catbox_env", "agents/catbox_agents", "train/catbox_train", "app/catbox_app")
 
 #: Public modules that need the extra ``ray``: tests/ray compares them with the list.
-NEED_RAY = ("catbox_agents.rllib", "catbox_train.ray")
+NEED_RAY = ("catbox_agents.learners.rllib", "catbox_train.ray")
 
 
 def test_the_list_of_public_names_is_the_one_in_the_docs() -> None:
     apart = [
         "catbox_agents.dataset",
-        "catbox_agents.exact",
+        "catbox_agents.arena.exact",
         "catbox_agents.features",
         "catbox_agents.sb3",
         "catbox_agents.text",
@@ -157,6 +157,6 @@ def test_imports_named_in_strings_exist_and_point_one_way() -> None:
                 assert hasattr(importlib.import_module(target), name), f"{path}: {spec}"
                 above = LAYERS.index(target.partition(".")[0]) > level
                 # Gymnasium imports the entry point when an environment is made.
-                allowed = path.name == "registration.py" and target == "catbox_agents.gymnasium"
+                allowed = path.name == "registration.py" and target == "catbox_agents.learners.gymnasium"
                 assert allowed or not above, f"{path} names {spec}, which stands above it"
     assert len(found) > 10

@@ -21,7 +21,7 @@ from typer.testing import CliRunner
 import catbox_env
 from catbox_app.cli import app
 from catbox_env import make_game
-from catbox_train.config import preset_names
+from catbox_train.registry import preset_names
 from docs import generate
 from docs.illustrations import images
 

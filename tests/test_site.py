@@ -12,7 +12,7 @@ import pytest
 import pyvips
 
 import catbox_env
-from catbox_agents.plots import INK, LINE, PAGE, SOFT
+from catbox_agents.arena.plots import INK, LINE, PAGE, SOFT
 from docs import build_site, illustrations, playground
 from docs.animation import SHORT, animated
 

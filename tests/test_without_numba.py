@@ -52,7 +52,10 @@ def test_whole_games_without_numba_are_those_of_compiled_code_after_one_warning(
     [
         ("catbox_env.petrify_v0.env()", "a PettingZoo environment needs pettingzoo, which is not installed"),
         ("catbox_env.petrify_v0.raw_env()", "pip install gymnasium pettingzoo"),
-        ("import catbox_agents.gymnasium", "catbox_agents.gymnasium needs gymnasium, which is not installed"),
+        (
+            "import catbox_agents.learners.gymnasium",
+            "learners.gymnasium needs gymnasium, which is not installed",
+        ),
     ],
 )
 def test_an_environment_says_which_package_it_misses(asked: str, said: str) -> None:

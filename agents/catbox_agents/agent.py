@@ -44,7 +44,7 @@ class Agent:
     #: Whether the agent gets the ``history`` argument; otherwise that is None.
     needs_history: bool = False
     #: Whether the agent samples its actions, with the probabilities of its ``policy_batch``.
-    draws_actions: bool = False
+    samples_actions: bool = False
 
     def __init__(self, game: Game, seed: Seed = None) -> None:
         self.game = game
@@ -125,7 +125,7 @@ def needs_history(agent: Agent) -> bool:
     return bool(getattr(agent, "needs_history", False))
 
 
-def tells_policy(agent: Agent) -> bool:
+def has_policy(agent: Agent) -> bool:
     """Whether the agent has the method ``policy_batch``."""
     return callable(getattr(agent, "policy_batch", None))
 
@@ -226,7 +226,7 @@ class SeededAgent(Agent):
 class SamplingAgent(SeededAgent):
     """Base class of agents that use one uniform number for each decision."""
 
-    draws_actions = True
+    samples_actions = True
 
     def __init__(self, game: Game, seed: Seed = None) -> None:
         super().__init__(game, seed)

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import pickle
+import re
 import traceback
 from contextlib import suppress
 from typing import Any
 
 #: Packages whose frames are left out at the start of an agent's traceback.
-OURS = ("catbox_agents", "catbox_env", "catbox_train", "catbox_app")
+OURS = re.compile(r"catbox_(env|agents|train|app)\b")
 
 
 class AgentError(ValueError):
@@ -35,7 +36,7 @@ class AgentError(ValueError):
             name.startswith("catbox_agents.text.") for name in frames
         ):  # frames of the HTTP library follow
             return ""
-        while lines is not None and lines.tb_frame.f_globals.get("__name__", "").partition(".")[0] in OURS:
+        while lines is not None and OURS.match(lines.tb_frame.f_globals.get("__name__", "")):
             lines = lines.tb_next
         if lines is None:
             return ""

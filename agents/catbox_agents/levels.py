@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from catbox_agents.agent import RandomAgent, SamplingAgent, Seed, sample_actions
-from catbox_agents.specs import hand_written_agent, make
+from catbox_agents.heuristics import hand_written
 from catbox_env import Game
 
 #: How often ``easy`` plays at random.
@@ -21,7 +21,7 @@ class EasyAgent(SamplingAgent):
     def __init__(self, game: Game, seed: Seed = None) -> None:
         super().__init__(game, seed)
         self._random = RandomAgent(game, 0)
-        self._player = make(hand_written_agent(game.id), game, 0)
+        self._player = hand_written(game, 0)
 
     def act_batch(
         self,

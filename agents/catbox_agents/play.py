@@ -1,7 +1,7 @@
 """The one way to ask agents and to step games: used by the arena, data sets, searches and `play_out`.
 
 `ask_agents` asks the agent of each game for its action, `play` steps the games until they are over. Answers are checked
-here, and errors name the agent. Agents are told apart by their place in a list, never by their name.
+here, and errors name the agent. Agents are given apart by their place in a list, never by their name.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterator, Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from catbox_agents.agent import Agent, agent_seed, needs_history, tells_policy
+from catbox_agents.agent import Agent, agent_seed, has_policy, needs_history
 from catbox_agents.errors import AgentError
 from catbox_agents.specs import AgentSpec, agent_of, labels_of
 from catbox_env import Vec
@@ -162,7 +162,7 @@ def ask_policy(agent: Agent, label: str, vec: Vec, rows: NDArray[np.int64]) -> N
     For an agent without ``policy_batch``, the action it chooses now has probability 1. Errors as in `ask_agent`, and
     for invalid probabilities.
     """
-    if tells_policy(agent):
+    if has_policy(agent):
         return policy_of(agent, label, *_seen(agent, vec, rows))
     certain = np.zeros((len(rows), vec.action_mask.shape[1]))
     certain[np.arange(len(rows)), ask_agent(agent, label, vec, rows)] = 1.0
@@ -180,20 +180,20 @@ def policy_of(
     themselves, except the masks. Errors as in `ask_policy`."""
     try:
         ask = agent.policy_batch  # type: ignore[attr-defined]  # the agent has it
-        told = np.asarray(ask(observations, masks.copy(), histories))
+        given = np.asarray(ask(observations, masks.copy(), histories))
     except Exception as error:
         raise AgentError(label, error) from error
-    if told.shape != masks.shape or told.dtype.kind != "f":
+    if given.shape != masks.shape or given.dtype.kind != "f":
         raise ValueError(
-            f"agent {label!r}: policy_batch returned {told.dtype} of shape {told.shape}; expected floats of shape "
+            f"agent {label!r}: policy_batch returned {given.dtype} of shape {given.shape}; expected floats of shape "
             f"{masks.shape}"
         )
-    policy = np.where(masks, told, 0.0)
+    policy = np.where(masks, given, 0.0)
     wrong = ~(policy >= 0).all(axis=1) | ~(abs(policy.sum(axis=1) - 1) <= TOLERANCE)
     if wrong.any():
         first = int(wrong.argmax())
         raise ValueError(
-            f"agent {label!r}: policy_batch returned {short_repr(told[first][masks[first]])} for the legal actions "
+            f"agent {label!r}: policy_batch returned {short_repr(given[first][masks[first]])} for the legal actions "
             "of a row; expected probabilities of 0 or more that sum to 1"
         )
     return policy / policy.sum(axis=1, keepdims=True)

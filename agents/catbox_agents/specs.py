@@ -6,7 +6,7 @@
 | ``"heuristic"`` | the hand-written player of the game (`HEURISTICS`) |
 | ``"heuristic:N"`` | a variant of it: the same reasons with weights drawn by the number N, 1 or more |
 | ``"best"`` | the strongest agent without search: ``zoo``, else ``heuristic``, else ``random`` |
-| ``"easy"``, ``"normal"``, ``"hard"`` | opponents of that level, mixtures of the others (`meaning`) |
+| ``"easy"``, ``"normal"``, ``"hard"`` | opponents of that level, mixtures of the others (`resolve`) |
 | ``"zoo"`` | the trained agent for these rules that comes with catbox (`catbox_agents.zoo`) |
 | ``"zoo:NAME"`` | a trained agent by name |
 | ``"search:..."``, ``"ismcts:..."``, ``"pimc:..."`` | searches, with or without settings (`settings.CONFIGURED`) |
@@ -30,13 +30,16 @@ from typing import Any
 
 from catbox_agents.agent import Agent, RandomAgent, Seed, check_agent, other_rules
 from catbox_agents.errors import AgentError
-from catbox_agents.heuristics import HEURISTICS
+from catbox_agents.heuristics import HEURISTICS, hand_written
 from catbox_agents.imports import import_module, import_name, is_class, is_missing, split_code
+from catbox_agents.networks.checkpoint import load_checkpoint
+from catbox_agents.networks.game_note import noted_game
+from catbox_agents.networks.policy_agent import PolicyAgent
 from catbox_agents.settings import CONFIGURED, read_settings, specs_within
 from catbox_agents.zoo import PREFIX as ZOO
 from catbox_agents.zoo import zoo_agent, zoo_agents
 from catbox_env import Game
-from catbox_env.core.checks import short_repr, suggestion
+from catbox_env.core.checks import short_repr, unknown
 from catbox_env.core.rng import seed_sequence
 from catbox_env.core.spec import check_game_object
 
@@ -57,15 +60,14 @@ OF_THE_ZOO = "zoo"
 #: The hand-written player.
 HEURISTIC = "heuristic"
 
-#: The specs that name an agent in one word.
-_NAMES = (
-    *("random", HEURISTIC, BEST, OF_THE_ZOO),
-    *(name for name, kind in CONFIGURED.items() if not kind.required),
-    *LEVELS,
-)
-
 #: A spec, which `make` takes, or an agent.
 AgentSpec = str | os.PathLike[str] | Agent
+
+
+def names() -> list[str]:
+    """The specs that name an agent in one word."""
+    with_settings = (name for name, kind in CONFIGURED.items() if not kind.required)
+    return ["random", HEURISTIC, BEST, OF_THE_ZOO, *with_settings, *LEVELS]
 
 
 def make(spec: str | os.PathLike[str], game: Game, seed: Seed = None) -> Agent:
@@ -81,7 +83,7 @@ def make(spec: str | os.PathLike[str], game: Game, seed: Seed = None) -> Agent:
         seed_sequence(seed)  # raises ValueError unless it is a seed
     text = os.fspath(spec).strip()
     check_spec(text)
-    text = meaning(text, game)
+    text = resolve(text, game)
     if text == "random":
         return RandomAgent(game, seed)
     made: Agent
@@ -97,12 +99,9 @@ def make(spec: str | os.PathLike[str], game: Game, seed: Seed = None) -> Agent:
             raise ValueError(
                 f"there is no heuristic agent for {game.id!r}, only for: {', '.join(HEURISTICS)}; use 'random'"
             )
-        made = import_class(HEURISTICS[game.id], "agent")(game, seed, variant)
-        return made
+        return hand_written(game, seed, variant)
     if (path := policy_path(text, game)) is None:
         return _construct(text, game, seed)
-    from catbox_agents.networks.policy_agent import PolicyAgent
-
     try:
         made = (
             _sb3().SB3Agent.load(path, game, seed)
@@ -114,7 +113,7 @@ def make(spec: str | os.PathLike[str], game: Game, seed: Seed = None) -> Agent:
     return made
 
 
-def meaning(spec: str, game: Game) -> str:
+def resolve(spec: str, game: Game) -> str:
     """The spec that ``"best"``, ``"zoo"`` or a level stands for in ``game``; any other spec unchanged.
 
     Raises ``ValueError`` for ``"zoo"`` if the zoo has no agent for these rules.
@@ -126,11 +125,9 @@ def meaning(spec: str, game: Game) -> str:
     | ``hard`` | a search in 64 worlds with ``best``; where something is hidden, others may play like ``normal`` |
     """
     if spec in LEVELS:
-        best, hand_written = best_agent(game), hand_written_agent(game.id)
-        model = (
-            "" if game.is_perfect_information or best == hand_written else f",opponent_model={hand_written}"
-        )
-        return LEVELS[spec].format(best=best, hand_written=hand_written, model=model)
+        best, by_hand = best_agent(game), hand_written_agent(game.id)
+        model = "" if game.is_perfect_information or best == by_hand else f",opponent_model={by_hand}"
+        return LEVELS[spec].format(best=best, hand_written=by_hand, model=model)
     if spec == OF_THE_ZOO:
         if not (agents := zoo_agents(game)):
             raise ValueError("the zoo has no agent for these rules: use 'best', the strongest there is")
@@ -143,7 +140,7 @@ def policy_path(spec: str, game: Game) -> str | None:
 
     Raises ``ValueError`` for an agent that is not in the zoo, cannot play ``game`` or has a damaged file.
     """
-    text = meaning(spec, game)
+    text = resolve(spec, game)
     if text.startswith(ZOO):
         found = zoo_agent(text, game)
         found.check()
@@ -163,13 +160,11 @@ def trained_for(spec: str) -> tuple[str, dict[str, Any]] | None:
     if text.startswith(ZOO):
         agent = zoo_agent(text)
         return agent.game_id, agent.options
-    if text in _NAMES or not os.path.exists(split_code(text)[1]):
+    if text in names() or not os.path.exists(split_code(text)[1]):
         return None
     if _is_sb3_model(text):
-        note = _sb3().noted_game(_sb3().read_model(text).observation_space)
+        note = noted_game(_sb3().read_model(text).observation_space)
         return None if note is None else (note["game"], note["options"])
-    from catbox_agents.networks.checkpoint import load_checkpoint
-
     found = load_checkpoint(text)
     return found.game_id, found.options
 
@@ -180,12 +175,10 @@ def adapted_from(spec: str, game: Game) -> str:
     For an agent with settings, the first such agent in them. Raises ``ValueError`` for unknown settings, and for an
     agent of the zoo that cannot play ``game``.
     """
-    for text in _agents_in(meaning(spec.strip(), game)):
+    for text in _agents_in(resolve(spec.strip(), game)):
         path = policy_path(text, game)
         if path is None or not os.path.exists(split_code(path)[1]) or _is_sb3_model(path):
             continue
-        from catbox_agents.networks.checkpoint import load_checkpoint
-
         try:
             adapted = load_checkpoint(path, game, adapt=True).adapted
         except ValueError:
@@ -203,7 +196,7 @@ def check_spec(spec: str, words: Sequence[str] = ()) -> None:
     for text in _agents_in(spec):
         if text.startswith(ZOO):
             zoo_agent(text)
-        elif _variant(text) is None and text not in _NAMES and not _is_path(text) and not _is_class(text):
+        elif _variant(text) is None and text not in names() and not _is_path(text) and not _is_class(text):
             raise ValueError(_unknown(text, () if is_configured(spec) else words))
 
 
@@ -214,8 +207,6 @@ def load_parts(spec: str) -> None:
     """
     for text in _agents_in(spec):
         if _is_path(text):
-            from catbox_agents.networks.checkpoint import load_checkpoint
-
             try:
                 _sb3().read_model(text) if _is_sb3_model(text) else load_checkpoint(text)
             except OSError as error:
@@ -319,7 +310,7 @@ def known_agents(game: Game | None = None) -> list[str]:
     """The specs that `make` knows, except paths and classes; with ``game`` given, those that can play it."""
     has_heuristic, zoo = game is None or game.id in HEURISTICS, [agent.spec for agent in zoo_agents(game)]
     there = {"heuristic": has_heuristic, OF_THE_ZOO: bool(zoo)}
-    return [*(name for name in _NAMES if there.get(name, True)), *zoo]
+    return [*(name for name in names() if there.get(name, True)), *zoo]
 
 
 def import_class(spec: str, what: str) -> type:
@@ -367,15 +358,15 @@ def _is_sb3_model(path: str) -> bool:
 
 
 def _sb3() -> ModuleType:
-    """The module `catbox_agents.sb3`. Raises ``ValueError`` without the extra."""
+    """The module `catbox_agents.networks.sb3_agent`. Raises ``ValueError`` without the extra."""
     try:
-        return importlib.import_module("catbox_agents.sb3")
+        return importlib.import_module("catbox_agents.networks.sb3_agent")
     except ModuleNotFoundError as error:
-        raise ValueError(f"a .zip is a model of Stable-Baselines3: {error}") from None
+        raise ValueError(str(error)) from None
 
 
 def _is_path(text: str) -> bool:
-    if not text or text in _NAMES:
+    if not text or text in names():
         return False
     text = split_code(text)[1]
     looks_like_one = (
@@ -385,10 +376,5 @@ def _is_path(text: str) -> bool:
 
 
 def _unknown(spec: str, words: Sequence[str] = ()) -> str:
-    also = f"{', '.join(words)}, " if words else ""
-    close = suggestion(spec.partition(":")[0], [*words, *_NAMES])
-    return (
-        f"unknown agent {short_repr(spec)}{close}; expected {also}one of the known agents: "
-        f"{', '.join(_NAMES)}, 'zoo:NAME', 'llm:model=NAME', the path of a checkpoint, or 'package.module:Class' for "
-        "your own"
-    )
+    more = ", 'zoo:NAME', 'llm:model=NAME', the path of a checkpoint, or 'package.module:Class' for your own"
+    return unknown("agent", spec, [*words, *names()], more=more)

@@ -35,7 +35,7 @@ __all__ = ["SeatTransition", "seat_transitions"]
 #: Called as ``policy(observation, action_mask)``; returns the action.
 Policy: TypeAlias = Callable[[Any, Any], int]
 #: Who plays a seat: takes an observation with its mask, returns the action.
-Player: TypeAlias = Callable[[Mapping[str, Any]], int]
+SeatPolicy: TypeAlias = Callable[[Mapping[str, Any]], int]
 
 
 class SeatTransition(NamedTuple):
@@ -102,14 +102,14 @@ def seat_transitions(
 
 
 def _play(
-    env: AECEnv, players: Mapping[str, Player], games: int | None, seed: int | None
+    env: AECEnv, players: Mapping[str, SeatPolicy], games: int | None, seed: int | None
 ) -> Iterator[SeatTransition]:
     for number in itertools.count() if games is None else range(games):
         env.reset(seed=seed if number == 0 else None)
         yield from _one_game(env, players)
 
 
-def _one_game(env: AECEnv, players: Mapping[str, Player]) -> Iterator[SeatTransition]:
+def _one_game(env: AECEnv, players: Mapping[str, SeatPolicy]) -> Iterator[SeatTransition]:
     begun: dict[
         str, tuple[Any, Any, int]
     ] = {}  # what each seat saw at its last decision, its mask, its action
@@ -140,10 +140,10 @@ def _one_game(env: AECEnv, players: Mapping[str, Player]) -> Iterator[SeatTransi
 
 def _players(
     env: AECEnv, policies: Mapping[str, AgentSpec | Policy], root: np.random.SeedSequence
-) -> dict[str, Player]:
+) -> dict[str, SeatPolicy]:
     """Who plays each seat. A spec is made into an agent once, with a child of ``root`` for the first seat it plays."""
     game = getattr(env.unwrapped, "game", None)
-    made: dict[int, Player] = {}
+    made: dict[int, SeatPolicy] = {}
     for seat, own in zip(env.possible_agents, root.spawn(len(env.possible_agents)), strict=True):
         policy = policies[seat]
         if id(policy) not in made:
@@ -151,7 +151,7 @@ def _players(
     return {seat: made[id(policies[seat])] for seat in env.possible_agents}
 
 
-def _player(policy: Any, seat: str, game: Any, seed: int) -> Player:
+def _player(policy: Any, seat: str, game: Any, seed: int) -> SeatPolicy:
     is_spec = isinstance(policy, str | os.PathLike)
     if is_spec or hasattr(policy, "act"):
         agent = policy

@@ -49,7 +49,7 @@ class _Commands(TyperGroup):
         except (ValueError, OSError) as error:
             if ctx.params.get("debug"):
                 raise
-            from catbox_agents import AgentError
+            from catbox_agents import AgentError  # takes a second
 
             if isinstance(error, AgentError):
                 typer.echo(error.agent_traceback(), err=True, nl=False)

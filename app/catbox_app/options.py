@@ -17,8 +17,7 @@ import catbox_env
 from catbox_agents import known_agents
 from catbox_agents.agent import same_option
 from catbox_agents.features import facts
-from catbox_agents.option_text import read_options
-from catbox_agents.settings import complete_spec
+from catbox_agents.settings import complete_spec, read_options
 from catbox_agents.specs import adapted_from, trained_for
 from catbox_app.rules import DEFAULT_GAME, REWARD, RuleField, rule_fields
 from catbox_env import Game
@@ -37,7 +36,7 @@ AGENTS = (
 #: The presets of training, its algorithms and trackers. They stand here too, because training takes seconds to import.
 PRESETS = ("quick", "standard", "strong", "gpu")
 ALGORITHMS = ("ppo", "dmc", "exit")
-TRACKERS = ("mlflow", "trackio", "wandb")
+TRACKERS = ("mlflow", "wandb")
 
 
 def complete_agent(incomplete: str) -> list[str]:

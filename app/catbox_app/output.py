@@ -87,7 +87,7 @@ def finish() -> int:
 def games_progress(what: str = "games") -> Iterator[Callable[[int, int | None], None]]:
     """Yield a callback (done, total) that updates a bar of ``what`` on standard error, if that is a terminal, until the
     block ends."""
-    from rich.console import Console
+    from rich.console import Console  # may not be installed
     from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 
     columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
@@ -101,7 +101,7 @@ def require(command: str, packages: Sequence[str], extra: str) -> None:
     """Raise ``ValueError``, with what to install, unless all ``packages`` can be imported."""
     missing = [name for name in packages if importlib.util.find_spec(name) is None]
     if missing:
-        from catbox_env.core.extras import install_line
+        from catbox_env.core.extras import install_line  # loads Numba
 
         raise ValueError(
             f"{command} needs {', '.join(missing)}, which this installation leaves out.\n{install_line(extra)}"

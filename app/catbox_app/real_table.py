@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from catbox_agents.option_text import parse_value
+from catbox_agents.settings import parse_value
 from catbox_app.rules import fits, parse_action
 from catbox_app.seen import apply_as_seen, begin_as_seen, possible_actions
 from catbox_env import Event, Game, GameState

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 import catbox_env
 from catbox_agents import GameRecord
-from catbox_agents.estimates import estimates
+from catbox_agents.search.action_values import action_values
 from catbox_env import GameState
 
 #: The most decisions that are named as costly.
@@ -66,7 +66,7 @@ class Review:
         state, action = self._after(number), self.actions[number]
         seat, points = state.current_player, state.returns()
         before = points[seat] - (sum(points) - points[seat]) / (len(points) - 1)
-        tried = {one.action: one for one in estimates(self.game, state.observation(seat))}
+        tried = {one.action: one for one in action_values(self.game, state.observation(seat))}
         best, taken = next(iter(tried.values())), tried[action]
         leads = before + taken.lead, before + best.lead
         return Reviewed(number, seat, action, best.action, *leads, taken.behind, taken.behind_interval)

@@ -16,9 +16,9 @@ from rich.table import Table
 from rich.text import Text
 
 from catbox_agents import Agent, AgentError
+from catbox_agents.arena.match import Match, with_names
 from catbox_agents.arena.records import write_records
-from catbox_agents.estimates import WORLDS, estimates
-from catbox_agents.match import Match, with_names
+from catbox_agents.search.action_values import WORLDS, action_values
 from catbox_app.guide import Guide
 from catbox_env import Event, Game, GameState
 from catbox_env.core.state import last_position, styled_text
@@ -116,7 +116,7 @@ class Display:
         self._hinted = True
         table = Table("action")
         with self.console.status("Trying your actions: the first time, compiling takes half a minute."):
-            found = estimates(self.game, seen)
+            found = action_values(self.game, seen)
         for name in ("points", "lead", *found[0].chances):
             table.add_column(name.replace("_", " "), justify="right")
         alike = sum(estimate.is_alike for estimate in found)
@@ -183,7 +183,7 @@ def single_keys() -> Iterator[None]:
     if sys.platform == "win32":
         yield
         return
-    import termios
+    import termios  # not on Windows
     import tty
 
     terminal = sys.stdin.fileno()
@@ -201,7 +201,7 @@ def read_key() -> str:
     The space bar and Enter are right, and the end of the input is q.
     """
     if sys.platform == "win32":
-        import msvcrt
+        import msvcrt  # on Windows alone
 
         key = msvcrt.getwch()
         return WINDOWS.get(msvcrt.getwch(), "") if key in ("\x00", "\xe0") else SEQUENCES.get(key, key)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import difflib
 import math
 import operator
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import fields
 from typing import Any, TypeGuard, TypeVar
@@ -32,6 +32,26 @@ def suggestion(given: str, names: Sequence[str]) -> str:
     short = [name for name in names if given and (name.startswith(given) or given == _initials(name))]
     close = sorted(short, key=len)[:3] or difflib.get_close_matches(given, names, n=3, cutoff=0.5)
     return f"; did you mean {' or '.join(map(repr, close))}?" if close else ""
+
+
+def unknown(what: str, given: Any, names: Iterable[str], of: str = "", more: str = "") -> str:
+    """The message about an unknown name: what was ``given``, the closest of ``names``, and all of them, or if there are
+    more than 20 and some are close, these alone.
+
+    ``what``: a setting, an agent, ...; ``of``: what has such names; ``more``: what else is expected. What follows a
+    colon in ``given`` is not part of the name.
+    """
+    known = list(names)
+    near = suggestion(given.partition(":")[0], known) if isinstance(given, str) else ""
+    expected = "" if near and len(known) > 20 else f"; expected one of {', '.join(known)}{more}"
+    return f"unknown {what} {short_repr(given)}{f' of {of}' if of else ''}{near}{expected}"
+
+
+def check_known(what: str, given: Any, names: Iterable[str], of: str = "", more: str = "") -> None:
+    """Raise ``ValueError`` unless ``given`` is one of ``names``; arguments as in `unknown`."""
+    known = list(names)
+    if not isinstance(given, str) or given not in known:
+        raise ValueError(unknown(what, given, known, of, more))
 
 
 def _initials(name: str) -> str:

@@ -13,7 +13,7 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 
-from catbox_env.core.checks import PUBLIC, check_action, check_integer, short_repr, suggestion
+from catbox_env.core.checks import PUBLIC, check_action, check_integer, check_known, short_repr, suggestion
 from catbox_env.core.draws import Draws
 from catbox_env.core.kernels import REWARDS, Kernels, as_records, make_params, part_offsets
 from catbox_env.core.layout import Layout
@@ -249,11 +249,7 @@ class GameSpec(ABC):
     def _make_rules(self, options: dict[str, Any]) -> Any:
         known = [field.name for field in fields(self.rules_class)]
         for name in options:
-            if name not in known:
-                raise ValueError(
-                    f"unknown option {name!r} of {self.id}: expected reward, rules or one of {', '.join(known)}"
-                    f"{suggestion(name, known)}"
-                )
+            check_known("option", name, ["reward", "rules", *known], self.id)
         return self.rules_class(**options)
 
     def __setattr__(self, name: str, value: Any) -> None:

@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from catbox_agents.plots import BLUE, GREEN, GREY, PURPLE, VERMILION
+from catbox_agents.arena.plots import BLUE, GREEN, GREY, PURPLE, VERMILION
 from docs.generators.figures import Picture
 from experiments.results import RunResult, mean_of
 

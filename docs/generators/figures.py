@@ -12,7 +12,7 @@ from typing import Any
 import matplotlib
 from matplotlib.figure import Figure
 
-from catbox_agents.plots import INK, LINE, LINES, PAGE, SOFT, style
+from catbox_agents.arena.plots import INK, LINE, LINES, PAGE, SOFT, style
 from experiments.results import Folders
 
 #: Colour on a light page -> on a dark one, as the browser table has them. Text in black has no colour in the file.

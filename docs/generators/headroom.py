@@ -9,7 +9,7 @@ import numpy as np
 
 from catbox_agents import zoo
 from catbox_agents.arena.report import markdown_table
-from catbox_agents.arena.results import Estimate, estimates
+from catbox_agents.arena.results import Estimate, mean_estimates
 from catbox_env.core.text import game_title
 from docs.generators.figures import Picture, picture_file, shown
 from docs.generators.margin_figures import HeatMap
@@ -65,4 +65,4 @@ def _lost(blocks: Sequence[Block], phase: str) -> Estimate | None:
 
 def _mean(values: Sequence[float]) -> Estimate:
     """The mean of ``values`` (deals,) with its interval."""
-    return estimates(np.array(values)[:, None])[0]
+    return mean_estimates(np.array(values)[:, None])[0]

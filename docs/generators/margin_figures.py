@@ -11,8 +11,8 @@ from matplotlib.figure import Figure
 from matplotlib.patches import Patch
 from matplotlib.transforms import blended_transform_factory
 
+from catbox_agents.arena.plots import INK, LINES, PIXELS, SOFT, heat_map
 from catbox_agents.arena.results import Estimate
-from catbox_agents.plots import INK, LINES, PIXELS, SOFT, heat_map
 from docs.generators.figures import Picture
 
 #: Of a bar: whether the agent is certainly better than the heuristic (and the best of all, or not certainly worse than

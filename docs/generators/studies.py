@@ -6,7 +6,7 @@ import math
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from pathlib import Path
 
-from catbox_agents.files import write_atomically
+from catbox_agents.system.files import write_atomically
 from docs.generators import headroom, quick_run
 from docs.generators.cards import cards
 from docs.generators.curves import Runs, picture

@@ -65,8 +65,8 @@ def game_for(players: int, **options: Any) -> Any:
     ("spec", "said"),
     [
         ("heuristc", "did you mean 'heuristic'"),
-        ("", "known agents: random, heuristic"),
-        ("zoo:expert", "no agent 'expert' in the zoo"),
+        ("", "expected one of random, heuristic"),
+        ("zoo:expert", "unknown agent 'expert' of the zoo"),
         ("pimcs:samples=64", "unknown agent 'pimcs:samples=64'; did you mean 'pimc'"),
         ("no_such_package.bots:Bot", "there is no module 'no_such_package'"),
         (f"{__name__}:FirstLegel", "did you mean 'FirstLegal'"),

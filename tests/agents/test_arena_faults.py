@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 import catbox_agents
-from catbox_agents.arena import tables
+from catbox_agents.arena import seatings
 from catbox_agents.dataset.game_data import play_games
 from tests.agents.arena_agents import (
     BadPolicy,
@@ -61,7 +61,7 @@ def test_a_policy_that_is_none_stops_an_arena_that_records_it(tmp_path: Path) ->
 def test_an_agent_that_takes_too_long_for_a_move_stops_the_arena(
     agent: type, processes: int | None, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(tables, "WARM_UP", 1.0)  # of this process: it may fail there already
+    monkeypatch.setattr(seatings, "WARM_UP", 1.0)  # of this process: it may fail there already
     game, agents = game_for(2), [spec(agent), spec(Lowest)]
     with pytest.raises(ValueError, match=r"agent 'slow' took more than [\d.]+ s for a move, the limit"):
         catbox_agents.run_arena(

@@ -1,4 +1,4 @@
-"""The formulas of the arena against plain arithmetic: intervals, ratings, the Nash average; which deals it plays."""
+"""The formulas of the arena against plain arithmetic: intervals, ratings; which deals it plays."""
 
 from __future__ import annotations
 
@@ -12,9 +12,9 @@ import pytest
 
 import catbox_agents
 import catbox_env
-from catbox_agents.arena.arena_result import bootstrap_interval, nash_average, ratings, resampled_sums
-from catbox_agents.arena.results import estimates
-from catbox_agents.arena.tables import GROUP, deal_seed, decision_seeds
+from catbox_agents.arena.arena_result import bootstrap_interval, ratings, resampled_sums
+from catbox_agents.arena.results import mean_estimates
+from catbox_agents.arena.seatings import GROUP, deal_seed, decision_seeds
 from tests.agents.arena_agents import Highest, Lowest, Middle, spec
 
 NAMES = ["low", "high", "middle"]
@@ -25,12 +25,12 @@ DEALS = 40
 def test_the_interval_of_a_mean_is_students() -> None:
     # The table of Student's t at 97.5 %: 2.2622 with 9 degrees of freedom, 2.0423 with 30.
     ten = np.array([[1.0, 0], [2, 0], [3, 0], [4, 0], [5, 0], [6, 0], [7, 0], [8, 0], [9, 0], [10, 0]])
-    one, other = estimates(ten)
+    one, other = mean_estimates(ten)
     assert one.mean == 5.5
     half = 2.2622 * (55 / 6) ** 0.5 / 10**0.5
     assert (one.low, one.high) == pytest.approx((5.5 - half, 5.5 + half), abs=3e-4 * half)
     assert (other.low, other.high) == (0, 0)
-    assert estimates(np.arange(31.0)[:, None])[0].half_width == pytest.approx(
+    assert mean_estimates(np.arange(31.0)[:, None])[0].half_width == pytest.approx(
         2.0423 * (31 * 32 / 12) ** 0.5 / 31**0.5, rel=3e-4
     )
 
@@ -57,18 +57,6 @@ def test_400_points_are_odds_of_ten_to_one() -> None:
     assert strong - weak == pytest.approx(400, abs=0.5)
     assert strong + weak == pytest.approx(0)
     assert np.isfinite(ratings(np.array([[0, 500.0], [0, 0]]))).all()  # one that never lost
-
-
-def test_the_nash_average_is_known_for_known_games() -> None:
-    circle = np.array([[0, 1, -1], [-1, 0, 1], [1, -1, 0.0]])
-    assert nash_average(circle)[0] == pytest.approx([1 / 3] * 3, abs=1e-4)
-    twice = circle[[0, 0, 1, 2]][:, [0, 0, 1, 2]]
-    assert nash_average(twice)[0] == pytest.approx([1 / 6, 1 / 6, 1 / 3, 1 / 3], abs=1e-4)
-    ladder = np.array([[0, 1, 3], [-1, 0, 1], [-3, -1, 0.0]])
-    shares, margins = nash_average(ladder)
-    assert shares == pytest.approx([1, 0, 0], abs=1e-6)
-    assert margins == pytest.approx([0, -1, -3], abs=1e-6)
-    assert nash_average(np.zeros((3, 3)))[0] == pytest.approx([1 / 3] * 3)
 
 
 @pytest.fixture(scope="module")
@@ -123,24 +111,6 @@ def test_a_rating_is_fitted_to_who_scored_more_in_each_game(
     found = [summary.rating.mean for summary in result.summaries]
     assert found == pytest.approx(400 * np.log10(strengths), abs=1)
     assert all(s.rating.low < s.rating.mean < s.rating.high for s in result.summaries)
-
-
-def test_the_payoff_of_the_nash_average_is_half_the_difference_of_two_margins(
-    played: tuple[catbox_agents.ArenaResult, list[dict]],
-) -> None:
-    result, _ = played
-    payoffs = np.zeros((3, 3, DEALS))
-    for i, j in permutations(range(3), 2):
-        payoffs[i, j] = (result.margins[i, j] - result.margins[j, i]) / 2
-    shares = np.array([summary.nash_share for summary in result.summaries])
-    assert shares.sum() == pytest.approx(1)
-    assert shares.min() >= 0
-    against = np.einsum("ijd,j->id", payoffs, shares)
-    assert against.mean(1).max() == pytest.approx(0, abs=1e-5)  # nobody beats the mixture
-    for summary, single in zip(result.summaries, against, strict=True):
-        (expected,) = estimates(single[:, None])
-        assert summary.nash_margin.mean == pytest.approx(expected.mean, abs=1e-5)
-        assert summary.nash_margin.half_width == pytest.approx(expected.half_width, rel=1e-4, abs=1e-6)
 
 
 def test_deals_have_seeds_of_their_own_in_groups() -> None:

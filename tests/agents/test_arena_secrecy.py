@@ -12,7 +12,7 @@ import catbox_agents
 import catbox_env
 from catbox_agents import Agent
 from catbox_agents.arena import run
-from catbox_agents.match import Match
+from catbox_agents.arena.match import Match
 from tests.small_games import game_for
 
 #: Hands so small that different deals often show a seat the same cards.

@@ -19,7 +19,7 @@ import catbox_agents
 from catbox_agents import ArenaInterrupted
 from catbox_agents.arena.records import read_record
 from catbox_agents.arena.report import matrix_figure
-from catbox_agents.arena.tables import SMALL, fingerprint
+from catbox_agents.arena.seatings import SMALL, fingerprint
 from tests.agents.arena_agents import Highest, Impatient, Lowest, Sleepy, spec
 from tests.agents.policies import checkpoint
 from tests.agents.test_run_arena import same
@@ -261,7 +261,7 @@ def test_a_full_disk_is_named_and_what_was_finished_is_kept(tmp_path: Path) -> N
     resource.setrlimit(resource.RLIMIT_FSIZE, (20_000, before[1]))  # as little room for each file
     try:
         with pytest.raises(
-            catbox_agents.files.WriteError, match=r"cannot write .*blocks\.jsonl: File too large"
+            catbox_agents.system.files.WriteError, match=r"cannot write .*blocks\.jsonl: File too large"
         ):
             run(tmp_path, deals=100)
     finally:

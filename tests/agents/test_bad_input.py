@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from catbox_agents import RolloutSearch, evaluate, make, play_out
-from catbox_agents.gymnasium import LearnerEnv, LearnerVectorEnv
+from catbox_agents.learners.gymnasium import LearnerEnv, LearnerVectorEnv
 from catbox_env import make_game, make_vec
 from tests.core.bad_values import FLAGS, INTEGERS, NONE, check_refusals
 

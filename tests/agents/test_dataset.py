@@ -12,7 +12,7 @@ import pytest
 
 import catbox_env
 from catbox_agents import DEAL_SETS, Agent
-from catbox_agents.arena.tables import deal_seed
+from catbox_agents.arena.seatings import deal_seed
 from catbox_agents.dataset import Chunk, GameData, game_data, play_games, read_games, write_dataset
 from catbox_env import Game
 from tests.agents.arena_agents import FORFEITED, Middle, spec

@@ -12,7 +12,7 @@ pytest.importorskip("pyspiel")
 
 import catbox_agents
 from catbox_agents import Agent, AgentError
-from catbox_agents.exact import exploitability
+from catbox_agents.arena.exact import exploitability
 from catbox_env import Game, GameState, make_game, make_vec
 from catbox_env.cat_in_the_box_v0 import Rules
 from catbox_env.petrify_v0 import Rules as PetrifyRules
@@ -239,7 +239,7 @@ def test_a_tree_over_the_limit_is_refused_before_and_during_the_walk(monkeypatch
     assert exploitability(GAME, "random", max_histories=6433).histories == 6433
     with pytest.raises(ValueError, match=r"about [\d.e+]+ histories, and the limit is 3,000"):
         exploitability(GAME, "random", max_histories=3000)
-    monkeypatch.setattr("catbox_agents.exact._estimate", lambda game, generator: 2.0)
+    monkeypatch.setattr("catbox_agents.arena.exact._estimate", lambda game, generator: 2.0)
     with pytest.raises(ValueError, match=r"it has more than 6,432 histories"):
         exploitability(GAME, "random", max_histories=6432)
 

@@ -7,7 +7,7 @@ import subprocess
 import sys
 from pathlib import Path
 
-from catbox_agents.files import unfinished, write_atomically, writing_name
+from catbox_agents.system.files import unfinished, write_atomically, writing_name
 
 
 def test_what_a_killed_process_has_left_is_removed_by_the_next_write(tmp_path: Path) -> None:

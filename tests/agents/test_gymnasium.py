@@ -10,7 +10,7 @@ from gymnasium.vector import AutoresetMode
 
 import catbox_env
 from catbox_agents import HEURISTICS, Agent, make
-from catbox_agents.gymnasium import LearnerEnv, LearnerVectorEnv
+from catbox_agents.learners.gymnasium import LearnerEnv, LearnerVectorEnv
 from catbox_env import GAMES
 from catbox_env.registration import gymnasium_id
 from tests.agents.policies import checkpoint, episode, random_legal

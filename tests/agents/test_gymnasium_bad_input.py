@@ -8,7 +8,7 @@ import pytest
 
 import catbox_env
 from catbox_agents import Agent, make
-from catbox_agents.gymnasium import LearnerEnv, LearnerVectorEnv
+from catbox_agents.learners.gymnasium import LearnerEnv, LearnerVectorEnv
 
 
 @pytest.mark.parametrize("illegal_action", ["raise", "terminate", "random_legal"])

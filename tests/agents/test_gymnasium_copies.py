@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import catbox_env
-from catbox_agents.gymnasium import LearnerEnv, LearnerVectorEnv
+from catbox_agents.learners.gymnasium import LearnerEnv, LearnerVectorEnv
 from catbox_env.core.conformance import check_copies_play_on
 
 

@@ -11,7 +11,7 @@ import pytest
 from gymnasium.vector import AsyncVectorEnv, SyncVectorEnv, VectorEnv
 from gymnasium.wrappers.vector import NormalizeReward, RecordEpisodeStatistics
 
-from catbox_agents.gymnasium import LearnerEnv, LearnerVectorEnv
+from catbox_agents.learners.gymnasium import LearnerEnv, LearnerVectorEnv
 from catbox_env import GAMES
 from tests.agents.policies import episode, random_legal
 from tests.conservation import payments

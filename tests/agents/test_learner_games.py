@@ -8,7 +8,7 @@ import pytest
 import catbox_env
 from catbox_agents import Agent
 from catbox_agents.agent import RandomAgent, Seed
-from catbox_agents.learner_games import LearnerGames, make_random_play
+from catbox_agents.learners.games import LearnerGames, make_random_play
 from catbox_env.core.bits import NONE, legal_at
 from catbox_env.core.rng import new_generators, next_uint64, seed_sequence, unit_interval
 from tests.agents.policies import checkpoint

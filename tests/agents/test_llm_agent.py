@@ -23,8 +23,8 @@ import catbox_agents
 import catbox_env
 from catbox_agents import AgentError
 from catbox_agents.agent import agent_seed
+from catbox_agents.arena.match import Match
 from catbox_agents.arena.report import page, terminal_tables
-from catbox_agents.match import Match
 from catbox_agents.settings import read_settings
 from catbox_agents.specs import asks_server, check_spec
 from catbox_agents.text import text_observation
@@ -481,7 +481,6 @@ def test_it_plays_at_a_table() -> None:
         (f"llm:model=a,base_url=http://me:{SECRET}@host/v1", "without a user name, a query or a fragment"),
         (f"llm:model=a,base_url=http://host/v1?key={SECRET}", "without a user name, a query or a fragment"),
         ("llm:model=a,fallback=best", "fallback='best': expected one of 'random', 'heuristic', 'stop'"),
-        ("llm:model=a,fallback=forfeit", "fallback='forfeit' is now fallback='stop'"),
         ("llm:model=a,history=2", "history=2: expected True or False"),
         ("llm:model=a,parallel=0", "parallel=0: expected an integer from 1"),
         ("llm:model=a,repairs=-1", "repairs=-1: expected an integer"),

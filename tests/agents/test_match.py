@@ -10,8 +10,8 @@ import pytest
 
 import catbox_env
 from catbox_agents import Agent, AgentError
+from catbox_agents.arena.match import Match, with_names
 from catbox_agents.arena.records import read_record, write_records
-from catbox_agents.match import Match, with_names
 
 GAMES = [
     ("cat_in_the_box_v0", {"num_players": 3, "rounds": "match"}),

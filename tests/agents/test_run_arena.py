@@ -14,9 +14,9 @@ import pytest
 import catbox_agents
 import catbox_env
 from catbox_agents import Agent, ArenaResult
-from catbox_agents.arena import run, tables
+from catbox_agents.arena import run, seatings
 from catbox_agents.arena.report import page
-from catbox_agents.arena.tables import DEAL_SETS, MIXED, PAIR, SELF, SMALL, all_tables, deal_seed
+from catbox_agents.arena.seatings import DEAL_SETS, MIXED, PAIR, SELF, SMALL, all_seatings, deal_seed
 from catbox_agents.networks.policy_agent import PolicyAgent
 from catbox_train.config import MAX_SEED
 from tests.agents.arena_agents import Drawing, Highest, Lowest, Middle, RandomButBids, spec
@@ -201,10 +201,10 @@ def test_until_ci_plays_until_every_interval_is_narrow(
 
 
 def test_blocks_cover_every_deal_once() -> None:
-    ends = [tables.first_deal(number) for number in range(30)]
+    ends = [seatings.first_deal(number) for number in range(30)]
     assert ends[:10] == [0, 16, 32, 48, 64, 80, 96, 112, 128, 192]
     for num_deals in range(1, 700):
-        number = tables.num_blocks(num_deals)
+        number = seatings.num_blocks(num_deals)
         assert ends[number - 1] < num_deals <= ends[number]
 
 
@@ -212,10 +212,10 @@ def test_blocks_cover_every_deal_once() -> None:
 
 
 def test_every_agent_sits_among_every_other() -> None:
-    pairs = {t.agents for t in all_tables(4, 5, mixed=False) if t.kind == PAIR}
+    pairs = {t.agents for t in all_seatings(4, 5, mixed=False) if t.kind == PAIR}
     assert pairs == set(permutations(range(4), 2))
-    assert {t.agents for t in all_tables(3, 2, mixed=False) if t.kind == PAIR} == {(0, 1), (0, 2), (1, 2)}
-    assert [t.agents for t in all_tables(3, 4, mixed=False) if t.kind == SELF] == [(0,), (1,), (2,)]
+    assert {t.agents for t in all_seatings(3, 2, mixed=False) if t.kind == PAIR} == {(0, 1), (0, 2), (1, 2)}
+    assert [t.agents for t in all_seatings(3, 4, mixed=False) if t.kind == SELF] == [(0,), (1,), (2,)]
 
 
 @pytest.mark.parametrize(
@@ -224,7 +224,7 @@ def test_every_agent_sits_among_every_other() -> None:
 def test_at_mixed_tables_all_agents_have_the_same_number_of_seats(
     agents: int, seats: int, number: int
 ) -> None:
-    tables = [table for table in all_tables(agents, seats, mixed=True) if table.kind == MIXED]
+    tables = [table for table in all_seatings(agents, seats, mixed=True) if table.kind == MIXED]
     assert len(tables) == number
     seated = np.zeros(agents)
     for table in tables:
@@ -319,7 +319,7 @@ def test_the_report_says_what_each_number_is_a_mean_over() -> None:
     heads = [line for line in page(result, "today").splitlines() if re.match(r"\| (one )?agent \|", line)]
     assert [head.strip("| ").split(" | ") for head in heads] == [
         ["one agent", "among heuristic", "among random"],
-        ["agent", "Elo rating", "Nash share", "Nash margin a game", "ms a move"],
+        ["agent", "Elo rating", "ms a move"],
         ["agent", "among", "score a game", "win share"]
         + [f"{name} a round" for name in ("tricks won", "bonus", "paradox", "any paradox", "bid hit")],
     ]

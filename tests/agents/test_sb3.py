@@ -16,7 +16,7 @@ from stable_baselines3 import A2C, DQN, PPO
 from stable_baselines3.common.vec_env import VecCheckNan, VecFrameStack, VecMonitor, VecNormalize
 
 import catbox_agents
-from catbox_agents.gymnasium import LearnerGames, LearnerVectorEnv
+from catbox_agents.learners.gymnasium import LearnerGames, LearnerVectorEnv
 from catbox_agents.sb3 import SB3Agent, VecEnv
 from catbox_env import GAMES, make_game
 from examples import sb3_self_play

@@ -22,7 +22,7 @@ from sb3_contrib.ppo_mask.policies import MlpPolicy
 from stable_baselines3 import A2C, DQN, PPO
 
 import catbox_agents
-from catbox_agents.sb3 import SB3Agent, read_model
+from catbox_agents.networks.sb3_agent import SB3Agent, read_model
 from catbox_agents.specs import trained_for
 from catbox_env import make_game
 from tests.agents.test_sb3 import SMALL, maskable, positions, small
@@ -97,9 +97,9 @@ def test_without_the_extra_the_error_says_what_to_install(
     )
     for name in [name for name in sys.modules if name.startswith("sb3_contrib")]:
         monkeypatch.setitem(sys.modules, name, None)
-    monkeypatch.delitem(sys.modules, "catbox_agents.sb3")
+    monkeypatch.delitem(sys.modules, "catbox_agents.networks.sb3_agent")
     said = refused("evaluate", str(saved), "random", "--deals", "10")
-    assert "catbox_agents.sb3 needs sb3_contrib, which is not installed" in said
+    assert "a model of Stable-Baselines3 needs sb3_contrib, which is not installed" in said
     assert "pip install -e '.[sb3]'" in said
 
 

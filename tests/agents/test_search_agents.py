@@ -159,7 +159,7 @@ def test_the_schedule_of_shared_worlds() -> None:
 class Luck(Agent):
     """Draws every action at random, and tells so."""
 
-    draws_actions = True
+    samples_actions = True
 
     def policy_batch(self, observations: Any, action_masks: Any, histories: Any = None) -> Any:
         return action_masks / action_masks.sum(axis=1, keepdims=True)

@@ -139,7 +139,7 @@ def test_a_cautious_search_does_what_the_policy_does_unless_another_action_is_cl
 
 def test_where_nothing_is_the_policys_own_the_best_is_done() -> None:
     class Drawing(Highest):
-        draws_actions = True  # and tells no probabilities
+        samples_actions = True  # and tells no probabilities
 
     hidden = catbox_env.make_game("cat_in_the_box_v0", num_players=3)
     open_game = catbox_env.make_game("petrify_v0")

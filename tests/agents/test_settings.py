@@ -1,4 +1,4 @@
-"""Specs with settings: how they are read, what is refused, and what the agents make of them."""
+"""Values as text, and specs with settings: how they are read, what is refused, and what the agents make of them."""
 
 from __future__ import annotations
 
@@ -11,13 +11,60 @@ import catbox_agents
 import catbox_env
 from catbox_agents.search import ISMCTSAgent, PIMCAgent, SearchAgent
 from catbox_agents.search.rollout import MANY_WORLDS
-from catbox_agents.settings import complete_spec, read_settings
+from catbox_agents.settings import complete_spec, parse_value, read_options, read_settings
 from catbox_agents.specs import check_spec, imports_module, label_of
 from tests.agents.policies import checkpoint
 
 
 def game_for(players: int = 3) -> Any:
     return catbox_env.make_game("cat_in_the_box_v0", num_players=players)
+
+
+@pytest.mark.parametrize(
+    ("text", "value"),
+    [
+        *(("7", 7), ("-3", -3), ("2_000_000", 2_000_000), ("0x10", 16), ("5e-4", 5e-4), (" 1.5 ", 1.5)),
+        *(("true", True), ("No", False), ("on", True), ("null", None), ("None", None)),
+        *(("1,3,4", [1, 3, 4]), ("[1, 3, 4]", [1, 3, 4]), ("(1,3)", [1, 3]), ("1,", [1]), ("[1]", [1])),
+        *(("", []), ("[]", []), ("random, heuristic", ["random", "heuristic"]), ("[random]", ["random"])),
+        *(("laos", "laos"), ("module:Class", "module:Class"), ("it's", "it's"), ("run [1]", "run [1]")),
+        *(("[1", "[1"), ("]", "]"), ("[1]x", "[1]x"), ("{a}", "{a}"), ("010", "010"), ("0.5", 0.5), ("0", 0)),
+    ],
+)
+def test_a_text_is_read_as_what_it_says(text: str, value: Any) -> None:
+    read = parse_value(text)
+    assert read == value
+    assert type(read) is type(value)
+
+
+@pytest.mark.parametrize("text", ["1" * 5000, "1e999", "nan", "b'x'", "1+2j", "__import__('os')"])
+def test_what_is_no_finite_number_stays_a_text(text: str) -> None:
+    assert parse_value(text) == text
+
+
+@pytest.mark.parametrize("bids", ["1,3", "[1, 3]", [1, 3], (1, 3)])
+def test_a_rule_with_several_values_may_be_written_in_any_form(bids: Any) -> None:
+    options = read_options("cat_in_the_box_v0", {"bids": bids, "num_players": "3", "reward": "margin"})
+    assert options == {"bids": [1, 3], "num_players": 3, "reward": "margin"}
+    assert catbox_env.make_game("cat_in_the_box_v0", **options).rules.bids == (1, 3)
+
+
+@pytest.mark.parametrize("bids", [2, "2", "2,", [2]])
+def test_one_value_for_a_rule_that_takes_several_is_a_list_of_one(bids: Any) -> None:
+    assert read_options("cat_in_the_box_v0", {"bids": bids}) == {"bids": [2]}
+
+
+def test_options_that_no_rule_has_are_read_and_left_to_the_game_to_refuse() -> None:
+    assert read_options("petrify_v0", {"size": "5", "bids": "2"}) == {"size": 5, "bids": 2}
+    assert read_options("chess_v9", {"bids": "2", "rounds": None}) == {"bids": 2, "rounds": None}
+    assert read_options("cat_in_the_box_v0", {"bids": None}) == {"bids": None}
+
+
+def test_rules_that_only_an_object_can_give_are_no_option() -> None:
+    with pytest.raises(
+        ValueError, match=r"unknown option 'rules' of petrify_v0.*expected one of reward, num_pl"
+    ):
+        read_options("petrify_v0", {"rules": "1"})
 
 
 @pytest.mark.parametrize(
@@ -53,11 +100,12 @@ def test_settings_are_read(spec: str, settings: dict[str, Any]) -> None:
     [
         (
             "search:world=3",
-            r"unknown setting 'world'; did you mean 'worlds'\?; expected worlds=..., policy=..., opp",
+            r"unknown setting 'world'; did you mean 'worlds'\?; expected one of worlds, policy, opp",
         ),
         ("search:fest", r"unknown setting 'fest'; did you mean 'fast'"),
         ("search:", "unknown setting ''"),
-        ("pimc:worlds=3", "unknown setting 'worlds'; expected samples=..., policy=..., separated by commas"),
+        ("pimc:worlds=3", "unknown setting 'worlds'; expected one of samples, policy, separated by commas"),
+        ("pimc:samples", "samples has no value; expected samples=VALUE"),
         ("search:worlds=0", "worlds=0: expected an integer from 1 to 2147483647"),
         ("search:worlds=99999999999", "worlds=99999999999: expected an integer"),
         ("search:worlds=3,depth=2", "unknown setting 'depth'; did you mean 'deep'"),
@@ -68,7 +116,6 @@ def test_settings_are_read(spec: str, settings: dict[str, Any]) -> None:
         ("search:epsilon=nan", "epsilon='nan': expected a number from 0 to 1"),
         ("search:policy=", "policy='': expected the spec of an agent"),
         ("pimc:opponent_model=random", "unknown setting 'opponent_model'"),
-        ("search:fast,policy=zoo,opponents=heuristic", "opponents= is now opponent_model="),
         ("search:worlds=3,worlds=4", "worlds is given twice; give it once"),
         ("search:fast,deep", "more than one preset; give one of fast, normal, deep"),
         ("ismcts:simulations=0", "simulations=0: expected an integer from 1 to 2147483647"),

@@ -12,7 +12,7 @@ import pytest
 
 import catbox_env
 from catbox_agents import Agent
-from catbox_agents.match import Match
+from catbox_agents.arena.match import Match
 from catbox_agents.text import TextGame, text_game, text_observation
 from catbox_env import Game, GameState
 from tests.agents.hidden_pairs import hidden_pairs

@@ -12,9 +12,9 @@ import pytest
 
 import catbox_agents
 from catbox_agents import zoo
-from catbox_agents.gymnasium import LearnerEnv
+from catbox_agents.learners.gymnasium import LearnerEnv
 from catbox_agents.networks.checkpoint import save_checkpoint
-from catbox_agents.specs import best_agent, check_spec, imports_module, meaning
+from catbox_agents.specs import best_agent, check_spec, imports_module, resolve
 from catbox_env import Game, make_game, make_vec
 from tests.agents.policies import network_for
 
@@ -47,7 +47,7 @@ def test_an_agent_of_the_zoo_is_made_by_its_name(folder: Path) -> None:
 
 def test_best_is_the_agent_of_the_zoo_for_the_rules_else_the_heuristic(folder: Path) -> None:
     three = make_game("cat_in_the_box_v0", num_players=3)
-    assert best_agent(three) == meaning("zoo", three) == "zoo:three"
+    assert best_agent(three) == resolve("zoo", three) == "zoo:three"
     assert "zoo" in catbox_agents.known_agents(three)
     assert catbox_agents.evaluate(three, ["zoo", "random"], 10).standings[0].name == "zoo"
     LearnerEnv("cat_in_the_box_v0", num_players=3, opponents="zoo").reset(seed=0)
@@ -68,10 +68,10 @@ def test_best_is_the_agent_of_the_zoo_for_the_rules_else_the_heuristic(folder: P
 @pytest.mark.usefixtures("folder")
 def test_a_name_that_the_zoo_does_not_have() -> None:
     with pytest.raises(
-        ValueError, match=r"no agent 'thre' in the zoo; did you mean 'three'\?; expected one of three"
+        ValueError, match=r"unknown agent 'thre' of the zoo; did you mean 'three'\?; expected one of three"
     ):
         catbox_agents.make("zoo:thre", make_game("cat_in_the_box_v0", num_players=3))
-    with pytest.raises(ValueError, match="no agent '' in the zoo"):
+    with pytest.raises(ValueError, match="unknown agent '' of the zoo"):
         check_spec("zoo:")
 
 

@@ -199,7 +199,7 @@ def test_train_lists_its_settings() -> None:
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [
-        (["train", "--set", "lr=0.001"], "unknown setting 'lr': did you mean 'learning_rate'?"),
+        (["train", "--set", "lr=0.001"], "unknown setting 'lr'; did you mean 'learning_rate'?"),
         (["info", "--region", "laos"], "it is an option of cat_te_v0"),
         (["info", "--game", "cat_te_v0", "--region", "viet"], "did you mean 'vietnamese'?"),
         (["play", "easy", "hard", "--players", "2"], "2 agents for 1 seat: name one, or set --players"),

@@ -100,7 +100,7 @@ def test_a_wide_cell_in_a_later_part_of_the_matrix_is_not_folded() -> None:
     rows = re.findall(r"^ (\d) +[-+0]", matrix, re.M)  # several parts, each with all agents
     assert rows == list(map(str, range(1, len(names) + 1))) * (len(rows) // len(names))
     # A table that fits names its agents.
-    assert all(re.search(rf"^ {name} .*%", ratings, re.M) for name in names)
+    assert all(re.search(rf"^ {name} +[-+]?\d", ratings, re.M) for name in names)
 
 
 @pytest.mark.usefixtures("in_this_process")
@@ -114,7 +114,7 @@ def test_intervals_that_stay_too_wide_are_told(width: str, told: bool) -> None:
 @pytest.mark.parametrize(
     ("missing", "command", "extra"),
     [
-        ("scipy", ["arena", "random", "heuristic"], "arena"),
+        ("choix", ["arena", "random", "heuristic"], "arena"),
         ("ray", ["arena", "random", "heuristic", "--ray-address", "auto"], "ray"),
         ("ray", ["train", "--workers-on-ray", "2", "--output", "run"], "ray"),
         ("starlette", ["web"], "web"),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from catbox_agents.match import Match
+from catbox_agents.arena.match import Match
 from catbox_app.guide import LINES, Guide
 from catbox_app.web.tables import Tables
 from catbox_env import GAMES, make_game

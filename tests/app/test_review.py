@@ -9,9 +9,9 @@ from pathlib import Path
 import pytest
 
 from catbox_agents import read_record
+from catbox_agents.arena.match import Match
 from catbox_agents.arena.records import write_records
-from catbox_agents.estimates import estimates
-from catbox_agents.match import Match
+from catbox_agents.search.action_values import action_values
 from catbox_app.review import COSTLIEST, costliest, review
 from catbox_env import make_game
 from tests.app.table import refused, run
@@ -46,7 +46,7 @@ def test_a_cost_is_the_difference_of_two_hints_and_the_lead_counts_earlier_round
             decision = next(numbers)
             points = state.returns()
             before = points[1] - (points[0] + points[2]) / 2
-            hints = {hint.action: hint for hint in estimates(game, state.observation(1))}
+            hints = {hint.action: hint for hint in action_values(game, state.observation(1))}
             best = next(iter(hints))
             assert (decision.number, decision.seat, decision.action, decision.best) == (
                 number,

@@ -12,7 +12,7 @@ import pytest
 
 import catbox_env
 from catbox_agents import read_record
-from catbox_agents.match import Match
+from catbox_agents.arena.match import Match
 from catbox_app.rules import parse_action, place_in_words
 from tests.app.table import CATBOX, ENVIRONMENT, TINY, refused, run, whole_game
 from tests.cat_in_the_box.positions import play, start

@@ -18,7 +18,7 @@ ROOT = Path(__file__).resolve().parents[2]
 EVERYTHING = """
     import numpy as np
     import catbox_env
-    from catbox_agents.gymnasium import LearnerEnv, LearnerVectorEnv
+    from catbox_agents.learners.gymnasium import LearnerEnv, LearnerVectorEnv
     from catbox_env.adapters.aec import AECGame
     vec = catbox_env.make_vec("petrify_v0", 4, seed=0, num_threads=2, state=True, history=True)
     vec.step_random(3, seed=0)

@@ -15,7 +15,7 @@ import catbox_env
 import catbox_env.games
 from catbox_agents import Agent
 from catbox_agents.arena import evaluate
-from catbox_agents.gymnasium import LearnerEnv
+from catbox_agents.learners.gymnasium import LearnerEnv
 from catbox_app.cli import app
 from catbox_app.rules import rule_fields
 from catbox_env import registry

@@ -12,8 +12,8 @@ import pytest
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.colors import to_hex, to_rgb
 
+from catbox_agents.arena.plots import LINE, LINES, tint
 from catbox_agents.arena.results import Estimate
-from catbox_agents.plots import LINE, LINES, tint
 from docs.generators.margin_figures import Bar, HeatMap, bars
 from docs.generators.quick_run import quick_run_pictures
 from experiments.results import Folders

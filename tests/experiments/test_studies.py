@@ -96,7 +96,7 @@ def test_a_setting_that_is_a_mapping_is_one_value(workplace: Workplace) -> None:
         ({"variants": {"../x": {}, "y": {}}}, "should match pattern"),
         (
             {"variants": {"low": {"ent_coeff": 1}, "high": {}}},
-            "study 'small', 3 players, variant 'low': unknown setting 'ent_coeff': did you mean 'ent_coef'",
+            "study 'small', 3 players, variant 'low': unknown setting 'ent_coeff'; did you mean 'ent_coef'",
         ),
     ],
 )  # fmt: skip

@@ -15,8 +15,9 @@ import yaml
 from typer.testing import CliRunner
 
 import catbox_agents
-from catbox_agents import machine, zoo
+from catbox_agents import zoo
 from catbox_agents.arena.results import Estimate
+from catbox_agents.system import machine
 from catbox_app.cli import app
 from catbox_env import make_game
 from catbox_train import load_config
@@ -227,7 +228,7 @@ def test_rules_without_an_agent_are_named_before_anything_is_played(
     workplace: Workplace, capsys: pytest.CaptureFixture[str]
 ) -> None:
     assert workplace.run("leaderboard") == 1
-    assert "there is no agent 'petrify-small' in the zoo" in capsys.readouterr().err
+    assert "unknown agent 'petrify-small' of the zoo" in capsys.readouterr().err
     assert not workplace.folders.runs.exists()
 
 

@@ -13,7 +13,7 @@ import pytest
 from pettingzoo.test import render_test
 
 import catbox_env
-from catbox_agents.gymnasium import LearnerEnv, LearnerVectorEnv
+from catbox_agents.learners.gymnasium import LearnerEnv, LearnerVectorEnv
 from catbox_env import GAMES, cat_in_the_box_v0, make_game
 from catbox_env.adapters.aec import AECGame
 from catbox_env.pictures import raster

@@ -16,8 +16,8 @@ from typing import Any
 import pytest
 from typer.testing import CliRunner
 
-from catbox_agents import ray_cluster
 from catbox_agents.networks.checkpoint import latest_checkpoint
+from catbox_agents.system import ray_cluster
 from catbox_app.cli import app
 from tests.train.ppo_runs import assert_same_end, command
 

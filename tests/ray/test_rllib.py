@@ -13,7 +13,7 @@ from ray.rllib.algorithms.ppo import PPOConfig
 from ray.rllib.core.rl_module.rl_module import RLModuleSpec
 from ray.rllib.env.multi_agent_env_runner import MultiAgentEnvRunner
 
-from catbox_agents.rllib import SelfPlayEnv
+from catbox_agents.learners.rllib import SelfPlayEnv
 from catbox_env.core.conformance import check_copies_play_on
 from examples.rllib_self_play import MaskedModule
 

@@ -22,7 +22,7 @@ import catbox_agents
 import catbox_env.games
 from catbox_agents.device import DeviceHeuristic, DeviceInputs
 from catbox_agents.features import NetworkInputs
-from catbox_agents.gymnasium import LearnerVectorEnv
+from catbox_agents.learners.gymnasium import LearnerVectorEnv
 
 GAMES: list[tuple[str, dict[str, Any]]] = [
     ("cat_in_the_box_v0", {"num_players": 5, "reward": "margin"}),

@@ -10,7 +10,7 @@ import mlflow
 import pytest
 from omegaconf import OmegaConf
 
-from catbox_train.config import load_config
+from catbox_train.registry import load_config
 from catbox_train.runs.metrics import read_metrics
 from tests.toolkits.running import ROOT
 from tests.train.ppo_runs import BRIEF, SMALL, command
@@ -39,22 +39,6 @@ def test_mlflow_gets_every_row_and_the_settings(tmp_path: Path) -> None:
     client = mlflow.MlflowClient()
     for name in set(rows[-1]) - {"decisions"}:
         logged = {entry.step: entry.value for entry in client.get_metric_history(found.info.run_id, name)}
-        assert logged == pytest.approx({int(row["decisions"]): row[name] for row in rows if name in row}), (
-            name
-        )
-
-
-def test_trackio_gets_every_row_and_the_settings(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("TRACKIO_DIR", str(tmp_path / "trackio"))
-    rows = trained(tmp_path / "run", "trackio")
-    import trackio
-
-    (found,) = trackio.Api().runs("catbox")
-    assert found.name == "run"
-    assert found.config["minibatch_size"] == 128
-    logs = trackio.SQLiteStorage.get_logs("catbox", "run")
-    for name in set(rows[-1]) - {"decisions"}:
-        logged = {entry["step"]: entry[name] for entry in logs if name in entry}
         assert logged == pytest.approx({int(row["decisions"]): row[name] for row in rows if name in row}), (
             name
         )

@@ -20,8 +20,9 @@ from typer.testing import CliRunner
 
 from catbox_agents.networks.checkpoint import latest_checkpoint
 from catbox_app.cli import app
-from catbox_train.algorithm import Algorithm, algorithm_class
-from catbox_train.config import TrainConfig, load_config
+from catbox_train.algorithm import Algorithm
+from catbox_train.config import TrainConfig
+from catbox_train.registry import algorithm_class, load_config
 from catbox_train.runs.loop import own_torch_settings, train
 from catbox_train.runs.metrics import read_metrics
 from catbox_train.runs.progress import TrainingInterrupted

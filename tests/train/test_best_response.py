@@ -16,7 +16,8 @@ from catbox_agents import DEAL_SETS
 from catbox_agents.networks.checkpoint import load_checkpoint
 from catbox_train import best_responses
 from catbox_train.best_responses import FINE_TUNING, RESULT_FILE, Gain, best_response
-from catbox_train.config import TrainConfig, load_config
+from catbox_train.config import TrainConfig
+from catbox_train.registry import load_config
 from catbox_train.runs.folder import open_run
 from catbox_train.runs.loop import train
 from tests.agents.arena_agents import Raising, spec

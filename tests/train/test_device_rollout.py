@@ -20,10 +20,10 @@ from numpy.typing import NDArray
 import catbox_agents
 from catbox_agents.features import NetworkInputs
 from catbox_train import device_rollout, self_play_config
-from catbox_train.algorithm import algorithm_class
 from catbox_train.device_learner import DeviceLearner
 from catbox_train.graphs import Graph
 from catbox_train.learner import Learner
+from catbox_train.registry import algorithm_class
 from catbox_train.rollout import Decisions
 from catbox_train.runs.loop import own_torch_settings
 from catbox_train.self_play_config import PAST, why_on_cpu

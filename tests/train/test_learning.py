@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from catbox_train.config import load_config
+from catbox_train.registry import load_config
 from catbox_train.runs.loop import train
 from catbox_train.runs.report import POLICY
 from tests.train.ppo_runs import SMALL, quiet

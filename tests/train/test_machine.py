@@ -7,7 +7,7 @@ from pathlib import Path
 import psutil
 import pytest
 
-from catbox_agents.machine import cpu_quota, memory_left, physical_cores
+from catbox_agents.system.machine import cpu_quota, memory_left, physical_cores
 from catbox_train import memory
 from catbox_train.memory import check_memory
 from catbox_train.runs import loop

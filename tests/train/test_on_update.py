@@ -84,7 +84,7 @@ def test_an_error_of_the_caller_ends_the_run_with_its_last_checkpoint(
 
 
 def test_a_tracker_gets_the_settings_and_each_row(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """With Trackio's and wandb's interface; tests/toolkits has the real Trackio and MLflow."""
+    """With wandb's interface; tests/toolkits has the real MLflow."""
     said: list[Any] = []
     tracker = SimpleNamespace(
         init=lambda **given: said.append(given),
@@ -130,18 +130,18 @@ def test_no_failure_of_a_tracker_ends_a_run(
         raise SystemError("broken")
 
     if failing == "import":
-        (tmp_path / "trackio.py").write_text("raise SystemError('broken')")
+        (tmp_path / "wandb.py").write_text("raise SystemError('broken')")
         monkeypatch.syspath_prepend(str(tmp_path))
-        monkeypatch.delitem(sys.modules, "trackio", raising=False)
+        monkeypatch.delitem(sys.modules, "wandb", raising=False)
     else:
         parts = {"init": lambda **given: None, "log": lambda row, step: None, "finish": lambda: None}
-        monkeypatch.setitem(sys.modules, "trackio", SimpleNamespace(**{**parts, failing: fail}))
+        monkeypatch.setitem(sys.modules, "wandb", SimpleNamespace(**{**parts, failing: fail}))
     run = start_run(tmp_path / "run", small(**BRIEF))
-    with tracking("trackio", run) as on_update:
+    with tracking("wandb", run) as on_update:
         for decisions in (384, 768):
             assert not on_update or on_update({"update": 1, "decisions": decisions}) is None
     said = capsys.readouterr().err
-    assert said.count("trackio failed, and the run goes on without it: SystemError('broken')") == 1
+    assert said.count("wandb failed, and the run goes on without it: SystemError('broken')") == 1
 
 
 def test_mlflow_gets_names_that_it_takes_and_a_parameter_for_each_setting(

@@ -158,8 +158,7 @@ def test_its_policy_may_be_any_agent_that_saves_itself(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("name", "message"),
     [
-        ("sb3", r"sb3. is gone: examples/sb3_self_play\.py"),
-        ("pppo", "expected one of ppo.*did you mean 'ppo'"),
+        ("pppo", "unknown algorithm 'pppo'; did you mean 'ppo'.*expected one of ppo"),
         ("nowhere.at_all:Class", "there is no module 'nowhere'"),
         ("examples.reinforce:Reinforced", "has no 'Reinforced'.*'Reinforce'"),
         (f"{__name__}:NoAlgorithm", "is not a subclass of catbox_train.Algorithm"),

@@ -15,7 +15,8 @@ from matplotlib.figure import Figure
 import catbox_agents
 from catbox_agents import Result
 from catbox_env.core.game import Game
-from catbox_train.config import MAX_SEED, TrainConfig, load_config
+from catbox_train.config import MAX_SEED, TrainConfig
+from catbox_train.registry import load_config
 from catbox_train.runs import curves, loop, report
 from catbox_train.runs.curves import draw_learning_curves, finding, panels_of
 from catbox_train.runs.loop import resume, train
@@ -123,27 +124,17 @@ def test_impossible_runs_are_refused_before_anything_is_written(
     assert list(tmp_path.iterdir()) == []
 
 
-def test_the_picture_shows_what_the_algorithm_measures_and_leaves_out_what_never_changes() -> None:
+def test_the_picture_shows_strength_and_shares_and_leaves_out_what_never_changes() -> None:
     rows = [
-        {"decisions": n, "game/place": n / 6, "game/rounds": n, "game/tricks_won": n / 10, "game/win": 0.5}
-        | {"learning/surprise": 1e-9 * n, "learning/rate": 0.1, "speed/decisions_per_second": 1000.0}
+        {"decisions": n, "game/place": n / 6, "game/tricks_won": n / 10, "game/win": 0.5, "learning/rate": n}
         for n in (1, 2, 3)
     ]
-    rows[2]["learning/beats_past"] = 0.6  # once
     rows[1] |= {"evaluation/random/margin": 1.0, "evaluation/random/margin_ci95": 0.1}
-    assert panels_of(rows, ("place", "missing", "win")) == (
-        [
-            ("Strength: margin of one policy", ("evaluation/random/margin",)),
-            ("In self-play", ("game/place",)),
-        ],
-        [
-            ("Self-play: tricks won", ("game/tricks_won",)),
-            ("Learning: surprise", ("learning/surprise",)),
-            ("Learning: beats past", ("learning/beats_past",)),
-            ("Speed: decisions per second", ("speed/decisions_per_second",)),
-        ],
-    )
-    assert panels_of([]) == ([], [])
+    assert panels_of(rows, ("place", "missing", "win")) == [
+        ("Strength: margin of one policy", ("evaluation/random/margin",)),
+        ("In self-play", ("game/place",)),
+    ]
+    assert panels_of([]) == []
 
 
 def test_lines_have_their_names_at_their_ends_and_shares_are_percentages(
@@ -154,12 +145,9 @@ def test_lines_have_their_names_at_their_ends_and_shares_are_percentages(
     rows = [
         {"decisions": n * 10**6, "game/bid_hit": 0.1 * n, "game/paradox": 0.101 * n}
         | {"evaluation/random/margin": -n, "evaluation/random/margin_ci95": 0.1}
-        | {"speed/decisions_per_second": 20_000 - 2_000 * n}
         for n in (1, 2, 3)
     ]
-    draw_learning_curves(
-        rows, tmp_path / "learning.png", tmp_path / "details.png", "a run", ("bid_hit", "paradox")
-    )
+    draw_learning_curves(rows, tmp_path / "learning.png", "a run", ("bid_hit", "paradox"))
     strength, shares = drawn[0].axes
     assert [text.get_text() for text in strength.texts] == ["among\nrandom agents"]
     assert [text.get_text() for text in drawn[0].texts] == [
@@ -172,15 +160,6 @@ def test_lines_have_their_names_at_their_ends_and_shares_are_percentages(
     assert shares.get_xlim() == (0, 3)
     for axes, label in ((strength, "points per game, 95 % interval"), (shares, "share of rounds")):
         assert (axes.get_xlabel(), axes.get_ylabel()) == ("decisions (millions)", label)
-    (speed,) = drawn[1].axes
-    assert [text.get_text() for text in drawn[1].texts] == ["a run"]
-    assert [label.get_text() for label in speed.get_yticklabels()] == [
-        "0",
-        "5,000",
-        "10,000",
-        "15,000",
-        "20,000",
-    ]
 
 
 def test_without_evaluations_there_is_no_finding() -> None:
@@ -190,15 +169,12 @@ def test_without_evaluations_there_is_no_finding() -> None:
 
 
 def test_a_metric_may_have_any_name(tmp_path: Path) -> None:
-    """Of an algorithm or an agent of one's own: no name is read as a formula, and each has its curve."""
-    names = ["learning/$x^$", "learning/a_b", "learning/a b", r"game/\frac{"]
-    rows = [{"decisions": n, **dict.fromkeys(names, n)} for n in (1, 2)]
+    """Of a game or an agent of one's own: no name is read as a formula."""
+    names = ("$x^$", "a_b", r"\frac{")
+    rows = [{"decisions": n, **{f"game/{name}": n for name in names}} for n in (1, 2)]
     rows[1] |= {"evaluation/bots/$^$/margin": 1.0, "evaluation/bots/$^$/margin_ci95": 0.1}
-    _, small = panels_of(rows)
-    assert [metrics for _, metrics in small] == [(names[3],), *((name,) for name in names[:3])]
-    pictures = [tmp_path / "learning.png", tmp_path / "learning_details.png"]
-    draw_learning_curves(rows, *pictures, "a run of $1")
-    assert all(picture.read_bytes().startswith(b"\x89PNG") for picture in pictures)
+    draw_learning_curves(rows, tmp_path / "learning.png", "a run of $1", names)
+    assert (tmp_path / "learning.png").read_bytes().startswith(b"\x89PNG")
 
 
 def test_no_deal_of_an_evaluation_is_trained_on(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -20,11 +20,12 @@ import torch
 from catbox_agents.errors import AgentError
 from catbox_agents.networks.checkpoint import latest_checkpoint
 from catbox_env import Game
-from catbox_train.algorithm import DivergedError, algorithm_class
+from catbox_train.algorithm import DivergedError
 from catbox_train.config import TrainConfig
 from catbox_train.learner import Learner
 from catbox_train.ppo import PPO
 from catbox_train.processes import LocalWorkers, ParallelAlgorithm
+from catbox_train.registry import algorithm_class
 from catbox_train.runs.loop import resume, train
 from catbox_train.runs.progress import TrainingDiverged
 from catbox_train.self_play_config import PAST

@@ -17,9 +17,9 @@ from catbox_agents.networks.network import ILLEGAL, Network, TorchPlayer
 from catbox_agents.networks.policy_agent import PolicyAgent
 from catbox_env import GameState, Vec
 from catbox_train import load_config
-from catbox_train.algorithm import algorithm_class
 from catbox_train.config import TrainConfig
 from catbox_train.networks import make_network
+from catbox_train.registry import algorithm_class
 from catbox_train.rollout import Rollout
 from catbox_train.runs.folder import open_run
 from catbox_train.runs.loop import resume, train

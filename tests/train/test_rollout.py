@@ -18,9 +18,9 @@ from catbox_agents.networks.checkpoint import latest_checkpoint
 from catbox_agents.networks.network import Network
 from catbox_agents.networks.policy_agent import PolicyAgent
 from catbox_env import Vec
-from catbox_train.algorithm import algorithm_class
 from catbox_train.group import Group
 from catbox_train.networks import make_network
+from catbox_train.registry import algorithm_class
 from catbox_train.rollout import Decisions, Rollout
 from catbox_train.runs.loop import resume, train
 from catbox_train.self_play_config import PAST

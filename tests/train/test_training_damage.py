@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from catbox_agents.files import parse_json
+from catbox_agents.system.files import parse_json
 from catbox_train.config import TrainConfig
 from catbox_train.ppo import PPO
 from catbox_train.runs.checkpoint import FORMAT, checksum

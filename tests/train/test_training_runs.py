@@ -16,7 +16,7 @@ import pytest
 from rich.console import Console
 
 from catbox_agents.networks.checkpoint import latest_checkpoint, load_checkpoint
-from catbox_train.config import load_config
+from catbox_train.registry import load_config
 from catbox_train.runs import loop, report
 from catbox_train.runs.folder import start_run
 from catbox_train.runs.loop import Loop, resume, train

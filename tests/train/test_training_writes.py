@@ -14,9 +14,9 @@ import pytest
 from rich.console import Console
 from tensorboard.backend.event_processing.event_accumulator import EventAccumulator
 
-from catbox_agents.files import WriteError, write_atomically, writing
 from catbox_agents.networks.checkpoint import latest_checkpoint
 from catbox_agents.networks.policy_agent import PolicyAgent
+from catbox_agents.system.files import WriteError, write_atomically, writing
 from catbox_train.config import TrainConfig
 from catbox_train.runs import checkpoint, loop, metrics, report, tensorboard
 from catbox_train.runs.loop import resume, train

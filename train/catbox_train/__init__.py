@@ -19,9 +19,10 @@ from catbox_env.core.extras import missing_extra
 if TYPE_CHECKING:
     from catbox_train.algorithm import Algorithm, DivergedError
     from catbox_train.best_responses import best_response
-    from catbox_train.config import TrainConfig, load_config
+    from catbox_train.config import TrainConfig
     from catbox_train.device_rollout import make_rollout
     from catbox_train.learner import Learner
+    from catbox_train.registry import load_config
     from catbox_train.rollout import Rollout
     from catbox_train.runs.loop import resume, train
     from catbox_train.runs.progress import TrainingDiverged, TrainingInterrupted
@@ -57,7 +58,7 @@ _MODULES = {
     "TrainingDiverged": "catbox_train.runs.progress",
     "TrainingInterrupted": "catbox_train.runs.progress",
     "best_response": "catbox_train.best_responses",
-    "load_config": "catbox_train.config",
+    "load_config": "catbox_train.registry",
     "make_rollout": "catbox_train.device_rollout",
     "resume": "catbox_train.runs.loop",
     "train": "catbox_train.runs.loop",

@@ -1,4 +1,4 @@
-"""The interface between a training run and its learning algorithm, and where the algorithms are.
+"""The interface between a training run and its learning algorithm.
 
 The run (``catbox_train.runs``) makes the folder, calls ``update`` until all decisions are made, evaluates, writes
 checkpoints and metrics, and stops on Ctrl-C. The algorithm plays games, learns, and provides its state.
@@ -13,22 +13,8 @@ from typing import Any, ClassVar, Protocol
 
 import numpy as np
 
-from catbox_agents.specs import import_class, imports_module
 from catbox_env import Game
-from catbox_env.core.checks import short_repr, suggestion
 from catbox_train.config import TrainConfig
-
-#: Name -> class of the algorithm, "module:Class".
-ALGORITHMS = {
-    "ppo": "catbox_train.ppo:PPO",
-    "dmc": "catbox_train.dmc:DMC",
-    "exit": "catbox_train.exit:ExpertIteration",
-}
-#: What to say about an algorithm of earlier versions.
-SB3_GONE = (
-    "algorithm = 'sb3' is gone: examples/sb3_self_play.py trains Stable-Baselines3's MaskablePPO against its "
-    "own past"
-)
 
 #: Metrics of an update by name.
 Metrics = Mapping[str, float]
@@ -115,30 +101,3 @@ class Algorithm(ABC):
 
     def close(self) -> None:  # noqa: B027  (not every algorithm has something to close)
         """Release what is outside the memory of this object."""
-
-
-def algorithm_class(name: str) -> type[Algorithm]:
-    """The class of the algorithm ``name``: a key of ``ALGORITHMS``, or ``"package.module:Class"``.
-
-    That module is imported, which runs its code. Raises ``ValueError`` if there is none.
-    """
-    if name == "sb3":
-        raise ValueError(SB3_GONE)
-    if name not in ALGORITHMS and not imports_module(name):
-        raise ValueError(
-            f"algorithm = {short_repr(name)}: expected one of {', '.join(ALGORITHMS)}, or 'package.module:Class' for "
-            f"your own{suggestion(name, list(ALGORITHMS))}"
-        )
-    found = import_class(ALGORITHMS.get(name, name), "algorithm")
-    if not issubclass(found, Algorithm):
-        raise ValueError(
-            f"algorithm = {short_repr(name)}: {found.__name__} is not a subclass of catbox_train.Algorithm; derive "
-            "it from that class"
-        )
-    if missing := ", ".join(sorted(found.__abstractmethods__)):
-        raise ValueError(f"algorithm = {short_repr(name)}: {found.__name__} does not define {missing}")
-    if not (isinstance(found.Config, type) and issubclass(found.Config, TrainConfig)):
-        raise ValueError(
-            f"algorithm = {short_repr(name)}: {found.__name__}.Config is not a subclass of catbox_train.TrainConfig"
-        )
-    return found

@@ -24,11 +24,11 @@ from rich.console import Console
 import catbox_agents
 import catbox_env
 from catbox_agents.arena.results import Result, mean_and_half_width
-from catbox_agents.arena.tables import DEAL_SETS
-from catbox_agents.files import parse_json, read_text, write_atomically
+from catbox_agents.arena.seatings import DEAL_SETS
 from catbox_agents.imports import with_code
 from catbox_agents.networks.checkpoint import CHECKPOINTS_FOLDER, latest_checkpoint, load_checkpoint
 from catbox_agents.specs import policy_path
+from catbox_agents.system.files import parse_json, read_text, write_atomically
 from catbox_env import Game
 from catbox_env.core.checks import is_integer, short_repr
 from catbox_train.config import TrainConfig

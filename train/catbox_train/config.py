@@ -6,11 +6,8 @@ Later sources override earlier ones: the defaults below, a preset (``presets.yam
 
 from __future__ import annotations
 
-import os
 import re
 from collections.abc import Iterable, Mapping, Sequence
-from importlib import resources
-from pathlib import Path
 from typing import Annotated, Any, ClassVar, Literal, Self
 
 import numpy as np
@@ -20,12 +17,11 @@ from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationEr
 import catbox_agents
 from catbox_agents.arena import MIN_DEALS
 from catbox_agents.errors import AgentError
-from catbox_agents.files import read_text
-from catbox_agents.machine import physical_cores
-from catbox_agents.option_text import read_options
-from catbox_agents.specs import asks_server, check_spec, hand_written_agent, imports_module
+from catbox_agents.settings import read_options
+from catbox_agents.specs import check_spec
+from catbox_agents.system.machine import physical_cores
 from catbox_env import Game, make_game
-from catbox_env.core.checks import short_repr, suggestion
+from catbox_env.core.checks import short_repr, unknown
 
 #: Far more than any count reaches; larger ones overflow somewhere.
 MAX_COUNT = 10**18
@@ -37,21 +33,6 @@ MAX_WORKERS = 256
 DECISIONS_FOR_TWO = 1_000_000
 #: Sets one option of the game, such as ``game_options.num_players``.
 GAME_OPTION = "game_options."
-#: Settings of earlier versions -> what stands instead.
-REPLACED = {
-    "algorithm_options": "write its settings beside the others",
-    "batch_size": "it is now games_per_update, in games",
-    "num_envs": "it is now games_per_update",
-    "clip": "it is now clip_coef",
-    "entropy": "it is now ent_coef",
-    "entropy_end": "it is now ent_coef_end",
-    "epochs": "it is now update_epochs",
-    "value_weight": "it is now vf_coef",
-    "opponents_in_training": "it is now opponents; the opponents of evaluations are eval_opponents",
-    "compile": "a CUDA graph is faster; leave it out",
-    "privileged_critic": "it is gone: in studies it made no measurable difference",
-    "history": "the history encoder is gone: in studies it made no measurable difference",
-}
 
 
 def plain(value: Any) -> Any:
@@ -160,8 +141,8 @@ class TrainConfig(BaseModel):
     )
 
     def __init__(self, **settings: Any) -> None:
-        given = plain(settings)
-        problems = [_unknown(name, type(self)) for name in given if name not in type(self).model_fields]
+        given, known = plain(settings), type(self).model_fields
+        problems = [unknown("setting", name, known) for name in given if name not in known]
         if problems:
             raise ValueError("; ".join(problems))
         if isinstance(given.get("game_options"), dict):
@@ -241,122 +222,17 @@ class TrainConfig(BaseModel):
         A run stores these, so that it resumes unchanged on another machine. Raises ``ValueError`` for a device that
         does not exist.
         """
-        from catbox_train.algorithm import algorithm_class
         from catbox_train.devices import check_device  # needs torch
 
         device, workers = check_device(self.device), self.workers
         if workers == "auto":
-            long = self.total_decisions >= DECISIONS_FOR_TWO and algorithm_class(self.algorithm).processes
+            long = self.total_decisions >= DECISIONS_FOR_TWO
             workers = min(2, physical_cores()) if long and device == "cpu" else 1
         return self.replace(device=device, workers=workers)
 
     def safer(self) -> dict[str, Any]:
         """Settings that make a run less likely to diverge."""
         return {}
-
-
-def preset_names() -> list[str]:
-    """Names of the presets."""
-    return list(_presets())
-
-
-def default_preset(game_id: str) -> str | None:
-    """The first preset for a game, None if there is none."""
-    return next((name for name, games in _presets().items() if game_id in games), None)
-
-
-def load_config(
-    preset: str | None = None,
-    file: str | os.PathLike[str] | None = None,
-    overrides: Mapping[str, Any] | None = None,
-    trust: bool = False,
-) -> TrainConfig:
-    """Build a configuration, of the class of its algorithm: defaults, then ``preset``, ``file``, ``overrides``.
-
-    ``preset`` is one of `preset_names`, and has settings for each game; those of another algorithm than the chosen one
-    are ignored. ``overrides``, a dict or a configuration of OmegaConf, maps names of settings to values.
-    ``game_options.NAME`` sets one option of the game; those of later sources are merged into those of earlier ones. A
-    game without a heuristic is evaluated against ``random`` alone unless a source names ``eval_opponents``.
-
-    Raises ``ValueError`` for an unknown preset or setting, a wrong type or an invalid value, and, without ``trust``, if
-    ``file`` names a class (``"package.module:Class"``) as the algorithm or an agent, because importing it runs its
-    code, or an agent that asks a server (``"llm:..."``), which is sent a key; ``OSError`` for a file that
-    cannot be read.
-    """
-    from catbox_train.algorithm import algorithm_class
-
-    typed = plain(overrides or {})
-    written = {} if file is None else read_yaml(Path(file))
-    if file is not None and "algorithm" not in typed and not trust:  # before it is imported, for its settings
-        _check_no_classes({"algorithm": [str(written.get("algorithm", "ppo"))]}, file)
-    settings = {**written, **typed}
-    game_id = str(settings.get("game", TrainConfig.model_fields["game"].default))
-    start: dict[str, Any] = {}
-    if preset is not None:
-        games = _presets().get(preset)
-        if games is None:
-            raise ValueError(f"unknown preset {preset!r}: expected one of {', '.join(_presets())}")
-        if game_id not in games:
-            raise ValueError(
-                f"preset {preset!r} is for {', '.join(games)}, not for {game_id!r}: leave it out"
-            )
-        start = {"game": game_id, **games[game_id]}
-    kind = algorithm_class(str(settings.get("algorithm", "ppo"))).Config
-    start = {name: value for name, value in start.items() if name in kind.model_fields}
-    merged: dict[str, Any] = {"game_options": {}}
-    for source in (start, written, typed):
-        for name, value in source.items():
-            if name == "game_options" and isinstance(value, Mapping):
-                merged["game_options"] |= value
-            elif name.startswith(GAME_OPTION):
-                merged["game_options"][name.removeprefix(GAME_OPTION)] = value
-            else:
-                merged[name] = value
-    if hand_written_agent(game_id) != "heuristic":
-        merged.setdefault("eval_opponents", ["random"])
-    config = kind(**merged)
-    if file is not None and not trust:
-        named = [*config.agents().items(), *config.code().items()]
-        _check_no_classes(
-            {name: specs for name, specs in named if name in written and name not in typed},
-            file,
-        )
-    return config
-
-
-def read_yaml(file: Path) -> dict[str, Any]:
-    """The mapping in a settings file. Raises ``ValueError`` for anything else, ``OSError`` if it cannot be read."""
-    try:
-        content = yaml.safe_load(read_text(file))
-    except OSError as error:
-        raise type(error)(f"cannot read {file}: {error.strerror or error}; give a settings file") from error
-    except (yaml.YAMLError, ValueError, RecursionError) as error:
-        raise ValueError(f"{file} is not valid YAML: {' '.join(str(error).split())}") from error
-    if not isinstance(content, dict) or not all(isinstance(name, str) for name in content):
-        raise ValueError(f"{file}: expected lines 'setting: value', found {short_repr(content)}")
-    return content
-
-
-def _check_no_classes(specs: Mapping[str, Sequence[str]], file: str | os.PathLike[str]) -> None:
-    """Raise ``ValueError``, with nothing imported, if any of the ``specs`` of a setting is a class or asks a server.
-
-    They come from ``file``, which may be untrusted: importing a module runs its code, and a server is sent a key.
-    """
-    pairs = [(name, spec) for name, found in specs.items() for spec in found]
-    classes = [f"{name}: {spec}" for name, spec in pairs if imports_module(spec) or asks_server(spec)]
-    if classes:
-        raise ValueError(
-            f"{file} names Python classes, and loading them runs their code, or servers, which are sent your key "
-            f"({', '.join(classes)}). If you trust them, add --trust; otherwise remove these names from the file"
-        )
-
-
-def _presets() -> dict[str, dict[str, dict[str, Any]]]:
-    """Preset -> id of the game -> settings."""
-    presets: dict[str, dict[str, dict[str, Any]]] = yaml.safe_load(
-        resources.files("catbox_train").joinpath("presets.yaml").read_text(encoding="utf-8")
-    )
-    return presets
 
 
 #: pydantic's words -> those of the messages.
@@ -387,17 +263,3 @@ def _explained(error: ValidationError, settings: Mapping[str, Any], kind: type[T
             expected += ", or auto"
         found.setdefault(name, f"{name} = {short_repr(settings[name])}: expected {expected}")
     return found.values()
-
-
-def _unknown(name: str, kind: type[TrainConfig]) -> str:
-    """What to say about the unknown setting ``name``."""
-    name = name.split(".")[0] if name.startswith("algorithm_options.") else name
-    if name in REPLACED:
-        return f"unknown setting {name!r}: {REPLACED[name]}"
-    return f"unknown setting {name!r}: {nearest(name, kind.model_fields)}"
-
-
-def nearest(unknown: str, names: Iterable[str]) -> str:
-    """A suggestion for an ``unknown`` name."""
-    names = list(names)
-    return suggestion(unknown, names).removeprefix("; ") or f"expected one of {', '.join(names)}"

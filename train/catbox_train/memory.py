@@ -8,7 +8,7 @@ import sys
 import numpy as np
 import psutil
 
-from catbox_agents.machine import memory_left
+from catbox_agents.system.machine import memory_left
 
 # From malloc.h, for mallopt.
 _M_TRIM_THRESHOLD, _M_MMAP_THRESHOLD = -1, -3

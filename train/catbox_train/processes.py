@@ -23,11 +23,12 @@ import torch.distributed as dist
 
 from catbox_agents.errors import portable
 from catbox_env import Game
-from catbox_train.algorithm import Algorithm, Metrics, Policy, State, algorithm_class
+from catbox_train.algorithm import Algorithm, Metrics, Policy, State
 from catbox_train.config import TrainConfig
 from catbox_train.devices import device_of
 from catbox_train.group import DistributedGroup, Group, ProcessLost, SharedMemoryGroup
 from catbox_train.memory import keep_freed_memory
+from catbox_train.registry import algorithm_class
 
 #: What a process of this machine runs; all imports are from the path of the process that starts it.
 COMMAND = """

@@ -17,7 +17,7 @@ from typing import Any
 import torch.distributed as dist
 
 import catbox_env
-from catbox_agents.ray_cluster import connected, short_reason
+from catbox_agents.system.ray_cluster import connected, short_reason
 from catbox_env import Game
 from catbox_train.algorithm import Algorithm, WorkersLost
 from catbox_train.config import TrainConfig
@@ -31,7 +31,7 @@ TIME_TO_START = 300.0
 
 
 class OnRay:
-    """A context manager: connects to the cluster at ``address``, see `catbox_agents.ray_cluster.connected`.
+    """A context manager: connects to the cluster at ``address``, see `catbox_agents.system.ray_cluster.connected`.
 
     Called with the settings of a run and its game, it makes the algorithm, with ``config.workers`` - 1 actors. If one
     of them or its machine is lost, `train` starts them again and resumes from the last checkpoint.
@@ -123,7 +123,7 @@ class RayWorkers(Workers):
         return WorkersLost(reason)
 
     def stop(self) -> None:
-        import ray
+        import ray  # slow
 
         for actor in self._actors:
             ray.kill(actor)

@@ -1,4 +1,4 @@
-"""Metrics of a run in an experiment tracker: MLflow, Trackio or Weights & Biases, wherever its own settings point."""
+"""Metrics of a run in an experiment tracker: MLflow or Weights & Biases, wherever its own settings point."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from catbox_train.runs.folder import open_run
 from catbox_train.runs.loop import OnUpdate
 
 #: The names are those of the packages.
-TRACKERS = ("mlflow", "trackio", "wandb")
+TRACKERS = ("mlflow", "wandb")
 #: The project, or MLflow's experiment.
 PROJECT = "catbox"
 

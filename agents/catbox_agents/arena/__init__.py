@@ -4,7 +4,7 @@ from catbox_agents.arena.arena_result import AgentSummary, ArenaResult
 from catbox_agents.arena.records import GameRecord, read_record
 from catbox_agents.arena.results import Estimate, Result, Standing
 from catbox_agents.arena.run import ArenaInterrupted, EvaluationInterrupted, evaluate, run_arena
-from catbox_agents.arena.tables import DEAL_SETS, MIN_DEALS
+from catbox_agents.arena.seatings import DEAL_SETS, MIN_DEALS
 
 __all__ = [
     "DEAL_SETS",

@@ -6,10 +6,6 @@ game's ranking: consistent for this model, Azari Soufiani et al. 2013, "Generali
 Aggregation"). The library choix fits it by iterated Luce spectral ranking (Maystre and Grossglauser 2015, "Fast and
 Accurate Inference of Plackett-Luce Models").
 
-The Nash average (Balduzzi et al. 2018, "Re-evaluating Evaluation", section 3) is the maximum-entropy Nash equilibrium
-of a game in which two players each choose an agent and the payoff is their margin. Unlike a rating, it does not change
-when copies of an agent are added, and it shows cycles: A beats B, B beats C and C beats A.
-
 Ratings, which are not means, get bootstrap intervals: deals are resampled with replacement, and everything is
 recomputed. A percentile interval is too narrow for few deals, so it is widened by the ratio of Student's interval to
 the normal one: the expanded percentile interval of Hesterberg 2015, "What Teachers Should Know About the Bootstrap".
@@ -27,19 +23,17 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from catbox_agents.arena.results import Block, Estimate, Result, estimates, t_quantile, table_result
-from catbox_agents.arena.tables import MIXED, SELF, Setup, Task
+from catbox_agents.arena.results import Block, Estimate, Result, mean_estimates, t_quantile, table_result
+from catbox_agents.arena.seatings import MIXED, SELF, Setup, Task
 
 #: The format of results.json.
-RESULTS_FORMAT = "catbox-arena-results-2"
+RESULTS_FORMAT = "catbox-arena-results-3"
 #: Strengths in points of the Elo scale: 400 points are odds of 10 to 1.
 ELO = 400 / log(10)
 #: Added to the rates of each pair, about a fifth of a win to each side, so that an agent that never lost has a rating
 #: too.
 REGULARISATION = 0.1
 _ITERATIONS = 1000
-#: Tolerance of the equilibrium conditions, as a share of the largest margin.
-_TOLERANCE = 1e-9
 #: Bootstrap resamples.
 RESAMPLES = 400
 #: Resamples that are held in memory at once.
@@ -51,15 +45,11 @@ _SEED = 0xB007
 class AgentSummary:
     """One agent over all tables.
 
-    ``rating`` in points of the Elo scale, with mean 0. ``nash_share``: its share in the Nash average; ``nash_margin``:
-    its mean margin against that mixture, 0 for those in it and at most 0 for the others. ``mixed``: its margin at the
-    mixed tables, if they were played.
+    ``rating`` in points of the Elo scale, with mean 0. ``mixed``: its margin at the mixed tables, if they were played.
     """
 
     name: str
     rating: Estimate
-    nash_share: float
-    nash_margin: Estimate
     mixed: Estimate | None
 
 
@@ -100,7 +90,7 @@ class ArenaResult:
     def difference(self, agent: str, other: str, field: str) -> Estimate:
         """How much more one ``agent`` earns among copies of ``field`` than one ``other``, on the same deals."""
         margins = self.margins[:, self._index(field)]
-        return estimates((margins[self._index(agent)] - margins[self._index(other)])[:, None])[0]
+        return mean_estimates((margins[self._index(agent)] - margins[self._index(other)])[:, None])[0]
 
     @functools.cached_property
     def differences(self) -> dict[tuple[str, str, str], Estimate]:
@@ -118,7 +108,7 @@ class ArenaResult:
         margins = self.margins
         places = [[names.index(name) for name in triple] for triple in triples]
         columns = [margins[one, field] - margins[other, field] for one, other, field in places]
-        return dict(zip(triples, estimates(np.array(columns).T), strict=True))
+        return dict(zip(triples, mean_estimates(np.array(columns).T), strict=True))
 
     @property
     def widest(self) -> float:
@@ -186,25 +176,25 @@ def arena_result(
     mixed_tables = []
     options = dict(setup.game.options)
     about = {"game": setup.game.id, "options": options, "deals_planned": planned, "seed": setup.seed}
-    for number, table in enumerate(setup.tables):
+    for number, seating in enumerate(setup.seatings):
         parts = [blocks[tasks[number]] for tasks in finished]
-        agents = list(table.agents)
+        agents = list(seating.agents)
         for block in parts:
             seconds[agents] += block.seconds
             decisions[agents] += block.decisions
             for place, tally in enumerate(block.tallies):
                 # An agent that counts nothing has an empty tally.
-                seat_games = block.num_deals * table.rotations * table.line_up.count(place)
-                told = {**tally, "games": seat_games} if tally else {}
+                seat_games = block.num_deals * seating.rotations * seating.line_up.count(place)
+                counted = {**tally, "games": seat_games} if tally else {}
                 total = tallies[agents[place]]
-                total.update({name: total.get(name, 0) + number for name, number in told.items()})
-        result = table_result(parts, table.line_up, table.rotations, [names[i] for i in agents], **about)
+                total.update({name: total.get(name, 0) + number for name, number in counted.items()})
+        result = table_result(parts, seating.line_up, seating.rotations, [names[i] for i in agents], **about)
         own = result.deal_margins.T
-        if table.kind == SELF:
+        if seating.kind == SELF:
             tables[names[agents[0]], names[agents[0]]] = result
             continue
         comparisons[:, np.array(agents)[:, None], agents] += np.concatenate([b.comparisons for b in parts])
-        if table.kind == MIXED:
+        if seating.kind == MIXED:
             mixed_tables.append(result)
             for i, row in zip(agents, own, strict=True):
                 mixed[i] = np.concatenate([mixed[i], row[None]])
@@ -216,8 +206,8 @@ def arena_result(
             margins[other, one] = own[1]
             tables[names[other], names[one]] = result
     mixed_margins = np.array([rows.mean(0) for rows in mixed]) if mixed_tables else None
-    summaries = _summaries(setup, margins, mixed_margins, comparisons)
-    matrix = estimates(margins.reshape(n * n, num_deals).T)
+    summaries = _summaries(setup, mixed_margins, comparisons)
+    matrix = mean_estimates(margins.reshape(n * n, num_deals).T)
     return ArenaResult(
         game=setup.game.id,
         options=options,
@@ -226,7 +216,7 @@ def arena_result(
         agents=names,
         deals=num_deals,
         deals_planned=planned,
-        games=num_deals * sum(table.rotations for table in setup.tables),
+        games=num_deals * sum(seating.rotations for seating in setup.seatings),
         summaries=summaries,
         tables=tables,
         mixed_tables=mixed_tables,
@@ -242,82 +232,29 @@ def arena_result(
 
 def _summaries(
     setup: Setup,
-    margins: NDArray[np.float32],
     mixed: NDArray[np.float32] | None,
     comparisons: NDArray[np.float64],
 ) -> list[AgentSummary]:
-    n, _, num_deals = margins.shape
-    payoffs = (margins - margins.transpose(1, 0, 2)) / 2
-    mean_payoffs = payoffs.mean(2, dtype=np.float64)
-    shares, nash_margins = nash_average(mean_payoffs)
     strengths = ratings(comparisons.sum(0))
     resampled = np.array([ratings(sums) for sums in resampled_sums(comparisons)])
-    low, high = bootstrap_interval(resampled, num_deals)
-    # The shares are fixed: an interval says how certain the margins against this mixture are.
-    against = estimates(np.einsum("ijd,j->di", payoffs, shares))
-    mixed_estimates = None if mixed is None else estimates(mixed.T)
+    low, high = bootstrap_interval(resampled, len(comparisons))
+    mixed_estimates = None if mixed is None else mean_estimates(mixed.T)
     return [
         AgentSummary(
             name=setup.names[i],
             rating=Estimate(float(strengths[i]), float(low[i]), float(high[i])),
-            nash_share=float(shares[i]),
-            nash_margin=Estimate(float(nash_margins[i]), against[i].low, against[i].high),
             mixed=None if mixed_estimates is None else mixed_estimates[i],
         )
-        for i in range(n)
+        for i in range(len(setup.names))
     ]
 
 
 def ratings(comparisons: NDArray[np.float64]) -> NDArray[np.float64]:
     """Ratings (n,) in points of the Elo scale, with mean 0. ``comparisons`` (n, n): how often i ranked above j."""
-    import choix
+    import choix  # in the extra arena
 
     strengths = choix.ilsr_pairwise_dense(comparisons, alpha=REGULARISATION, max_iter=_ITERATIONS)
     return ELO * (strengths - strengths.mean())
-
-
-def nash_average(payoffs: NDArray[np.float64]) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """The maximum-entropy equilibrium (n,), and each agent's mean payoff against it (n,), at most 0.
-
-    ``payoffs`` (n, n): antisymmetric, what the agent of the row earns against that of the column.
-    """
-    from scipy.optimize import linprog, minimize
-
-    n = len(payoffs)
-    scale = float(np.abs(payoffs).max())
-    if scale == 0:
-        return np.full(n, 1 / n), np.zeros(n)
-    game = payoffs / scale
-    # The maximum-entropy equilibrium contains every agent that is in any equilibrium. The value is 0.
-    bounds = [(0, 1)] * n
-    rules = {"A_ub": game, "b_ub": np.full(n, _TOLERANCE), "A_eq": np.ones((1, n)), "b_eq": [1]}
-    corners = np.array([linprog(-np.eye(n)[i], bounds=bounds, **rules).x for i in range(n)])
-    start = corners.mean(axis=0)
-    support = start > 1e-7
-
-    def entropy(shares: NDArray[np.float64]) -> tuple[float, NDArray[np.float64]]:
-        logs = np.log(np.maximum(shares, 1e-300))
-        return float(shares @ logs), logs + 1
-
-    inside = game[:, support]
-    found = minimize(
-        entropy,
-        start[support],
-        jac=True,
-        method="SLSQP",
-        bounds=[(1e-9, 1)] * int(support.sum()),
-        constraints=[
-            {"type": "eq", "fun": lambda p: p.sum() - 1, "jac": lambda p: np.ones((1, len(p)))},
-            {"type": "ineq", "fun": lambda p: _TOLERANCE - inside @ p, "jac": lambda p: -inside},
-        ],
-        options={"maxiter": 500, "ftol": 1e-12},
-    )
-    shares = np.zeros(n)
-    # The mean of the corners is an equilibrium too, if not always that of maximum entropy.
-    good = found.success and (inside @ found.x).max() < 1e-6
-    shares[support] = found.x if good else start[support]
-    shares /= shares.sum()
-    return shares, payoffs @ shares
 
 
 def resampled_sums(values: NDArray[np.floating]) -> NDArray[np.float64]:

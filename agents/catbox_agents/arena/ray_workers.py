@@ -15,9 +15,9 @@ from functools import cache
 
 import catbox_env
 from catbox_agents.arena.results import Block
-from catbox_agents.arena.tables import Play, Players, Setup, Task, play_block
+from catbox_agents.arena.seatings import Players, PlayTasks, Setup, Task, play_block
 from catbox_agents.errors import portable
-from catbox_agents.ray_cluster import connected, short_reason
+from catbox_agents.system.ray_cluster import connected, short_reason
 
 #: How long the arena waits for the first free core of the cluster, in seconds.
 TIME_TO_BEGIN = 300.0
@@ -65,18 +65,20 @@ def _players(pickled: bytes, fingerprints: tuple[str, ...]) -> Players:
 
 
 @contextmanager
-def on_cluster(setup: Setup, fingerprints: Sequence[str], address: str, most: int | None) -> Iterator[Play]:
+def on_cluster(
+    setup: Setup, fingerprints: Sequence[str], address: str, most: int | None
+) -> Iterator[PlayTasks]:
     """A function that plays tasks on the cores of a cluster.
 
     It raises what `play_block` raises, and ``ChildProcessError`` if a block is lost after all retries.
 
     Args:
         fingerprints: of the agents here, see `Players`.
-        address: of the cluster; see `catbox_agents.ray_cluster.connected`.
+        address: of the cluster; see `catbox_agents.system.ray_cluster.connected`.
         most: the most cores to use; None: all.
     """
     with connected(address, most or 1):
-        import ray
+        import ray  # slow, and `connected` prepares it
 
         shared = pickle.dumps(setup), list(fingerprints), catbox_env.__version__
         given = [ray.put(value) for value in (*shared, os.getcwd(), list(sys.path))]

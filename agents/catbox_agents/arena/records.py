@@ -34,7 +34,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 import catbox_env
-from catbox_agents.files import check_format, parse_json, writing_atomically
+from catbox_agents.system.files import check_format, parse_json, writing_atomically
 from catbox_env import Game, GameState, Vec
 from catbox_env.core.checks import check_integer, is_integer, short_repr
 from catbox_env.core.text import counted

@@ -17,9 +17,9 @@ from rich.text import Text
 
 import catbox_env
 from catbox_agents.arena.arena_result import ArenaResult
-from catbox_agents.arena.results import Estimate, a_round, terminal_table
-from catbox_agents.files import write_atomically
-from catbox_agents.plots import PIXELS, heat_map, style
+from catbox_agents.arena.plots import PIXELS, heat_map, style
+from catbox_agents.arena.results import Estimate, round_heading, terminal_table
+from catbox_agents.system.files import write_atomically
 from catbox_env.core.text import game_title
 
 if TYPE_CHECKING:
@@ -109,8 +109,7 @@ def page(result: ArenaResult, date: str) -> str:
         "95 % interval over deals.",
         _markdown(_matrix_rows(result, own)),
         "## Agents",
-        "Ratings: Plackett-Luce, in points of the Elo scale (400 points are odds of 10 to 1), mean 0. Nash share: the "
-        "agent's share in the mixture that no agent beats; Nash margin: what it earns against that mixture.",
+        "Ratings: Plackett-Luce, in points of the Elo scale (400 points are odds of 10 to 1), mean 0.",
         _markdown(_summary_rows(result, own)),
         "## Differences",
         "How much more one agent earns a game than another in the same field, on the same deals.",
@@ -126,18 +125,12 @@ def page(result: ArenaResult, date: str) -> str:
 
 def _summary_rows(result: ArenaResult, labels: Mapping[str, str]) -> list[list[str]]:
     mixed = result.mixed_margins is not None
-    rows = [
-        ["agent", "Elo rating", "Nash share", "Nash margin a game"]
-        + ["margin a game at mixed tables"] * mixed
-        + ["ms a move"]
-    ]
+    rows = [["agent", "Elo rating"] + ["margin a game at mixed tables"] * mixed + ["ms a move"]]
     for summary in result.summaries:
         rows.append(
             [
                 labels[summary.name],
                 _rating(summary.rating),
-                f"{summary.nash_share:.0%}",
-                str(summary.nash_margin),
                 *([str(summary.mixed)] if mixed else []),
                 milliseconds(result.seconds_per_move[summary.name]),
             ]
@@ -164,7 +157,7 @@ def _statistics_rows(result: ArenaResult, labels: Mapping[str, str]) -> list[lis
     names = list(
         dict.fromkeys(name for t in result.tables.values() for s in t.standings for name in s.statistics)
     )
-    rows = [["agent", "among", "score a game", "win share", *map(a_round, names)]]
+    rows = [["agent", "among", "score a game", "win share", *map(round_heading, names)]]
     for (agent, field), table in result.tables.items():
         standing = table[agent]
         means = [f"{standing.statistics[name]:.2f}" if name in standing.statistics else "" for name in names]
@@ -181,17 +174,17 @@ def _model_rows(result: ArenaResult, labels: Mapping[str, str]) -> list[list[str
     tokens = {"input_tokens": "tokens in a game", "output_tokens": "tokens out a game"}
     rows = [["agent", "decisions", *shares.values(), *(name.replace("_", " ") for name in numbers)]]
     rows[0] += [*tokens.values(), "cost a game", "s an answer"]
-    for name, told in result.tallies.items():
-        decisions = sum(told[share] for share in shares)
+    for name, tally in result.tallies.items():
+        decisions = sum(tally[share] for share in shares)
         row = [
             labels[name],
             f"{decisions:,.0f}",
-            *(f"{told[share] / max(decisions, 1):.1%}" for share in shares),
+            *(f"{tally[share] / max(decisions, 1):.1%}" for share in shares),
         ]
-        row += [f"{told[number]:,.0f}" for number in numbers]
-        row += [f"{told[number] / told['games']:,.0f}" for number in tokens]
-        row.append(f"{told['cost'] / told['games']:.3g}" if "cost" in told else "")
-        rows.append([*row, f"{told['seconds'] / told['answers']:.3g}" if told["answers"] else ""])
+        row += [f"{tally[number]:,.0f}" for number in numbers]
+        row += [f"{tally[number] / tally['games']:,.0f}" for number in tokens]
+        row.append(f"{tally['cost'] / tally['games']:.3g}" if "cost" in tally else "")
+        rows.append([*row, f"{tally['seconds'] / tally['answers']:.3g}" if tally["answers"] else ""])
     return rows
 
 

@@ -48,7 +48,7 @@ def mean_and_half_width(values: NDArray[np.floating]) -> tuple[NDArray[np.float6
     return values.mean(0, dtype=np.float64), t_quantile(num_deals - 1) * spread / sqrt(num_deals)
 
 
-def estimates(values: NDArray[np.floating]) -> list[Estimate]:
+def mean_estimates(values: NDArray[np.floating]) -> list[Estimate]:
     """The mean of each column of ``values`` (deals, k)."""
     means, widths = mean_and_half_width(values)
     return [
@@ -319,7 +319,7 @@ def table_result(
 def results_table(matches: Sequence[Result], title: str) -> Table:
     """A section for each match, a row for each agent with the number of seats it held."""
     statistics = list(matches[0].standings[0].statistics) if matches else []
-    rows = [["agent", "score a game", "margin a game", "win share", *map(a_round, statistics)]]
+    rows = [["agent", "score a game", "margin a game", "win share", *map(round_heading, statistics)]]
     for match in matches:
         for standing in match.standings:
             rows.append(
@@ -342,13 +342,13 @@ def results_table(matches: Sequence[Result], title: str) -> Table:
     return table
 
 
-def a_round(statistic: str) -> str:
+def round_heading(statistic: str) -> str:
     """The heading of a statistic, whose mean is over rounds."""
     return f"{statistic.replace('_', ' ')} a round"
 
 
 def terminal_table(rows: list[list[str]]) -> Table:
-    from rich import box
+    from rich import box  # in the extra cli
     from rich.table import Table
     from rich.text import Text
 

@@ -24,25 +24,25 @@ import catbox_env
 from catbox_agents.arena.arena_result import ArenaResult, arena_result
 from catbox_agents.arena.records import record_lines, write_records
 from catbox_agents.arena.results import Block, Result, table_result
-from catbox_agents.arena.store import BLOCKS_FILE, Store
-from catbox_agents.arena.tables import (
+from catbox_agents.arena.seatings import (
     MIN_DEALS,
     PAIR,
     SMALL,
     SMALL_BLOCKS,
-    Play,
     Players,
+    PlayTasks,
+    Seating,
     Setup,
-    Table,
     Task,
-    all_tables,
+    all_seatings,
     first_deal,
     num_blocks,
     play_block,
     played_game,
     seed_of_deals,
 )
-from catbox_agents.specs import AgentSpec, label_of, labels_of, meaning
+from catbox_agents.arena.store import BLOCKS_FILE, Store
+from catbox_agents.specs import AgentSpec, label_of, labels_of, resolve
 from catbox_env import Game
 from catbox_env.core.checks import check_flag, check_integer, check_number, is_integer, short_repr
 from catbox_env.core.extras import install_line
@@ -56,7 +56,7 @@ FIRST_DEALS = 16
 #: Most processes of an arena.
 MAX_PROCESSES = 1024
 #: The packages that an arena needs: the extra "arena".
-NEEDED = ("choix", "filelock", "matplotlib", "scipy")
+NEEDED = ("choix", "filelock", "matplotlib")
 #: With a target width: the deals after which the intervals are first checked, and the largest factor between two
 #: checks.
 _FIRST_CHECK, _FARTHEST = SMALL_BLOCKS * SMALL, 4
@@ -116,8 +116,8 @@ def evaluate(
     num_deals = _check_num_deals(num_deals)
     seed = secrets.randbits(128) if seed is None else seed_of_deals(None, seed)[0]
     line_up = tuple(min(seat, len(labels) - 1) for seat in range(seats))
-    table = Table(PAIR, tuple(range(len(labels))), line_up)
-    setup = Setup(game, tuple(agents), tuple(labels), (table,), seed)
+    seating = Seating(PAIR, tuple(range(len(labels))), line_up)
+    setup = Setup(game, tuple(agents), tuple(labels), (seating,), seed)
     players = Players(setup)
     blocks: list[Block] = []
     first = finished = 0
@@ -210,16 +210,16 @@ def run_arena(
     check_game_object(game)
     labels = _names_of(agents, names)
     specs = [label_of(agent) for agent in agents if isinstance(agent, str | os.PathLike)]
-    meanings = [meaning(spec, game) for spec in specs]
-    same = [spec for spec, meant in zip(specs, meanings, strict=True) if meanings.count(meant) > 1]
+    resolved = [resolve(spec, game) for spec in specs]
+    same = [spec for spec, meant in zip(specs, resolved, strict=True) if resolved.count(meant) > 1]
     if same and names is None:
         raise ValueError(
             f"agents: {', '.join(same)}: the same agent more than once; list each agent once, or give each its own "
             "name"
         )
-    tables = all_tables(len(labels), game.num_players, check_flag("mixed", mixed))
+    seatings = all_seatings(len(labels), game.num_players, check_flag("mixed", mixed))
     given = tuple(_given(agent, name) for agent, name in zip(agents, labels, strict=True))
-    setup = Setup(game, given, tuple(labels), tuple(tables), seed_of_set, limit, record is not None)
+    setup = Setup(game, given, tuple(labels), tuple(seatings), seed_of_set, limit, record is not None)
     players = Players(setup)
     settings = {
         "catbox": catbox_env.__version__,
@@ -240,14 +240,14 @@ def run_arena(
         store, keep = None, blocks.__setitem__
         if output is not None or record is not None:
             folder = stack.enter_context(tempfile.TemporaryDirectory()) if output is None else output
-            store = stack.enter_context(Store(Path(folder), settings, tables, fingerprints))
+            store = stack.enter_context(Store(Path(folder), settings, seatings, fingerprints))
             blocks, keep = store.blocks, store.add
         planned = most if width is None else min(most, _FIRST_CHECK)
         interrupted = False
         try:
-            play: Play = lambda tasks: ((task, play_block(players, task)) for task in tasks)  # noqa: E731
+            play: PlayTasks = lambda tasks: ((task, play_block(players, task)) for task in tasks)  # noqa: E731
             if ray_address is not None:
-                from catbox_agents.arena.ray_workers import on_cluster
+                from catbox_agents.arena.ray_workers import on_cluster  # needs Ray
 
                 play = stack.enter_context(on_cluster(setup, fingerprints, ray_address, processes))
             elif processes is not None:
@@ -255,7 +255,7 @@ def run_arena(
 
                 play = stack.enter_context(in_processes(setup, processes))
             total = planned
-            games_of_deal = sum(table.rotations for table in tables)
+            games_of_deal = sum(seating.rotations for seating in seatings)
             while True:
                 tasks = list(chain.from_iterable(setup.blocks(planned)))
                 missing = [task for task in tasks if task not in blocks]
@@ -280,12 +280,12 @@ def run_arena(
         finished = sum(tasks[0].num_deals for tasks in setup.finished(blocks, planned))
         result = arena_result(setup, blocks, planned, deal_set_name) if finished >= MIN_DEALS else None
         if output is not None and result is not None:
-            from catbox_agents.arena.report import write_report
+            from catbox_agents.arena.report import write_report  # needs rich
 
             write_report(result, Path(output))
         if store is not None and record is not None and store.blocks:
             longest = {
-                (task.first, task.table): task for task in sorted(store.blocks, key=lambda t: t.num_deals)
+                (task.first, task.seating): task for task in sorted(store.blocks, key=lambda t: t.num_deals)
             }
             games = (game for _, task in sorted(longest.items()) for game in store.games(task))
             write_records(Path(record), games=games, **header)

@@ -15,8 +15,8 @@ from pathlib import Path
 from typing import Any, BinaryIO
 
 from catbox_agents.arena.results import Block
-from catbox_agents.arena.tables import DEAL_SETS, Table, Task
-from catbox_agents.files import check_format, parse_json, read_text, write_atomically, writing
+from catbox_agents.arena.seatings import DEAL_SETS, Seating, Task
+from catbox_agents.system.files import check_format, parse_json, read_text, write_atomically, writing
 
 #: The format of the folder.
 FORMAT = "catbox-arena-2"
@@ -34,17 +34,17 @@ class Store:
     """
 
     def __init__(
-        self, folder: Path, settings: dict[str, Any], tables: Sequence[Table], fingerprints: Sequence[str]
+        self, folder: Path, settings: dict[str, Any], seatings: Sequence[Seating], fingerprints: Sequence[str]
     ) -> None:
         self.folder = folder
-        self._agents = [[fingerprints[agent] for agent in table.agents] for table in tables]
+        self._agents = [[fingerprints[agent] for agent in seating.agents] for seating in seatings]
         self.blocks: dict[Task, Block] = {}
         self._places: dict[Task, int] = {}  # the offset of each task's line
         self._settings = json.loads(json.dumps({"format": FORMAT, **settings}))
         self._file: BinaryIO | None = None
 
     def __enter__(self) -> Store:
-        from filelock import FileLock, Timeout
+        from filelock import FileLock, Timeout  # in the extra arena
 
         with writing(self.folder):
             self.folder.mkdir(parents=True, exist_ok=True)
@@ -75,7 +75,7 @@ class Store:
     def add(self, task: Task, block: Block) -> None:
         """Store a finished block."""
         assert self._file is not None  # inside the context
-        played = {"task": [task.table, task.first, task.num_deals], "agents": self._agents[task.table]}
+        played = {"task": [task.seating, task.first, task.num_deals], "agents": self._agents[task.seating]}
         body = {**played, **block.as_dict(), "games": block.games}
         text = json.dumps(body, separators=(",", ":")).encode()
         with writing(self.folder / BLOCKS_FILE):
@@ -140,7 +140,7 @@ class Store:
             try:
                 body = _parsed(line)
                 task = Task(*body["task"])
-                if body["agents"] == self._agents[task.table]:
+                if body["agents"] == self._agents[task.seating]:
                     self.blocks[task], self._places[task] = Block.from_dict(body), place
             except (ValueError, LookupError, TypeError) as error:
                 raise ValueError(

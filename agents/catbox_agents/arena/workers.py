@@ -13,7 +13,7 @@ from multiprocessing.connection import Connection, wait
 from typing import Any
 
 from catbox_agents.arena.results import Block
-from catbox_agents.arena.tables import Play, Players, Setup, Task, play_block
+from catbox_agents.arena.seatings import Players, PlayTasks, Setup, Task, play_block
 from catbox_agents.errors import portable
 
 
@@ -32,7 +32,7 @@ def _work(connection: Connection) -> None:
 
 
 @contextmanager
-def in_processes(setup: Setup, number: int) -> Iterator[Play]:
+def in_processes(setup: Setup, number: int) -> Iterator[PlayTasks]:
     """A function that plays tasks in ``number`` processes, which end with the block.
 
     It raises what `play_block` raises, and ``ChildProcessError`` if a process ends by itself.

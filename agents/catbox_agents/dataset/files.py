@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 import catbox_env
 from catbox_agents.arena.report import markdown_table
 from catbox_agents.dataset.game_data import Chunk, GameData
-from catbox_agents.files import unfinished, write_atomically, writing, writing_atomically, writing_name
+from catbox_agents.system.files import unfinished, write_atomically, writing, writing_atomically, writing_name
 from catbox_env import Game
 from catbox_env.core.checks import short_repr
 from catbox_env.core.extras import missing_extra
@@ -211,7 +211,7 @@ def _writing_minari(minari_id: str) -> Iterator[None]:
 
 def _to_minari(chunks: Iterator[Chunk], minari_id: str, data: GameData) -> Any:
     """The new Minari data set."""
-    import gymnasium
+    import gymnasium  # slow, like Minari, which is in the extra data
     import minari
     from minari.data_collector import EpisodeBuffer
 

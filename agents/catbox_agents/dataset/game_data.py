@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from catbox_agents.agent import Agent, agent_seed, needs_history
 from catbox_agents.arena.records import GameRecord, game_of_records, read_records
-from catbox_agents.arena.tables import deal_seed, decision_seeds, rotate_seats, seed_of_deals
+from catbox_agents.arena.seatings import deal_seed, decision_seeds, rotate_seats, seed_of_deals
 from catbox_agents.play import ask_agents, play
 from catbox_agents.specs import AgentSpec, agent_of, labels_of
 from catbox_env import Game, Vec

@@ -1,4 +1,11 @@
-"""The hand-written players, one for each game. In this package, only this folder knows single games."""
+"""The hand-written players, one for each game. In this package, only this folder and `features` know single games."""
+
+from __future__ import annotations
+
+import importlib
+
+from catbox_agents.agent import Agent, RandomAgent, Seed
+from catbox_env import Game
 
 #: The hand-written player of each game: game id -> "module:Class".
 HEURISTICS = {
@@ -6,3 +13,15 @@ HEURISTICS = {
     "cat_te_v0": "catbox_agents.heuristics.cat_te:CatTeHeuristic",
     "petrify_v0": "catbox_agents.heuristics.petrify:PetrifyHeuristic",
 }
+
+
+def hand_written(game: Game, seed: Seed = None, variant: int = 0) -> Agent:
+    """The hand-written player of ``game``, or a `RandomAgent` for a game without one.
+
+    ``variant``: of 1 or more, the same reasons with weights drawn by this number.
+    """
+    if game.id not in HEURISTICS:
+        return RandomAgent(game, seed)
+    module, _, name = HEURISTICS[game.id].partition(":")
+    made: Agent = getattr(importlib.import_module(module), name)(game, seed, variant)
+    return made

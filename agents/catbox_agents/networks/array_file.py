@@ -21,7 +21,7 @@ from typing import Any, BinaryIO
 import numpy as np
 from numpy.typing import NDArray
 
-from catbox_agents.files import LARGEST_TEXT, parse_json
+from catbox_agents.system.files import LARGEST_TEXT, parse_json
 
 _METADATA = "__metadata__"
 _DTYPES: dict[str, np.dtype[Any]] = {"F32": np.dtype("<f4"), "F16": np.dtype("<f2")}

@@ -44,7 +44,7 @@ class PolicyAgent(SamplingAgent):
         made_for = game if adapted is None else adapted.own
         self.network, self.inputs = fit_network(playing(network), made_for)
         self.greedy = greedy
-        self.draws_actions = not greedy
+        self.samples_actions = not greedy
         self.name = "this policy"  # for messages
 
     @classmethod

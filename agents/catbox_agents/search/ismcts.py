@@ -28,7 +28,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from catbox_agents.agent import RandomAgent, Seed, check_rows, tells_policy
+from catbox_agents.agent import RandomAgent, Seed, check_rows, has_policy
 from catbox_agents.play import END_OF_GAME, END_OF_ROUND, ask_policy
 from catbox_agents.search.playing import rollout_player, rollout_rewards, world_keys
 from catbox_agents.search.rollout import MANY_WORLDS, MAX_GAMES
@@ -89,7 +89,7 @@ class ISMCTS:
         self.player = rollout_player(game, policy)
         self.simulations = check_integer("simulations", simulations, 1, MANY_WORLDS)
         #: Whether actions are chosen by PUCT, with priors from the policy.
-        self.has_priors = tells_policy(self.player.agent) and not isinstance(self.player.agent, RandomAgent)
+        self.has_priors = has_policy(self.player.agent) and not isinstance(self.player.agent, RandomAgent)
         if exploration is None:
             exploration = PUCT_EXPLORATION if self.has_priors else UCB_EXPLORATION
         self.exploration = check_number("exploration", exploration, "a finite number of 0 or more")

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from catbox_agents.agent import MIX_STEP, Agent, agent_seed, mix, needs_history, sample_actions, tells_policy
+from catbox_agents.agent import MIX_STEP, Agent, agent_seed, has_policy, mix, needs_history, sample_actions
 from catbox_agents.play import END_OF_GAME, END_OF_ROUND, ask_agent, ask_agents, ask_policy, play
 from catbox_agents.search.policy_rollouts import plays_compiled, policy_rewards
 from catbox_agents.specs import AgentSpec, agent_of, hand_written_agent, label_of
@@ -92,7 +92,7 @@ def rollout_rewards(
         choice = masks.sum(axis=1) > 1
         for k, (agent, label) in enumerate(players):
             own = np.flatnonzero(choice & (asked == k))
-            if len(own) and getattr(agent, "draws_actions", False) and tells_policy(agent):
+            if len(own) and getattr(agent, "samples_actions", False) and has_policy(agent):
                 policies = ask_policy(agent, label, vec, rows[own])
                 actions[own] = sample_actions(policies, uniforms(keys[rows[own]], number))
             elif len(own):

@@ -165,7 +165,7 @@ class RolloutSearch:
         self.is_cautious = (
             self.caution > 0
             and not game.is_perfect_information
-            and not getattr(self.players[0].agent, "draws_actions", False)
+            and not getattr(self.players[0].agent, "samples_actions", False)
         )
         #: Whether equal worlds are known to end alike, so that they need to be played only once.
         self.plays_alike = len(self.players) == 1 and plays_compiled(self.players[0].agent, has_keys=False)

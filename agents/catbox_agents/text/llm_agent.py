@@ -23,8 +23,8 @@ from numpy.typing import NDArray
 
 from catbox_agents.agent import Seed, SeededAgent, check_rows
 from catbox_agents.errors import encodable
-from catbox_agents.files import writing
 from catbox_agents.specs import make
+from catbox_agents.system.files import writing
 from catbox_agents.text.answers import FAILURES, parse_action
 from catbox_agents.text.observation import LONG, text_observation
 from catbox_agents.text.text_game import DECISIONS, FALLEN_BACK, FIRST_TRY, REPAIRED
@@ -138,7 +138,7 @@ class LLMAgent(SeededAgent):
     ) -> NDArray[np.int64]:
         """(N,) legal actions. Raises ``RuntimeError`` if the server does not answer, and with ``fallback="stop"`` if no
         answer was a legal action; the other requests then end, as they do after Ctrl-C."""
-        from anyio.from_thread import start_blocking_portal
+        from anyio.from_thread import start_blocking_portal  # in the extra llm
 
         seen, masks = check_rows(self.game, observations, action_masks)
         if self.needs_history and histories is None:
@@ -158,7 +158,7 @@ class LLMAgent(SeededAgent):
 
     async def _decide_all(self, seen: NDArray[np.int8], past: Any) -> list[int]:
         """For each row the action, -1 if no answer was legal. Raises ``RuntimeError`` as `act_batch`."""
-        import httpx2
+        import httpx2  # in the extra llm
 
         # A reply that is not compressed cannot grow beyond what is read.
         headers = {"authorization": f"Bearer {_key() or 'no-key'}", "accept-encoding": "identity"}
@@ -186,12 +186,12 @@ class LLMAgent(SeededAgent):
         self, client: AsyncClient, places: asyncio.Semaphore, seen: NDArray[np.int8], past: Any
     ) -> int:
         async with places:
-            told: dict[str, float] = dict.fromkeys((*DECISIONS, *FAILURES, *ANSWERED), 0)
+            counts: dict[str, float] = dict.fromkeys((*DECISIONS, *FAILURES, *ANSWERED), 0)
             prompt = text_observation(seen, game=self.game, history=past, **self._prompt)
             messages = [{"role": "user", "content": prompt}]
             failures: list[str] = []
             for left in range(self._repairs, -1, -1):
-                answer = await self._ask(client, messages, told)
+                answer = await self._ask(client, messages, counts)
                 messages.append({"role": "assistant", "content": answer})
                 parsed = parse_action(answer, seen, game=self.game)
                 if parsed.failure is None:
@@ -206,16 +206,18 @@ class LLMAgent(SeededAgent):
             outcome = STOP if self._fallback is None else FALLEN_BACK
         if self._log is not None:
             named = None if parsed.action is None else self.game.action_to_string(parsed.action)
-            self._write({"messages": messages, "outcome": outcome, "action": named}, failures, told)
+            self._write({"messages": messages, "outcome": outcome, "action": named}, failures, counts)
         if outcome == STOP:
             tries = f"{len(failures)} answer{'s' * (len(failures) > 1)}"
             raise RuntimeError(f"{self._request['model']} named no legal action in {tries}. {parsed.message}")
         for kind in (outcome, *failures):
-            told[kind] += 1
-        self.tally = {name: self.tally.get(name, 0) + number for name, number in told.items()}
+            counts[kind] += 1
+        self.tally = {name: self.tally.get(name, 0) + number for name, number in counts.items()}
         return -1 if parsed.action is None else parsed.action
 
-    async def _ask(self, client: AsyncClient, messages: list[dict[str, str]], told: dict[str, float]) -> str:
+    async def _ask(
+        self, client: AsyncClient, messages: list[dict[str, str]], counts: dict[str, float]
+    ) -> str:
         """The model's answer, "" for one without text. Raises ``RuntimeError`` without an answer after all tries."""
         began = time.perf_counter()
         body = {**self._request, "messages": messages}
@@ -229,19 +231,19 @@ class LLMAgent(SeededAgent):
                     why = _without_key(str(error))[:_LONGEST]
                     raise RuntimeError(f"{self._request['model']} has not answered: {why}") from None
                 await asyncio.sleep(error.pause)
-        told[ANSWERS] += 1
-        told[SECONDS] += time.perf_counter() - began
+        counts[ANSWERS] += 1
+        counts[SECONDS] += time.perf_counter() - began
         used = reply.get("usage")
         for own, name in ((INPUT, "prompt_tokens"), (OUTPUT, "completion_tokens")):
-            told[own] += _number(used.get(name)) if isinstance(used, dict) else 0  # some servers tell none
+            counts[own] += _number(used.get(name)) if isinstance(used, dict) else 0  # some servers tell none
         if self._prices is not None:
-            paid = zip(self._prices, (told[INPUT], told[OUTPUT]), strict=True)
-            told[COST] = sum((price or 0.0) * tokens / 1e6 for price, tokens in paid)
+            paid = zip(self._prices, (counts[INPUT], counts[OUTPUT]), strict=True)
+            counts[COST] = sum((price or 0.0) * tokens / 1e6 for price, tokens in paid)
         return answer
 
     async def _post(self, client: AsyncClient, body: Mapping[str, Any], tried: int) -> dict[str, Any]:
         """The JSON object that the server replies to one request, all of it within ``timeout``. Raises `_NoAnswer`."""
-        import httpx2
+        import httpx2  # in the extra llm
 
         data = bytearray()
         try:
@@ -270,11 +272,11 @@ class LLMAgent(SeededAgent):
             raise _NoAnswer("the server's reply is not a chat completion")
         return reply
 
-    def _write(self, line: dict[str, Any], failures: list[str], told: dict[str, float]) -> None:
+    def _write(self, line: dict[str, Any], failures: list[str], counts: dict[str, float]) -> None:
         """Append a line of JSON to the log, with one call, so that several processes may write to it."""
         assert self._log is not None
         about = {"time": datetime.now(UTC).isoformat(timespec="milliseconds"), **self._request}
-        used = {name: told[name] for name in (INPUT, OUTPUT, SECONDS)}
+        used = {name: counts[name] for name in (INPUT, OUTPUT, SECONDS)}
         text = json.dumps({**about, **line, "failures": failures, **used})
         with writing(self._log), self._log.open("ab", buffering=0) as file:
             file.write(text.encode() + b"\n")
@@ -282,7 +284,7 @@ class LLMAgent(SeededAgent):
 
 @functools.cache
 def _certificates() -> ssl.SSLContext:
-    import httpx2
+    import httpx2  # in the extra llm
 
     return httpx2.create_ssl_context()  # takes 0.1 s
 
@@ -319,6 +321,6 @@ def _text_of(reply: Mapping[str, Any]) -> str:
     return content if isinstance(content, str) else ""
 
 
-def _number(told: object) -> float:
+def _number(value: object) -> float:
     """A number of tokens as a server tells it; 0 for anything else."""
-    return told if isinstance(told, int | float) and 0 <= told <= 1e12 else 0
+    return value if isinstance(value, int | float) and 0 <= value <= 1e12 else 0

@@ -66,8 +66,8 @@ def text_observation(
         parts += [f"- {paragraph}" for paragraph in game.describe_rules()]
         parts += ["", f"Your reward: {GOALS[game.reward]}.", f"Actions: {action_names(game)}."]
     if history is not None:
-        told = "; ".join(told_history(game, history, seat)) or "none"
-        parts += ["", f"Actions so far (seat: action): {told}."]
+        past = "; ".join(told_history(game, history, seat)) or "none"
+        parts += ["", f"Actions so far (seat: action): {past}."]
     position_lines = [line.rstrip() for line in game.render_text(world, seat).splitlines()]
     parts += ["", *position_lines, "", call_to_act(world, seat, list_actions)]
     return "\n".join(parts)
@@ -103,10 +103,10 @@ def call_to_act(world: GameState, seat: int, list_actions: bool) -> str:
     game = world.game
     if world.current_player != seat:
         return f"It is the turn of player_{world.current_player}."
-    told = f"It is your turn. {answer_format(game)}"
+    call = f"It is your turn. {answer_format(game)}"
     if list_actions:
-        told += f"\nLegal actions: {', '.join(map(game.action_to_string, world.legal_actions()))}."
-    return told
+        call += f"\nLegal actions: {', '.join(map(game.action_to_string, world.legal_actions()))}."
+    return call
 
 
 def answer_format(game: Game) -> str:

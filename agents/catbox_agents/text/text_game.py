@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from catbox_agents.match import SEEDS, Match
+from catbox_agents.arena.match import SEEDS, Match
 from catbox_agents.specs import AgentSpec
 from catbox_agents.text.answers import FAILURES, parse_action
 from catbox_agents.text.observation import LONG, SHORT, call_to_act, text_observation
@@ -128,7 +128,7 @@ class TextGame:
         if self.done:
             raise ValueError("no game is under way: call reset()")
         parsed = parse_action(answer, self._match.state)
-        action, told = parsed.action, ""
+        action, message = parsed.action, ""
         if parsed.failure is not None:
             self.counts[parsed.failure] += 1
             self._failed += 1
@@ -137,21 +137,21 @@ class TextGame:
                 return f"{parsed.message}\nAnswer again; tries left: {left}.", 0.0, False
             self.counts[FALLEN_BACK] += 1
             if self.fallback == LOSE:
-                self.points, told = float(self.game.min_utility), f"{parsed.message}\nNo tries are left.\n"
-                return self._end(told)
+                self.points, message = float(self.game.min_utility), f"{parsed.message}\nNo tries are left.\n"
+                return self._end(message)
             action = int(self._rng.choice(self._match.state.legal_actions()))
             name = self.game.action_to_string(action)
-            told = f"{parsed.message}\nNo tries are left, so a random legal action was played: {name}.\n"
+            message = f"{parsed.message}\nNo tries are left, so a random legal action was played: {name}.\n"
         else:
             self.counts[REPAIRED if self._failed else FIRST_TRY] += 1
         assert action is not None, "without a failure there is an action"
-        return self._play(action, told)
+        return self._play(action, message)
 
     def record(self) -> dict[str, Any]:
         """The game so far, hidden cards included: deals, actions, returns, as a line of a file of saved games."""
         return self._match.record()
 
-    def _play(self, action: int, told: str) -> tuple[str, float, bool]:
+    def _play(self, action: int, message: str) -> tuple[str, float, bool]:
         match, self._failed = self._match, 0
         first = len(match.actions)
         match.play(self.seat, action)
@@ -160,20 +160,20 @@ class TextGame:
         events = [event.text for step in match.events(self.seat, first) for event in step]
         happened = "".join(f"{text}.\n" for text in events)
         if match.is_over:
-            return self._end(told + happened)
+            return self._end(message + happened)
         if self.form == FULL:
-            return told + self._position(LONG, with_history=True), 0.0, False
+            return message + self._position(LONG, with_history=True), 0.0, False
         if self.form == STATE:
-            return told + self._position(SHORT), 0.0, False
+            return message + self._position(SHORT), 0.0, False
         new_round = any(state.round_ended for state in match.states[first + 1 :])
         if new_round:
-            return f"{told}{happened}\n{self._position(SHORT)}", 0.0, False
-        return told + happened + call_to_act(match.state, self.seat, self.list_actions), 0.0, False
+            return f"{message}{happened}\n{self._position(SHORT)}", 0.0, False
+        return message + happened + call_to_act(match.state, self.seat, self.list_actions), 0.0, False
 
-    def _end(self, told: str) -> tuple[str, float, bool]:
+    def _end(self, message: str) -> tuple[str, float, bool]:
         self.done = True
         return (
-            f"{told}The game is over. Your result: {self.points:g}.",
+            f"{message}The game is over. Your result: {self.points:g}.",
             reward_of(self.game, self.points),
             True,
         )

@@ -18,9 +18,9 @@ from typing import Any
 
 from catbox_agents.adaptation import adaptation
 from catbox_agents.agent import other_rules
-from catbox_agents.files import check_format, parse_json, read_text
+from catbox_agents.system.files import check_format, parse_json, read_text
 from catbox_env import Game, make_game
-from catbox_env.core.checks import short_repr, suggestion
+from catbox_env.core.checks import unknown
 
 FOLDER = Path(__file__).parent
 INDEX = "index.json"
@@ -101,11 +101,7 @@ def zoo_agent(spec: str, game: Game | None = None) -> ZooAgent:
     agents = zoo_agents()
     found = next((agent for agent in agents if agent.name == name), None)
     if found is None:
-        names = [agent.name for agent in agents]
-        raise ValueError(
-            f"there is no agent {short_repr(name)} in the zoo{suggestion(name, names)}; expected one of "
-            f"{', '.join(names)}"
-        )
+        raise ValueError(unknown("agent", name, [agent.name for agent in agents], "the zoo"))
     if game is not None and not found.plays(game):
         others = [agent.spec for agent in agents if agent.plays(game)]
         remedy = f"use {others[0]}" if others else "the zoo has no agent for these rules: use 'best'"

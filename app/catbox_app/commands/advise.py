@@ -10,7 +10,7 @@ import typer
 from rich.console import Console
 from rich.text import Text
 
-from catbox_agents.files import parse_json, read_text
+from catbox_agents.system.files import parse_json, read_text
 from catbox_app.commands.play import in_a_line
 from catbox_app.options import GameOptions, choose_game
 from catbox_app.real_table import RealTable, seen_deal

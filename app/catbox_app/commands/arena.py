@@ -15,7 +15,7 @@ from catbox_app.options import AGENTS, GameOptions, RayAddress, agents_argument,
 from catbox_app.output import check_writable, games_progress, require
 
 #: What the command needs: the extra "arena".
-NEEDED = ("choix", "filelock", "matplotlib", "psutil", "scipy")
+NEEDED = ("choix", "filelock", "matplotlib", "psutil")
 
 
 def arena(
@@ -94,8 +94,8 @@ def arena(
     catbox arena heuristic runs/a runs/b --names heuristic,a,b --deal-set report --until-ci 0.05 --output arenas/ab
     """
     require("catbox arena", NEEDED, "arena")
-    from catbox_agents.arena.report import terminal_tables, title
-    from catbox_agents.machine import physical_cores
+    from catbox_agents.arena.report import terminal_tables, title  # these need the extra arena
+    from catbox_agents.system.machine import physical_cores
 
     if ray_address is None and processes is None:
         processes = physical_cores()

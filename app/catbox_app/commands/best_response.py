@@ -9,6 +9,7 @@ import typer
 from rich.console import Console
 from rich.table import Table
 
+from catbox_agents.specs import check_spec
 from catbox_app.commands.train import NEEDED, given_settings, stops_of_training
 from catbox_app.options import AGENTS, PRESETS, GameOptions, choice_option, complete_agent
 from catbox_app.output import require
@@ -67,11 +68,11 @@ def best_response(
     catbox best-response --target runs/standard --players 5 --preset standard
     """
     require("catbox best-response", NEEDED, "train")
-    from catbox_agents.specs import check_spec
+    # These need torch, which takes seconds.
     from catbox_train.best_responses import RESULT_FILE, SET_HERE, fine_tuning
     from catbox_train.best_responses import best_response as find
-    from catbox_train.config import load_config
     from catbox_train.memory import keep_freed_memory
+    from catbox_train.registry import load_config
     from catbox_train.runs.progress import command
 
     try:

@@ -13,7 +13,7 @@ from rich.console import Console
 
 import catbox_env
 from catbox_agents import evaluate
-from catbox_agents.learner_games import RANDOM_LEGAL, LearnerGames
+from catbox_agents.learners.games import RANDOM_LEGAL, LearnerGames
 from catbox_agents.specs import hand_written_agent
 from catbox_app.commands.train import NEEDED
 from catbox_app.options import complete_words
@@ -79,7 +79,7 @@ def _play(game: Game) -> None:
 
 
 def _train(game_id: str, folder: Path) -> None:
-    from catbox_train import load_config, train
+    from catbox_train import load_config, train  # needs torch
 
     small = {
         "game": game_id, "total_decisions": 128, "games_per_update": 16, "minibatch_size": 64, "hidden": [8],

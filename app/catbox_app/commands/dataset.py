@@ -8,6 +8,7 @@ from typing import Annotated
 import typer
 from rich.console import Console
 
+from catbox_agents.dataset import play_games, read_games, write_dataset
 from catbox_app.options import AGENTS, GameOptions, agents_argument, choose_game
 from catbox_app.output import games_progress, require
 
@@ -59,8 +60,6 @@ def dataset(
         require("catbox dataset --output", ("pyarrow",), "data")
     if minari is not None:
         require("catbox dataset --minari", ("minari", "h5py"), "data")
-    from catbox_agents.dataset import play_games, read_games, write_dataset
-
     if records is not None:
         data = read_games(records)
     else:

@@ -6,7 +6,7 @@ from rich.console import Console
 from rich.table import Table
 
 import catbox_env
-from catbox_agents.option_text import read_options
+from catbox_agents.settings import read_options
 from catbox_app.options import GameOptions
 from catbox_app.rules import DEFAULT_GAME, REWARD
 

@@ -10,7 +10,7 @@ from rich.console import Console
 from rich.markup import escape
 from rich.text import Text
 
-from catbox_agents.match import Match
+from catbox_agents.arena.match import Match
 from catbox_agents.specs import BEST, best_agent
 from catbox_app.guide import SEED as GUIDED
 from catbox_app.guide import Guide

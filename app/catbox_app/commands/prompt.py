@@ -81,6 +81,6 @@ def count_tokens(text: str) -> int:
     """The tokens of ``text``: by `ENCODING`, whose package brings its vocabulary, or without it an estimate."""
     if not has_tokenizer():
         return len(PIECE.findall(text))
-    import bpe_openai
+    import bpe_openai  # in the extra tokens
 
     return len(bpe_openai.get_encoding(ENCODING).encode(text))

@@ -18,15 +18,17 @@ from rich.table import Table
 from rich.text import Text
 
 from catbox_agents import GameRecord, read_record
-from catbox_agents.estimates import WORLDS
-from catbox_agents.files import write_atomically
+from catbox_agents.search.action_values import WORLDS
+from catbox_agents.system.files import write_atomically
 from catbox_app.commands.web import NEEDED
 from catbox_app.options import complete_words
 from catbox_app.output import check_writable, games_progress, require
 from catbox_app.review import Reviewed, costliest, summary
 from catbox_app.review import review as reviewed
 from catbox_app.terminal import Display, has_keys, read_key, single_keys
+from catbox_app.web.exported import replay_page
 from catbox_app.web.recording import RecordedGame
+from catbox_app.web.tables import Tables
 from catbox_env.core.checks import check_choice, check_seat
 from catbox_env.pictures.sheet import MAX_WIDTH, MIN_WIDTH, THEMES
 
@@ -190,8 +192,6 @@ def replay(
     else:
         with games_progress("pictures") as progress:
             if html is not None:
-                from catbox_app.web.exported import replay_page
-
                 content = replay_page(record, viewer, move, progress, decisions).encode()
             else:
                 content = _gif(record, viewer, move, width or WIDTH, theme, seconds or SECONDS, progress)
@@ -255,8 +255,7 @@ def _show_in_browser(
     path: Path, shown: dict[str, int], port: int, opens_browser: bool, console: Console
 ) -> None:
     """Serve a file of games on 127.0.0.1 until Ctrl-C; ``shown``: what the page requests first."""
-    from catbox_app.web.server import address_of, listen, serve, web_app
-    from catbox_app.web.tables import Tables
+    from catbox_app.web.server import address_of, listen, serve, web_app  # needs the extra web
 
     host, key, tables = "127.0.0.1", secrets.token_urlsafe(16), Tables()
     tables.recordings[key] = path
@@ -276,7 +275,7 @@ def _gif(
     progress: Callable[[int, int], None],
 ) -> bytes:
     """The animated GIF of the positions from ``first`` actions on, ``seconds`` each."""
-    from catbox_env.pictures.animation import animated_gif
+    from catbox_env.pictures.animation import animated_gif  # needs the extra render
 
     game = RecordedGame(record)
     pictures, durations = [], []

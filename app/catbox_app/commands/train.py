@@ -112,7 +112,7 @@ def train(
     if show_settings:
         _print_settings(algorithm or "ppo")
         return
-    from catbox_train import config as configuration
+    from catbox_train import registry  # these need torch, which takes seconds
     from catbox_train.memory import keep_freed_memory
     from catbox_train.ray import OnRay
     from catbox_train.runs import loop
@@ -138,8 +138,8 @@ def train(
         if device is not None:
             overrides["device"] = device
         if preset is None and config is None:
-            preset = configuration.default_preset(game.game_id or DEFAULT_GAME)
-        chosen = configuration.load_config(preset, config, overrides, trust)
+            preset = registry.default_preset(game.game_id or DEFAULT_GAME)
+        chosen = registry.load_config(preset, config, overrides, trust)
         if config is not None and preset is None:
             name = config.stem
         else:
@@ -176,7 +176,11 @@ def train(
 @contextmanager
 def stops_of_training(told: str | None = None) -> Iterator[None]:
     """Turn the errors of training that has diverged or was stopped into a message, or ``told``, and an exit code."""
-    from catbox_train.runs.progress import TrainingAborted, TrainingDiverged, TrainingInterrupted
+    from catbox_train.runs.progress import (  # needs torch
+        TrainingAborted,
+        TrainingDiverged,
+        TrainingInterrupted,
+    )
 
     try:
         yield
@@ -192,7 +196,7 @@ def given_settings(
     game: GameOptions, settings: list[str] | None, algorithm: str | None = None
 ) -> dict[str, Any]:
     """The overrides for ``load_config`` that the options of a command give."""
-    import yaml
+    import yaml  # in the extra train
 
     overrides: dict[str, Any] = {} if game.game_id is None else {"game": game.game_id}
     overrides |= {} if algorithm is None else {"algorithm": algorithm}
@@ -208,8 +212,7 @@ def given_settings(
 
 
 def _print_settings(algorithm: str) -> None:
-    from catbox_train.algorithm import algorithm_class
-    from catbox_train.config import preset_names
+    from catbox_train.registry import algorithm_class, preset_names  # needs torch
 
     table = Table("setting", "default", "what it does", title=f"Settings of a training run with {algorithm}")
     for row in algorithm_class(algorithm).Config.describe():

@@ -11,7 +11,7 @@ from rich.console import Console
 from rich.live import Live
 from rich.text import Text
 
-from catbox_agents.match import Match
+from catbox_agents.arena.match import Match
 from catbox_agents.specs import BEST, best_agent
 from catbox_app.options import AGENTS, GameOptions, SaveGame, Seed, agents_argument, choose_game, fill
 from catbox_app.output import check_writable

@@ -9,8 +9,11 @@ import typer
 from rich.console import Console
 from rich.text import Text
 
+from catbox_agents.specs import check_spec, load_parts
 from catbox_app.options import complete_agent
 from catbox_app.output import require
+from catbox_app.web.kept import KeptTables
+from catbox_app.web.tables import Tables
 
 #: What the server needs beyond the command line, by import name.
 NEEDED = ("starlette", "uvicorn", "websockets")
@@ -55,10 +58,8 @@ def web(
     catbox web --host 0.0.0.0 --no-browser
     """
     require("catbox web", NEEDED, "web")
-    from catbox_agents.specs import check_spec, load_parts
-    from catbox_app.web.kept import KeptTables
+    # It needs the extra web.
     from catbox_app.web.server import address_for_others, address_of, get_ready, listen, serve, web_app
-    from catbox_app.web.tables import Tables
 
     for spec in agent or []:
         check_spec(spec)

@@ -14,8 +14,8 @@ import numpy as np
 
 from catbox_agents import Agent, make
 from catbox_agents.agent import agent_seed
-from catbox_agents.estimates import estimates
 from catbox_agents.play import ask_policy
+from catbox_agents.search.action_values import action_values
 from catbox_app.web.messages import Message, advice, failed, probabilities, valued
 from catbox_env import Game, GameState, Vec
 
@@ -83,7 +83,7 @@ class Coach:
         def think() -> Message:
             if agent is not None:
                 return advice(number, agent, self._policy(agent, state, number))
-            found = estimates(state.game, state.observation(state.current_player))
+            found = action_values(state.game, state.observation(state.current_player))
             points = [
                 valued(state.game, one.action, one.lead, "points", one.interval, one.is_alike)
                 for one in found

@@ -12,7 +12,7 @@ import unicodedata
 from collections.abc import Callable
 from typing import Any
 
-from catbox_agents.match import Match
+from catbox_agents.arena.match import Match
 from catbox_agents.specs import printable
 from catbox_app.review import Review, Reviewed
 from catbox_app.rules import deal_cards

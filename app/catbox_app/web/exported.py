@@ -102,8 +102,8 @@ def recorded_messages(recording: Recording, progress: Callable[[int, int], None]
             done += len(numbers)
             progress(done, total)
         policies = [recording.policy(number, seat) for number in numbers]
-        told = {"events": recording.told(seat), "positions": positions, "policies": policies}
-        views.append({**told, "pictures": pictures})
+        events = recording.all_events(seat)
+        views.append({"events": events, "positions": positions, "policies": policies, "pictures": pictures})
     return {"parts": list(parts), "views": views}
 
 

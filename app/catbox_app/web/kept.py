@@ -15,7 +15,14 @@ from pathlib import Path
 from typing import Any
 
 import catbox_env
-from catbox_agents.files import WriteError, check_format, parse_json, read_text, write_atomically, writing
+from catbox_agents.system.files import (
+    WriteError,
+    check_format,
+    parse_json,
+    read_text,
+    write_atomically,
+    writing,
+)
 from catbox_app.web.lobby import check_opponent
 from catbox_app.web.messages import number_of, text_of
 from catbox_app.web.table import LONGEST_PAUSE, PERSON, Table, new_match

@@ -15,13 +15,13 @@ import numpy as np
 
 import catbox_env
 from catbox_agents import known_agents
-from catbox_agents.option_text import read_options
+from catbox_agents.settings import read_options
 from catbox_agents.specs import LEVELS, is_configured
 from catbox_app.rules import ABOUT, REWARD, RuleField, player_counts, rule_fields
 from catbox_app.web.messages import MAX_ACTIONS, Message, text_of
 from catbox_env import Game
 from catbox_env.core import compilation
-from catbox_env.core.checks import short_repr, suggestion
+from catbox_env.core.checks import short_repr, unknown
 from catbox_env.core.text import game_title
 
 #: The rounds to choose from; a match has as many as players.
@@ -96,8 +96,8 @@ def check_opponent(spec: str, also: Sequence[str] = ()) -> None:
     known = [*also, *dict.fromkeys([*known_agents(), *_TITLES["search"]])]
     if spec not in known:
         raise ValueError(
-            f"agent {short_repr(spec)}{suggestion(spec, known)}; expected one of {', '.join(known)}. Others, such as a "
-            "checkpoint, must be given when the server is started: catbox web --agent SPEC"
+            f"{unknown('agent', spec, known)}. Others, such as a checkpoint, must be given when the server is started: "
+            "catbox web --agent SPEC"
         )
 
 

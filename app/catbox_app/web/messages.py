@@ -6,8 +6,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import Any
 
-from catbox_agents.files import parse_json
-from catbox_agents.match import with_names
+from catbox_agents.arena.match import with_names
+from catbox_agents.system.files import parse_json
 from catbox_app.review import Reviewed
 from catbox_env import Event, Game, GameState
 from catbox_env.core.checks import check_choice, check_integer, check_number, short_repr

@@ -94,7 +94,7 @@ class Recording(RecordedGame):
             "can_undo": False,
         }
 
-    def told(self, seat: int | None) -> list[Message]:
+    def all_events(self, seat: int | None) -> list[Message]:
         """The events of all actions."""
         return [events(number, self.events(number, seat), self._names) for number in range(1, self.last + 1)]
 
@@ -126,7 +126,7 @@ class Recording(RecordedGame):
         """Show the position after ``number`` actions as ``seat`` sees it (None: all hands open), after all events if
         that is another view."""
         if seat != self._seat:
-            for message in self.told(seat):
+            for message in self.all_events(seat):
                 viewer.send(message)
         self._number, self._seat = number, seat
         self.show(viewer)

@@ -7,8 +7,8 @@ import secrets
 from collections.abc import Callable, Sequence
 from typing import Any
 
+from catbox_agents.arena.match import Decision, Match
 from catbox_agents.arena.records import record_lines
-from catbox_agents.match import Decision, Match
 from catbox_app.guide import Guide
 from catbox_app.rules import place_in_words
 from catbox_app.web.coach import Job, Viewer

@@ -7,7 +7,7 @@ from collections import deque
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 
-from catbox_agents.match import Match
+from catbox_agents.arena.match import Match
 from catbox_app.web.coach import Job
 from catbox_app.web.messages import Failed, Message, failed
 from catbox_app.web.table import Table

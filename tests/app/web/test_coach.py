@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from catbox_agents import estimates
+from catbox_agents.search.action_values import action_values
 from catbox_app.web.tables import Tables
 from tests.app.web.page import TINY, Page
 
@@ -40,7 +40,7 @@ def test_points_are_those_of_a_hint(page: Page) -> None:
     page.tables.run_due()
     told = page.last("coach")
     state = table.match.state
-    found = estimates.estimates(table.game, state.observation(0))
+    found = action_values(table.game, state.observation(0))
     assert told["best"] == found[0].action
     for one, estimate in zip(told["values"], found, strict=True):
         assert (one["action"], one["value"], one["unit"]) == (estimate.action, estimate.lead, "points")

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 import catbox_env
-from catbox_agents.match import Match
+from catbox_agents.arena.match import Match
 from catbox_app.web.kept import KeptTables, write
 from catbox_app.web.table import MAX_WATCHERS, PERSON, Table
 from catbox_app.web.tables import MAX_OF_A_PAGE, Tables

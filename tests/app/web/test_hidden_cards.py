@@ -14,7 +14,7 @@ import numpy as np
 import pytest
 
 import catbox_env
-from catbox_agents.match import Match
+from catbox_agents.arena.match import Match
 from catbox_app.web.table import PERSON, Table
 from catbox_app.web.tables import Tables
 from tests.agents.hidden_pairs import alike

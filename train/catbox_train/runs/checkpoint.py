@@ -26,8 +26,8 @@ from typing import Any
 
 import numpy as np
 
-from catbox_agents.files import check_format, parse_json, read_text, write_atomically, writing
 from catbox_agents.networks.checkpoint import CHECKPOINTS_FOLDER, numbered_checkpoints
+from catbox_agents.system.files import check_format, parse_json, read_text, write_atomically, writing
 from catbox_train.algorithm import DivergedError, Policy, State
 
 #: The value of "format" in training.json. It increases when runs of earlier versions can no longer be resumed.

@@ -1,4 +1,4 @@
-"""The learning curves of a run as two pictures, drawn from its metrics: what matters, and all others."""
+"""The learning curves of a run as a picture, drawn from its metrics: strength, and what happens in the games."""
 
 from __future__ import annotations
 
@@ -14,21 +14,17 @@ from matplotlib.figure import Figure
 from matplotlib.layout_engine import ConstrainedLayoutEngine
 from matplotlib.ticker import MaxNLocator
 
-from catbox_agents.files import write_atomically
-from catbox_agents.plots import LINES, SOFT, style
+from catbox_agents.arena.plots import LINES, SOFT, style
+from catbox_agents.system.files import write_atomically
 
-SPEED = "speed/decisions_per_second"
-#: Inches of a panel in each picture, and how many stand side by side: two large ones fill a page.
-LARGE, SMALL = (3.85, 3.2), (4.0, 2.7)
-LARGE_IN_A_ROW, SMALL_IN_A_ROW = 2, 3
+#: Inches of a panel, and how many stand side by side: two fill a page.
+PANEL, IN_A_ROW = (3.85, 3.2), 2
 #: Inches of a line of the heading.
 HEADING = 0.28
-#: Inches between the names of two lines, in a large panel; of margins they take two lines of text.
+#: Inches between the names of two lines; of margins they take two lines of text.
 NAME_HEIGHT, MARGIN_NAME_HEIGHT = 0.21, 0.36
 #: Characters of the heading's first line in an inch.
 HEADING_CHARACTERS = 9.4
-#: Characters of a title that fit a panel.
-LONGEST_TITLE = 40
 #: Fewer points than this are marked, because the line between them says little. More are smoothed over this share.
 FEW_POINTS, SMOOTHED = 30, 0.03
 #: Rounding makes means of a game's equal values differ by less.
@@ -41,38 +37,21 @@ OPPONENTS = {"heuristic": "heuristics", "random": "random agents"}
 Panel = tuple[str, tuple[str, ...]]
 
 
-def panels_of(rows: list[dict[str, float]], shares: tuple[str, ...] = ()) -> tuple[list[Panel], list[Panel]]:
-    """The panels of the two pictures: strength and ``shares`` of the game; and every other metric, the speed last.
+def panels_of(rows: list[dict[str, float]], shares: tuple[str, ...] = ()) -> list[Panel]:
+    """The panels of the picture: strength, and ``shares`` of the game: its statistics that are 0 or 1 for a seat.
 
-    ``shares``: the game's statistics that are 0 or 1 for a seat. Metrics that never change are left out, also those of
-    the game: in many games the mean score, place and share of wins in self-play are the same whatever is learned.
+    Shares that never change are left out: in many games the share of wins in self-play is the same whatever is learned.
     """
     names = list(dict.fromkeys(name for row in rows for name in row))
     margins = tuple(filter(_is_margin, names))
-    of_game = tuple(
-        f"game/{name}" for name in shares if f"game/{name}" in names and _changes(rows, f"game/{name}")
-    )
-    large: list[Panel] = []
-    if margins:
-        large.append(("Strength: margin of one policy", margins))
-    if of_game:
-        large.append(("In self-play", of_game))
-    small: list[Panel] = []
-    for prefix, title in (("game/", "Self-play"), ("learning/", "Learning")):
-        for name in names:
-            if name.startswith(prefix) and name not in ("game/rounds", *of_game) and _changes(rows, name):
-                small.append((f"{title}: {_label(name)}", (name,)))
-    if SPEED in names:
-        small.append(("Speed: decisions per second", (SPEED,)))
-    return large, small
+    of_game = tuple(name for name in (f"game/{share}" for share in shares) if _changes(rows, name))
+    panels = [("Strength: margin of one policy", margins), ("In self-play", of_game)]
+    return [(title, metrics) for title, metrics in panels if metrics]
 
 
 def _changes(rows: list[dict[str, float]], name: str) -> bool:
     values = [row[name] for row in rows if name in row]
-    change = max(values) - min(values)
-    if name.startswith("game/"):
-        return change > SMALLEST_CHANGE
-    return change > 0 or len(values) == 1
+    return bool(values) and max(values) - min(values) > SMALLEST_CHANGE
 
 
 def finding(rows: list[dict[str, float]]) -> str:
@@ -92,48 +71,30 @@ def finding(rows: list[dict[str, float]]) -> str:
 
 
 def draw_learning_curves(
-    rows: list[dict[str, float]], path: Path, details: Path, about: str, shares: tuple[str, ...] = ()
+    rows: list[dict[str, float]], path: Path, about: str, shares: tuple[str, ...] = ()
 ) -> None:
-    """Draw the rows of ``metrics.jsonl`` as PNG: strength and ``shares`` at ``path``, the rest at ``details``.
+    """Draw the rows of ``metrics.jsonl`` as PNG at ``path``, written atomically. Raises ``WriteError``.
 
-    ``about``: which run it is. The files are written atomically. Raises ``WriteError``.
+    ``about``: which run it is.
     """
-    _, small = panels_of(rows, shares)
     with matplotlib.rc_context(style()):
-        for file, figure in (
-            (path, learning_figure(rows, about, shares)),
-            (details, _figure(rows, small, SMALL, SMALL_IN_A_ROW, [about])),
-        ):
-            picture = io.BytesIO()
-            figure.savefig(picture, dpi=140, format="png")
-            write_atomically(file, picture.getvalue())
+        picture = io.BytesIO()
+        learning_figure(rows, about, shares).savefig(picture, dpi=140, format="png")
+    write_atomically(path, picture.getvalue())
 
 
 def learning_figure(
-    rows: list[dict[str, float]], about: str, shares: tuple[str, ...], columns: int = LARGE_IN_A_ROW
+    rows: list[dict[str, float]], about: str, shares: tuple[str, ...], columns: int = IN_A_ROW
 ) -> Figure:
-    """Strength and ``shares`` of the game in ``columns``, below the finding. ``about``: which run it is."""
-    large, _ = panels_of(rows, shares)
-    names = frozenset(f"game/{name}" for name in shares)
-    return _figure(rows, large, LARGE, columns, [finding(rows), about], names)
-
-
-def _figure(
-    rows: list[dict[str, float]], panels: list[Panel], size: tuple[float, float], columns: int,
-    heading: list[str], shares: frozenset[str] = frozenset(),
-) -> Figure:  # fmt: skip
-    """A figure of ``panels`` of ``size`` (in inches), at most ``columns`` side by side, below the lines of a
-    ``heading``: the last says which run it is, those before are bold.
-
-    ``shares``: the metrics that are drawn as percentages.
-    """
+    """Strength and ``shares`` of the game, at most ``columns`` side by side, below the finding in bold and ``about``,
+    which run it is."""
+    panels = panels_of(rows, shares)
     columns = min(max(1, len(panels)), columns)
     lines = max(1, -(-len(panels) // columns))
-    *bold, about = heading
-    fitting = int(HEADING_CHARACTERS * size[0] * columns)
-    heading = [*(part for line in bold for part in textwrap.wrap(line, fitting)), about]
+    fitting = int(HEADING_CHARACTERS * PANEL[0] * columns)
+    heading = [*textwrap.wrap(finding(rows), fitting), about]
     above = HEADING * len(heading) + 0.1
-    width, height = size[0] * columns, size[1] * lines + above
+    width, height = PANEL[0] * columns, PANEL[1] * lines + above
     layout = ConstrainedLayoutEngine(rect=(0, 0, 1, 1 - above / height), w_pad=0.12)
     figure = Figure(figsize=(width, height), layout=layout)  # unlike pyplot, it has no global state
     for number, words in enumerate(heading):
@@ -146,15 +107,12 @@ def _figure(
     grid = figure.add_gridspec(lines, columns)
     for place, (words, metrics) in enumerate(panels):
         axes = figure.add_subplot(grid[divmod(place, columns)])
-        _panel(axes, rows, metrics, shares)
-        shown = words if len(words) <= LONGEST_TITLE else f"{words[:LONGEST_TITLE]}..."
-        axes.set_title(shown, loc="left", fontsize=11)
+        _panel(axes, rows, metrics)
+        axes.set_title(words, loc="left", fontsize=11)
     return figure
 
 
-def _panel(
-    axes: Axes, rows: list[dict[str, float]], metrics: tuple[str, ...], shares: frozenset[str]
-) -> None:
+def _panel(axes: Axes, rows: list[dict[str, float]], metrics: tuple[str, ...]) -> None:
     ends = {name: _curve(axes, rows, name, LINES[n % len(LINES)]) for n, name in enumerate(metrics)}
     axes.set_xlabel("decisions (millions)")
     axes.set_xlim(0, max(row["decisions"] for row in rows) / 1e6)
@@ -165,15 +123,11 @@ def _panel(
     if _is_margin(metrics[0]):
         axes.set_ylabel("points per game, 95 % interval")
         axes.axhline(0, color=SOFT, linewidth=0.8)
-    elif metrics[0] in shares:
+    else:
         axes.set_ylabel("share of rounds")
         axes.set_ylim(bottom=0)
         axes.yaxis.set_major_formatter(lambda value, _: f"{100 * value:.0f} %")
-    elif metrics == (SPEED,):
-        axes.set_ylim(bottom=0)
-        axes.yaxis.set_major_formatter(lambda value, _: f"{value:,.0f}")
-    if len(metrics) > 1 or _is_margin(metrics[0]) or metrics[0] in shares:
-        _name_lines(axes, ends)
+    _name_lines(axes, ends)
 
 
 def _name_lines(axes: Axes, ends: dict[str, float]) -> None:
@@ -181,7 +135,7 @@ def _name_lines(axes: Axes, ends: dict[str, float]) -> None:
     low, high = axes.get_ylim()
     axes.set_ylim(low, high)
     inches = MARGIN_NAME_HEIGHT if any(map(_is_margin, ends)) else NAME_HEIGHT
-    least = inches / LARGE[1] * (high - low)
+    least = inches / PANEL[1] * (high - low)
     order = sorted(ends, key=ends.__getitem__)
     places = [ends[name] for name in order]
     for n in range(1, len(places)):

@@ -8,9 +8,10 @@ from pathlib import Path
 
 from filelock import FileLock, Timeout
 
-from catbox_agents.files import WriteError, write_atomically, writing
 from catbox_agents.networks.checkpoint import CHECKPOINTS_FOLDER
-from catbox_train.config import TrainConfig, load_config, read_yaml
+from catbox_agents.system.files import WriteError, write_atomically, writing
+from catbox_train.config import TrainConfig
+from catbox_train.registry import load_config, read_yaml
 from catbox_train.runs.checkpoint import BEST_FOLDER
 
 CONFIG_FILE = "config.yaml"

@@ -19,16 +19,17 @@ from typing import Any
 import torch
 from rich.console import Console
 
-from catbox_agents.files import WriteError
 from catbox_agents.networks.checkpoint import latest_checkpoint
 from catbox_agents.specs import asks_server, imports_module
+from catbox_agents.system.files import WriteError
 from catbox_env import Game
 from catbox_env.core.checks import check_integer
-from catbox_train.algorithm import Algorithm, DivergedError, WorkersLost, algorithm_class
+from catbox_train.algorithm import Algorithm, DivergedError, WorkersLost
 from catbox_train.config import TrainConfig
 from catbox_train.devices import free_memory
 from catbox_train.memory import check_memory
 from catbox_train.processes import ParallelAlgorithm
+from catbox_train.registry import algorithm_class
 from catbox_train.runs.checkpoint import (
     Counters,
     best_margin,
@@ -125,8 +126,10 @@ def check_run(config: TrainConfig, new: bool = True, now: bool = True) -> tuple[
     """
     game = config.make_game()
     config.check_agents(game)
-    config = config.resolved(game)
     kind = algorithm_class(config.algorithm)
+    if config.workers == "auto" and not kind.processes:
+        config = config.replace(workers=1)
+    config = config.resolved(game)
     assert config.workers != "auto"
     if config.workers > 1 and not kind.processes:
         raise ValueError(f"workers = {config.workers}: {config.algorithm} learns in one process; use 1")

@@ -13,7 +13,7 @@ from collections.abc import Mapping
 from io import FileIO
 from pathlib import Path
 
-from catbox_agents.files import WriteError, parse_json, write_all, write_atomically, writing
+from catbox_agents.system.files import WriteError, parse_json, write_all, write_atomically, writing
 from catbox_env.core.checks import short_repr
 from catbox_train.algorithm import DivergedError
 from catbox_train.runs.tensorboard import EventFile

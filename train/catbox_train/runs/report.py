@@ -12,9 +12,9 @@ from rich.console import Console
 import catbox_agents
 from catbox_agents.arena.results import Result, results_table
 from catbox_agents.features import facts
-from catbox_agents.files import write_atomically
 from catbox_agents.imports import with_code
 from catbox_agents.networks.policy_agent import PolicyAgent
+from catbox_agents.system.files import write_atomically
 from catbox_env import Game
 from catbox_env.core.text import game_title
 from catbox_train.algorithm import Policy
@@ -24,7 +24,7 @@ from catbox_train.runs.metrics import read_metrics
 from catbox_train.runs.progress import show
 
 RESULTS_FILE = "results.json"
-CURVES_FILE, DETAILS_FILE = "learning.png", "learning_details.png"
+CURVES_FILE = "learning.png"
 #: Added to the seed of a run for the deals of evaluations during training, and of the final matches. No run has such a
 #: seed, so no run trains on these deals.
 EVALUATION_DEALS, FINAL_DEALS = 2**64, 2**65
@@ -89,7 +89,7 @@ def final_report(
     algorithm = ALGORITHMS.get(config.algorithm, config.algorithm)
     about = f"{run.name}: {algorithm}, {game_title(game.id)}, {game.num_players} players"
     shares = facts(game).binary_statistics
-    draw_learning_curves(read_metrics(run), run / CURVES_FILE, run / DETAILS_FILE, about, shares)
+    draw_learning_curves(read_metrics(run), run / CURVES_FILE, about, shares)
     show(console, results_table(matches, "The same deals from every seat"))
     said = (
         f"{counters['decisions']:,} decisions in {seconds:,.0f} s of playing and learning ({speed:,.0f} a second). "

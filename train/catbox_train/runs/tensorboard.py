@@ -14,7 +14,7 @@ from tensorboard.compat.proto.event_pb2 import Event, SessionLog
 from tensorboard.compat.proto.summary_pb2 import Summary
 from tensorboard.summary.writer.record_writer import RecordWriter
 
-from catbox_agents.files import WriteError, write_all, writing
+from catbox_agents.system.files import WriteError, write_all, writing
 
 _NUMBER = itertools.count()
 

@@ -1,4 +1,4 @@
-"""`catbox_agents.gymnasium.LearnerVectorEnv` on a GPU: what it returns are torch tensors there."""
+"""`learners.gymnasium.LearnerVectorEnv` on a GPU: what it returns are torch tensors there."""
 
 from __future__ import annotations
 
@@ -13,11 +13,12 @@ from gymnasium.error import ResetNeeded
 from gymnasium.vector import AutoresetMode
 from gymnasium.vector.utils import batch_space
 
-import catbox_agents
 from catbox_agents.device import device_agent
 from catbox_agents.heuristics.base import plays_on_gpu
-from catbox_agents.learner_options import OPTIONS as SINGLE_OPTIONS
-from catbox_agents.learner_options import VECTOR_OPTIONS, OptionError, make_learner_game, note_game
+from catbox_agents.learners.options import OPTIONS as SINGLE_OPTIONS
+from catbox_agents.learners.options import VECTOR_OPTIONS, OptionError, make_learner_game
+from catbox_agents.networks.game_note import note_game
+from catbox_agents.specs import make
 from catbox_env.adapters.device import DeviceVec
 from catbox_env.core.checks import check_integer, is_literal, short_repr
 from catbox_env.core.rng import seed_sequence
@@ -72,7 +73,7 @@ class DeviceLearnerVectorEnv(gymnasium.vector.VectorEnv[torch.Tensor, torch.Tens
         #: The agents, and their places clockwise from the learner, 1 to P - 1: (P,) bool.
         self._agents = []
         for spec in dict.fromkeys(specs):
-            agent = catbox_agents.make(spec, game, 0)
+            agent = make(spec, game, 0)
             if not plays_on_gpu(agent):
                 raise ValueError(
                     f"opponents={short_repr(opponents)}: {spec!r} cannot play on a GPU; use 'random', 'heuristic' or "

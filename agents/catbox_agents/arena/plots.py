@@ -44,7 +44,7 @@ _TITLE, _NUMBERS, _SMALL = 11, 10.5, 9
 
 def style() -> dict[Any, Any]:
     """The settings of matplotlib for a plot in the colours of the browser table, in its font if it is installed."""
-    from matplotlib.font_manager import fontManager
+    from matplotlib.font_manager import fontManager  # slow
 
     installed = set(fontManager.get_font_names())
     return {
@@ -81,7 +81,7 @@ def heat_map(
         sides: what the rows and the columns are, in a word or two each.
         width: pixels that the picture is to have: the cells become wider or narrower.
     """
-    from matplotlib.figure import Figure
+    from matplotlib.figure import Figure  # slow
     from matplotlib.patches import Rectangle
 
     heads = [_on_two_lines(name) for name in [*columns, *([last[0]] if last else [])]]
@@ -137,7 +137,7 @@ def heat_map(
 
 def _draw_key(axes: Axes, left: float, top: float, strongest: float, unclear: bool) -> None:
     """The colours of margins from -``strongest`` to ``strongest``, and the hatching if there is any."""
-    from matplotlib.patches import Rectangle
+    from matplotlib.patches import Rectangle  # slow
 
     small: dict[str, Any] = {"fontsize": _SMALL, "color": SOFT}
     shades = [step / _SHADES * strongest for step in range(-_SHADES, _SHADES + 1) if step]

@@ -24,7 +24,7 @@ SAME = 0.005
 
 
 @dataclass(frozen=True)
-class Estimate:
+class ActionValue:
     """The outcome of an action for the seat that takes it, on average over the worlds.
 
     Attributes:
@@ -52,10 +52,10 @@ class Estimate:
         return self.behind <= max(self.behind_interval, SAME)
 
 
-def estimates(
+def action_values(
     game: Game, observation: NDArray[np.int8], worlds: int = WORLDS, seed: int = 0
-) -> list[Estimate]:
-    """An estimate of each legal action, those with the highest lead first.
+) -> list[ActionValue]:
+    """The value of each legal action, those with the highest lead first.
 
     Args:
         observation: int8 (O,), of the seat to move.
@@ -91,8 +91,8 @@ def estimates(
         rows = np.arange(i * worlds, (i + 1) * worlds)
         chances = {name: float(statistics[name][rows, seats[rows]].mean()) for name in binary}
         means = (float(own[rows].mean()), *_mean(leads[i]), *_mean(behind[i]))
-        found.append(Estimate(action, *means, chances))
-    return sorted(found, key=lambda estimate: -estimate.lead)
+        found.append(ActionValue(action, *means, chances))
+    return sorted(found, key=lambda value: -value.lead)
 
 
 def _mean(values: NDArray[np.float64]) -> tuple[float, float]:

@@ -11,8 +11,9 @@ from gymnasium import spaces
 from gymnasium.vector import AutoresetMode
 from numpy.typing import DTypeLike, NDArray
 
+from catbox_agents.networks.game_note import note_game
 from catbox_env import Game, make_game
-from catbox_env.core.checks import check_choice, is_literal, short_repr, suggestion
+from catbox_env.core.checks import check_choice, is_literal, short_repr, unknown
 from catbox_env.registry import game_class
 
 #: The keys of an observation with ``mask_in_observation=True``.
@@ -29,10 +30,6 @@ OPTIONS = (
     "render_mode",
 )
 VECTOR_OPTIONS = ("num_threads", "autoreset_mode")
-
-
-#: The attribute in which an observation space names its game.
-NOTE = "catbox"
 
 
 class OptionError(ValueError, TypeError):
@@ -71,24 +68,15 @@ class ObservationForm:
         return {observation: seen, mask: masks.copy()}
 
 
-def note_game(space: spaces.Space[Any], game: Game, features: Mapping[str, int] | None = None) -> None:
-    """Note in the observation ``space`` that it is of ``game``, with the sizes of the ``features`` appended to it.
-
-    A model of Stable-Baselines3 that was trained on the space keeps the note in its file.
-    """
-    vars(space)[NOTE] = {"game": game.id, "options": game.options, "features": dict(features or {})}
-
-
 def make_learner_game(game_id: str, options: Mapping[str, Any], own: tuple[str, ...]) -> Game:
     """The game. Raises `OptionError` for an option that the game does not have; the message also lists ``own``, the
     options of the environment."""
     known = ["reward", "rules", *(field.name for field in fields(game_class(game_id).rules_class))]
     for name in options:
         if name not in known:
-            raise OptionError(
-                f"unknown option {name!r} of {game_id} (got an unexpected keyword argument {name!r}): expected one of "
-                f"{', '.join([*own, *known])}{suggestion(name, [*own, *known])}"
-            )
+            # Some libraries search the message for Python's own words.
+            more = f" (got an unexpected keyword argument {name!r})"
+            raise OptionError(unknown("option", name, [*own, *known], game_id, more))
     return make_game(game_id, **options)
 
 

@@ -1,7 +1,7 @@
 """Every game for RLlib (new API stack): an environment with all seats.
 
     from ray.rllib.algorithms.ppo import PPOConfig
-    from catbox_agents.rllib import SelfPlayEnv
+    from catbox_agents.learners.rllib import SelfPlayEnv
 
     config = (
         PPOConfig()
@@ -24,7 +24,7 @@ import numpy as np
 from gymnasium import spaces
 from numpy.typing import NDArray
 
-from catbox_agents.ray_cluster import check_installed
+from catbox_agents.system.ray_cluster import check_installed
 from catbox_env import Game, GameState, make_game
 from catbox_env.core.checks import short_repr
 from catbox_env.core.extras import missing_extra
@@ -32,7 +32,7 @@ from catbox_env.core.extras import missing_extra
 try:
     from ray.rllib.env.multi_agent_env import MultiAgentEnv
 except ModuleNotFoundError as error:
-    raise missing_extra(error, "catbox_agents.rllib", "ray") from error
+    raise missing_extra(error, "catbox_agents.learners.rllib", "ray") from error
 
 __all__ = ["KEYS", "SelfPlayEnv"]
 

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from catbox_agents.agent import Agent, agent_seed, needs_history, tells_policy
+from catbox_agents.agent import Agent, agent_seed, has_policy, needs_history
 from catbox_agents.errors import AgentError
 from catbox_agents.play import ask_about, policy_of
 from catbox_agents.specs import AgentSpec, agent_of, label_of
@@ -41,7 +41,7 @@ class Exploitability:
     Attributes:
         game, options: the game's id and options.
         agent: its spec, or its class.
-        policy: where its policy comes from: ``"told"`` by the agent's own ``policy_batch``; ``"deterministic"``, if it
+        policy: where its policy comes from: ``"given"`` by the agent's own ``policy_batch``; ``"deterministic"``, if it
             always gave the same answer; or ``"estimated"``, the frequencies of its answers.
         samples: how often it was asked in every information state.
         deals, histories, information_states: the size of the tree; the histories include deals and ends.
@@ -171,9 +171,9 @@ class _InformationStates:
     def policy_of(self, agent: Agent, label: str, samples: int) -> tuple[NDArray[np.float64], str, int]:
         """The policy of ``agent`` (I, A), where it comes from, and how often the agent was asked."""
         every = np.arange(len(self.names))
-        if tells_policy(agent):
+        if has_policy(agent):
             with_history = needs_history(agent)
-            told = [
+            given = [
                 policy_of(
                     agent,
                     label,
@@ -183,7 +183,7 @@ class _InformationStates:
                 )
                 for some in _pieces(every)
             ]
-            return np.concatenate(told), "told", 1
+            return np.concatenate(given), "given", 1
         counts = np.zeros(self.masks.shape)
         generator = np.random.default_rng(0)
         for _ in range(samples):

@@ -1,7 +1,7 @@
-"""The tables of an arena: which deals are played, which agents sit together in which seats, and how a block is played.
+"""The seatings of an arena: which deals are played, which agents sit in which seats, and how a block is played.
 
-A block of deals at a table is the unit of work. What is played in it depends only on the agents and on the deals, not
-on the process that plays it: every table has the same deals, the same seats, and the same random numbers for agents
+A block of deals of a seating is the unit of work. What is played in it depends only on the agents and on the deals, not
+on the process that plays it: every seating has the same deals, the same seats, and the same random numbers for agents
 that accept them for each decision (``seed_decisions``). All of it follows from a seed, which names a set of deals: deal
 number d of a set is the same for everybody. The seeds of deals in training have a key of their own
 (`core.rng.TRAINING`), so no run learns from a deal of an evaluation, whatever the seeds of both. (Two deals may still
@@ -26,7 +26,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 import catbox_env
-from catbox_agents.agent import MIX_STEP, Agent, agent_seed, mix, needs_history, tells_policy
+from catbox_agents.agent import MIX_STEP, Agent, agent_seed, has_policy, mix, needs_history
 from catbox_agents.arena.records import Recorder, policy_pairs
 from catbox_agents.arena.results import Block, RoundTotals
 from catbox_agents.play import ask_agent, ask_policy, play
@@ -38,7 +38,7 @@ from catbox_agents.specs import (
     is_configured,
     is_users_own,
     make,
-    meaning,
+    resolve,
 )
 from catbox_env import Game, Vec
 from catbox_env.core.checks import check_choice
@@ -121,7 +121,7 @@ def rotate_seats(line_up: Sequence[int]) -> NDArray[np.int64]:
 
 
 @dataclass(frozen=True)
-class Table:
+class Seating:
     """``agents``: the distinct ones, as indices in the arena. ``line_up`` (P,): the agent in each seat, an index in
     ``agents``."""
 
@@ -137,51 +137,51 @@ class Table:
     def line_ups(self, order: np.random.Generator) -> NDArray[np.int64]:
         """Who sits where in each game of a deal: (rotations, P), indices in ``agents``.
 
-        At a mixed table ``order`` shuffles the line-up. Other tables do not depend on it.
+        For a mixed seating ``order`` shuffles the line-up. Others do not depend on it.
         """
         if self.kind == SELF:
             return np.zeros((1, len(self.line_up)), np.int64)
         return rotate_seats(order.permutation(self.line_up).tolist() if self.kind == MIXED else self.line_up)
 
 
-def all_tables(num_agents: int, num_seats: int, mixed: bool) -> list[Table]:
-    """The tables of an arena: each agent among copies of each other and among its own, and ``mixed`` ones.
+def all_seatings(num_agents: int, num_seats: int, mixed: bool) -> list[Seating]:
+    """The seatings of an arena: each agent among copies of each other and among its own, and ``mixed`` ones.
 
-    With two seats, one A among B's is also one B among A's, and is played once. A mixed table has every agent. With
-    fewer agents than seats, there are as many mixed tables as agents, which take turns in the extra seats; with more,
-    there is a mixed table for each combination of as many agents as there are seats.
+    With two seats, one A among B's is also one B among A's, and is played once. A mixed one has every agent. With
+    fewer agents than seats, there are as many mixed ones as agents, which take turns in the extra seats; with more,
+    there is one for each combination of as many agents as there are seats.
     """
-    tables = []
+    seatings = []
     for agent in range(num_agents):
         for field in range(num_agents):
             if agent == field:
-                tables.append(Table(SELF, (agent,), (0,) * num_seats))
+                seatings.append(Seating(SELF, (agent,), (0,) * num_seats))
             elif num_seats > 2 or agent < field:
-                tables.append(Table(PAIR, (agent, field), (0, *(1,) * (num_seats - 1))))
+                seatings.append(Seating(PAIR, (agent, field), (0, *(1,) * (num_seats - 1))))
     if not mixed:
-        return tables
+        return seatings
     if num_agents > num_seats:
         chosen = combinations(range(num_agents), num_seats)
-        return tables + [Table(MIXED, agents, tuple(range(num_seats))) for agents in chosen]
+        return seatings + [Seating(MIXED, agents, tuple(range(num_seats))) for agents in chosen]
     turns = 1 if num_seats % num_agents == 0 else num_agents
     everybody = tuple(range(num_agents))
-    return tables + [
-        Table(MIXED, everybody, tuple((turn + seat) % num_agents for seat in range(num_seats)))
+    return seatings + [
+        Seating(MIXED, everybody, tuple((turn + seat) % num_agents for seat in range(num_seats)))
         for turn in range(turns)
     ]
 
 
 @dataclass(frozen=True)
 class Task:
-    """``num_deals`` deals at table ``table``, from number ``first`` on."""
+    """``num_deals`` deals of ``Setup.seatings[seating]``, from number ``first`` on."""
 
-    table: int
+    seating: int
     first: int
     num_deals: int
 
 
 #: Plays tasks: each with its block, in any order.
-Play = Callable[[Iterable[Task]], Iterator[tuple[Task, Block]]]
+PlayTasks = Callable[[Iterable[Task]], Iterator[tuple[Task, Block]]]
 
 
 @dataclass(frozen=True)
@@ -191,16 +191,16 @@ class Setup:
     game: Game
     agents: tuple[AgentSpec | bytes, ...]
     names: tuple[str, ...]
-    tables: tuple[Table, ...]
+    seatings: tuple[Seating, ...]
     seed: int
     move_time: float | None = None
     record: bool = False
 
     def blocks(self, num_deals: int) -> list[list[Task]]:
-        """The tasks of each block of the first ``num_deals`` deals, one for each table."""
+        """The tasks of each block of the first ``num_deals`` deals, one for each seating."""
         firsts = [first_deal(number) for number in range(num_blocks(num_deals) + 1)]
         return [
-            [Task(table, first, min(end, num_deals) - first) for table in range(len(self.tables))]
+            [Task(seating, first, min(end, num_deals) - first) for seating in range(len(self.seatings))]
             for first, end in pairwise(firsts)
         ]
 
@@ -210,11 +210,11 @@ class Setup:
 
     def games_of(self, task: Task) -> int:
         """How many games a task has."""
-        return task.num_deals * self.tables[task.table].rotations
+        return task.num_deals * self.seatings[task.seating].rotations
 
     def who(self, task: Task) -> str:
         """The names of the agents that play a task, for messages."""
-        return " and ".join(repr(self.names[agent]) for agent in self.tables[task.table].agents)
+        return " and ".join(repr(self.names[agent]) for agent in self.seatings[task.seating].agents)
 
 
 class Players:
@@ -254,9 +254,9 @@ class Players:
 
     def _warm_up(self) -> None:
         """Once: let each agent play a game that does not count, in which its code is compiled."""
-        for number, table in enumerate([] if self._is_warm else self.setup.tables):
+        for number, seating in enumerate([] if self._is_warm else self.setup.seatings):
             self._is_warm = True
-            if table.kind == SELF:
+            if seating.kind == SELF:
                 play_block(self, Task(number, 0, 1), limit=WARM_UP)
 
 
@@ -278,11 +278,13 @@ def play_block(
     if limit is None and setup.move_time is not None:
         players._warm_up()
         limit = setup.move_time
-    table, root = setup.tables[task.table], np.random.SeedSequence(setup.seed)
+    seating, root = setup.seatings[task.seating], np.random.SeedSequence(setup.seed)
     block = num_blocks(task.first + 1) - 1
-    line_ups = table.line_ups(np.random.default_rng(np.random.SeedSequence(setup.seed, spawn_key=(3, block))))
-    agents = [players.for_block(place, task.first) for place in table.agents]
-    labels = [setup.names[place] for place in table.agents]
+    line_ups = seating.line_ups(
+        np.random.default_rng(np.random.SeedSequence(setup.seed, spawn_key=(3, block)))
+    )
+    agents = [players.for_block(place, task.first) for place in seating.agents]
+    labels = [setup.names[place] for place in seating.agents]
     rotations, seats = line_ups.shape
     numbers = range(task.first, task.first + task.num_deals)
     deals = [deal for number in numbers for deal in [deal_seed(root, number)] * rotations]
@@ -304,15 +306,19 @@ def play_block(
             # The limit is for one move, so agents are then asked about one game at a time.
             for some in np.split(own, len(own) if limit is not None else 1) if len(own) else []:
                 begun = time.perf_counter()
-                actions[some] = _within(
+                actions[some] = _with_time_limit(
                     limit,
                     label,
                     lambda: ask_agent(agent, label, vec, rows[some], seeds[some]),  # noqa: B023
                 )
                 seconds[i] += time.perf_counter() - begun
-                if recorder is not None and tells_policy(agent):
-                    told = _within(limit, label, lambda: ask_policy(agent, label, vec, rows[some]))  # noqa: B023
-                    for k, policy in zip(some.tolist(), told, strict=True):
+                if recorder is not None and has_policy(agent):
+                    chosen = _with_time_limit(
+                        limit,
+                        label,
+                        lambda: ask_policy(agent, label, vec, rows[some]),  # noqa: B023
+                    )
+                    for k, policy in zip(some.tolist(), chosen, strict=True):
                         policies[k] = policy_pairs(policy)
             decisions[i] += len(own)
         if recorder is not None:
@@ -356,7 +362,7 @@ def play_block(
     )
 
 
-def _within(limit: float | None, label: str, answer: Callable[[], NDArray[Any]]) -> NDArray[Any]:
+def _with_time_limit(limit: float | None, label: str, answer: Callable[[], NDArray[Any]]) -> NDArray[Any]:
     """What ``answer`` returns or raises. Raises ValueError, naming the agent, after ``limit`` seconds, if given.
 
     The answer is then computed in a thread of its own, which is not waited for.
@@ -393,7 +399,7 @@ def fingerprint(spec: str, made: Any, game: Game) -> str:
 
     For an agent with settings, the files of the agents in them.
     """
-    meant = meaning(spec.strip(), game)
+    meant = resolve(spec.strip(), game)
     if is_configured(meant):
         within = specs_within(meant).values()
         return " ".join([spec, *(fingerprint(each, make(each, game), game) for each in within)])

@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from catbox_agents.agent import agent_seed, tells_policy
+from catbox_agents.agent import agent_seed, has_policy
 from catbox_agents.arena.records import policy_pairs
 from catbox_agents.play import ask_agent, ask_policy
 from catbox_agents.specs import AgentSpec, agent_of, label_of
@@ -175,7 +175,7 @@ class Match:
         def think() -> Decision:
             action = int(ask_agent(agent, self.names[seat], self._asked, _ROW, seed)[0])
             policy = None
-            if tells_policy(agent):
+            if has_policy(agent):
                 policy = policy_pairs(ask_policy(agent, self.names[seat], self._asked, _ROW)[0])
             return action, policy
 

@@ -73,12 +73,12 @@ try:
 except ModuleNotFoundError as error:
     raise missing_package(
         error,
-        "catbox_agents.gymnasium",
+        "catbox_agents.learners.gymnasium",
         "Install it:  pip install gymnasium. catbox_env.make_game and make_vec work without it",
     ) from error
 
-from catbox_agents.learner_games import RAISE, LearnerGames, Opponents
-from catbox_agents.learner_options import (
+from catbox_agents.learners.games import RAISE, LearnerGames, Opponents
+from catbox_agents.learners.options import (
     OPTIONS,
     VECTOR_OPTIONS,
     ObservationForm,
@@ -174,7 +174,8 @@ class LearnerEnv(gymnasium.Env[Observation, np.int64]):
     def _seen(self) -> tuple[Observation, dict[str, Any]]:
         mask = self.action_masks()
         info = {
-            name: values[0].item() for name, (values, _) in self.games.told(every=self._constant_info).items()
+            name: values[0].item()
+            for name, (values, _) in self.games.infos(every=self._constant_info).items()
         }
         return self._form(self.games.observation()[0], mask), {"action_mask": mask, **info}
 
@@ -212,10 +213,10 @@ class LearnerVectorEnv(gymnasium.vector.VectorEnv[Observation, NDArray[Any], NDA
         if cls is not LearnerVectorEnv:
             raise ValueError(
                 f"device={short_repr(device)}: {cls.__name__} plays on the CPU; derive from "
-                "catbox_agents.gymnasium_device.DeviceLearnerVectorEnv"
+                "catbox_agents.learners.device.DeviceLearnerVectorEnv"
             )
         device_adapter(device).check_device(device)
-        from catbox_agents.gymnasium_device import make_vector_env  # needs torch
+        from catbox_agents.learners.device import make_vector_env  # needs torch
 
         return make_vector_env(*args, device=device, **options)
 
@@ -330,7 +331,7 @@ class LearnerVectorEnv(gymnasium.vector.VectorEnv[Observation, NDArray[Any], NDA
     def _infos(self, masks: NDArray[np.int8], rows: NDArray[np.bool_]) -> dict[str, Any]:
         """Gymnasium's infos of a batch, for ``rows`` (N,)."""
         infos: dict[str, Any] = {"action_mask": masks.copy(), "_action_mask": rows.copy()}
-        for name, (values, where) in self.games.told(rows, self._constant_info).items():
+        for name, (values, where) in self.games.infos(rows, self._constant_info).items():
             infos[name], infos[f"_{name}"] = values, where.copy()
         return infos
 

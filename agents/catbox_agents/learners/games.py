@@ -1,4 +1,4 @@
-"""Games with one learner in each, and the agents that play the other seats: the basis of ``catbox_agents.gymnasium``.
+"""Games with one learner in each, and the agents that play the other seats: the basis of the other files here.
 
 Each game has its own generator, for the learner's seat, the agents of the other seats, the random numbers of agents
 with ``seed_decisions``, and the replacements of illegal actions. So game i of a batch plays like a single game with the
@@ -179,7 +179,7 @@ class LearnerGames:
             masks[self.over] = 0
         return masks
 
-    def told(
+    def infos(
         self, rows: NDArray[np.bool_] | bool = True, every: bool = False
     ) -> dict[str, tuple[NDArray[Any], NDArray[np.bool_]]]:
         """What infos hold beside the action masks: by name, values (N,), and the games of ``rows`` (N,) that they are
@@ -203,15 +203,15 @@ class LearnerGames:
         if skips or every:
             skipped = {"skipped_games": self.skipped, "skipped_reward": self.skipped_reward}
             found.append((skipped, (self.skipped > 0) & rows))
-        told = {}
+        infos = {}
         for named, where in found:
             count = np.count_nonzero(where)
             for name, values in named.items() if count or every else ():
                 nothing = values.dtype.type(-1 if every and name == "illegal_action" else 0)
                 # The caller gets its own copy.
                 kept = values.copy() if count == len(where) else np.where(where, values, nothing)
-                told[name] = kept, where
-        return told
+                infos[name] = kept, where
+        return infos
 
     def _check_ready(self) -> None:
         if not self.ready:

@@ -50,7 +50,7 @@ def connected(address: str | None, num_cpus: int) -> Iterator[None]:
     # Before Ray is imported: no usage statistics, and no warnings about its own settings.
     os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")
     os.environ.setdefault("RAY_ACCEL_ENV_VAR_OVERRIDE_ON_ZERO", "0")
-    import ray
+    import ray  # slow
 
     if ray.is_initialized():
         yield

@@ -7,9 +7,9 @@ import pytest
 
 import catbox_env
 from catbox_agents import make, play_out
-from catbox_agents.estimates import estimates
+from catbox_agents.arena.match import Match
 from catbox_agents.features import facts
-from catbox_agents.match import Match
+from catbox_agents.search.action_values import action_values
 from tests.core.game_cases import begun
 
 ROUND_1 = """
@@ -39,7 +39,7 @@ def test_a_card_that_always_loses_is_not_preferred() -> None:
     heuristic = list(make("heuristic", game).explain(state.observation(0), state.action_mask()))
     assert heuristic.index(red) < heuristic.index(green)
 
-    found = {estimate.action: estimate for estimate in estimates(game, state.observation(0), worlds=400)}
+    found = {estimate.action: estimate for estimate in action_values(game, state.observation(0), worlds=400)}
     assert list(found) == sorted(found, key=lambda action: -found[action].lead)
     assert list(found)[-1] == red
     assert found[red].points == -3.0
@@ -64,7 +64,7 @@ def test_an_estimate_is_the_mean_over_worlds_played_out_one_by_one(
     points = catbox_env.make_game(game_id)
     state = begun(game, 6, seed=2)
     seat = state.current_player
-    found = estimates(game, state.observation(seat), worlds=16, seed=3)
+    found = action_values(game, state.observation(seat), worlds=16, seed=3)
     assert sorted(estimate.action for estimate in found) == state.legal_actions()
     assert [estimate.lead for estimate in found] == sorted((e.lead for e in found), reverse=True)
     for estimate in found:
@@ -93,9 +93,11 @@ def test_the_estimates_follow_from_what_the_seat_to_move_sees_and_the_seed() -> 
     game = catbox_env.make_game("cat_in_the_box_v0", num_players=3)
     state = begun(game, 9, seed=5)
     with pytest.raises(ValueError, match="not of the seat to move"):
-        estimates(game, state.observation((state.current_player + 1) % 3))
+        action_values(game, state.observation((state.current_player + 1) % 3))
     seen = state.observation(state.current_player)
-    assert estimates(game, seen, seed=1) == estimates(game, seen, seed=1)
-    assert estimates(game, seen, seed=1) != estimates(game, seen, seed=2)
+    assert action_values(game, seen, seed=1) == action_values(game, seen, seed=1)
+    assert action_values(game, seen, seed=1) != action_values(game, seen, seed=2)
     world = game.sample_state(seen, seed=8)
-    assert estimates(game, world.observation(world.current_player), seed=1) == estimates(game, seen, seed=1)
+    assert action_values(game, world.observation(world.current_player), seed=1) == action_values(
+        game, seen, seed=1
+    )

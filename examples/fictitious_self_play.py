@@ -3,13 +3,13 @@ https://doi.org/10.1038/s41586-019-1724-z). Run this file, or in a checkout
 catbox train --players 3 --set "opponents={past: 0.5, heuristic: 0.1}" --set past_every=5 --set past_policies=16 \\
     --set opponent_schedule=examples.fictitious_self_play:prioritised"""
 
+import json
 import sys
 from collections.abc import Mapping
 from pathlib import Path
 from tempfile import mkdtemp
 
 from catbox_train import load_config, train
-from catbox_train.runs.metrics import read_metrics
 
 #: Larger: rather those that are hard to beat.
 POWER = 2.0
@@ -42,5 +42,6 @@ if __name__ == "__main__":
     }
     run = mkdtemp()
     train(load_config("quick", overrides=settings), run)
-    last = {name: value for name, value in read_metrics(Path(run))[-1].items() if "beats" in name}
+    last = json.loads((Path(run) / "metrics.jsonl").read_text().splitlines()[-1])
+    last = {name: value for name, value in last.items() if "beats" in name}
     print(f"{decisions:,} decisions; share of the games won in the last update: {last}")

@@ -9,15 +9,23 @@ import numpy as np
 import torch
 from torch import Tensor, nn
 
-from catbox_agents.networks.mlp import sample_legal
-from catbox_agents.networks.network import Network
-from catbox_agents.networks.policy_agent import PolicyAgent
 from catbox_env import Game
-from catbox_train import Algorithm, Learner, Rollout, load_config, train
-from catbox_train.learner import between
-from catbox_train.networks import make_network
-from catbox_train.ppo import PPOConfig, gae, ppo_loss
-from catbox_train.self_play import summed_play
+from catbox_train import (
+    Algorithm,
+    Learner,
+    Network,
+    PolicyAgent,
+    PPOConfig,
+    Rollout,
+    between,
+    gae,
+    load_config,
+    make_network,
+    ppo_loss,
+    sample_legal,
+    summed_play,
+    train,
+)
 
 #: States that the critic judges at once.
 CHUNK = 8192

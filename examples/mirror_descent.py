@@ -13,9 +13,7 @@ from pydantic import Field
 from torch import Tensor
 
 from catbox_env import Game
-from catbox_train import load_config, train
-from catbox_train.group import Group
-from catbox_train.ppo import PPO, PPOConfig
+from catbox_train import PPO, Group, PPOConfig, load_config, train
 
 
 class MirrorDescentConfig(PPOConfig):

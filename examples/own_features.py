@@ -5,10 +5,8 @@ import sys
 from tempfile import mkdtemp
 
 import catbox_agents
-from catbox_agents.features import Features, of
+from catbox_agents.features import Features, Part, of
 from catbox_env import Game, Layout
-from catbox_env.core.compilation import njit
-from catbox_env.core.layout import Part
 from catbox_train import load_config, train
 
 
@@ -21,8 +19,7 @@ def make_features(game: Game) -> Features:
     hand, board, tokens = (seen[name].offset for name in ("hand", "board", "x_tokens"))
     stuck = Part("only_red", (ranks,), "cards in hand that can be declared red alone", 0, 8)
 
-    @njit
-    def write(params, at, observation, mask, scratch, out, action_out):  # type: ignore[no-untyped-def]  # compiled
+    def write(params, at, observation, mask, scratch, out, action_out):  # type: ignore[no-untyped-def]  # is compiled
         write_known(params, at, observation, mask, scratch, out, action_out)
         for rank in range(ranks):
             others = 0

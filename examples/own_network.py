@@ -9,8 +9,7 @@ from torch import Tensor, nn
 
 import catbox_agents
 from catbox_agents.features import NetworkInputs
-from catbox_agents.networks.network import ILLEGAL, Network
-from catbox_train import load_config, train
+from catbox_train import ILLEGAL, Network, load_config, train
 
 
 class RankTransformer(Network):
@@ -37,18 +36,20 @@ class RankTransformer(Network):
         layer = nn.TransformerEncoderLayer(width, heads, 2 * width, dropout=0.0, batch_first=True)
         self.encoder = nn.TransformerEncoder(layer, layers, enable_nested_tensor=False)
         self.score = nn.Parameter(0.01 * torch.randn(game.num_actions, width))
-        self.weigh_features = nn.Linear(width, inputs.action_size)
-        self.value = nn.Linear(width, num_values)
+        self.sizes = [inputs.action_size, num_values]
+        self.read_out = nn.Linear(
+            width, sum(self.sizes)
+        )  # weights of the features of actions, and the values
 
     def forward(self, vectors: Tensor, action_features: Tensor, masks: Tensor) -> tuple[Tensor, Tensor]:
         numbers = vectors.float() * self.scale
         board = numbers[:, self.board].unflatten(1, self.shape).transpose(1, 2).flatten(2)
         ranks = self.read_rank(torch.cat([numbers[:, self.hand, None], board], 2))
         tokens = self.encoder(torch.cat([ranks, self.read_position(numbers)[:, None]], 1))
-        position = tokens[:, -1]
+        weights, values = self.read_out(tokens[:, -1]).split(self.sizes, 1)
         logits = (tokens[:, self.token_of] * self.score).sum(2)
-        logits = logits + torch.einsum("nak,nk->na", action_features.float(), self.weigh_features(position))
-        return logits.masked_fill(~masks, float(ILLEGAL)), self.value(position)
+        logits = logits + torch.einsum("nak,nk->na", action_features.float(), weights)
+        return logits.masked_fill(~masks, float(ILLEGAL)), values
 
 
 if __name__ == "__main__":

@@ -85,8 +85,7 @@ def examples() -> dict[str, str]:
     blocks = {name: "\n".join(re.findall(r"^```python\n(.*?)^```", text, re.DOTALL | re.MULTILINE))
               for name, text in shown.items()}  # fmt: skip
     programs = sorted((ROOT / "examples").glob("*.py"))
-    # reinforce.py is an algorithm for `catbox train --algo`.
-    blocks |= {path.name: path.read_text(encoding="utf-8") for path in programs if path.stem != "reinforce"}
+    blocks |= {path.name: path.read_text(encoding="utf-8") for path in programs}
     for notebook in (ROOT / "notebooks").glob("*.ipynb"):
         cells = json.loads(notebook.read_text(encoding="utf-8"))["cells"]
         blocks[notebook.name] = "\n".join("".join(c["source"]) for c in cells if c["cell_type"] == "code")

@@ -39,8 +39,8 @@ def with_code(path: str | os.PathLike[str], code: Iterable[str]) -> str:
     return f"{'+'.join(modules)}@{os.fspath(path)}" if modules else os.fspath(path)
 
 
-def import_name(spec: str, what: str) -> Any:
-    """What ``spec``, ``"package.module:Name"``, names; ``what`` it is, such as ``"agent"``, for messages.
+def import_name(spec: str, what: str, kind: type = object) -> Any:
+    """What ``spec``, ``"package.module:Name"``, names, of a ``kind``; ``what`` it is, such as ``"agent"``, for errors.
 
     Importing the module runs its code. Raises ``ValueError`` if there is no such module or name in it.
     """
@@ -55,8 +55,10 @@ def import_name(spec: str, what: str) -> Any:
         ) from None
     except SyntaxError as error:
         raise ValueError(f"module {module_name!r} is not valid Python: {error}") from None
-    if not hasattr(module, name):
-        raise ValueError(f"module {module_name!r} has no {name!r}{suggestion(name, list(vars(module)))}")
+    names = [known for known, value in vars(module).items() if isinstance(value, kind)]
+    if name not in names:
+        noun = "class " if kind is type else ""
+        raise ValueError(f"module {module_name!r} has no {noun}{name!r}{suggestion(name, names)}")
     return getattr(module, name)
 
 

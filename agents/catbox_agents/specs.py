@@ -318,9 +318,7 @@ def import_class(spec: str, what: str) -> type:
 
     Importing the module runs its code. Raises ValueError if there is no such module or class.
     """
-    found = import_name(spec, what)
-    if not isinstance(found, type):
-        raise ValueError(f"{what} {short_repr(spec)}: expected a class, not {short_repr(found)}")
+    found: type = import_name(spec, what, type)
     return found
 
 

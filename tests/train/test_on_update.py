@@ -44,6 +44,20 @@ def test_a_run_that_is_stopped_is_saved_and_goes_on(brief_run: Path, tmp_path: P
     assert_same_end(run, brief_run)
 
 
+def test_a_resumed_run_that_is_stopped_by_the_row_of_its_first_evaluation_stops(tmp_path: Path) -> None:
+    config, run = small(**CONFIG), tmp_path / "run"
+    with (
+        in_update(config, 4, lambda: signal.raise_signal(signal.SIGINT)),
+        pytest.raises(TrainingInterrupted),
+    ):
+        train(config, run, quiet())  # before the evaluation of update 4
+    rows: list[Mapping[str, float]] = []
+    with pytest.raises(TrainingInterrupted, match="everything is saved"):
+        resume(run, quiet(), on_update=lambda row: rows.append(row) or True)
+    assert [row["update"] for row in rows] == [4]
+    assert latest_checkpoint(run).name == "00000004"
+
+
 @pytest.mark.parametrize("update", [3, 4])
 def test_each_row_is_told_once_and_whole_when_a_signal_stops_the_run(update: int, tmp_path: Path) -> None:
     """Update 4 is to be evaluated, which the resumed run does."""

@@ -160,7 +160,7 @@ def test_its_policy_may_be_any_agent_that_saves_itself(tmp_path: Path) -> None:
     [
         ("pppo", "unknown algorithm 'pppo'; did you mean 'ppo'.*expected one of ppo"),
         ("nowhere.at_all:Class", "there is no module 'nowhere'"),
-        ("examples.reinforce:Reinforced", "has no 'Reinforced'.*'Reinforce'"),
+        ("examples.reinforce:Reinforced", "has no class 'Reinforced'.*'Reinforce'"),
         (f"{__name__}:NoAlgorithm", "is not a subclass of catbox_train.Algorithm"),
         (f"{__name__}:WrongConfig", r"Config is not a subclass of catbox_train\.TrainConfig"),
     ],

@@ -12,11 +12,11 @@ import pytest
 import torch
 
 import catbox_agents
-from catbox_agents.features import NetworkInputs, of
-from catbox_agents.networks.network import ILLEGAL, Network, TorchPlayer
+from catbox_agents.features import NetworkInputs
+from catbox_agents.networks.network import TorchPlayer
 from catbox_agents.networks.policy_agent import PolicyAgent
-from catbox_env import GameState, Vec
-from catbox_train import load_config
+from catbox_env import Game, GameState, Vec, make_game
+from catbox_train import ILLEGAL, Network, load_config
 from catbox_train.config import TrainConfig
 from catbox_train.networks import make_network
 from catbox_train.registry import algorithm_class
@@ -119,6 +119,10 @@ def test_a_policy_with_a_network_of_ones_own_plays_in_an_arena_of_two_processes_
     )
 
 
+def no_features(game: Game) -> None:
+    """Makes none."""
+
+
 class Unmasked(Network):
     """Forgets the masks."""
 
@@ -152,14 +156,14 @@ class OneValue(Masked):
     [
         ({"network": f"{HERE}:Unmasked"}, r"gave logits of illegal actions: expected logits\.masked_fill"),
         ({"network": f"{HERE}:OneValue"}, r"forward gave \[\(3, \d+\), \(3,\)\]: expected float32 tensors of shapes"),
-        ({"network": f"{HERE}:PolicyAgent"}, "expected a subclass of catbox_agents.networks.network.Network"),
-        ({"network": f"{HERE}:Nothing"}, "has no 'Nothing'"),
+        ({"network": f"{HERE}:PolicyAgent"}, "expected a subclass of catbox_train.Network"),
+        ({"network": f"{HERE}:Nothing"}, "has no class 'Nothing'"),
         ({"network": "nowhere.at:All"}, "network 'nowhere.at:All' does not exist"),
         ({"network": "transformer"}, "network = 'transformer': expected 'mlp' or package.module:Name"),
         ({**NETWORK, "network_options": {"depth": 3}}, "with the options {'depth': 3}: .*unexpected keyword"),
         ({"network_options": {"depth": 3}}, "network_options = .*: expected none with mlp; set hidden"),
         ({"features": "examples.own_features:nothing"}, "has no 'nothing'"),
-        ({"features": f"{HERE}:of"}, "expected a function that takes the game and returns its Features"),
+        ({"features": f"{HERE}:no_features"}, "expected a function that takes the game and returns its Features"),
         ({"opponent_schedule": "uniform"}, "opponent_schedule = 'uniform': expected package.module:Name"),
         ({"opponent_schedule": f"{HERE}:nothing"}, "has no 'nothing'"),
     ],
@@ -183,25 +187,22 @@ def test_weights_of_a_network_of_ones_own_follow_from_the_seed_alone() -> None:
 
 
 def test_a_part_of_features_of_ones_own_stands_behind_the_others_and_reaches_the_network() -> None:
-    config = small(**FEATURES)
-    game = config.make_game()
-    inputs, known = NetworkInputs(game, True, True, FEATURES["features"]), of(game)
-    assert known is not None
+    game = make_game("cat_in_the_box_v0", num_players=3)
+    inputs = NetworkInputs(game, True, True, FEATURES["features"])
     vec = Vec(game, 300, seed=2)
-    vec.step_random(14, seed=3)
+    vec.step_random(22, seed=3)
     found, of_actions = inputs.compute(vec.observation, vec.action_mask)
     expected, expected_of_actions = NetworkInputs(game, True, True).compute(vec.observation, vec.action_mask)
     where, part = inputs.parts()["features.only_red"]
-    assert where == slice(inputs.size - 3, inputs.size)
-    assert part.shape == (3,)
-    assert np.array_equal(found[:, : inputs.size - 3], expected)
+    assert where == slice(inputs.size - 6, inputs.size)
+    assert part.shape == (6,)
+    assert np.array_equal(found[:, : inputs.size - 6], expected)
     assert np.array_equal(of_actions, expected_of_actions)
     seen = [game.observation_layout.unpack(row) for row in vec.observation]
     for row, parts in zip(found[:, where], seen, strict=True):
         may = (parts["board"].sum(axis=2) == 0) & (parts["x_tokens"][0] == 1)[:, None]
         assert row.tolist() == np.where(may[1:].any(axis=0), 0, parts["hand"]).tolist()
     assert found[:, where].any()
-    assert made(**FEATURES).network.inputs.size == inputs.size
 
 
 # A critic that sees everything.

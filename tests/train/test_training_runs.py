@@ -6,7 +6,7 @@ import json
 import os
 import shutil
 import signal
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from io import StringIO
 from pathlib import Path
 from typing import Any
@@ -16,7 +16,10 @@ import pytest
 from rich.console import Console
 
 from catbox_agents.networks.checkpoint import latest_checkpoint, load_checkpoint
-from catbox_train.registry import load_config
+from catbox_env import Game
+from catbox_train.algorithm import Algorithm, WorkersLost
+from catbox_train.config import TrainConfig
+from catbox_train.registry import algorithm_class, load_config
 from catbox_train.runs import loop, report
 from catbox_train.runs.folder import start_run
 from catbox_train.runs.loop import Loop, resume, train
@@ -93,6 +96,37 @@ def stranger(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
     import sys
 
     sys.modules.pop("stranger_module", None)
+
+
+def lost_at_first(elsewhere: Callable[[], object]) -> Callable[[TrainConfig, Game], Algorithm]:
+    """Makes an algorithm, but for the first time: then ``elsewhere`` happens, and workers are lost."""
+    losses = [WorkersLost("a machine")]
+
+    def make(config: TrainConfig, game: Game) -> Algorithm:
+        if losses:
+            elsewhere()
+            raise losses.pop()
+        return algorithm_class(config.algorithm)(config, game)
+
+    return make
+
+
+def test_a_run_that_began_elsewhere_while_workers_were_lost_is_not_resumed(
+    brief_run: Path, tmp_path: Path
+) -> None:
+    """The folder is looked at before the algorithm is made, and what appears in it is another's."""
+    run, config = tmp_path / "run", small(**BRIEF)
+    make = lost_at_first(lambda: shutil.copytree(brief_run, run))
+    with pytest.raises(FileExistsError, match="holds a training run already"):
+        train(config, run, quiet(), make_algorithm=make)
+    assert_same_end(brief_run, run)
+    with pytest.raises(FileExistsError, match="holds a training run already"):
+        train(config, run, quiet(), make_algorithm=lost_at_first(lambda: pytest.fail("nothing is made")))
+
+
+def test_a_run_whose_workers_are_lost_before_it_begins_begins_again(brief_run: Path, tmp_path: Path) -> None:
+    train(small(**BRIEF), tmp_path / "run", quiet(), make_algorithm=lost_at_first(lambda: None))
+    assert_same_end(brief_run, tmp_path / "run")
 
 
 def test_a_run_of_a_stranger_imports_nothing_unless_trusted(stranger: Path) -> None:

@@ -5,6 +5,8 @@
 - ``Algorithm`` is the base class of a learning algorithm of your own, and ``TrainConfig`` that of its settings; it
   raises ``DivergedError`` for numbers that are not finite. ``SelfPlayAlgorithm``, ``SelfPlayConfig``, ``Rollout`` and
   ``Learner`` are what the project's own algorithms are made of: their skeleton, settings, games and gradient steps.
+- ``Network`` is the base class of a network of your own. ``PPO``, ``gae``, ``ppo_loss`` and the other names are for
+  algorithms that share parts with ``PPO``: see docs/own_parts.md.
 - ``best_response(target, config, output)``: what learners among copies of an agent gain over it.
 - ``TrainingInterrupted`` and ``TrainingDiverged``: how a run ends early.
 
@@ -17,22 +19,34 @@ from typing import TYPE_CHECKING, Any
 from catbox_env.core.extras import missing_extra
 
 if TYPE_CHECKING:
+    from catbox_agents.networks.mlp import sample_legal
+    from catbox_agents.networks.network import ILLEGAL, Network
+    from catbox_agents.networks.policy_agent import PolicyAgent
     from catbox_train.algorithm import Algorithm, DivergedError
     from catbox_train.best_responses import best_response
     from catbox_train.config import TrainConfig
     from catbox_train.device_rollout import make_rollout
-    from catbox_train.learner import Learner
+    from catbox_train.group import Group
+    from catbox_train.learner import Learner, between
+    from catbox_train.networks import make_network
+    from catbox_train.ppo import PPO, PPOConfig, gae, ppo_loss
     from catbox_train.registry import load_config
     from catbox_train.rollout import Rollout
     from catbox_train.runs.loop import resume, train
     from catbox_train.runs.progress import TrainingDiverged, TrainingInterrupted
-    from catbox_train.self_play import SelfPlayAlgorithm
+    from catbox_train.self_play import SelfPlayAlgorithm, summed_play
     from catbox_train.self_play_config import SelfPlayConfig
 
 __all__ = [
+    "ILLEGAL",
+    "PPO",
     "Algorithm",
     "DivergedError",
+    "Group",
     "Learner",
+    "Network",
+    "PPOConfig",
+    "PolicyAgent",
     "Rollout",
     "SelfPlayAlgorithm",
     "SelfPlayConfig",
@@ -40,17 +54,29 @@ __all__ = [
     "TrainingDiverged",
     "TrainingInterrupted",
     "best_response",
+    "between",
+    "gae",
     "load_config",
+    "make_network",
     "make_rollout",
+    "ppo_loss",
     "resume",
+    "sample_legal",
+    "summed_play",
     "train",
 ]
 
 #: Where these are defined. They are imported on first use, because torch takes seconds to load.
 _MODULES = {
+    "ILLEGAL": "catbox_agents.networks.network",
+    "PPO": "catbox_train.ppo",
     "Algorithm": "catbox_train.algorithm",
     "DivergedError": "catbox_train.algorithm",
+    "Group": "catbox_train.group",
     "Learner": "catbox_train.learner",
+    "Network": "catbox_agents.networks.network",
+    "PPOConfig": "catbox_train.ppo",
+    "PolicyAgent": "catbox_agents.networks.policy_agent",
     "Rollout": "catbox_train.rollout",
     "SelfPlayAlgorithm": "catbox_train.self_play",
     "SelfPlayConfig": "catbox_train.self_play_config",
@@ -58,9 +84,15 @@ _MODULES = {
     "TrainingDiverged": "catbox_train.runs.progress",
     "TrainingInterrupted": "catbox_train.runs.progress",
     "best_response": "catbox_train.best_responses",
+    "between": "catbox_train.learner",
+    "gae": "catbox_train.ppo",
     "load_config": "catbox_train.registry",
+    "make_network": "catbox_train.networks",
     "make_rollout": "catbox_train.device_rollout",
+    "ppo_loss": "catbox_train.ppo",
     "resume": "catbox_train.runs.loop",
+    "sample_legal": "catbox_agents.networks.mlp",
+    "summed_play": "catbox_train.self_play",
     "train": "catbox_train.runs.loop",
 }
 

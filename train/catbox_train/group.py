@@ -114,8 +114,8 @@ class SharedMemoryGroup(Group):
         slots = self._slots[self._turn, :, : tensor.nbytes].view(tensor.dtype)
         slots[self.rank] = tensor
         self._meet()
-        tensor.copy_(slots[0])
-        for slot in slots[1:]:
+        torch.add(slots[0], slots[1], out=tensor)
+        for slot in slots[2:]:
             tensor += slot
 
     def _grow(self, size: int) -> None:

@@ -132,9 +132,11 @@ class Learner:
         found, metrics = loss(
             {name: column.index_select(0, batch.rows) for name, column in batch.columns.items()}, *numbers
         )
-        share = len(batch.rows) / batch.total
-        (found if share == 1 else found * share).backward()
-        return [*metrics], torch.stack([*metrics.values()]).detach() * share
+        values = torch.stack([*metrics.values()]).detach()
+        if (share := len(batch.rows) / batch.total) < 1:
+            found, values = found * share, values * share
+        found.backward()
+        return [*metrics], values
 
     def _descend(self) -> torch.Tensor:
         """A step of the optimizer; returns the norm () of the gradient before it is clipped."""

@@ -147,7 +147,9 @@ def ppo_loss(
     ``advantages``, and the ``returns``. ``approx_kl`` is estimator k3 of http://joschu.net/blog/kl-approx.html.
     """
     logs = logits.log_softmax(1)
-    entropy = -(logits.softmax(1) * logs).sum(1).mean()  # exp(logs) is equal, but slow for illegal actions
+    entropy = -(logits.softmax(1) * logs).sum() / len(
+        logs
+    )  # exp(logs) is equal, but slow for illegal actions
     log_ratio = logs.gather(1, batch["actions"][:, None])[:, 0] - batch["log_probs"]
     ratio, advantages = log_ratio.exp(), batch["advantages"]
     clipped = ratio.clamp(1 - config.clip_coef, 1 + config.clip_coef)

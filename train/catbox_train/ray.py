@@ -70,7 +70,7 @@ class RayWorkers(Workers):
         self._calls: list[Any] = []
 
     def start(self) -> Group:
-        import ray
+        import ray  # slow
 
         config = self._config
         assert config.workers != "auto", "use config.resolved(game)"
@@ -107,7 +107,7 @@ class RayWorkers(Workers):
         self._calls += [actor.call.remote(name, *arguments) for actor in self._actors]
 
     def check(self) -> None:
-        import ray
+        import ray  # slow
 
         if not self._calls:
             return

@@ -220,7 +220,7 @@ def why_on_cpu(config: SelfPlayConfig, game: Game, own_gpus: bool | None = None)
         return f"as always with {config.algorithm}"
     if find_spec("numba_cuda") is None:
         return f"numba-cuda is missing. {install_line('gpu')}"
-    from numba import cuda
+    from numba import cuda  # needs a driver
 
     if not cuda.is_available():
         return "numba-cuda cannot use the driver of the GPU"

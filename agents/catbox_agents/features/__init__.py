@@ -25,11 +25,11 @@ from catbox_agents.imports import import_name, is_class
 from catbox_agents.networks.numpy_network import NumpyMLP, PlayingNetwork
 from catbox_env import Game, Layout
 from catbox_env.core.checks import is_array, short_repr
-from catbox_env.core.compilation import cached_njit
+from catbox_env.core.compilation import cached_njit, njit
 from catbox_env.core.kernels import part_offsets
 from catbox_env.core.layout import Part
 
-__all__ = ["Features", "GameFacts", "NetworkInputs", "facts", "input_scale", "of"]
+__all__ = ["Features", "GameFacts", "NetworkInputs", "Part", "facts", "input_scale", "of"]
 
 
 def of(game: Game) -> Features | None:
@@ -134,7 +134,8 @@ class Features:
         game: the game; ``of(game)`` is this object.
         layout: the named parts of the features of a position (F,).
         action_layout: the named parts of the features of one action (K,).
-        write: compiled ``write(params, at, seen, mask, scratch, out, action_out)`` for one row: writes into ``out``
+        write: ``write(params, at, seen, mask, scratch, out, action_out)`` for one row, which is compiled if it is not
+            yet: writes into ``out``
             (F,) and ``action_out`` (A, K), which hold zeros. ``at``: a record that says where the part NAME of
             ``layout`` begins, and as ``action_NAME`` that of ``action_layout``;
             ``scratch``: a record to work in, whose content nobody keeps. It stays within its arrays whatever they
@@ -155,6 +156,8 @@ class Features:
     offsets: np.ndarray = field(init=False)
 
     def __post_init__(self) -> None:
+        if not hasattr(self.write, "py_func"):
+            object.__setattr__(self, "write", njit(self.write))
         object.__setattr__(self, "fill", make_fill(self.write, self.scratch))
         object.__setattr__(self, "offsets", part_offsets(self.layout, action=self.action_layout))
 

@@ -156,9 +156,12 @@ class MLP(Network):
         """Logits (n, A) of the ``outputs`` of the last layer."""
         if self.action_scale is None:
             return outputs[:, : masks.shape[1]].masked_fill(~masks, _ILLEGAL)
-        if outputs.device.type == "cpu":
-            return cast(torch.Tensor, _ActionScores.apply(outputs, masks, action_features, self.action_scale))
-        return self._logits_on_gpu(outputs, action_features, masks)
+        given = outputs, masks, action_features, self.action_scale
+        if outputs.device.type != "cpu":
+            return self._logits_on_gpu(outputs, action_features, masks)
+        if outputs.requires_grad:
+            return cast(torch.Tensor, _ActionScores.apply(*given))
+        return torch.from_numpy(action_logits(*(tensor.numpy() for tensor in given)))
 
     def _logits_on_gpu(
         self, outputs: torch.Tensor, action_features: torch.Tensor, masks: torch.Tensor

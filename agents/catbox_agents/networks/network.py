@@ -146,9 +146,9 @@ def make_network(
 
     Raises ``ValueError`` if that is not a `Network`, refuses its options, or does not give what it promises.
     """
-    found = import_name(name, "network")
-    if not (isinstance(found, type) and issubclass(found, Network)):
-        raise ValueError(f"network = {name!r}: expected a subclass of catbox_agents.networks.network.Network")
+    found = import_name(name, "network", type)
+    if not issubclass(found, Network):
+        raise ValueError(f"network = {name!r}: expected a subclass of catbox_train.Network")
     with torch.random.fork_rng(devices=[]):
         torch.manual_seed(seed)
         try:

@@ -96,7 +96,7 @@ def check_opponent(spec: str, also: Sequence[str] = ()) -> None:
     known = [*also, *dict.fromkeys([*known_agents(), *_TITLES["search"]])]
     if spec not in known:
         raise ValueError(
-            f"{unknown('agent', spec, known)}. Others, such as a checkpoint, must be given when the server is started: "
+            f"{unknown('agent', spec, known)}; others, such as a checkpoint, must be given when the server is started: "
             "catbox web --agent SPEC"
         )
 

@@ -18,15 +18,20 @@ CONFIG_FILE = "config.yaml"
 LOCK_FILE = ".lock"
 
 
+def check_new(run: Path) -> None:
+    """Raise ``FileExistsError`` if the folder holds a run."""
+    if (run / CONFIG_FILE).exists():
+        raise FileExistsError(
+            f"{run} holds a training run already: resume it with --resume, or name another folder with --output"
+        )
+
+
 def start_run(run: Path, config: TrainConfig) -> Path:
     """Make the folder and write ``config.yaml``; returns the folder.
 
     Raises ``FileExistsError`` if it holds a run already, another ``OSError`` if it is not writable.
     """
-    if (run / CONFIG_FILE).exists():
-        raise FileExistsError(
-            f"{run} holds a training run already: resume it with --resume, or name another folder with --output"
-        )
+    check_new(run)
     try:
         with writing(run):
             run.mkdir(parents=True, exist_ok=True)

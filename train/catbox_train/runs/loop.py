@@ -38,7 +38,7 @@ from catbox_train.runs.checkpoint import (
     save_best,
     save_training,
 )
-from catbox_train.runs.folder import CONFIG_FILE, locked, open_run, remove_leftovers, start_run
+from catbox_train.runs.folder import CONFIG_FILE, check_new, locked, open_run, remove_leftovers, start_run
 from catbox_train.runs.metrics import MetricsLog, checked_metrics
 from catbox_train.runs.progress import (
     StopRequest,
@@ -170,13 +170,20 @@ def _run(
     losses, before = 0, None
     with StopRequest() as stop, own_torch_settings(config.device):
         while True:
+            if new:
+                check_new(run)
+            made = False
             try:
-                return _run_once(config, game, run, console, new, make_algorithm, options, on_update, stop)
+                # Before anything is written.
+                with _memory_for(config, new), _advice_on_resuming(run, options, begun=not new):
+                    algorithm = (make_algorithm or make_algorithm_here)(config, game)
+                made = True
+                return _run_once(config, game, run, console, new, algorithm, options, on_update, stop)
             except WorkersLost as lost:
                 if stop.requested is not None:
                     raise TrainingAborted(run, options, stop.requested) from lost
-                new = not (run / CONFIG_FILE).exists()
-                last = latest_checkpoint(run)
+                new = new and not made  # the folder is this run's own once it has begun
+                last = None if new else latest_checkpoint(run)
                 losses, before = losses + 1 if last == before else 1, last
                 if losses > MAX_LOSSES:
                     raise ChildProcessError(
@@ -197,15 +204,12 @@ def _run_once(
     run: Path,
     console: Console,
     new: bool,
-    make_algorithm: MakeAlgorithm | None,
+    algorithm: Algorithm,
     options: Sequence[str],
     on_update: OnUpdate | None,
     stop: StopRequest,
 ) -> dict[str, Any]:
     try:
-        # Before anything is written.
-        with _memory_for(config, new), _advice_on_resuming(run, options, begun=not new):
-            algorithm = (make_algorithm or make_algorithm_here)(config, game)
         try:
             with locked(run):
                 if new:
@@ -329,10 +333,11 @@ class Loop:
             if log.notice:
                 progress.say(log.notice)
             self.best_margin = best_margin(self.run, log.rows, config.eval_opponents)
+            requested = stop.requested
             if log.rows and log.rows[-1]["update"] == done.update and self.is_due(log.rows[-1]):
                 last = dict(log.rows[-1])  # the run was stopped before its evaluation
-                self.on_update(last | self.evaluate(last, log, progress.say))
-            requested = stop.requested
+                if self.on_update(last | self.evaluate(last, log, progress.say)) and requested is None:
+                    requested = signal.SIGINT
             while not self.is_over and requested is None:
                 began = time.perf_counter()
                 try:

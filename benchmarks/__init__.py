@@ -20,6 +20,7 @@
 | learner | the Gymnasium view among random and heuristic opponents, one game and 1,024 |
 | sb3 | sb3-contrib's MaskablePPO on the batch and on 16 single environments |
 | ppo | self-play training, with and without features, and sb3-contrib's MaskablePPO on the same game |
+| workers | training in two processes, compared with one |
 | level | seconds of training until the network is level with the heuristic, three and five players |
 | gpu | games and training on a GPU, which it needs: only if it is named |
 
@@ -41,7 +42,8 @@ MEASUREMENTS = {
     "web": 1,
     "learner": 1,
     "sb3": 1,
-    "ppo": 2,
+    "ppo": 1,
+    "workers": 1,
     "level": 1,
     "gpu": 1,
 }

@@ -48,7 +48,7 @@ def measure(quick: bool) -> list[Metric]:
     """Five players, one core; float32 is what MaskablePPO computes in, auto what `catbox train` does."""
     keep_freed_memory()  # as `catbox train` does
     torch.set_num_threads(1)
-    size = {"games_per_update": 230 if quick else "auto"}
+    size = {"games_per_update": 230 if quick else "auto", "workers": 1}
     float32 = training_config(minibatch_size=LARGE, precision="float32", **size)
     configs = {
         "large": training_config(minibatch_size=LARGE, **size),

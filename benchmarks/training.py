@@ -8,7 +8,7 @@ from typing import Any
 from benchmarks.report import Clock
 from catbox_train.config import TrainConfig
 from catbox_train.registry import load_config
-from catbox_train.runs.loop import make_algorithm_here
+from catbox_train.runs.loop import MakeAlgorithm, make_algorithm_here
 
 GAME, NUM_PLAYERS = "cat_in_the_box_v0", 5
 
@@ -20,9 +20,11 @@ def training_config(**settings: Any) -> Any:
     return config.resolved(config.make_game())
 
 
-def training_run(config: TrainConfig, num_updates: int) -> Callable[[], float]:
+def training_run(
+    config: TrainConfig, num_updates: int, make: MakeAlgorithm = make_algorithm_here
+) -> Callable[[], float]:
     """A run of ``num_updates`` updates, each played and learned from: decisions a second, end to end."""
-    algorithm = make_algorithm_here(config, config.make_game())
+    algorithm = make(config, config.make_game())
     update = 0
 
     def run() -> float:

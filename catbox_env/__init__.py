@@ -5,7 +5,7 @@
 - ``catbox_env.cat_in_the_box_v0``, ``cat_te_v0``, ``petrify_v0``: the PettingZoo module of each game.
 - ``GAMES``: the ids of the games. Importing this package registers each game for ``gymnasium.make`` and
   ``pettingzoo.make``.
-- ``Game``, ``GameState``, ``Event``, ``Layout``, ``Vec``: the classes of the returned objects.
+- ``Game``, ``GameState``, ``Event``, ``Layout``, ``Part``, ``Vec``: the classes of the returned objects.
 """
 
 import importlib
@@ -17,7 +17,7 @@ from catbox_env.vector import make_vec
 
 if TYPE_CHECKING:
     from catbox_env.core.game import Game
-    from catbox_env.core.layout import Layout
+    from catbox_env.core.layout import Layout, Part
     from catbox_env.core.state import Event, GameState
     from catbox_env.core.vec import Vec
 
@@ -25,7 +25,18 @@ __version__ = "0.1.0"
 
 register()
 
-__all__ = ["GAMES", "Event", "Game", "GameState", "Layout", "Vec", "__version__", "make_game", "make_vec"]
+__all__ = [
+    "GAMES",
+    "Event",
+    "Game",
+    "GameState",
+    "Layout",
+    "Part",
+    "Vec",
+    "__version__",
+    "make_game",
+    "make_vec",
+]
 
 #: Where the classes are defined.
 _CLASSES = {
@@ -33,6 +44,7 @@ _CLASSES = {
     "Game": "catbox_env.core.game",
     "GameState": "catbox_env.core.state",
     "Layout": "catbox_env.core.layout",
+    "Part": "catbox_env.core.layout",
     "Vec": "catbox_env.core.vec",
 }
 

@@ -5,8 +5,8 @@ import sys
 from tempfile import mkdtemp
 
 import catbox_agents
-from catbox_agents.features import Features, Part, of
-from catbox_env import Game, Layout
+from catbox_agents.features import Features, of
+from catbox_env import Game, Layout, Part
 from catbox_train import load_config, train
 
 

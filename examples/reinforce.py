@@ -14,8 +14,6 @@ from catbox_train import SelfPlayAlgorithm, SelfPlayConfig, load_config, train
 
 class ReinforceConfig(SelfPlayConfig):
     hidden: tuple[int, ...] = Field((128,), min_length=1, description="widths of the hidden layers")
-    features: bool = Field(False, description="whether the network also sees the features of the position")
-    action_features: bool = Field(False, description="whether it also sees those of each action")
     update_epochs: int = Field(1, ge=1, description="passes over the decisions of an update")
     minibatch_size: int = Field(100_000, ge=1, description="decisions per gradient step")
 
@@ -30,9 +28,10 @@ class Reinforce(SelfPlayAlgorithm):
         for rows in reversed(decisions.steps):
             returns[rows] = decisions.rewards[rows] + decisions.at_next(returns, rows)
         own = returns[decisions.rows]
+        spread = own.std(correction=0) if len(own) else 0.0  # in a very small update there may be no decision
         names = ("inputs", "action_features", "masks", "actions")
         columns = {name: decisions.columns[name] for name in names}
-        columns["advantages"] = (returns - own.mean()) / (own.std() + 1e-8)
+        columns["advantages"] = (returns - own.mean()) / (spread + 1e-8)
         for minibatch in self.learner.minibatches(columns, decisions.rows, update):
             self.learner.step(self.loss, minibatch)
         return self.finish(update, decisions, self.learner.metrics())

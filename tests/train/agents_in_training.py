@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from catbox_agents import Agent
 from catbox_agents.agent import Seed
 from catbox_env import Game
-from catbox_train import Algorithm
+from catbox_train import PPO, Algorithm
 
 HERE = "tests.train.agents_in_training"
 HIGHEST, DRAWING, REMEMBERING, ILLEGAL, RAISING = (
@@ -141,3 +141,9 @@ class Favourites(Algorithm):
 
     def restore(self, state: dict[str, np.ndarray]) -> None:
         self.order = state["order"]
+
+
+class OneProcess(PPO):
+    """An algorithm that cannot share its work."""
+
+    processes = False

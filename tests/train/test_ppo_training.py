@@ -113,7 +113,10 @@ def test_the_end_is_saved_before_it_is_evaluated(
         ({"hidden": [2_000_000, 2_000_000]}, "not enough memory for .*hidden = .*make one of them smaller"),
         ({"games_per_update": 2**50}, "not enough memory for .*games_per_update = 1125899906842624"),
         ({"games_per_update": 2**59}, "not enough memory"),
-        ({"algorithm": "examples.mappo:MAPPO", "workers": 2}, "workers = 2: .*learns in one process"),
+        (
+            {"algorithm": "tests.train.agents_in_training:OneProcess", "workers": 2},
+            "workers = 2: .*learns in one process",
+        ),
     ],
 )
 def test_impossible_runs_are_refused_before_anything_is_written(

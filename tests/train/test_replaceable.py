@@ -12,18 +12,20 @@ import pytest
 import torch
 
 import catbox_agents
+from catbox_agents.arena.seatings import fingerprint
 from catbox_agents.features import NetworkInputs
 from catbox_agents.networks.network import TorchPlayer
 from catbox_agents.networks.policy_agent import PolicyAgent
 from catbox_env import Game, GameState, Vec, make_game
 from catbox_train import ILLEGAL, Network, load_config
+from catbox_train.best_responses import _among_copies
 from catbox_train.config import TrainConfig
 from catbox_train.networks import make_network
-from catbox_train.registry import algorithm_class
 from catbox_train.rollout import Rollout
 from catbox_train.runs.folder import open_run
 from catbox_train.runs.loop import resume, train
 from catbox_train.self_play_config import PAST
+from tests.train.agents_in_training import HIGHEST
 from tests.train.ppo_runs import BRIEF, GAME, algorithm_of, assert_same_end, made, quiet, small, stop
 from tests.train.test_rollout import choose
 
@@ -143,6 +145,34 @@ class Masked(Unmasked):
         return logits.masked_fill(~masks, float(ILLEGAL)), values
 
 
+class Dropping(Masked):
+    """Depends on random numbers."""
+
+    def forward(self, vectors: torch.Tensor, action_features: torch.Tensor, masks: torch.Tensor) -> Any:
+        logits, values = super().forward(vectors, action_features, masks)
+        return logits, values + torch.rand(values.shape, device=values.device)
+
+
+class Normalising(Masked):
+    """Counts what it has seen."""
+
+    def __init__(self, inputs: NetworkInputs, num_values: int = 0, **options: Any) -> None:
+        super().__init__(inputs, num_values, **options)
+        self.register_buffer("count", torch.zeros(()))
+
+    def forward(self, vectors: torch.Tensor, action_features: torch.Tensor, masks: torch.Tensor) -> Any:
+        self.count += len(vectors)
+        return super().forward(vectors, action_features, masks)
+
+
+class Forgetful(Masked):
+    """Does not pass its options on."""
+
+    def __init__(self, inputs: NetworkInputs, num_values: int = 0, scale: float = 1.0) -> None:
+        super().__init__(inputs, num_values)
+        assert scale == 2.0
+
+
 class OneValue(Masked):
     """Gives its value without an axis."""
 
@@ -166,6 +196,13 @@ class OneValue(Masked):
         ({"features": f"{HERE}:no_features"}, "expected a function that takes the game and returns its Features"),
         ({"opponent_schedule": "uniform"}, "opponent_schedule = 'uniform': expected package.module:Name"),
         ({"opponent_schedule": f"{HERE}:nothing"}, "has no 'nothing'"),
+        ({"opponent_schedule": f"{HERE}:of_three"}, r"expected a function that takes \(update, progress, "),
+        ({"opponent_schedule": f"{HERE}:wrong"}, "expected a mapping"),
+        ({"network": f"{HERE}:Dropping"}, "gave other numbers for the same positions.*expected neither dropout"),
+        ({"network": f"{HERE}:Normalising"}, "or changed a buffer"),
+        ({**NETWORK, "network_options": {"width": 8, "heads": 3}}, "network = .*RankTransformer.*AssertionError"),
+        ({**NETWORK, "game": "petrify_v0", "game_options": {}}, "network = .*RankTransformer.*KeyError: 'hand'"),
+        ({"features": NETWORK["network"]}, "features from .*RankTransformer"),
     ],
 )  # fmt: skip
 def test_a_part_that_does_not_fit_is_refused_before_anything_is_written(
@@ -247,11 +284,39 @@ def schedule(
 
 
 def wrong(update: int, progress: float, shares: dict[str, float], won: Mapping[str, float]) -> Any:
-    return WRONG[0]
+    return WRONG[0] if WRONG else None
 
 
 CALLS: list[Any] = []
 WRONG: list[Any] = []
+
+
+def test_a_schedule_is_shown_the_opponents_in_the_order_of_the_settings() -> None:
+    """Whatever the order of a set of names, which differs from process to process."""
+    CALLS.clear()
+    opponents = {"random": 0.2, HIGHEST: 0.2, "heuristic": 0.2, PAST: 0.3}
+    trainer = made(
+        **{**SCHEDULE, "opponents": opponents, "opponent_schedule": f"{HERE}:noting"}, games_per_update=60
+    )
+    for update in range(3):
+        trainer.update(update, 0.0)
+    assert [[*won] for *_, won in CALLS[1:]] == [
+        ["random", HIGHEST, "heuristic"],
+        ["random", HIGHEST, "heuristic", "past:1"],
+    ]
+
+
+def noting(
+    update: int, progress: float, shares: dict[str, float], won: Mapping[str, float]
+) -> dict[str, float]:
+    """Changes nothing."""
+    CALLS.append((update, progress, dict(shares), dict(won)))
+    return shares
+
+
+def of_three(update: int, progress: float, shares: dict[str, float]) -> dict[str, float]:
+    """Takes too little."""
+    return shares
 
 
 def test_a_schedule_sets_who_meets_the_learner_and_is_shown_who_beats_it() -> None:
@@ -322,6 +387,43 @@ def test_the_magnet_follows_the_policy_slowly_and_holds_it_back() -> None:
     assert 0 < moved(free.magnet) < 0.5 * moved(free.network)
 
 
+def test_the_options_of_a_network_are_saved_whatever_it_does_with_them(tmp_path: Path) -> None:
+    trainer = made(network=f"{HERE}:Forgetful", network_options={"scale": 2.0})
+    trainer.policy().save(tmp_path)
+    assert catbox_agents.make(f"{HERE}@{tmp_path}", trainer.game)
+
+
+def test_a_best_response_to_a_policy_with_a_network_of_ones_own_starts_from_it(tmp_path: Path) -> None:
+    trainer = made(**NETWORK)
+    trainer.policy().save(tmp_path)
+    target = f"examples.own_network@{tmp_path}"
+    found = _among_copies(target, small(), seed=1, from_scratch=False)
+    assert (found.network, found.network_options) == (NETWORK["network"], {**NETWORK["network_options"]})
+    assert found.start_from == target
+
+
+def test_the_arena_knows_another_policy_by_its_weights(tmp_path: Path) -> None:
+    prints = []
+    for seed in (1, 2):
+        trainer = made(**NETWORK, seed=seed)
+        trainer.policy().save(tmp_path)
+        spec = f"examples.own_network@{tmp_path}"
+        prints.append(fingerprint(spec, catbox_agents.make(spec, trainer.game), trainer.game))
+    assert prints[0] != prints[1]
+
+
+@pytest.mark.parametrize("setting", ["network", "features", "opponent_schedule"])
+def test_a_module_with_the_name_of_an_agent_is_code_too(
+    setting: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "zoo.py").write_text("raise SystemExit('code of a stranger ran')")
+    monkeypatch.chdir(tmp_path)
+    for name in ("zoo:f", "heuristic:f"):
+        Path("settings.yaml").write_text(f"{setting}: {name}\n")
+        with pytest.raises(ValueError, match=f"names Python classes.*{setting}: {name}"):
+            load_config(file="settings.yaml")
+
+
 def test_settings_that_name_code_come_from_a_trusted_file_alone(tmp_path: Path) -> None:
     file = tmp_path / "settings.yaml"
     for name, value in {**NETWORK, **FEATURES, "opponent_schedule": f"{HERE}:schedule"}.items():
@@ -335,18 +437,27 @@ def test_settings_that_name_code_come_from_a_trusted_file_alone(tmp_path: Path) 
         load_config(file=file)
 
 
-@pytest.mark.parametrize("seed", range(0, 150, 5))
-def test_games_in_which_nobody_of_the_learner_decides_first_are_played(seed: int) -> None:
-    """Petrify for four, one game, one seat of the learner: an opponent may be paid before it decides."""
+@pytest.mark.parametrize(
+    "algorithm", ["ppo", "dmc", "exit", "examples.reinforce:Reinforce", "examples.mappo:MAPPO"]
+)
+@pytest.mark.parametrize("seed", [0, 1])
+def test_an_update_in_which_the_learner_decides_nothing_or_little_is_made(algorithm: str, seed: int) -> None:
+    """Petrify for four, one game, one seat of the learner: an opponent may be paid before it decides, or end it."""
     config = small(
+        algorithm=algorithm,
         game="petrify_v0", game_options={"num_players": 4}, games_per_update=1, opponents={"random": 1.0},
         learner_seats=1, seed=seed, eval_opponents=["random"],
     )  # fmt: skip
-    game = config.make_game()
-    found = Rollout(config, game, NetworkInputs(game)).play(0, make_network(config, game), choose)
-    assert found.played > 0
-    assert len(found.rewards) == len(found.rows)
-    assert algorithm_class("ppo")
+    trainer: Any = algorithm_of(config)
+    decisions, play = [], trainer.rollout.play
+    trainer.rollout.play = lambda *given: decisions.append(play(*given)) or decisions[-1]
+    for update in range(20):
+        played, metrics = trainer.update(update, 0.0)
+        assert played > 0
+        assert all(np.isfinite(value) for value in metrics.values())
+    counts = [len(found) for found in decisions]
+    assert min(counts) < 5
+    assert max(counts) > 0
 
 
 def test_the_policy_agent_of_a_network_keeps_the_weights_it_was_made_with() -> None:

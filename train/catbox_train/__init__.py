@@ -31,16 +31,17 @@ if TYPE_CHECKING:
     from catbox_train.networks import make_network
     from catbox_train.ppo import PPO, PPOConfig, gae, ppo_loss
     from catbox_train.registry import load_config
-    from catbox_train.rollout import Rollout
+    from catbox_train.rollout import Decisions, Rollout
     from catbox_train.runs.loop import resume, train
     from catbox_train.runs.progress import TrainingDiverged, TrainingInterrupted
-    from catbox_train.self_play import SelfPlayAlgorithm, summed_play
+    from catbox_train.self_play import SelfPlayAlgorithm
     from catbox_train.self_play_config import SelfPlayConfig
 
 __all__ = [
     "ILLEGAL",
     "PPO",
     "Algorithm",
+    "Decisions",
     "DivergedError",
     "Group",
     "Learner",
@@ -62,7 +63,6 @@ __all__ = [
     "ppo_loss",
     "resume",
     "sample_legal",
-    "summed_play",
     "train",
 ]
 
@@ -71,6 +71,7 @@ _MODULES = {
     "ILLEGAL": "catbox_agents.networks.network",
     "PPO": "catbox_train.ppo",
     "Algorithm": "catbox_train.algorithm",
+    "Decisions": "catbox_train.rollout",
     "DivergedError": "catbox_train.algorithm",
     "Group": "catbox_train.group",
     "Learner": "catbox_train.learner",
@@ -92,7 +93,6 @@ _MODULES = {
     "ppo_loss": "catbox_train.ppo",
     "resume": "catbox_train.runs.loop",
     "sample_legal": "catbox_agents.networks.mlp",
-    "summed_play": "catbox_train.self_play",
     "train": "catbox_train.runs.loop",
 }
 

@@ -25,7 +25,7 @@ import catbox_agents
 import catbox_env
 from catbox_agents.arena.results import Result, mean_and_half_width
 from catbox_agents.arena.seatings import DEAL_SETS
-from catbox_agents.imports import with_code
+from catbox_agents.imports import split_code, with_code
 from catbox_agents.networks.checkpoint import CHECKPOINTS_FOLDER, latest_checkpoint, load_checkpoint
 from catbox_agents.specs import policy_path
 from catbox_agents.system.files import parse_json, read_text, write_atomically
@@ -176,7 +176,7 @@ def _among_copies(target: str, config: TrainConfig, seed: int, from_scratch: boo
 def _settings_of(target: str, game: Game) -> dict[str, Any]:
     """The settings that make a learner start as ``target``; none unless that is a policy of a checkpoint or the zoo."""
     path = policy_path(target, game)
-    if path is None or not os.path.exists(path):
+    if path is None or not os.path.exists(split_code(path)[1]):
         return {}
     checkpoint = load_checkpoint(path, game)
     if checkpoint.training.get("algorithm") == "dmc":

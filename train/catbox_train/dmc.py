@@ -73,9 +73,11 @@ class DMC(SelfPlayAlgorithm):
         _, variance = mean_and_variance(returns[decisions.rows], self.learner.group)
         if not math.isfinite(variance):
             raise DivergedError("a return is not finite")
-        self.scale = self.scale or variance**0.5 or 1.0
+        self.scale = self.scale or variance**0.5
         names = ("inputs", "action_features", "masks", "actions")
-        columns = {name: decisions.columns[name] for name in names} | {"targets": returns / self.scale}
+        columns = {name: decisions.columns[name] for name in names} | {
+            "targets": returns / (self.scale or 1.0)
+        }
         for minibatch in self.learner.minibatches(columns, decisions.rows, update):
             self.learner.step(self.loss, minibatch)
 

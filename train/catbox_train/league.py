@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import inspect
 from collections.abc import Callable, Mapping
 
 import numpy as np
@@ -40,6 +41,13 @@ class League:
         self._schedule: Schedule | None = None
         if config.opponent_schedule:
             self._schedule = import_name(config.opponent_schedule, "opponent_schedule")
+            try:
+                inspect.signature(self._schedule).bind(0, 0.0, {}, {})
+            except (TypeError, ValueError) as error:
+                raise ValueError(
+                    f"opponent_schedule = {short_repr(config.opponent_schedule)}: expected a function that takes "
+                    f"(update, progress, shares, won): {error}"
+                ) from None
 
     def shares(self, update: int, progress: float) -> dict[str, float]:
         """The share of the games of each opponent in an update: as the settings have them, ``past`` divided equally
@@ -67,12 +75,12 @@ class League:
     def add(self, updates_done: int, beaten: Mapping[str, np.ndarray]) -> None:
         """Note the games won (`Decisions.beaten`, summed over the processes), and keep the network as it is now, if it
         is time to."""
-        for name in {*self.results, *beaten}:
-            before = self.results.get(name, np.zeros(2))
-            self.results[name] = DECAY * before + beaten.get(name, np.zeros(2))
+        results = {
+            name: DECAY * self.results.get(name, np.zeros(2)) + found for name, found in beaten.items()
+        }
         if PAST in self.config.opponents and updates_done % self.config.past_every == 0:
             self._keep(updates_done, self.network)
-        self.results = {name: result for name, result in self.results.items() if name in self._names()}
+        self.results = {name: results[name] for name in self._names() if name in results}
 
     def _keep(self, updates_done: int, network: Network) -> None:
         self.past[f"{PAST}:{updates_done}"] = PolicyAgent(network, self.game, greedy=self.greedy)

@@ -59,7 +59,8 @@ def start_from(network: Network, path: str, game: Game) -> None:
     if there != wanted:
         raise ValueError(
             f"start_from = {path!r} holds the network {there}, but the settings require {wanted}: set network, hidden, "
-            "activation, features and action_features as they were when it was trained"
+            "activation, features and action_features as they were when it was trained; a network of your own also "
+            "needs an algorithm with as many values"
         )
     network.set_arrays(checkpoint.network.arrays())
 

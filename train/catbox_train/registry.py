@@ -106,11 +106,11 @@ def load_config(
         merged.setdefault("eval_opponents", ["random"])
     config = kind(**merged)
     if file is not None and not trust:
-        named = [*config.agents().items(), *config.code().items()]
-        _check_no_classes(
-            {name: specs for name, specs in named if name in written and name not in typed},
-            file,
+        agents, code = (
+            {name: specs for name, specs in named.items() if name in written and name not in typed}
+            for named in (config.agents(), config.code())
         )
+        _check_no_classes(agents, file, code)
     return config
 
 
@@ -127,13 +127,19 @@ def read_yaml(file: Path) -> dict[str, Any]:
     return content
 
 
-def _check_no_classes(specs: Mapping[str, Sequence[str]], file: str | os.PathLike[str]) -> None:
-    """Raise ``ValueError``, with nothing imported, if any of the ``specs`` of a setting is a class or asks a server.
+def _check_no_classes(
+    specs: Mapping[str, Sequence[str]],
+    file: str | os.PathLike[str],
+    code: Mapping[str, Sequence[str]] | None = None,
+) -> None:
+    """Raise ``ValueError``, with nothing imported, if any of the ``specs`` of a setting is a class or asks a
+    server, and for any ``code``.
 
     They come from ``file``, which may be untrusted: importing a module runs its code, and a server is sent a key.
     """
     pairs = [(name, spec) for name, found in specs.items() for spec in found]
     classes = [f"{name}: {spec}" for name, spec in pairs if imports_module(spec) or asks_server(spec)]
+    classes += [f"{name}: {spec}" for name, found in (code or {}).items() for spec in found]
     if classes:
         raise ValueError(
             f"{file} names Python classes, and loading them runs their code, or servers, which are sent your key "

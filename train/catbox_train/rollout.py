@@ -268,6 +268,10 @@ class Rollout(BaseRollout):
                 own_seats = line_up[over] == 0
                 ended.append((own_seats, {name: values[over] for name, values in vec.info.items()}))
             rows = rows[~vec.terminated[rows]]
+        if "actions" not in self._columns:  # the learner had nothing to decide, in the first update
+            none = [self._columns[name][:0] for name in ("inputs", "action_features", "masks")]
+            given = [torch.from_numpy(array).to(device) for array in (*none, np.zeros(0))]
+            self._write(slice(0, 0), choose(playing, *given))
         tensors = {name: torch.from_numpy(column[:count]) for name, column in self._columns.items()}
         own_seats = np.concatenate([seats for seats, _ in ended])
         info = {name: np.concatenate([found[name] for _, found in ended]) for name in vec.info}

@@ -52,7 +52,7 @@ class SelfPlayAlgorithm(Algorithm):
     def check_run(cls, config: SelfPlayConfig, game: Game) -> None:
         """Raise ``ValueError`` for a network that cannot be made, a ``start_from`` that is missing, damaged, of another
         network or game, or not a policy, and an ``opponent_schedule`` that does not exist."""
-        League(config, make_network(config, game, cls.num_values), game)
+        League(config, make_network(config, game, cls.num_values), game).shares(0, 0.0)
 
     def play(self, update: int, progress: float) -> Decisions:
         """The games of an update, by `choose` among the opponents of the league."""

@@ -29,6 +29,7 @@ import catbox_env
 from catbox_agents.agent import MIX_STEP, Agent, agent_seed, has_policy, mix, needs_history
 from catbox_agents.arena.records import Recorder, policy_pairs
 from catbox_agents.arena.results import Block, RoundTotals
+from catbox_agents.imports import split_code
 from catbox_agents.play import ask_agent, ask_policy, play
 from catbox_agents.settings import specs_within
 from catbox_agents.specs import (
@@ -403,6 +404,12 @@ def fingerprint(spec: str, made: Any, game: Game) -> str:
     if is_configured(meant):
         within = specs_within(meant).values()
         return " ".join([spec, *(fingerprint(each, make(each, game), game) for each in within)])
+    if modules := split_code(meant)[0]:  # the weights, and the code that plays with them
+        files = [
+            made.name,
+            *(sys.modules[module].__file__ or "" for module in modules if module in sys.modules),
+        ]
+        return " ".join([spec, *(_hash(Path(file).read_bytes()) for file in files if os.path.isfile(file))])
     if imports_module(meant):
         path = getattr(sys.modules[type(made).__module__], "__file__", None)
     else:

@@ -29,7 +29,7 @@ from catbox_env.core.compilation import cached_njit, njit
 from catbox_env.core.kernels import part_offsets
 from catbox_env.core.layout import Part
 
-__all__ = ["Features", "GameFacts", "NetworkInputs", "Part", "facts", "input_scale", "of"]
+__all__ = ["Features", "GameFacts", "NetworkInputs", "facts", "input_scale", "of"]
 
 
 def of(game: Game) -> Features | None:
@@ -46,7 +46,10 @@ def features_from(source: str, game: Game) -> Features:
     if not is_class(source):
         raise ValueError(f"features from {short_repr(source)}: expected 'package.module:function'")
     function = import_name(source, "features")
-    found = _cached(function, game) if callable(function) else None
+    try:
+        found = _cached(function, game)
+    except Exception as error:  # it is the user's own
+        raise ValueError(f"features from {short_repr(source)}: {type(error).__name__}: {error}") from error
     if not isinstance(found, Features) or found.game != game:
         raise ValueError(
             f"features from {short_repr(source)}: expected a function that takes the game and returns its Features"

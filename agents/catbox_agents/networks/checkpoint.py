@@ -182,8 +182,8 @@ def _read_checkpoint(path: Path, modules: Sequence[str]) -> PolicyCheckpoint:
         owner = name.partition(":")[0]
         if not any(f"{owner}.".startswith(f"{module}.") for module in modules):
             raise _OtherFormat(
-                f"{path} has a network or features that are code, {', '.join(code)}, which loading it would run: if "
-                f"you trust it, write {with_code(path, code)}"
+                f"{path} has a network or features that are code, {', '.join(code)}, and loading it would run that: "
+                f"if you trust it, write {with_code(path, code)}"
             )
     network: PlayingNetwork
     if "class" in described:

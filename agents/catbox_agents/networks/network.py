@@ -31,12 +31,13 @@ class Network(nn.Module, ABC):
     draws its weights with torch's default generator, which the caller has seeded. ``options`` are JSON values.
 
     Attributes: ``inputs``, what it reads, see `NetworkInputs`; ``num_values``, how many values it outputs; ``options``;
-    ``precision``, in which its layers may compute.
+    ``source``, ``"package.module:Class"``, which makes it; ``precision``, in which its layers may compute.
     """
 
     def __init__(self, inputs: NetworkInputs, num_values: int = 0, **options: Any) -> None:
         super().__init__()
         self.inputs, self.num_values, self.options = inputs, num_values, options
+        self.source = f"{type(self).__module__}:{type(self).__qualname__}"
         self.precision = torch.float32
 
     @abstractmethod
@@ -47,7 +48,8 @@ class Network(nn.Module, ABC):
 
         Takes ``vectors`` (n, I) int8, the parts of ``inputs.parts()`` one after the other; ``action_features``
         (n, A, K) int8, zeros for illegal actions; ``masks`` (n, A) bool, the legal actions. The logit of an illegal
-        action is `ILLEGAL`, so that its probability is exactly 0. Rows do not depend on one another.
+        action is `ILLEGAL`, so that its probability is exactly 0. Rows do not depend on one another, and nothing
+        depends on random numbers or on buffers that change: no dropout, no batch normalisation.
         """
 
     def frozen(self) -> Network:
@@ -83,7 +85,7 @@ class Network(nn.Module, ABC):
     def describe(self) -> dict[str, Any]:
         """JSON values from which it can be rebuilt, with its arrays."""
         return {
-            "class": f"{type(self).__module__}:{type(self).__qualname__}",
+            "class": self.source,
             "options": self.options,
             "num_values": self.num_values,
             "inputs": self.inputs.size,
@@ -153,12 +155,11 @@ def make_network(
         torch.manual_seed(seed)
         try:
             network = found(inputs, num_values, **options)
-        except TypeError as error:
-            raise ValueError(f"network = {name!r} with the options {dict(options)}: {error}") from error
-    try:
-        check_network(network)
-    except (ValueError, TypeError, RuntimeError) as error:
-        raise ValueError(f"network = {name!r}: {error}") from error
+            network.source, network.options = name, dict(options)
+            check_network(network)
+        except Exception as error:  # it is the user's own
+            kind = "" if isinstance(error, ValueError) else f"{type(error).__name__}: "
+            raise ValueError(f"network = {name!r} with the options {dict(options)}: {kind}{error}") from error
     return network
 
 
@@ -179,4 +180,12 @@ def check_network(network: Network) -> None:
     if (logits[~masks] != float(ILLEGAL)).any():
         raise ValueError(
             "forward gave logits of illegal actions: expected logits.masked_fill(~masks, float(ILLEGAL))"
+        )
+    buffers = [buffer.clone() for buffer in network.buffers()]
+    again = network(vectors.to(device), action_features.to(device), masks.to(device))
+    pairs = [*zip(found, again, strict=True), *zip(buffers, network.buffers(), strict=True)]
+    if not all(torch.equal(*pair) for pair in pairs):
+        raise ValueError(
+            "forward gave other numbers for the same positions, or changed a buffer: expected neither dropout nor "
+            "batch normalisation, so that the policy that plays is the one that learns and is saved"
         )

@@ -163,9 +163,8 @@ def _run(
     options: Sequence[str],
     on_update: OnUpdate | None,
 ) -> dict[str, Any]:
-    named = [*config.agents().values(), *config.code().values()]
-    specs = [config.algorithm, *(spec for found in named for spec in found)]
-    if any(imports_module(spec) or asks_server(spec) for spec in specs):
+    specs = [config.algorithm, *(spec for found in config.agents().values() for spec in found)]
+    if config.code() or any(imports_module(spec) or asks_server(spec) for spec in specs):
         options = ["--trust", *options]
     losses, before = 0, None
     with StopRequest() as stop, own_torch_settings(config.device):

@@ -13,7 +13,7 @@ from catbox_train.learner import Learner, Loss, Minibatch
 from catbox_train.self_play_config import SelfPlayConfig
 
 #: Minibatches of an epoch from which those of different size do not count.
-ENOUGH = 8
+MIN_EQUAL_MINIBATCHES = 8
 
 
 class DeviceLearner(Learner):
@@ -42,7 +42,7 @@ class DeviceLearner(Learner):
                 own.copy_(column)
         size = max(1, self.config.minibatch_size // self.group.size)  # rows of a minibatch in each process
         number = min(self.group.counts(len(rows))) // size
-        if number < ENOUGH:
+        if number < MIN_EQUAL_MINIBATCHES:
             yield from super().minibatches(self._columns, rows, update)
             return
         for shuffled in self._epochs(rows, update):

@@ -199,7 +199,7 @@ class DeviceRollout(BaseRollout):
         self._rounds += vec.round_ended.sum()
         rows += len(rows)
 
-    def _kinds(self, random: NDArray[np.float64]) -> NDArray[np.float64]:
+    def _opponent_draws(self, random: NDArray[np.float64]) -> NDArray[np.float64]:
         """In order: so each opponent has its share of the games to the game, and one after the other."""
         return (np.arange(len(random)) + 0.5) / len(random)
 

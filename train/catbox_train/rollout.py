@@ -136,17 +136,17 @@ class BaseRollout(ABC):
     def _line_up(self, update: int, shares: NDArray[np.float64]) -> NDArray[np.int64]:
         """Who has each seat (G, P) of all games: 0 the learner, k the k-th opponent."""
         random = np.random.default_rng(self._seed(update, SEATS))
-        places, own_seats, kinds = np.split(
+        places, own_seats, draws = np.split(
             random.random((self._num_games, self.game.num_players + 2)), [-2, -1], axis=1
         )
-        opponent = 1 + np.searchsorted(shares.cumsum(), self._kinds(kinds[:, 0]), side="right")
+        opponent = 1 + np.searchsorted(shares.cumsum(), self._opponent_draws(draws[:, 0]), side="right")
         opponent[opponent > len(shares)] = 0
         seats_left = 1 + (own_seats * (self.game.num_players - 1)).astype(np.int64)
         if self.config.learner_seats:
             seats_left[:] = self.config.learner_seats
         return np.where(places.argsort(axis=1).argsort(axis=1) < seats_left, 0, opponent[:, None])
 
-    def _kinds(self, random: NDArray[np.float64]) -> NDArray[np.float64]:
+    def _opponent_draws(self, random: NDArray[np.float64]) -> NDArray[np.float64]:
         """Numbers (G,) from 0 to 1, which the shares divide among the opponents: the ``random`` ones."""
         return random
 

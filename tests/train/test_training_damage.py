@@ -121,7 +121,7 @@ DAMAGES: dict[str, Callable[[Path], object]] = {
     "no config": lambda folder: edit_values(folder, lambda v: v.pop("config")),
     "no counter": lambda folder: edit_values(folder, lambda v: v.pop("decisions")),
     "an array less": lambda folder: edit_array(folder, "adam.exp_avg", lambda a: None),
-    "half an earlier policy": lambda folder: edit_array(folder, "past:4.layers.0.bias", lambda a: None),
+    "half an earlier policy": lambda folder: edit_array(folder, "past:3.layers.0.bias", lambda a: None),
     "a wrong earlier policy": lambda folder: edit_array(folder, "past:2.layers.1.bias", lambda a: a[1:]),
     "another type": lambda folder: edit_array(folder, "weights", lambda a: a.astype(np.float64)),
     "another shape": lambda folder: edit_array(folder, "weights", lambda a: a[:-1]),

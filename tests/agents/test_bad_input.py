@@ -83,7 +83,7 @@ def test_bad_input_is_refused_by_name_and_nothing_changes(
 
 @pytest.mark.slow
 @pytest.mark.parametrize(
-    ("module", "missing", "extra"), [("sb3", "stable_baselines3", "sb3"), ("rllib", "ray", "ray")]
+    ("module", "missing", "extra"), [("sb3", "stable_baselines3", "sb3"), ("learners.rllib", "ray", "ray")]
 )
 def test_without_an_extra_the_error_says_what_to_install(module: str, missing: str, extra: str) -> None:
     program = (

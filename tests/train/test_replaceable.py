@@ -116,7 +116,7 @@ def test_a_policy_with_a_network_of_ones_own_plays_in_an_arena_of_two_processes_
     assert state.action_mask()[search.act(state.observation(state.current_player), state.action_mask())]
     again = small(**{**BRIEF, **NETWORK}, start_from=spec)
     assert np.array_equal(
-        make_network(again, game).arrays()["score"],
+        make_network(again, game, 1).arrays()["score"],
         catbox_agents.make(spec, game).network.arrays()["score"],  # type: ignore[attr-defined]
     )
 

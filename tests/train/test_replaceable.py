@@ -450,7 +450,7 @@ def test_an_update_in_which_the_learner_decides_nothing_or_little_is_made(algori
     )  # fmt: skip
     trainer: Any = algorithm_of(config)
     decisions, play = [], trainer.rollout.play
-    trainer.rollout.play = lambda *given: decisions.append(play(*given)) or decisions[-1]
+    trainer.rollout.play = lambda *given, **how: decisions.append(play(*given, **how)) or decisions[-1]
     for update in range(20):
         played, metrics = trainer.update(update, 0.0)
         assert played > 0

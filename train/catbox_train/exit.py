@@ -105,9 +105,7 @@ class ExpertIteration(SelfPlayAlgorithm):
             if len(some):
                 chosen.append(Positions(first + some, self.rollout.vec.take(games[some]), line_up[some]))
 
-        shares = self.league.shares(update, progress)
-        decisions = self.rollout.play(update, self.network, self.choose, self.league.past, shares, copy_some)
-        return decisions, chosen
+        return self.play(update, progress, watch=copy_some), chosen
 
     def search(
         self, decisions: Decisions, chosen: Sequence[Positions], random: np.random.Generator

@@ -14,7 +14,7 @@ from catbox_agents.networks.policy_agent import PolicyAgent
 from catbox_env import Game
 from catbox_env.core.checks import short_repr
 from catbox_train.algorithm import State
-from catbox_train.rollout import check_shares
+from catbox_train.rollout import check_shares, default_shares
 from catbox_train.self_play_config import PAST, SelfPlayConfig
 
 #: What a game counts after the next update, beside those of that update.
@@ -57,9 +57,7 @@ class League:
         share of the games that the learner has won against each opponent that it has met (a tie is half a win). Raises
         ``ValueError`` for shares of unknown opponents, below 0, or more than 1 together.
         """
-        shares = {name: share for name, share in self.config.opponents.items() if name != PAST}
-        of_past = self.config.opponents.get(PAST, 0.0) / max(1, len(self.past))
-        shares |= dict.fromkeys(self.past, of_past)
+        shares = default_shares(self.config, [*self.past])
         if self._schedule is None:
             return shares
         won = {name: float(result[0] / result[1]) for name, result in self.results.items() if result[1]}

@@ -127,9 +127,7 @@ class BaseRollout(ABC):
         """The share of each opponent, in the order of their numbers."""
         names = [*self._specs, *past]
         if shares is None:
-            opponents = self.config.opponents
-            shares = dict.fromkeys(past, opponents.get(PAST, 0.0) / max(1, len(past)))
-            shares |= {name: opponents[name] for name in self._specs}
+            shares = default_shares(self.config, past)
         check_shares(shares, names)
         return np.array([shares.get(name, 0.0) for name in names], np.float64)
 
@@ -317,6 +315,13 @@ class Rollout(BaseRollout):
         for k in self._stateful:
             self._agents[k] = self._make(k, update)
         self.opponents = {**dict(zip(self._specs, self._agents, strict=True)), **past}
+
+
+def default_shares(config: SelfPlayConfig, past: Sequence[str]) -> dict[str, float]:
+    """The share of each opponent in the settings, by name; that of ``past`` is divided equally among ``past``."""
+    of_each = config.opponents.get(PAST, 0.0) / max(1, len(past))
+    shares = {name: share for name, share in config.opponents.items() if name != PAST}
+    return shares | dict.fromkeys(past, of_each)
 
 
 def check_shares(shares: Mapping[str, float], names: Sequence[str]) -> None:

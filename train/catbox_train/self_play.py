@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from typing import Any
 
 import numpy as np
 import torch
@@ -54,10 +55,10 @@ class SelfPlayAlgorithm(Algorithm):
         network or game, or not a policy, and an ``opponent_schedule`` that does not exist."""
         League(config, make_network(config, game, cls.num_values), game).shares(0, 0.0)
 
-    def play(self, update: int, progress: float) -> Decisions:
-        """The games of an update, by `choose` among the opponents of the league."""
+    def play(self, update: int, progress: float, **options: Any) -> Decisions:
+        """The games of an update, by `choose` among the opponents of the league; ``options`` of the rollout."""
         shares = self.league.shares(update, progress)
-        return self.rollout.play(update, self.network, self.choose, self.league.past, shares)
+        return self.rollout.play(update, self.network, self.choose, self.league.past, shares, **options)
 
     @torch.no_grad()
     def choose(

@@ -23,7 +23,7 @@ def measure(quick: bool) -> list[Metric]:
 def measure_game(game_id: str, quick: bool, target: float | None = None, **options: Any) -> Metric:
     """The mean over positions at every stage of the game; each is measured once in every repeat."""
     vec = catbox_env.make_vec(game_id, NUM_ENVS, seed=0, num_threads=1, **options)
-    features = catbox_agents.features.of(vec.game)
+    features = catbox_agents.features.features_of(vec.game)
     assert features is not None
     arrays = features.compute(vec.observation, vec.action_mask)  # compiles
     rates, steps = [], 5 if quick else 60

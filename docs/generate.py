@@ -47,7 +47,7 @@ def state(arguments: str) -> str:
 
 def features_of(arguments: str) -> Features:
     """The features of the game that a block's arguments name."""
-    features = catbox_agents.features.of(named_game(arguments))
+    features = catbox_agents.features.features_of(named_game(arguments))
     assert features is not None
     return features
 

@@ -33,7 +33,7 @@ class Clone(nn.Module):
 
     def logits(self, seen: torch.Tensor, mask: torch.Tensor) -> torch.Tensor:
         """The network also sees the features of the game, which are computed from an observation."""
-        features = catbox_agents.features.of(GAME)
+        features = catbox_agents.features.features_of(GAME)
         assert features is not None
         position, actions = features.compute(seen.numpy().astype(np.int8), mask.numpy())
         inputs = [seen, torch.from_numpy(position), torch.from_numpy(actions).flatten(1)]

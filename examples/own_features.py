@@ -5,14 +5,14 @@ import sys
 from tempfile import mkdtemp
 
 import catbox_agents
-from catbox_agents.features import Features, of
+from catbox_agents.features import Features, features_of
 from catbox_env import Game, Layout, Part
 from catbox_train import load_config, train
 
 
 def make_features(game: Game) -> Features:
     """The parts that the game has, and how many cards of each rank can only be declared red (three players or more)."""
-    known = of(game)
+    known = features_of(game)
     assert known is not None
     ranks, colors, players = game.rules.num_ranks, game.rules.num_colors, game.num_players
     seen, write_known = game.observation_layout, known.write

@@ -23,18 +23,8 @@ def is_class(text: str) -> bool:
     return all(part.isidentifier() for part in [*module.split("."), name])
 
 
-def split_code(path: str | os.PathLike[str]) -> tuple[list[str], str]:
-    """The modules whose code may run, and the path, of ``package.module@PATH`` or ``one+another@PATH``; none, and the
-    path, of any other."""
-    text = os.fspath(path)
-    modules, _, rest = text.partition("@")
-    if rest and all(part.isidentifier() for part in modules.replace("+", ".").split(".")):
-        return ([], text) if os.path.exists(text) else (modules.split("+"), rest)
-    return [], text
-
-
 def with_code(path: str | os.PathLike[str], code: Iterable[str]) -> str:
-    """``path`` as `split_code` reads it, with the modules of ``code``, each ``package.module:Name``."""
+    """The spec of the policy at ``path`` that needs ``code``, each ``package.module:Name``: ``package.module@PATH``."""
     modules = dict.fromkeys(name.partition(":")[0] for name in code)
     return f"{'+'.join(modules)}@{os.fspath(path)}" if modules else os.fspath(path)
 

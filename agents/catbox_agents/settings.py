@@ -187,7 +187,7 @@ def address(name: str, text: str) -> str:
 
 
 def read_settings(spec: str) -> dict[str, Any]:
-    """The settings, by name, of a spec for which `specs.is_configured` holds.
+    """The settings, by name, of the spec of an agent with settings.
 
     Raises ``ValueError`` for unknown and repeated settings and for invalid values.
     """
@@ -233,7 +233,7 @@ def _settings(name: str, kind: Configured, text: str | None) -> dict[str, Any]:
 
 
 def specs_within(spec: str) -> dict[str, str]:
-    """The agents in the settings of a spec for which `specs.is_configured` holds: setting -> spec. Errors as above."""
+    """The agents in the settings of the spec of an agent with settings: setting -> spec. Errors as above."""
     settings = CONFIGURED[spec.strip().partition(":")[0]].settings
     given = read_settings(spec)
     return {name: value for name, value in given.items() if settings[name] is agent_spec}

@@ -22,7 +22,9 @@ import importlib
 import inspect
 import os
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from enum import Enum
 from itertools import count
 from pathlib import Path
 from types import ModuleType
@@ -31,8 +33,8 @@ from typing import Any
 from catbox_agents.agent import Agent, RandomAgent, Seed, check_agent, other_rules
 from catbox_agents.errors import AgentError
 from catbox_agents.heuristics import HEURISTICS, hand_written
-from catbox_agents.imports import import_module, import_name, is_class, is_missing, split_code
-from catbox_agents.networks.checkpoint import load_checkpoint
+from catbox_agents.imports import import_module, import_name, is_class, is_missing
+from catbox_agents.networks.checkpoint import PolicyCheckpoint, load_checkpoint
 from catbox_agents.networks.game_note import noted_game
 from catbox_agents.networks.policy_agent import PolicyAgent
 from catbox_agents.settings import CONFIGURED, read_settings, specs_within
@@ -64,6 +66,85 @@ HEURISTIC = "heuristic"
 AgentSpec = str | os.PathLike[str] | Agent
 
 
+class Kind(Enum):
+    """What a spec names, see the table above."""
+
+    WORD = "random, best, zoo or a level"
+    HEURISTIC = "the hand-written player or a variant of it"
+    ZOO = "a trained agent of the zoo"
+    CONFIGURED = "an agent with settings"
+    POLICY = "a checkpoint"
+    SB3_MODEL = "a model saved by Stable-Baselines3"
+    CLASS = "a class of a user's own"
+
+
+@dataclass(frozen=True)
+class Spec:
+    """A spec, as `parse_spec` reads it.
+
+    Attributes:
+        text: the spec, without spaces around it.
+        path: the file or folder of a POLICY or an SB3_MODEL.
+        modules: those that it names, whose code runs when the agent is made.
+        variant: the number of a variant of the HEURISTIC; 0 is the heuristic itself.
+        agents: those in the settings of a CONFIGURED one.
+    """
+
+    text: str
+    kind: Kind
+    path: str = ""
+    modules: tuple[str, ...] = ()
+    variant: int = 0
+    agents: tuple[Spec, ...] = ()
+
+    def leaves(self) -> Iterator[Spec]:
+        """The spec itself, or the agents in its settings, and so on."""
+        if self.kind is not Kind.CONFIGURED:
+            yield self
+        for agent in self.agents:
+            yield from agent.leaves()
+
+    @property
+    def runs_code(self) -> bool:
+        """Whether making the agent runs the code of modules that the spec names."""
+        return any(leaf.modules for leaf in self.leaves())
+
+    @property
+    def asks_server(self) -> bool:
+        """Whether the agent sends what it sees, and a key, to a server that the spec may name: ``"llm:..."``."""
+        own = self.kind is Kind.CONFIGURED and CONFIGURED[_name(self.text)].asks_server
+        return own or any(agent.asks_server for agent in self.agents)
+
+    @property
+    def needs_trust(self) -> bool:
+        """Whether a spec that a stranger wrote could do harm: it runs code or asks a server."""
+        return self.runs_code or self.asks_server
+
+
+def parse_spec(spec: str, words: Sequence[str] = ()) -> Spec:
+    """What ``spec`` names; imports and reads nothing but the index of the zoo.
+
+    Raises ``ValueError`` for a text that cannot be a spec, and for unknown settings and agents of the zoo; ``words``:
+    what else the caller accepts, for the message.
+    """
+    text = spec.strip()
+    if _name(text) in CONFIGURED:
+        return Spec(text, Kind.CONFIGURED, agents=tuple(map(parse_spec, specs_within(text).values())))
+    if text.startswith(ZOO):
+        zoo_agent(text)  # raises ValueError unless there is one
+        return Spec(text, Kind.ZOO)
+    if text == HEURISTIC or text.startswith(f"{HEURISTIC}:"):
+        return Spec(text, Kind.HEURISTIC, variant=_variant(text))
+    if text in names():
+        return Spec(text, Kind.WORD)
+    modules, path = split_modules(text)
+    if _is_path(path):
+        return Spec(text, Kind.SB3_MODEL if Path(path).suffix == ".zip" else Kind.POLICY, path, modules)
+    if is_class(text):
+        return Spec(text, Kind.CLASS, modules=(text.partition(":")[0],))
+    raise ValueError(_unknown(text, words))
+
+
 def names() -> list[str]:
     """The specs that name an agent in one word."""
     with_settings = (name for name, kind in CONFIGURED.items() if not kind.required)
@@ -82,35 +163,33 @@ def make(spec: str | os.PathLike[str], game: Game, seed: Seed = None) -> Agent:
     if seed is not None:
         seed_sequence(seed)  # raises ValueError unless it is a seed
     text = os.fspath(spec).strip()
-    check_spec(text)
-    text = resolve(text, game)
-    if text == "random":
-        return RandomAgent(game, seed)
-    made: Agent
-    if is_configured(text):
-        factory = import_class(CONFIGURED[text.partition(":")[0]].made_by, "agent")
-        try:
-            made = factory(game, seed, **read_settings(text))
-        except ValueError as error:
-            raise ValueError(f"agent {short_repr(text)}: {error}") from error
-        return made
-    if (variant := _variant(text)) is not None:
-        if game.id not in HEURISTICS:
-            raise ValueError(
-                f"there is no heuristic agent for {game.id!r}, only for: {', '.join(HEURISTICS)}; use 'random'"
-            )
-        return hand_written(game, seed, variant)
-    if (path := policy_path(text, game)) is None:
-        return _construct(text, game, seed)
+    parse_spec(text)  # an error is about what the user wrote
+    found = parse_spec(resolve(text, game))
+    match found.kind:
+        case Kind.WORD:  # the only one that stands for no other
+            return RandomAgent(game, seed)
+        case Kind.HEURISTIC:
+            if game.id not in HEURISTICS:
+                raise ValueError(
+                    f"there is no heuristic agent for {game.id!r}, only for: {', '.join(HEURISTICS)}; use 'random'"
+                )
+            return hand_written(game, seed, found.variant)
+        case Kind.CONFIGURED:
+            factory = import_class(CONFIGURED[_name(found.text)].made_by, "agent")
+            try:
+                configured: Agent = factory(game, seed, **read_settings(found.text))
+            except ValueError as error:
+                raise ValueError(f"agent {short_repr(found.text)}: {error}") from error
+            return configured
+        case Kind.CLASS:
+            return _construct(found.text, game, seed)
     try:
-        made = (
-            _sb3().SB3Agent.load(path, game, seed)
-            if _is_sb3_model(path)
-            else PolicyAgent.load(path, game, seed)
-        )
+        if found.kind is Kind.SB3_MODEL:
+            model: Agent = _sb3().SB3Agent.load(found.path, game, seed)
+            return model
+        return PolicyAgent.of(load_policy(found.text, game, adapt=True), game, seed)
     except OSError as error:
         raise ValueError(f"the checkpoint could not be loaded: {error}") from None
-    return made
 
 
 def resolve(spec: str, game: Game) -> str:
@@ -135,38 +214,40 @@ def resolve(spec: str, game: Game) -> str:
     return best_agent(game) if spec == BEST else spec
 
 
-def policy_path(spec: str, game: Game) -> str | None:
-    """The path of the policy that ``spec`` names, by its path or as an agent of the zoo; None for any other agent.
+def load_policy(spec: str, game: Game | None = None, *, adapt: bool = False) -> PolicyCheckpoint:
+    """The checkpoint of the policy that ``spec`` names: an agent of the zoo, a path, or ``"package.module@PATH"``.
 
-    Raises ``ValueError`` for an agent that is not in the zoo, cannot play ``game`` or has a damaged file.
+    ``game``, ``adapt`` and errors as in `load_checkpoint`; raises ``ValueError`` also for an agent that is not in the
+    zoo, cannot play ``game`` or has a damaged file.
     """
-    text = resolve(spec, game)
+    text = spec.strip() if game is None else resolve(spec.strip(), game)
     if text.startswith(ZOO):
-        found = zoo_agent(text, game)
-        found.check()
-        return os.fspath(found.path)
-    return text if _is_path(text) else None
+        agent = zoo_agent(text, game)
+        agent.check()
+        return load_checkpoint(agent.path, game, adapt=adapt)
+    modules, path = split_modules(text)
+    return load_checkpoint(path, game, adapt=adapt, modules=modules)
 
 
 def trained_for(spec: str) -> tuple[str, dict[str, Any]] | None:
     """The id and options of the game that the agent was trained for; None if it was trained for none, or does not say.
 
-    For an agent with settings, those of the first trained agent in them. Raises ``ValueError`` for unknown settings
-    and agents of the zoo, and for a damaged checkpoint.
+    For an agent with settings, those of the first trained agent in them. Raises ``ValueError`` for a spec that is none,
+    and for a damaged checkpoint.
     """
-    if is_configured(spec):
-        return next(filter(None, map(trained_for, _agents_in(spec))), None)
-    text = spec.strip()
-    if text.startswith(ZOO):
-        agent = zoo_agent(text)
-        return agent.game_id, agent.options
-    if text in names() or not os.path.exists(split_code(text)[1]):
-        return None
-    if _is_sb3_model(text):
-        note = noted_game(_sb3().read_model(text).observation_space)
-        return None if note is None else (note["game"], note["options"])
-    found = load_checkpoint(text)
-    return found.game_id, found.options
+    for leaf in parse_spec(spec).leaves():
+        if leaf.kind is Kind.ZOO:
+            agent = zoo_agent(leaf.text)
+            return agent.game_id, agent.options
+        if not os.path.exists(leaf.path):
+            continue
+        if leaf.kind is Kind.SB3_MODEL:
+            if note := noted_game(_sb3().read_model(leaf.path).observation_space):
+                return note["game"], note["options"]
+            continue
+        found = load_policy(leaf.text)
+        return found.game_id, found.options
+    return None
 
 
 def adapted_from(spec: str, game: Game) -> str:
@@ -175,12 +256,14 @@ def adapted_from(spec: str, game: Game) -> str:
     For an agent with settings, the first such agent in them. Raises ``ValueError`` for unknown settings, and for an
     agent of the zoo that cannot play ``game``.
     """
-    for text in _agents_in(resolve(spec.strip(), game)):
-        path = policy_path(text, game)
-        if path is None or not os.path.exists(split_code(path)[1]) or _is_sb3_model(path):
+    for leaf in parse_spec(resolve(spec.strip(), game)).leaves():
+        leaf = parse_spec(resolve(leaf.text, game))
+        if leaf.kind is Kind.ZOO:
+            zoo_agent(leaf.text, game)
+        elif leaf.kind is not Kind.POLICY or not os.path.exists(leaf.path):
             continue
         try:
-            adapted = load_checkpoint(path, game, adapt=True).adapted
+            adapted = load_policy(leaf.text, game, adapt=True).adapted
         except ValueError:
             continue  # `make` says why it cannot play
         if adapted is not None:
@@ -188,79 +271,47 @@ def adapted_from(spec: str, game: Game) -> str:
     return ""
 
 
-def check_spec(spec: str, words: Sequence[str] = ()) -> None:
-    """Raise ``ValueError`` for a text that cannot be a spec; imports and reads nothing.
-
-    ``words``: what else the caller accepts, for the message.
-    """
-    for text in _agents_in(spec):
-        if text.startswith(ZOO):
-            zoo_agent(text)
-        elif _variant(text) is None and text not in names() and not _is_path(text) and not _is_class(text):
-            raise ValueError(_unknown(text, () if is_configured(spec) else words))
-
-
 def load_parts(spec: str) -> None:
     """Read the checkpoints and import the classes that ``spec`` names, whatever game they are for.
 
     Raises ``ValueError`` for one that is missing, damaged or not an agent.
     """
-    for text in _agents_in(spec):
-        if _is_path(text):
-            try:
-                _sb3().read_model(text) if _is_sb3_model(text) else load_checkpoint(text)
-            except OSError as error:
-                raise ValueError(f"agent {short_repr(text)} cannot be loaded: {error}") from None
-        elif _is_class(text):
-            import_class(text, "agent")
+    for leaf in parse_spec(spec).leaves():
+        try:
+            if leaf.kind is Kind.SB3_MODEL:
+                _sb3().read_model(leaf.path)
+            elif leaf.kind is Kind.POLICY:
+                load_policy(leaf.text)
+            elif leaf.kind is Kind.CLASS:
+                import_class(leaf.text, "agent")
+        except OSError as error:
+            raise ValueError(f"agent {short_repr(leaf.text)} cannot be loaded: {error}") from None
 
 
-def is_configured(spec: str) -> bool:
-    """Whether ``spec`` begins with the name of an agent with settings."""
-    return spec.strip().partition(":")[0] in CONFIGURED
+def _name(text: str) -> str:
+    """The name of an agent with settings, if ``text`` is the spec of one."""
+    return text.partition(":")[0]
 
 
-def imports_module(spec: str) -> bool:
-    """Whether making the agent runs the code of a module that ``spec`` names, as ``"package.module:Class"`` or
-    ``"package.module@PATH"``.
-
-    The agents in the settings of an agent count too. Raises ValueError for unknown settings.
-    """
-    return any(_is_class(text) or bool(split_code(text)[0]) for text in _agents_in(spec))
-
-
-def asks_server(spec: str) -> bool:
-    """Whether the agent sends what it sees, and a key, to a server that ``spec`` may name: ``"llm:..."``.
-
-    The agents in the settings of an agent count too. Raises ValueError for unknown settings.
-    """
-    if not is_configured(spec):
-        return False
-    within = specs_within(spec).values()
-    return CONFIGURED[spec.strip().partition(":")[0]].asks_server or any(map(asks_server, within))
-
-
-def _agents_in(spec: str) -> list[str]:
-    """``spec``, or if it has settings, the agents in them, recursively."""
-    if not is_configured(spec):
-        return [spec.strip()]
-    return [text for within in specs_within(spec).values() for text in _agents_in(within)]
-
-
-def _is_class(text: str) -> bool:
-    return is_class(text) and not text.startswith((ZOO, f"{HEURISTIC}:"))
-
-
-def _variant(text: str) -> int | None:
-    """The number of a variant of the heuristic; 0: the heuristic itself; None: another agent."""
-    if text == HEURISTIC:
-        return 0
-    if not text.startswith(f"{HEURISTIC}:"):
-        return None
-    number = text.partition(":")[2]
-    if not re.fullmatch("[1-9][0-9]{0,8}", number):
+def _variant(text: str) -> int:
+    """The number of a variant of the heuristic; 0: the heuristic itself."""
+    _, colon, number = text.partition(":")
+    if colon and not re.fullmatch("[1-9][0-9]{0,8}", number):
         raise ValueError(f"agent {short_repr(text)}: expected {HEURISTIC}:N with a number N of 1 or more")
-    return int(number)
+    return int(number or 0)
+
+
+def split_modules(text: str) -> tuple[tuple[str, ...], str]:
+    """The modules and the path of ``package.module@PATH`` or ``one+another@PATH``; none, and the path, of any other."""
+    names, _, path = text.partition("@")
+    is_code = path and all(part.isidentifier() for part in names.replace("+", ".").split("."))
+    return (tuple(names.split("+")), path) if is_code and not os.path.exists(text) else ((), text)
+
+
+def _is_path(text: str) -> bool:
+    """Whether ``text`` looks like a path, or is one."""
+    is_one = "/" in text or os.sep in text or Path(text).suffix in (".safetensors", ".zip", ".json", ".pt")
+    return is_one or (bool(text) and os.path.exists(text))
 
 
 def agent_of(agent: AgentSpec, label: str, game: Game, seed: int) -> Agent:
@@ -350,27 +401,12 @@ def _construct(spec: str, game: Game, seed: Seed) -> Agent:
     return check_agent(agent, repr(spec))
 
 
-def _is_sb3_model(path: str) -> bool:
-    """Whether Stable-Baselines3 wrote the file, by its name."""
-    return Path(path).suffix == ".zip"
-
-
 def _sb3() -> ModuleType:
     """The module `catbox_agents.networks.sb3_agent`. Raises ``ValueError`` without the extra."""
     try:
         return importlib.import_module("catbox_agents.networks.sb3_agent")
     except ModuleNotFoundError as error:
         raise ValueError(str(error)) from None
-
-
-def _is_path(text: str) -> bool:
-    if not text or text in names():
-        return False
-    text = split_code(text)[1]
-    looks_like_one = (
-        "/" in text or os.sep in text or Path(text).suffix in (".safetensors", ".zip", ".json", ".pt")
-    )
-    return looks_like_one or os.path.exists(text)
 
 
 def _unknown(spec: str, words: Sequence[str] = ()) -> str:

@@ -26,7 +26,7 @@ from catbox_agents.agent import agent_seed
 from catbox_agents.arena.match import Match
 from catbox_agents.arena.report import page, terminal_tables
 from catbox_agents.settings import read_settings
-from catbox_agents.specs import asks_server, check_spec
+from catbox_agents.specs import parse_spec
 from catbox_agents.text import text_observation
 from catbox_app.web.lobby import check_opponent
 from catbox_env import Game, Vec
@@ -491,7 +491,7 @@ def test_it_plays_at_a_table() -> None:
 )
 def test_wrong_settings_are_refused_without_the_key(spec: str, message: str) -> None:
     with pytest.raises(ValueError, match=message) as caught:
-        check_spec(spec)
+        parse_spec(spec)
     assert SECRET not in str(caught.value)
 
 
@@ -506,9 +506,9 @@ def test_an_address_and_a_model_may_hold_colons_commas_and_equal_signs() -> None
 
 def test_pages_and_files_may_not_name_a_server(tmp_path: Path) -> None:
     spec = "llm:model=a,base_url=http://127.0.0.1:1/v1"
-    assert asks_server(spec)
-    assert asks_server(f"pimc:policy={spec}")
-    assert not asks_server("pimc:policy=random")
+    assert parse_spec(spec).asks_server
+    assert parse_spec(f"pimc:policy={spec}").asks_server
+    assert not parse_spec("pimc:policy=random").asks_server
     assert not any(name.startswith("llm") for name in catbox_agents.known_agents())
     with pytest.raises(ValueError, match="must be given when the server is started: catbox web --agent SPEC"):
         check_opponent(spec)

@@ -45,7 +45,7 @@ def test_inputs_are_the_observation_and_then_the_features(
     game = make_game(game_id)
     vec, inputs = played(game), NetworkInputs(make_game(game_id), features, action_features)
     vectors, of_actions = inputs.compute(vec.observation, vec.action_mask)
-    position, actions = catbox_agents.features.of(game).compute(vec.observation, vec.action_mask)
+    position, actions = catbox_agents.features.features_of(game).compute(vec.observation, vec.action_mask)
     expected = [vec.observation, position] if features else [vec.observation]
     assert np.array_equal(vectors, np.concatenate(expected, axis=1))
     assert np.array_equal(of_actions, actions if action_features else actions[:, :, :0])

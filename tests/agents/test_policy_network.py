@@ -50,7 +50,7 @@ def test_logits_are_those_of_torch(activation: str) -> None:
     legal = vec.action_mask
     with torch.no_grad():
         expected = network(*map(torch.from_numpy, (vectors, features, legal)))[0].numpy()
-    made = network.player()
+    made = network.playing_network()
     found = made.logits(vectors, features, legal)
     assert found.dtype == np.float32
     assert np.allclose(found[legal], expected[legal], atol=1e-4)
@@ -61,7 +61,7 @@ def test_logits_are_those_of_torch(activation: str) -> None:
 
 def test_the_outputs_for_a_position_do_not_depend_on_the_batch() -> None:
     game = game_of_three()
-    vec, network = positions(game, 601), network_of(game).player()
+    vec, network = positions(game, 601), network_of(game).playing_network()
     vectors, _ = NetworkInputs(game, True, True).compute(vec.observation, vec.action_mask)
     together = network.outputs(vectors)
     for rows in (slice(0, 1), slice(7, 8), slice(3, 10), slice(255, 600)):
@@ -113,7 +113,7 @@ def test_a_layer_is_a_product_of_matrices_of_any_size(num_rows: int, num_inputs:
 
 def test_what_does_not_fit_is_refused() -> None:
     game, vec = game_of_three(), positions(game_of_three(), 4)
-    network = network_of(game).player()
+    network = network_of(game).playing_network()
     vectors, features = NetworkInputs(game, True, True).compute(vec.observation, vec.action_mask)
     for wrong in (vectors[:, 1:], vectors.astype(np.float32), vectors[0]):
         with pytest.raises(ValueError, match=rf"expected int8 of shape \(n, {network.num_inputs}\)"):
@@ -157,7 +157,7 @@ def test_what_does_not_fit_is_refused() -> None:
 def test_a_mask_of_large_numbers_lets_no_kernel_write_out_of_bounds() -> None:
     game, vec = game_of_three(), positions(game_of_three(), 4)
     vectors, features = NetworkInputs(game, True, True).compute(vec.observation, vec.action_mask)
-    network = network_of(game).player()
+    network = network_of(game).playing_network()
     expected = network.logits(vectors, features, vec.action_mask)
     outputs = network.outputs(vectors)
     for factor in (1000, -1000):
@@ -168,7 +168,7 @@ def test_a_mask_of_large_numbers_lets_no_kernel_write_out_of_bounds() -> None:
 
 def test_a_file_in_half_precision_is_half_as_large_and_plays_nearly_the_same(tmp_path: Path) -> None:
     game, vec = game_of_three(), positions(game_of_three(), 256)
-    network = network_of(game).player()
+    network = network_of(game).playing_network()
     for name, half in (("whole", False), ("half", True)):
         save_checkpoint(tmp_path / name, network, game, {"update": 3}, half=half)
     assert (tmp_path / "half").stat().st_size < 0.6 * (tmp_path / "whole").stat().st_size

@@ -55,7 +55,7 @@ def test_it_plays_the_games_of_the_gymnasium_view(game_id: str, features: bool) 
         assert np.array_equal(masks, infos["action_mask"])
         if features:
             assert np.array_equal(
-                seen[:, size:], catbox_agents.features.of(env.game).compute(expected, masks)[0]
+                seen[:, size:], catbox_agents.features.features_of(env.game).compute(expected, masks)[0]
             )
         actions = random_legal(generator, masks)
         seen, rewards, dones, told = env.step(actions)
@@ -193,7 +193,7 @@ def test_a_model_of_normalized_observations_is_given_them() -> None:
     model = maskable(env).learn(256)
     agent = SB3Agent(model)
     seen, masks = positions(env.unwrapped.game)
-    features = catbox_agents.features.of(env.unwrapped.game).compute(seen, masks)[0]
+    features = catbox_agents.features.features_of(env.unwrapped.game).compute(seen, masks)[0]
     inputs = env.normalize_obs(np.concatenate([seen, features], axis=1))
     actions, _ = model.predict(inputs, action_masks=masks, deterministic=True)
     assert np.array_equal(agent.act_batch(seen, masks), actions)

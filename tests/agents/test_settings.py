@@ -12,7 +12,7 @@ import catbox_env
 from catbox_agents.search import ISMCTSAgent, PIMCAgent, SearchAgent
 from catbox_agents.search.rollout import MANY_WORLDS
 from catbox_agents.settings import complete_spec, parse_value, read_options, read_settings
-from catbox_agents.specs import check_spec, imports_module, label_of
+from catbox_agents.specs import label_of, parse_spec
 from tests.agents.policies import checkpoint
 
 
@@ -125,7 +125,7 @@ def test_settings_are_read(spec: str, settings: dict[str, Any]) -> None:
 )
 def test_wrong_settings_are_refused(spec: str, message: str) -> None:
     with pytest.raises(ValueError, match="agent '" + spec.split(":")[0]) as checked:
-        check_spec(spec)
+        parse_spec(spec)
     checked.match(message)
     with pytest.raises(ValueError, match="agent '" + spec.split(":")[0]) as made:
         catbox_agents.make(spec, game_for())
@@ -135,7 +135,7 @@ def test_wrong_settings_are_refused(spec: str, message: str) -> None:
 @pytest.mark.parametrize("setting", ["policy=", "policy=search:policy=", "opponent_model="])
 def test_a_wrong_agent_in_the_settings_is_refused_by_name(setting: str) -> None:
     spec = f"search:{setting}heuristics,fast"
-    for refuse in (check_spec, lambda spec: catbox_agents.make(spec, game_for())):
+    for refuse in (parse_spec, lambda spec: catbox_agents.make(spec, game_for())):
         with pytest.raises(ValueError, match="unknown agent 'heuristics'; did you mean 'heuristic'"):
             refuse(spec)
 
@@ -189,12 +189,12 @@ def test_a_policy_may_be_a_checkpoint_whose_path_has_commas(tmp_path: Path) -> N
 
 
 def test_a_spec_names_a_users_module_only_where_its_policy_does() -> None:
-    assert not imports_module("search:fast")
-    assert not imports_module("pimc:policy=random,samples=3")
-    assert imports_module("my.module:Class")
-    assert imports_module("search:policy=my.module:Class,fast")
-    assert imports_module("pimc:policy=search:policy=my_module:Class")
-    assert imports_module("search:policy=random,opponent_model=my.module:Class")
+    assert not parse_spec("search:fast").runs_code
+    assert not parse_spec("pimc:policy=random,samples=3").runs_code
+    assert parse_spec("my.module:Class").runs_code
+    assert parse_spec("search:policy=my.module:Class,fast").runs_code
+    assert parse_spec("pimc:policy=search:policy=my_module:Class").runs_code
+    assert parse_spec("search:policy=random,opponent_model=my.module:Class").runs_code
 
 
 def test_names_labels_and_completion_know_the_searches() -> None:

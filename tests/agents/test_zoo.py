@@ -14,7 +14,7 @@ import catbox_agents
 from catbox_agents import zoo
 from catbox_agents.learners.gymnasium import LearnerEnv
 from catbox_agents.networks.checkpoint import save_checkpoint
-from catbox_agents.specs import best_agent, check_spec, imports_module, resolve
+from catbox_agents.specs import best_agent, parse_spec, resolve
 from catbox_env import Game, make_game, make_vec
 from tests.agents.policies import network_for
 
@@ -72,7 +72,7 @@ def test_a_name_that_the_zoo_does_not_have() -> None:
     ):
         catbox_agents.make("zoo:thre", make_game("cat_in_the_box_v0", num_players=3))
     with pytest.raises(ValueError, match="unknown agent '' of the zoo"):
-        check_spec("zoo:")
+        parse_spec("zoo:")
 
 
 @pytest.mark.usefixtures("folder")
@@ -124,9 +124,9 @@ def test_a_damaged_index_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatc
 
 @pytest.mark.usefixtures("folder")
 def test_specs_of_the_zoo_run_no_code_of_strangers() -> None:
-    assert not imports_module("zoo:three")
-    assert not imports_module("best")
-    check_spec("search:policy=zoo:three,worlds=2")
+    assert not parse_spec("zoo:three").runs_code
+    assert not parse_spec("best").runs_code
+    parse_spec("search:policy=zoo:three,worlds=2")
 
 
 def test_every_agent_that_comes_with_catbox_plays_its_game() -> None:

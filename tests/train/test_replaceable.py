@@ -14,7 +14,7 @@ import torch
 import catbox_agents
 from catbox_agents.arena.seatings import fingerprint
 from catbox_agents.features import NetworkInputs
-from catbox_agents.networks.network import TorchPlayer
+from catbox_agents.networks.network import TorchPlayingNetwork
 from catbox_agents.networks.policy_agent import PolicyAgent
 from catbox_env import Game, GameState, Vec, make_game
 from catbox_train import ILLEGAL, Network, load_config
@@ -97,7 +97,7 @@ def test_a_saved_policy_plays_as_in_training_for_whoever_names_its_code(part: st
     )
     with pytest.raises(ValueError, match="if you trust it, write"):
         catbox_agents.make(f"tests@{tmp_path}/policy", trainer.game)
-    assert isinstance(found.network, TorchPlayer) == ("network" in PARTS[part])
+    assert isinstance(found.network, TorchPlayingNetwork) == ("network" in PARTS[part])
 
 
 @pytest.mark.slow

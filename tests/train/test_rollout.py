@@ -150,7 +150,7 @@ def test_every_decision_of_the_learner_is_noted_once_in_order_with_its_pay(
             assert found.next_rows[row] == (rows[game, later[0]] if later else -1)
         assert all(len(column) == len(found) for column in columns.values())
         assert columns["noted"].dtype == np.float64
-        features = catbox_agents.features.of(
+        features = catbox_agents.features.features_of(
             rollout.game
         ).compute(  # type: ignore[union-attr]
             np.ascontiguousarray(columns["inputs"][:, :size]), columns["masks"]

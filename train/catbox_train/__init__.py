@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from catbox_train.config import TrainConfig
     from catbox_train.device_rollout import make_rollout
     from catbox_train.group import Group
-    from catbox_train.learner import Learner, between
+    from catbox_train.learner import Learner, interpolate
     from catbox_train.networks import make_network
     from catbox_train.ppo import PPO, PPOConfig, gae, ppo_loss
     from catbox_train.registry import load_config
@@ -55,7 +55,7 @@ __all__ = [
     "TrainingDiverged",
     "TrainingInterrupted",
     "best_response",
-    "between",
+    "interpolate",
     "gae",
     "load_config",
     "make_network",
@@ -85,7 +85,7 @@ _MODULES = {
     "TrainingDiverged": "catbox_train.runs.progress",
     "TrainingInterrupted": "catbox_train.runs.progress",
     "best_response": "catbox_train.best_responses",
-    "between": "catbox_train.learner",
+    "interpolate": "catbox_train.learner",
     "gae": "catbox_train.ppo",
     "load_config": "catbox_train.registry",
     "make_network": "catbox_train.networks",

@@ -25,9 +25,9 @@ import catbox_agents
 import catbox_env
 from catbox_agents.arena.results import Result, mean_and_half_width
 from catbox_agents.arena.seatings import DEAL_SETS
-from catbox_agents.imports import split_code, with_code
-from catbox_agents.networks.checkpoint import CHECKPOINTS_FOLDER, latest_checkpoint, load_checkpoint
-from catbox_agents.specs import policy_path
+from catbox_agents.imports import with_code
+from catbox_agents.networks.checkpoint import CHECKPOINTS_FOLDER, latest_checkpoint
+from catbox_agents.specs import Kind, load_policy, parse_spec, resolve
 from catbox_agents.system.files import parse_json, read_text, write_atomically
 from catbox_env import Game
 from catbox_env.core.checks import is_integer, short_repr
@@ -175,10 +175,10 @@ def _among_copies(target: str, config: TrainConfig, seed: int, from_scratch: boo
 
 def _settings_of(target: str, game: Game) -> dict[str, Any]:
     """The settings that make a learner start as ``target``; none unless that is a policy of a checkpoint or the zoo."""
-    path = policy_path(target, game)
-    if path is None or not os.path.exists(split_code(path)[1]):
+    found = parse_spec(resolve(target, game))
+    if found.kind is not Kind.ZOO and not (found.kind is Kind.POLICY and os.path.exists(found.path)):
         return {}
-    checkpoint = load_checkpoint(path, game)
+    checkpoint = load_policy(target, game)
     if checkpoint.training.get("algorithm") == "dmc":
         return {}
     network = checkpoint.network.describe()
@@ -239,5 +239,5 @@ def _gain(game: Game, policy: str, target: str, deals: int, seed: int, deal_set:
     (score, margin), (score_ci95, margin_ci95) = (
         numbers.tolist() for numbers in mean_and_half_width(differences)
     )
-    decisions = int(load_checkpoint(policy, game).training["decisions"])
+    decisions = int(load_policy(policy, game).training["decisions"])
     return Gain(seed, policy, decisions, deals, score, score_ci95, margin, margin_ci95)

@@ -18,7 +18,7 @@ import catbox_agents
 from catbox_agents.arena import MIN_DEALS
 from catbox_agents.errors import AgentError
 from catbox_agents.settings import read_options
-from catbox_agents.specs import check_spec
+from catbox_agents.specs import parse_spec
 from catbox_agents.system.machine import physical_cores
 from catbox_env import Game, make_game
 from catbox_env.core.checks import short_repr, unknown
@@ -209,7 +209,7 @@ class TrainConfig(BaseModel):
         for setting, specs in self.agents().items():
             for spec in specs:
                 try:
-                    check_spec(spec)
+                    parse_spec(spec)
                     catbox_agents.make(spec, game)
                 except AgentError:  # names the agent
                     raise

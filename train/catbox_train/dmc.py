@@ -19,7 +19,7 @@ from catbox_env import Game
 from catbox_train.algorithm import DivergedError, Metrics, State
 from catbox_train.config import Share
 from catbox_train.group import Group
-from catbox_train.learner import between, mean_and_variance
+from catbox_train.learner import interpolate, mean_and_variance
 from catbox_train.rollout import Decisions
 from catbox_train.self_play import SelfPlayAlgorithm
 from catbox_train.self_play_config import SelfPlayConfig
@@ -65,7 +65,7 @@ class DMC(SelfPlayAlgorithm):
     def update(self, update: int, progress: float) -> tuple[int, Metrics]:
         """Play the games of an update, and learn the returns of the learner's decisions."""
         learning_rate = self.learner.anneal(progress)
-        epsilon = between(self.config.epsilon, self.config.epsilon_end, progress)
+        epsilon = interpolate(self.config.epsilon, self.config.epsilon_end, progress)
         self.epsilon.fill_(epsilon)
 
         decisions = self.play(update, progress)

@@ -68,7 +68,7 @@ class Learner:
 
     def anneal(self, progress: float) -> float:
         """Set the learning rate of the steps from now on, after the share ``progress`` of the run; returns it."""
-        rate = between(self.config.learning_rate, self.config.learning_rate_end, progress)
+        rate = interpolate(self.config.learning_rate, self.config.learning_rate_end, progress)
         group = self.optimizer.param_groups[0]
         if isinstance(group["lr"], torch.Tensor):  # a CUDA graph reads it there
             group["lr"].fill_(rate)
@@ -186,7 +186,7 @@ class Learner:
             own.copy_(torch.from_numpy(found))
 
 
-def between(start: float, end: float, progress: float) -> float:
+def interpolate(start: float, end: float, progress: float) -> float:
     """The value at ``progress``, 0 .. 1, on the straight line from ``start`` to ``end``."""
     return start + (end - start) * progress
 

@@ -5,11 +5,9 @@ from __future__ import annotations
 import torch
 
 from catbox_agents.features import NetworkInputs
-from catbox_agents.networks.checkpoint import load_checkpoint
 from catbox_agents.networks.mlp import MLP
-from catbox_agents.networks.network import Network
-from catbox_agents.networks.network import make_network as make_own_network
-from catbox_agents.specs import policy_path
+from catbox_agents.networks.network import Network, build_network
+from catbox_agents.specs import load_policy
 from catbox_env import Game
 from catbox_train.self_play_config import MLP_NETWORK, PAST, SelfPlayConfig, mean_decisions, why_on_cpu
 
@@ -33,7 +31,7 @@ def make_network(config: SelfPlayConfig, game: Game, num_values: int = 0) -> Net
             torch.manual_seed(config.seed)
             network: Network = MLP(inputs, num_values, config.hidden, config.activation)
     else:
-        network = make_own_network(config.network, inputs, num_values, config.network_options, config.seed)
+        network = build_network(config.network, inputs, num_values, config.network_options, config.seed)
     network.precision = PRECISIONS.get(config.precision, torch.float32)
     start_from(network, config.start_from, game)
     return network
@@ -47,7 +45,7 @@ def start_from(network: Network, path: str, game: Game) -> None:
     if not path:
         return
     try:
-        checkpoint = load_checkpoint(policy_path(path, game) or path, game)
+        checkpoint = load_policy(path, game)
     except (OSError, ValueError) as error:
         raise ValueError(f"start_from: {error}") from error
     if checkpoint.training.get("algorithm") == "dmc":
@@ -80,7 +78,7 @@ def memory_needed(config: SelfPlayConfig, game: Game, num_values: int = 0) -> in
         with torch.device("meta"):  # a network without memory
             network: Network = MLP(inputs, num_values, config.hidden, config.activation)
     else:
-        network = make_own_network(config.network, inputs, num_values, config.network_options)
+        network = build_network(config.network, inputs, num_values, config.network_options)
     weights = sum(parameter.numel() for parameter in network.parameters())
     past = config.past_policies if PAST in config.opponents else 0
     return decisions * row + 4 * weights * (5 + past)

@@ -16,7 +16,7 @@ from catbox_agents.networks.mlp import sample_legal
 from catbox_agents.networks.network import Network
 from catbox_train.algorithm import DivergedError, Metrics
 from catbox_train.config import Number
-from catbox_train.learner import between, mean_and_variance
+from catbox_train.learner import interpolate, mean_and_variance
 from catbox_train.rollout import Decisions
 from catbox_train.self_play import SelfPlayAlgorithm
 from catbox_train.self_play_config import SelfPlayConfig
@@ -67,7 +67,7 @@ class PPO(SelfPlayAlgorithm):
         Raises ``DivergedError`` for a value, loss, gradient or weight that is not finite, and for huge logits.
         """
         learning_rate = self.learner.anneal(progress)
-        ent_coef = between(self.config.ent_coef, self.config.ent_coef_end, progress)
+        ent_coef = interpolate(self.config.ent_coef, self.config.ent_coef_end, progress)
 
         decisions = self.play(update, progress)
         columns, explained_variance = self.learning_columns(decisions)

@@ -10,7 +10,8 @@ from typing import Any
 
 import yaml
 
-from catbox_agents.specs import asks_server, hand_written_agent, import_class, imports_module
+from catbox_agents.imports import is_class
+from catbox_agents.specs import hand_written_agent, import_class, parse_spec
 from catbox_agents.system.files import read_text
 from catbox_env.core.checks import check_known, short_repr, unknown
 from catbox_train.algorithm import Algorithm
@@ -29,7 +30,7 @@ def algorithm_class(name: str) -> type[Algorithm]:
 
     That module is imported, which runs its code. Raises ``ValueError`` if there is none.
     """
-    if name not in ALGORITHMS and not imports_module(name):
+    if name not in ALGORITHMS and not is_class(name):
         raise ValueError(
             unknown("algorithm", name, ALGORITHMS, more=", or 'package.module:Class' for your own")
         )
@@ -79,7 +80,8 @@ def load_config(
     typed = plain(overrides or {})
     written = {} if file is None else read_yaml(Path(file))
     if file is not None and "algorithm" not in typed and not trust:  # before it is imported, for its settings
-        _check_no_classes({"algorithm": [str(written.get("algorithm", "ppo"))]}, file)
+        algorithm = str(written.get("algorithm", "ppo"))
+        _check_trust({"algorithm": [algorithm] if is_class(algorithm) else []}, file)
     settings = {**written, **typed}
     game_id = str(settings.get("game", TrainConfig.model_fields["game"].default))
     start: dict[str, Any] = {}
@@ -106,11 +108,9 @@ def load_config(
         merged.setdefault("eval_opponents", ["random"])
     config = kind(**merged)
     if file is not None and not trust:
-        agents, code = (
-            {name: specs for name, specs in named.items() if name in written and name not in typed}
-            for named in (config.agents(), config.code())
-        )
-        _check_no_classes(agents, file, code)
+        agents = {name: filter(_needs_trust, specs) for name, specs in config.agents().items()}
+        named = {**agents, **config.code()}
+        _check_trust({name: [*named[name]] for name in named if name in written and name not in typed}, file)
     return config
 
 
@@ -127,23 +127,24 @@ def read_yaml(file: Path) -> dict[str, Any]:
     return content
 
 
-def _check_no_classes(
-    specs: Mapping[str, Sequence[str]],
-    file: str | os.PathLike[str],
-    code: Mapping[str, Sequence[str]] | None = None,
-) -> None:
-    """Raise ``ValueError``, with nothing imported, if any of the ``specs`` of a setting is a class or asks a
-    server, and for any ``code``.
+def _needs_trust(spec: str) -> bool:
+    try:
+        return parse_spec(spec).needs_trust
+    except ValueError:
+        return False  # `TrainConfig.check_agents` says what is wrong with it
 
-    They come from ``file``, which may be untrusted: importing a module runs its code, and a server is sent a key.
+
+def _check_trust(named: Mapping[str, Sequence[str]], file: str | os.PathLike[str]) -> None:
+    """Raise ``ValueError``, with nothing imported, if there is anything in ``named``: for each setting of ``file``, the
+    code and the agents that run code or ask a server.
+
+    The file may be untrusted: importing a module runs its code, and a server is sent a key.
     """
-    pairs = [(name, spec) for name, found in specs.items() for spec in found]
-    classes = [f"{name}: {spec}" for name, spec in pairs if imports_module(spec) or asks_server(spec)]
-    classes += [f"{name}: {spec}" for name, found in (code or {}).items() for spec in found]
-    if classes:
+    found = [f"{name}: {spec}" for name, specs in named.items() for spec in specs]
+    if found:
         raise ValueError(
             f"{file} names Python classes, and loading them runs their code, or servers, which are sent your key "
-            f"({', '.join(classes)}). If you trust them, add --trust; otherwise remove these names from the file"
+            f"({', '.join(found)}). If you trust them, add --trust; otherwise remove these names from the file"
         )
 
 

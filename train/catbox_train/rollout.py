@@ -228,7 +228,7 @@ class Rollout(BaseRollout):
         last = np.full((len(share), players), -1)  # the row of each seat's last decision
         paid = np.zeros((len(share), players), np.float32)
         count, played, steps, ended = 0, 0, [], []
-        playing, device = network.frozen(), next(network.parameters()).device
+        playing, device = network.for_inference(), next(network.parameters()).device
         vec.deal(rows, [self._seed(update, DEALS, game) for game in share.tolist()])
         while len(rows):
             seats = vec.current_player[rows]

@@ -11,8 +11,9 @@ from pydantic import BeforeValidator, Field
 
 import catbox_agents
 from catbox_agents.heuristics.base import plays_on_gpu
-from catbox_agents.imports import is_class, split_code
+from catbox_agents.imports import is_class
 from catbox_agents.networks.numpy_network import MAX_HIDDEN_LAYERS
+from catbox_agents.specs import split_modules
 from catbox_env import Game, Vec
 from catbox_env.core.checks import short_repr
 from catbox_env.core.extras import install_line
@@ -177,7 +178,7 @@ class SelfPlayConfig(TrainConfig):
             "network": self.network if self.network != MLP_NETWORK else "",
             "features": self.features_source,
             "opponent_schedule": self.opponent_schedule,
-            "start_from": self.start_from if split_code(self.start_from)[0] else "",
+            "start_from": self.start_from if split_modules(self.start_from)[0] else "",
         }
         return {setting: (spec,) for setting, spec in named.items() if spec}
 

@@ -29,18 +29,8 @@ import catbox_env
 from catbox_agents.agent import MIX_STEP, Agent, agent_seed, has_policy, mix, needs_history
 from catbox_agents.arena.records import Recorder, policy_pairs
 from catbox_agents.arena.results import Block, RoundTotals
-from catbox_agents.imports import split_code
 from catbox_agents.play import ask_agent, ask_policy, play
-from catbox_agents.settings import specs_within
-from catbox_agents.specs import (
-    AgentSpec,
-    agent_of,
-    imports_module,
-    is_configured,
-    is_users_own,
-    make,
-    resolve,
-)
+from catbox_agents.specs import AgentSpec, Kind, agent_of, is_users_own, make, parse_spec, resolve
 from catbox_env import Game, Vec
 from catbox_env.core.checks import check_choice
 from catbox_env.core.rng import seed_sequence
@@ -400,23 +390,16 @@ def fingerprint(spec: str, made: Any, game: Game) -> str:
 
     For an agent with settings, the files of the agents in them.
     """
-    meant = resolve(spec.strip(), game)
-    if is_configured(meant):
-        within = specs_within(meant).values()
+    meant = parse_spec(resolve(spec.strip(), game))
+    if meant.kind is Kind.CONFIGURED:
+        within = [agent.text for agent in meant.agents]
         return " ".join([spec, *(fingerprint(each, make(each, game), game) for each in within)])
-    if modules := split_code(meant)[0]:  # the weights, and the code that plays with them
-        files = [
-            made.name,
-            *(sys.modules[module].__file__ or "" for module in modules if module in sys.modules),
-        ]
-        return " ".join([spec, *(_hash(Path(file).read_bytes()) for file in files if os.path.isfile(file))])
-    if imports_module(meant):
-        path = getattr(sys.modules[type(made).__module__], "__file__", None)
-    else:
-        path = getattr(made, "name", None)
-    if not isinstance(path, str) or not os.path.isfile(path):
-        return spec
-    return f"{spec} {_hash(Path(path).read_bytes())}"
+    # The weights, and the code that plays with them or is the agent.
+    modules = [type(made).__module__] if meant.kind is Kind.CLASS else meant.modules
+    files = [getattr(made, "name", None) if meant.kind is not Kind.CLASS else None]
+    files += [getattr(sys.modules.get(module), "__file__", None) for module in modules]
+    data = [Path(file).read_bytes() for file in files if isinstance(file, str) and os.path.isfile(file)]
+    return " ".join([spec, *map(_hash, data)])
 
 
 def _hash(data: bytes) -> str:

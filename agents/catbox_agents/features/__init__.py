@@ -1,6 +1,6 @@
 """What agents and the app use of a game beyond its rules: features for networks, and facts about its options.
 
-`of(game)` returns the features of a game, `facts(game)` its facts. They stand in a module for each game: for
+`features_of(game)` returns the features of a game, `facts(game)` its facts. They stand in a module for each game: for
 ``NAME_v0`` in ``NAME.py`` of this folder; a game of your own names its module in ``Game.agent_module``. The module may
 define
 
@@ -29,10 +29,10 @@ from catbox_env.core.compilation import cached_njit, njit
 from catbox_env.core.kernels import part_offsets
 from catbox_env.core.layout import Part
 
-__all__ = ["Features", "GameFacts", "NetworkInputs", "facts", "input_scale", "of"]
+__all__ = ["Features", "GameFacts", "NetworkInputs", "facts", "features_of", "input_scale"]
 
 
-def of(game: Game) -> Features | None:
+def features_of(game: Game) -> Features | None:
     """The features of ``game``, or None if it has none. Equal games share one object."""
     make_features = getattr(_agent_module(game.id, game.agent_module), "make_features", None)
     return None if make_features is None else _cached(make_features, game)
@@ -134,7 +134,7 @@ class Features:
     They depend only on an observation and its action mask, so they tell a player nothing that it cannot see.
 
     Attributes:
-        game: the game; ``of(game)`` is this object.
+        game: the game; ``features_of(game)`` is this object.
         layout: the named parts of the features of a position (F,).
         action_layout: the named parts of the features of one action (K,).
         write: ``write(params, at, seen, mask, scratch, out, action_out)`` for one row, which is compiled if it is not
@@ -165,7 +165,7 @@ class Features:
         object.__setattr__(self, "offsets", part_offsets(self.layout, action=self.action_layout))
 
     def __reduce__(self) -> tuple:
-        return (features_from, (self.source, self.game)) if self.source else (of, (self.game,))
+        return (features_from, (self.source, self.game)) if self.source else (features_of, (self.game,))
 
     def compute(
         self,
@@ -256,7 +256,7 @@ class NetworkInputs:
         self, game: Game, features: bool = False, action_features: bool = False, source: str = ""
     ) -> None:
         self.game, self.source = game, source
-        self.features = given = features_from(source, game) if source else of(game)
+        self.features = given = features_from(source, game) if source else features_of(game)
         self.layout = given.layout if given and features else None
         self.action_layout = given.action_layout if given and action_features else None
         self.size = game.observation_layout.size + (self.layout.size if self.layout else 0)

@@ -24,7 +24,7 @@ from numpy.typing import NDArray
 from catbox_agents.adaptation import Adaptation, adaptation
 from catbox_agents.agent import other_rules
 from catbox_agents.features import fit_network
-from catbox_agents.imports import is_class, split_code, with_code
+from catbox_agents.imports import is_class, with_code
 from catbox_agents.networks.array_file import array_file_bytes, read_arrays, read_header
 from catbox_agents.networks.numpy_network import MAX_ARRAYS, NumpyMLP, PlayingNetwork
 from catbox_agents.system.files import check_format, parse_json, write_atomically
@@ -131,22 +131,25 @@ def _is_number(name: str) -> bool:
 
 
 def load_checkpoint(
-    path: str | os.PathLike[str], game: Game | None = None, *, adapt: bool = False
+    path: str | os.PathLike[str],
+    game: Game | None = None,
+    *,
+    adapt: bool = False,
+    modules: Sequence[str] = (),
 ) -> PolicyCheckpoint:
     """Read a policy checkpoint: a file, a checkpoint folder, or a run folder (its latest checkpoint).
 
-    A network or features of your own are code, which runs only if ``path`` names its module:
-    ``"package.module@PATH"``. ``game``, if given, must be the game that the policy was trained for, with the same
+    A network or features of your own are code, which runs only if it is in one of ``modules``, or in a module of one
+    that is a package. ``game``, if given, must be the game that the policy was trained for, with the same
     options; the reward, the number of rounds and the start player may differ if the observation has the same parts.
     With ``adapt``, the rules may also be part of those it was trained for. Raises ``FileNotFoundError`` if there is no
     checkpoint, another ``OSError`` if it cannot be read, ``ValueError`` if it is damaged, has another format, is for
-    another game or rule set, or is code that ``path`` does not name.
+    another game or rule set, or is code of other modules.
 
     With ``game``, the network takes all features that the game has now: those that it was trained without have weights
     of zero.
     """
-    modules, place = split_code(path)
-    file = find_policy(place)
+    file = find_policy(path)
     try:
         checkpoint = _read_checkpoint(file, modules)
     except _OtherFormat as error:
@@ -187,9 +190,9 @@ def _read_checkpoint(path: Path, modules: Sequence[str]) -> PolicyCheckpoint:
             )
     network: PlayingNetwork
     if "class" in described:
-        from catbox_agents.networks.network import build_player  # needs torch
+        from catbox_agents.networks.network import build_playing_network  # needs torch
 
-        network = build_player(arrays, described, make_game(header["game"], **header["options"]))
+        network = build_playing_network(arrays, described, make_game(header["game"], **header["options"]))
     else:
         network = NumpyMLP(arrays, described)
     return PolicyCheckpoint(path, network, header["game"], header["options"], header["training"])

@@ -143,7 +143,7 @@ class MLP(Network):
             return self._first_weights
         return (self.linear_layers()[0].weight * self.input_scale).to(self.precision)
 
-    def frozen(self) -> MLP:
+    def for_inference(self) -> MLP:
         """A copy with its weights in `precision`."""
         twin = copy.copy(self)  # nothing of this one changes: the copy gets layers of its own
         twin._modules = {"layers": copy.deepcopy(self.layers).requires_grad_(False).to(self.precision)}
@@ -171,13 +171,13 @@ class MLP(Network):
         scores = torch.einsum("nak,nk->na", action_features.float(), weights * self.action_scale)
         return (logits + scores).masked_fill(~masks, _ILLEGAL)
 
-    def player(self) -> NumpyMLP:
+    def playing_network(self) -> NumpyMLP:
         """What plays as this network does now, without torch."""
         return NumpyMLP(self.arrays(), self.describe())
 
-    def played(self) -> dict[str, torch.Tensor]:
+    def policy_tensors(self) -> dict[str, torch.Tensor]:
         """The weights and factors by name, without those of values."""
-        tensors = super().played()
+        tensors = super().policy_tensors()
         for part in ("weight", "bias"):
             name = f"layers.{len(self.layers) - 1}.{part}"
             tensors[name] = tensors[name][: self.num_outputs]

@@ -18,9 +18,9 @@ from catbox_agents.networks.action_head import ILLEGAL
 from catbox_agents.networks.numpy_network import PlayingNetwork
 from catbox_env import Game
 
-__all__ = ["ILLEGAL", "Network", "TorchPlayer", "build_player", "check_network"]
+__all__ = ["ILLEGAL", "Network", "TorchPlayingNetwork", "build_playing_network", "check_network"]
 
-#: Rows that `TorchPlayer` computes at once, which bounds its memory.
+#: Rows that `TorchPlayingNetwork` computes at once, which bounds its memory.
 _ROWS_AT_ONCE = 4096
 
 
@@ -52,23 +52,23 @@ class Network(nn.Module, ABC):
         depends on random numbers or on buffers that change: no dropout, no batch normalisation.
         """
 
-    def frozen(self) -> Network:
+    def for_inference(self) -> Network:
         """What computes the same until the weights change, perhaps faster: for playing on a CPU."""
         return self
 
-    def player(self) -> PlayingNetwork:
+    def playing_network(self) -> PlayingNetwork:
         """What plays as this network does now, on a CPU and without gradients: by default a copy, with torch."""
-        return TorchPlayer(self)
+        return TorchPlayingNetwork(self)
 
     def arrays(self) -> dict[str, NDArray[np.float32]]:
         """Copies of its weights in float32, by name: what a checkpoint holds."""
-        return {name: tensor.float().cpu().numpy().copy() for name, tensor in self.played().items()}
+        return {name: tensor.float().cpu().numpy().copy() for name, tensor in self.policy_tensors().items()}
 
     @torch.no_grad()
     def set_arrays(self, arrays: Mapping[str, NDArray[np.float32]]) -> None:
         """Load what `arrays` of a network of the same shape returned. Raises ``ValueError`` for arrays that do not
         fit."""
-        own = self.played()
+        own = self.policy_tensors()
         if missing := own.keys() ^ arrays.keys():
             raise ValueError(f"its arrays do not fit its network: {', '.join(sorted(missing))}")
         for name, tensor in own.items():
@@ -78,7 +78,7 @@ class Network(nn.Module, ABC):
                 )
             tensor.copy_(torch.from_numpy(arrays[name]))
 
-    def played(self) -> dict[str, torch.Tensor]:
+    def policy_tensors(self) -> dict[str, torch.Tensor]:
         """The tensors that playing needs, by name."""
         return {name: tensor.detach() for name, tensor in self.state_dict().items()}
 
@@ -94,7 +94,7 @@ class Network(nn.Module, ABC):
         }
 
 
-class TorchPlayer:
+class TorchPlayingNetwork:
     """Plays as ``network`` does now: see `PlayingNetwork`. It has a copy, on the CPU."""
 
     def __init__(self, network: Network) -> None:
@@ -124,7 +124,7 @@ class TorchPlayer:
         return self.network.describe()
 
 
-def build_player(
+def build_playing_network(
     arrays: Mapping[str, NDArray[np.float32]], described: Mapping[str, Any], game: Game
 ) -> PlayingNetwork:
     """What plays with the network that `Network.describe` gave as ``described``, for ``game``.
@@ -136,12 +136,12 @@ def build_player(
         raise ValueError(f"its header does not describe a network: {dict(described)!r:.200}")
     features, action_features = (bool(described.get(name)) for name in ("features", "action_features"))
     inputs = NetworkInputs(game, features, action_features, described.get("features_from", ""))
-    network = make_network(described["class"], inputs, num_values, options)
+    network = build_network(described["class"], inputs, num_values, options)
     network.set_arrays(arrays)
-    return network.player()
+    return network.playing_network()
 
 
-def make_network(
+def build_network(
     name: str, inputs: NetworkInputs, num_values: int, options: Mapping[str, Any], seed: int = 0
 ) -> Network:
     """The network of the class ``name``, ``"package.module:Class"``, with weights drawn by ``seed``.

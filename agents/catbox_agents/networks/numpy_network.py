@@ -22,7 +22,7 @@ _ROWS_AT_ONCE = 256
 
 class PlayingNetwork(Protocol):
     """What a `PolicyAgent` plays with, and what checkpoint files hold: `NumpyMLP`, or
-    `catbox_agents.networks.network.TorchPlayer`.
+    `catbox_agents.networks.network.TorchPlayingNetwork`.
 
     Attributes: ``features`` and ``action_features``: the parts of the game's features that it takes, name -> size.
     """

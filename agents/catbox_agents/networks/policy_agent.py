@@ -16,6 +16,7 @@ from catbox_agents.features import fit_network
 from catbox_agents.networks.checkpoint import (
     ANOTHER_CHECKPOINT,
     POLICY_FILE,
+    PolicyCheckpoint,
     load_checkpoint,
     save_checkpoint,
 )
@@ -59,7 +60,13 @@ class PolicyAgent(SamplingAgent):
 
         The policy also plays rules that are part of those it was trained for (`catbox_agents.adaptation`).
         """
-        checkpoint = load_checkpoint(path, game, adapt=True)
+        return cls.of(load_checkpoint(path, game, adapt=True), game, seed, greedy)
+
+    @classmethod
+    def of(
+        cls, checkpoint: PolicyCheckpoint, game: Game, seed: Seed = None, greedy: bool = True
+    ) -> PolicyAgent:
+        """The agent of a checkpoint that was read for ``game``."""
         agent = cls(checkpoint.network, game, seed, greedy, checkpoint.adapted)
         agent.name = str(checkpoint.path)
         return agent
@@ -125,8 +132,8 @@ class PolicyAgent(SamplingAgent):
 
 
 def playing(network: Any) -> PlayingNetwork:
-    """What plays as ``network`` does now: the network itself, or its `Network.player`."""
-    return cast(PlayingNetwork, network.player() if hasattr(network, "player") else network)
+    """What plays as ``network`` does now: the network itself, or its `Network.playing_network`."""
+    return cast(PlayingNetwork, network.playing_network() if hasattr(network, "playing_network") else network)
 
 
 def save_policy(

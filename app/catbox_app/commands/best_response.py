@@ -9,7 +9,7 @@ import typer
 from rich.console import Console
 from rich.table import Table
 
-from catbox_agents.specs import check_spec
+from catbox_agents.specs import parse_spec
 from catbox_app.commands.train import NEEDED, given_settings, stops_of_training
 from catbox_app.options import AGENTS, PRESETS, GameOptions, choice_option, complete_agent
 from catbox_app.output import require
@@ -84,7 +84,7 @@ def best_response(
         raise ValueError(
             f"--set {', '.join(own)}: best-response sets this itself; --seeds sets the learners' seeds"
         )
-    check_spec(target)
+    parse_spec(target)
     config = load_config(preset, overrides=given)
     if not from_scratch:
         config = load_config(preset, overrides={**fine_tuning(target, config), **given})

@@ -9,7 +9,7 @@ import typer
 from rich.console import Console
 from rich.text import Text
 
-from catbox_agents.specs import check_spec, load_parts
+from catbox_agents.specs import load_parts
 from catbox_app.options import complete_agent
 from catbox_app.output import require
 from catbox_app.web.kept import KeptTables
@@ -62,7 +62,6 @@ def web(
     from catbox_app.web.server import address_for_others, address_of, get_ready, listen, serve, web_app
 
     for spec in agent or []:
-        check_spec(spec)
         load_parts(spec)
     console = Console()
     open_tables = Tables(agent or [], are_kept=tables is not None)

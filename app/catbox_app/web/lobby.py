@@ -15,8 +15,8 @@ import numpy as np
 
 import catbox_env
 from catbox_agents import known_agents
-from catbox_agents.settings import read_options
-from catbox_agents.specs import LEVELS, is_configured
+from catbox_agents.settings import CONFIGURED, read_options
+from catbox_agents.specs import LEVELS
 from catbox_app.rules import ABOUT, REWARD, RuleField, player_counts, rule_fields
 from catbox_app.web.messages import MAX_ACTIONS, Message, text_of
 from catbox_env import Game
@@ -86,7 +86,7 @@ def game_of(message: Message) -> Game:
 
 def _is_too_slow(spec: str) -> bool:
     """Whether an agent searches, and catbox is not compiled."""
-    return not compilation.HAS_NUMBA and is_configured(LEVELS.get(spec, spec))
+    return not compilation.HAS_NUMBA and LEVELS.get(spec, spec).partition(":")[0] in CONFIGURED
 
 
 def check_opponent(spec: str, also: Sequence[str] = ()) -> None:

@@ -14,7 +14,7 @@ def features_of(state: GameState, seat: int) -> tuple[dict, dict]:
 
     Every element is written and within the bounds of its layout; those of an illegal action are 0.
     """
-    features, mask = catbox_agents.features.of(state.game), state.action_mask(seat).astype(bool)
+    features, mask = catbox_agents.features.features_of(state.game), state.action_mask(seat).astype(bool)
     low, high = features.layout.low, features.layout.high
     action_low, action_high = features.action_layout.low, features.action_layout.high
     out, action_out = (

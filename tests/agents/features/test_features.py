@@ -16,7 +16,7 @@ from catbox_env import GAMES, Game, Vec, make_game, make_vec
 from catbox_env.games.petrify.game import Petrify
 from tests.core.game_cases import CASES
 
-WITH_FEATURES = [game_id for game_id in GAMES if features.of(make_game(game_id)) is not None]
+WITH_FEATURES = [game_id for game_id in GAMES if features.features_of(make_game(game_id)) is not None]
 
 
 def begun(game: Game, moves: int) -> Vec:
@@ -33,7 +33,7 @@ def test_every_feature_is_used(game_id: str) -> None:
     options = [{}, *cases.other_rules, *(other for other, _ in cases.playthroughs.values())]
     names, used = set(), set()
     for game in (make_game(game_id, **{**each, "reward": "score"}) for each in options):
-        vec, given = begun(game, 0), features.of(game)
+        vec, given = begun(game, 0), features.features_of(game)
         for step in range(40):
             arrays = given.compute(vec.observation, vec.action_mask)
             for of, (layout, array) in enumerate(
@@ -49,7 +49,7 @@ def test_every_feature_is_used(game_id: str) -> None:
 @pytest.mark.parametrize("game_id", WITH_FEATURES)
 def test_views_and_read_only_arrays_are_read_and_given_arrays_are_written(game_id: str) -> None:
     game = make_game(game_id)
-    vec, given = begun(game, 5), features.of(game)
+    vec, given = begun(game, 5), features.features_of(game)
     expected = given.compute(vec.observation, vec.action_mask)
     large = np.full((70, given.layout.size), 99, np.int8)
     large_actions = np.full((70, game.num_actions, given.action_layout.size), 99, np.int8)
@@ -79,7 +79,7 @@ def test_a_vector_that_no_seat_sees_is_harmless(game_id: str) -> None:
         shape = (rows, game.observation_layout.size)
         for seen in (rng.integers(-128, 128, shape), rng.integers(0, 2, shape), np.full(shape, 127)):
             for masks in (np.ones((rows, game.num_actions), bool), np.zeros((rows, game.num_actions), bool)):
-                _, action_out = features.of(game).compute(seen.astype(np.int8), masks)
+                _, action_out = features.features_of(game).compute(seen.astype(np.int8), masks)
                 assert masks.any() or not action_out.any()
 
 
@@ -102,7 +102,7 @@ def test_a_vector_that_no_seat_sees_is_harmless(game_id: str) -> None:
     ],
 )
 def test_arrays_that_do_not_fit_are_refused(name: str, change: Any) -> None:
-    given = features.of(make_game("petrify_v0"))
+    given = features.features_of(make_game("petrify_v0"))
     vec = begun(given.game, 5)
     arrays: dict[str, Any] = {"observations": vec.observation, "masks": vec.action_mask}
     arrays["out"], arrays["action_out"] = given.compute(vec.observation, vec.action_mask)
@@ -114,11 +114,11 @@ def test_arrays_that_do_not_fit_are_refused(name: str, change: Any) -> None:
 
 @pytest.mark.parametrize("game_id", WITH_FEATURES)
 def test_equal_games_share_their_features_which_are_copied_with_their_game(game_id: str) -> None:
-    given = features.of(make_game(game_id, num_players=3))
+    given = features.features_of(make_game(game_id, num_players=3))
     assert given.game == make_game(game_id, num_players=3)
-    for twin in (features.of(given.game), pickle.loads(pickle.dumps(given)), copy.deepcopy(given)):
+    for twin in (features.features_of(given.game), pickle.loads(pickle.dumps(given)), copy.deepcopy(given)):
         assert twin is given
-    assert features.of(make_game(game_id, num_players=2)).layout != given.layout
+    assert features.features_of(make_game(game_id, num_players=2)).layout != given.layout
 
 
 def test_a_game_of_your_own_has_what_the_module_that_it_names_defines(
@@ -127,7 +127,7 @@ def test_a_game_of_your_own_has_what_the_module_that_it_names_defines(
     class Unknown(Petrify):
         id = "unknown_v0"
 
-    assert features.of(Unknown()) is None
+    assert features.features_of(Unknown()) is None
     assert features.facts(Unknown()) == GameFacts()
 
     class Own(Petrify):
@@ -135,11 +135,11 @@ def test_a_game_of_your_own_has_what_the_module_that_it_names_defines(
         agent_module = "agents_of_own"
 
     with pytest.raises(ValueError, match=r"agent_module='agents_of_own' of the game 'own_v0' cannot be imp"):
-        features.of(Own())
+        features.features_of(Own())
     module: Any = ModuleType("agents_of_own")
     module.make_features = lambda game: (game, "features")
     monkeypatch.setitem(sys.modules, "agents_of_own", module)
-    assert features.of(Own(size=5)) == (Own(size=5), "features")
+    assert features.features_of(Own(size=5)) == (Own(size=5), "features")
     assert features.facts(Own) == GameFacts()
     module.FACTS = GameFacts(binary_statistics=("won",))
     assert features.facts(Own).binary_statistics == ("won",)

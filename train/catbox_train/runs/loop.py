@@ -19,8 +19,9 @@ from typing import Any
 import torch
 from rich.console import Console
 
+from catbox_agents.imports import is_class
 from catbox_agents.networks.checkpoint import latest_checkpoint
-from catbox_agents.specs import asks_server, imports_module
+from catbox_agents.specs import parse_spec
 from catbox_agents.system.files import WriteError
 from catbox_env import Game
 from catbox_env.core.checks import check_integer
@@ -163,8 +164,8 @@ def _run(
     options: Sequence[str],
     on_update: OnUpdate | None,
 ) -> dict[str, Any]:
-    specs = [config.algorithm, *(spec for found in config.agents().values() for spec in found)]
-    if config.code() or any(imports_module(spec) or asks_server(spec) for spec in specs):
+    specs = [spec for found in config.agents().values() for spec in found]
+    if is_class(config.algorithm) or config.code() or any(parse_spec(spec).needs_trust for spec in specs):
         options = ["--trust", *options]
     losses, before = 0, None
     with StopRequest() as stop, own_torch_settings(config.device):

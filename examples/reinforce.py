@@ -24,9 +24,7 @@ class Reinforce(SelfPlayAlgorithm):
     def update(self, update: int, progress: float) -> tuple[int, Mapping[str, float]]:
         self.learner.anneal(progress)
         decisions = self.play(update, progress)
-        returns = torch.zeros_like(decisions.rewards)  # what the seat is paid from the decision to the end
-        for rows in reversed(decisions.steps):
-            returns[rows] = decisions.rewards[rows] + decisions.at_next(returns, rows)
+        returns = decisions.returns()
         own = returns[decisions.rows]
         spread = own.std(correction=0) if len(own) else 0.0  # in a very small update there may be no decision
         names = ("inputs", "action_features", "masks", "actions")

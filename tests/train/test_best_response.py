@@ -113,6 +113,14 @@ def test_a_learner_begins_as_the_agent_of_the_zoo(tmp_path: Path) -> None:
     assert (options.start_from, options.hidden, options.features) == (zoo, (256, 256), True)
 
 
+def test_a_learner_among_agents_for_more_bids_starts_from_scratch(tmp_path: Path) -> None:
+    """Their network is adapted to these rules; the learner's is made for them."""
+    zoo, rules = "zoo:cat_in_the_box-3p", {"num_players": 3, "bids": [1, 3]}
+    find(tmp_path, zoo, game_options=rules, **NO_STEPS)
+    options: Any = open_run(tmp_path / "seed-1")
+    assert options.start_from == ""
+
+
 @pytest.mark.parametrize("setting", ["seed=4", "learner_seats=2", "opponents={random: 1.0}"])
 def test_settings_that_are_not_the_users_are_refused(setting: str, tmp_path: Path) -> None:
     code, errors = command(

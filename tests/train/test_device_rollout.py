@@ -76,7 +76,6 @@ def on(device: str, **settings: Any) -> Any:
         ("cuda:0", {}, None),
         ("cuda:1", {"algorithm": "dmc", "opponents": {"random": 0.1, "heuristic:3": 0.2, PAST: 0.1}}, None),
         ("cpu", {}, "device = 'cpu'"),
-        ("mps", {}, "device = 'mps'"),
         ("cuda:0", {"algorithm": "exit"}, "as always with exit"),
         ("cuda:0", {"workers": 2}, None),
         ("cuda:0", {"workers": 3}, "workers = 3, with fewer GPUs"),
@@ -345,8 +344,8 @@ def check_shares(kind: str) -> None:
             assert ((line_up == 0).sum(axis=1)[opponent > 0] == 1).all()
             assert np.array_equal(opponent, found[0].max(axis=1))
         assert not np.array_equal(found[0], found[1])
-    beaten = recorded(trainer, 0)[0].beaten
-    assert {name: count for name, (_, count) in beaten.items()} == {"heuristic": 4, "random": 10}
+    wins = recorded(trainer, 0)[0].wins
+    assert {name: count for name, (_, count) in wins.items()} == {"heuristic": 4, "random": 10}
     thirds = line_up_of(trainer_of(kind, opponents={"heuristic": 1 / 3, "random": 2 / 3}), 0, 0)
     assert np.bincount(thirds.max(axis=1)).tolist() == [0, 5, 11]
 

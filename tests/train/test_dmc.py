@@ -10,7 +10,7 @@ import torch
 
 from catbox_agents.networks.mlp import MLP
 from catbox_train.algorithm import DivergedError
-from catbox_train.dmc import DMC, epsilon_greedy, returns_of
+from catbox_train.dmc import DMC, epsilon_greedy
 from catbox_train.rollout import Decisions
 from tests.train.ppo_runs import made
 from tests.train.test_ppo import decisions_of
@@ -28,7 +28,7 @@ def test_a_return_is_what_the_seat_is_paid_from_the_decision_to_the_end() -> Non
             while place >= 0:
                 total, place = total + float(decisions.rewards[place]), int(decisions.next_rows[place])
             expected.append(total)
-        assert returns_of(decisions).tolist() == expected
+        assert decisions.returns().tolist() == expected
 
 
 def test_a_return_that_is_not_finite_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -98,7 +98,7 @@ def test_a_step_follows_the_squared_error_of_the_actions_that_were_taken(
         scaled = rows["action_features"].float() * network.action_scale
         values = values + (scaled * outputs[:, None, num_actions:]).sum(2)
     taken = values.gather(1, rows["actions"][:, None])[:, 0]
-    returns = returns_of(held[0]).cpu()[learned]
+    returns = held[0].returns().cpu()[learned]
     assert trainer.scale == pytest.approx(returns.std(correction=0).item(), rel=1e-5)
     expected = 0.5 * (taken - returns / trainer.scale).square().mean()
     expected.backward()
@@ -118,7 +118,7 @@ def test_the_values_are_those_of_the_way_it_plays() -> None:
     columns = {name: column.numpy() for name, column in found.columns.items()}
     values = trainer.policy().network.logits(*map(columns.get, ("inputs", "action_features", "masks")))
     taken = values[np.arange(len(found)), columns["actions"]] * trainer.scale
-    returns = returns_of(found).numpy()
+    returns = found.returns().numpy()
     assert taken.mean() == pytest.approx(returns.mean(), abs=0.15 * float(returns.std()))
     assert np.corrcoef(taken, returns)[0, 1] > 0.2
     assert metrics["learning/explained_variance"] > 0.05

@@ -18,6 +18,7 @@ from catbox_agents.networks.checkpoint import latest_checkpoint
 from catbox_agents.networks.network import Network
 from catbox_agents.networks.policy_agent import PolicyAgent
 from catbox_env import Vec
+from catbox_train.device_rollout import DeviceRollout
 from catbox_train.group import Group
 from catbox_train.networks import make_network
 from catbox_train.registry import algorithm_class
@@ -104,7 +105,7 @@ def play(rollout: Rollout, update: int = 0, past: Mapping[str, Any] | None = Non
         patch.setattr(Vec, "step", recorded)
         decisions = rollout.play(update, network_of(rollout), choose, past)
     shares = rollout._shares([*past], None)
-    return Played(decisions, games, steps, rollout._line_up(update, shares)[rollout._share])
+    return Played(decisions, games, steps, rollout._line_up(update, shares)[rollout._games])
 
 
 def key(games: list[list[Step]]) -> list[list[tuple[Any, ...]]]:
@@ -162,14 +163,25 @@ def test_every_decision_of_the_learner_is_noted_once_in_order_with_its_pay(
         assert found.rounds == 40
 
 
+def test_each_process_has_as_many_games_of_an_opponent_on_gpus(monkeypatch: pytest.MonkeyPatch) -> None:
+    """There opponents have their games one after the other."""
+    monkeypatch.setattr(Rollout, "_opponent_draws", DeviceRollout._opponent_draws)
+    counts = []
+    for rank in range(2):
+        rollout = rollout_of(rank, 2, opponents=TABLES)
+        line_up = rollout._line_up(0, rollout._shares([], None))[rollout._games]
+        counts.append(np.bincount(line_up.max(axis=1), minlength=len(TABLES) + 1))
+    assert abs(counts[0] - counts[1]).max() <= 1
+
+
 @pytest.mark.parametrize("size", [2, 3])
 def test_games_do_not_depend_on_how_processes_share_them(size: int) -> None:
     """Nor do the numbers that they are played with: of the learner, of opponents, and of earlier policies."""
     alone = play(rollout_of(opponents=TABLES), 4)
     shares = [play(rollout_of(rank, size, opponents=TABLES), 4) for rank in range(size)]
-    assert [len(share.games) for share in shares] == [len(part) for part in np.array_split(range(20), size)]
-    assert key([game for share in shares for game in share.games]) == key(alone.games)
-    assert np.array_equal(np.concatenate([share.line_up for share in shares]), alone.line_up)
+    for rank, share in enumerate(shares):
+        assert key(share.games) == key(alone.games[rank::size])
+        assert np.array_equal(share.line_up, alone.line_up[rank::size])
     assert sorted(np.concatenate([share.decisions.columns["noted"] for share in shares])) == sorted(
         alone.decisions.columns["noted"]
     )
@@ -251,7 +263,7 @@ def test_a_game_is_won_by_the_mean_pay_of_a_side_and_a_tie_is_half_a_win() -> No
     # 5 against 7/3; 2 against 2.5; 2 against 2; no opponent; 1 against 0; 0 against 3
     paid = [[5, 1, 2, 4], [1, 1, 2.5, 4], [4, 2, 2, 0], [9, 0, 0, 0], [0, 1, 0, 0], [0, 3, 0, 0]]
     rollout._set_opponents(0, dict.fromkeys(["past:1", "past:2"], catbox_agents.make("random", rollout.game)))
-    found = rollout._beaten(line_up, np.array(paid, np.float32))
+    found = rollout._wins(line_up, np.array(paid, np.float32))
     assert {name: sums.tolist() for name, sums in found.items()} == {
         "random": [1.5, 2],
         "heuristic": [0, 1],

@@ -178,7 +178,9 @@ def _settings_of(target: str, game: Game) -> dict[str, Any]:
     found = parse_spec(resolve(target, game))
     if found.kind is not Kind.ZOO and not (found.kind is Kind.POLICY and os.path.exists(found.path)):
         return {}
-    checkpoint = load_policy(target, game)
+    checkpoint = load_policy(target, game, adapt=True)
+    if checkpoint.adapted is not None:  # it is a network for other rules
+        return {}
     if checkpoint.training.get("algorithm") == "dmc":
         return {}
     network = checkpoint.network.describe()

@@ -75,8 +75,8 @@ def _whole(value: Any) -> Any:
 
 
 def _device(value: Any) -> str:
-    if not isinstance(value, str) or not re.fullmatch(r"auto|cpu|mps|cuda(:(0|[1-9][0-9]{0,2}))?", value):
-        raise ValueError("auto, cpu, mps, cuda or cuda:N")
+    if not isinstance(value, str) or not re.fullmatch(r"auto|cpu|cuda(:(0|[1-9][0-9]{0,2}))?", value):
+        raise ValueError("auto, cpu, cuda or cuda:N")
     return value
 
 
@@ -119,7 +119,7 @@ class TrainConfig(BaseModel):
     )
     device: Annotated[str, BeforeValidator(_device)] = Field(
         "auto",
-        description="device of the networks: cpu, cuda, cuda:N, mps, or auto (a GPU if there is one)",
+        description="device of the networks: cpu, cuda, cuda:N, or auto (a GPU if there is one)",
     )
     workers: Annotated[int, BeforeValidator(_whole), Field(ge=1, le=MAX_WORKERS)] | Literal["auto"] = Field(
         "auto",
@@ -229,10 +229,6 @@ class TrainConfig(BaseModel):
             long = self.total_decisions >= DECISIONS_FOR_TWO
             workers = min(2, physical_cores()) if long and device == "cpu" else 1
         return self.replace(device=device, workers=workers)
-
-    def safer(self) -> dict[str, Any]:
-        """Settings that make a run less likely to diverge."""
-        return {}
 
 
 #: pydantic's words -> those of the messages.

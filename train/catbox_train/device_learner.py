@@ -32,20 +32,20 @@ class DeviceLearner(Learner):
         self._recorded: tuple[Loss, int, int] | None = None
 
     def minibatches(
-        self, columns: Mapping[str, torch.Tensor], rows: torch.Tensor, update: int
+        self, columns: Mapping[str, torch.Tensor], rows: torch.Tensor, update_index: int
     ) -> Iterator[Minibatch]:
         """As in `Learner`, but of equal size, if there are enough rows: those that are left, fewer than make a
         minibatch, are in none."""
         for name, column in columns.items():
-            own = self._columns.setdefault(name, column)
-            if own.data_ptr() != column.data_ptr():
-                own.copy_(column)
+            buffer = self._columns.setdefault(name, column)
+            if buffer.data_ptr() != column.data_ptr():
+                buffer.copy_(column)
         size = max(1, self.config.minibatch_size // self.group.size)  # rows of a minibatch in each process
         number = min(self.group.counts(len(rows))) // size
         if number < MIN_EQUAL_MINIBATCHES:
-            yield from super().minibatches(self._columns, rows, update)
+            yield from super().minibatches(self._columns, rows, update_index)
             return
-        for shuffled in self._epochs(rows, update):
+        for shuffled in self._epochs(rows, update_index):
             for part in shuffled[: number * size].split(size):
                 yield Minibatch(self._columns, part, size * self.group.size)
 
@@ -57,8 +57,8 @@ class DeviceLearner(Learner):
         if self._recorded != (loss, len(batch.rows), batch.total):
             self._record_graphs(loss, batch, len(numbers))
         self._rows.copy_(batch.rows)
-        for own, number in zip(self._numbers, numbers, strict=True):
-            own.fill_(number)
+        for tensor, number in zip(self._numbers, numbers, strict=True):
+            tensor.fill_(number)
         self._first()
         if self.group.size > 1:
             self.group.sum_(self._gradient())
@@ -70,10 +70,10 @@ class DeviceLearner(Learner):
         self._recorded = loss, len(batch.rows), batch.total
         self._rows = torch.empty_like(batch.rows)
         self._numbers = [torch.zeros((), device=self.device) for _ in range(num_numbers)]
-        own = Minibatch(self._columns, self._rows, batch.total)
+        recorded = Minibatch(self._columns, self._rows, batch.total)
 
         def differentiate() -> None:
-            self._step_names, self._of_loss = self._differentiate(loss, own, tuple(self._numbers))
+            self._step_names, self._of_loss = self._differentiate(loss, recorded, tuple(self._numbers))
 
         def descend() -> None:
             norm = self._descend()[None] / self.group.size

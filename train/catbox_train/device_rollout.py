@@ -33,7 +33,8 @@ from catbox_train.self_play_config import SelfPlayConfig, why_on_cpu
 #: Steps after which the host asks whether a game is still running.
 ASK_EVERY = 16
 
-#: Actions (m,) of an opponent in its m games: which of all games ask it (N,) bool, and the masks (N, A), in.
+#: Returns the actions (m,) of an opponent in its m games; takes in which games it is asked, (N,) bool, and the action
+#: masks (N, A).
 AskOpponent = Callable[[torch.Tensor, torch.Tensor], torch.Tensor]
 
 
@@ -56,7 +57,7 @@ class DeviceRollout(BaseRollout):
 
     Each opponent plays in exactly its share of the games. Statistics of games with several rounds are those of their
     last one. ``choose`` is recorded as a part of a CUDA graph: it must read from tensors what changes, and never wait
-    for the GPU.
+    for the GPU. The agents of ``past`` are policies of the learner's own network.
     """
 
     def __init__(
@@ -72,7 +73,7 @@ class DeviceRollout(BaseRollout):
 
         super().__init__(config, game, inputs, group)
         self._keys = [group.rank] if group.rank else []  # so that processes deal different games
-        number, seed = len(self._share), self._seed(0, DEALS, *self._keys)
+        number, seed = len(self._games), self._seed(0, DEALS, *self._keys)
         self.vec = vec = DeviceVec(game, number, seed, state=state, auto_deal=False, device=config.device)
         self.device = vec.device
         self._inputs = DeviceInputs(inputs, vec)
@@ -112,16 +113,16 @@ class DeviceRollout(BaseRollout):
         shares: Mapping[str, float] | None = None,
     ) -> Decisions:
         """See `BaseRollout.play`."""
-        vec, number, end, past = self.vec, len(self._share), self._end, past or {}
+        vec, number, end, past = self.vec, len(self._games), self._end, past or {}
         self.opponents = {**dict(zip(self._specs, self._agents, strict=True)), **past}
-        line_up = self._line_up(update, self._shares([*past], shares))[self._share]
+        line_up = self._line_up(update, self._shares([*past], shares))[self._games]
         self._players.copy_(torch.from_numpy(line_up))
         seed = self._seed(update, CHOICES, *self._keys)
         self._random.manual_seed(int(seed.generate_state(1, np.uint64)[0] >> 1))
         if len(past) != len(self._past):
             self._past = [copy.deepcopy(network).requires_grad_(False) for _ in past]
-        for own, agent in zip(self._past, past.values(), strict=True):
-            own.set_arrays(cast(PolicyAgent, agent).network.arrays())
+        for twin, agent in zip(self._past, past.values(), strict=True):
+            twin.set_arrays(cast(PolicyAgent, agent).network.arrays())
         games = self._games_of(line_up.max(axis=1))
         if self._recorded != (recorded := [network, choose, len(past), games]):
             self._recorded = recorded
@@ -153,7 +154,7 @@ class DeviceRollout(BaseRollout):
             played=int(self._played),
             rounds=int(self._rounds),
             statistics=self._statistics(line_up == 0, info),
-            beaten=self._beaten(line_up, self._paid.cpu().numpy()),
+            wins=self._wins(line_up, self._paid.cpu().numpy()),
         )
 
     @torch.no_grad()
@@ -171,15 +172,15 @@ class DeviceRollout(BaseRollout):
         self._inputs.write()
         inputs, features = self._inputs.vectors, self._inputs.action_features
         uniforms = torch.rand(len(rows), generator=self._random, device=self.device)
-        seen = {"inputs": inputs, "action_features": features, "masks": masks}
+        columns = {"inputs": inputs, "action_features": features, "masks": masks}
         if "states" in self._columns:
-            seen["states"] = vec.state
-        chosen = dict(choose(network, inputs, features, masks, uniforms))
-        for name, values in (seen | chosen).items():
+            columns["states"] = vec.state
+        columns |= choose(network, inputs, features, masks, uniforms)
+        for name, values in columns.items():
             if name not in self._columns:
                 self._columns[name] = self._new((self._end, *values.shape[1:]), values.dtype)
             self._columns[name].index_copy_(0, rows, values)
-        actions = chosen["actions"].clone()
+        actions = columns["actions"].clone()
         for k, games, ask in opponents:
             asked = running & (player == k)
             actions[games] = torch.where(asked[games], ask(asked, masks), actions[games])
@@ -187,7 +188,7 @@ class DeviceRollout(BaseRollout):
 
         before = self._last.gather(1, seat[:, None])[:, 0]
         follows = mine & (before >= 0)
-        # Where nothing follows, the row of this step itself is told, once more, that none has followed it yet.
+        # Where nothing follows, the entry of this step's own row is set to -1, which it is already.
         self._next_rows.scatter_(0, torch.where(follows, before, rows), torch.where(follows, rows, -1))
         self._last.scatter_(1, seat[:, None], torch.where(mine, rows, before)[:, None])
         due = vec.rewards * (self._last >= 0)
@@ -205,25 +206,25 @@ class DeviceRollout(BaseRollout):
 
     def _games_of(self, opponent: NDArray[np.int64]) -> list[tuple[int, slice]]:
         """The numbers of the opponents, and their games, which follow one another, by the ``opponent`` (N,) of each."""
-        found = []
+        games_of = []
         for k in range(1, len(self.opponents) + 1):
             if (games := np.flatnonzero(opponent == k)).size:
-                found.append((k, slice(int(games[0]), int(games[-1]) + 1)))
-        return found
+                games_of.append((k, slice(int(games[0]), int(games[-1]) + 1)))
+        return games_of
 
     def _ask_opponents(
         self, games: list[tuple[int, slice]], past: list[Agent]
     ) -> list[tuple[int, slice, AskOpponent]]:
         """How the opponents of these ``games`` play."""
-        found: list[tuple[int, slice, AskOpponent]] = []
+        opponents: list[tuple[int, slice, AskOpponent]] = []
         for k, rows in games:
             if k <= len(self._on_device):
-                found.append((k, rows, partial(self._ask_agent, self._on_device[k - 1], rows)))
+                opponents.append((k, rows, partial(self._ask_agent, self._on_device[k - 1], rows)))
                 continue
             number = k - 1 - len(self._on_device)
             greedy = cast(PolicyAgent, past[number]).greedy
-            found.append((k, rows, partial(self._ask_past, self._past[number], greedy, rows)))
-        return found
+            opponents.append((k, rows, partial(self._ask_past, self._past[number], greedy, rows)))
+        return opponents
 
     def _ask_agent(self, agent: Any, games: slice, asked: torch.Tensor, masks: torch.Tensor) -> torch.Tensor:
         """The actions (m,) of a `device_agent` in its ``games``."""

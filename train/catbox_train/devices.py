@@ -6,15 +6,12 @@ import torch
 
 
 def check_device(name: str) -> str:
-    """The device that ``name`` (auto, cpu, cuda, cuda:N, mps) stands for here: cpu, cuda:N or mps.
+    """The device that ``name`` (auto, cpu, cuda, cuda:N) stands for here: cpu or cuda:N.
 
-    ``auto`` is the GPU that torch would choose, or the CPU if there is none. Raises ``ValueError`` for a device that
-    is not available.
+    ``auto`` is the first CUDA GPU, or the CPU if there is none. Raises ``ValueError`` for a GPU that is not available.
     """
     if name == "auto":
-        return (
-            "cuda:0" if torch.cuda.is_available() else "mps" if torch.backends.mps.is_available() else "cpu"
-        )
+        return "cuda:0" if torch.cuda.is_available() else "cpu"
     if name.startswith("cuda"):
         _, _, number = name.partition(":")
         count = torch.cuda.device_count() if torch.cuda.is_available() else 0
@@ -22,8 +19,6 @@ def check_device(name: str) -> str:
             found = f"torch finds {count} CUDA device{'s' * (count != 1)} here"
             raise ValueError(f"device = {name!r} is not available: {found}; use auto, cpu or another number")
         return f"cuda:{int(number or 0)}"
-    if name == "mps" and not torch.backends.mps.is_available():
-        raise ValueError("device = 'mps' is not available: torch finds no Apple GPU here; use auto or cpu")
     return name
 
 
@@ -40,8 +35,6 @@ def native_precision(device: str) -> str:
     """``"bfloat16"`` if ``device`` multiplies it natively (at least twice as fast), else ``"float32"``."""
     if device.startswith("cuda"):
         return "bfloat16" if torch.cuda.is_bf16_supported(including_emulation=False) else "float32"
-    if device != "cpu":
-        return "float32"
     # Older versions of torch cannot tell; float32 works everywhere.
     capabilities: dict[str, bool] = getattr(torch.cpu, "get_capabilities", dict)()
     native = capabilities.get("avx512_bf16") or capabilities.get("amx_bf16")

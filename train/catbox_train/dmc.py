@@ -20,7 +20,6 @@ from catbox_train.algorithm import DivergedError, Metrics, State
 from catbox_train.config import Share
 from catbox_train.group import Group
 from catbox_train.learner import interpolate, mean_and_variance
-from catbox_train.rollout import Decisions
 from catbox_train.self_play import SelfPlayAlgorithm
 from catbox_train.self_play_config import SelfPlayConfig
 
@@ -62,14 +61,14 @@ class DMC(SelfPlayAlgorithm):
             )
         super().check_run(config, game)
 
-    def update(self, update: int, progress: float) -> tuple[int, Metrics]:
+    def update(self, update_index: int, progress: float) -> tuple[int, Metrics]:
         """Play the games of an update, and learn the returns of the learner's decisions."""
         learning_rate = self.learner.anneal(progress)
         epsilon = interpolate(self.config.epsilon, self.config.epsilon_end, progress)
         self.epsilon.fill_(epsilon)
 
-        decisions = self.play(update, progress)
-        returns = returns_of(decisions)
+        decisions = self.play(update_index, progress)
+        returns = decisions.returns()
         _, variance = mean_and_variance(returns[decisions.rows], self.learner.group)
         if not math.isfinite(variance):
             raise DivergedError("a return is not finite")
@@ -78,14 +77,14 @@ class DMC(SelfPlayAlgorithm):
         columns = {name: decisions.columns[name] for name in names} | {
             "targets": returns / (self.scale or 1.0)
         }
-        for minibatch in self.learner.minibatches(columns, decisions.rows, update):
+        for minibatch in self.learner.minibatches(columns, decisions.rows, update_index):
             self.learner.step(self.loss, minibatch)
 
-        learned = self.learner.metrics()
-        if variance > 0 and "value_loss" in learned:
-            learned["explained_variance"] = 1 - 2 * learned["value_loss"] * self.scale**2 / variance
-        learned |= {"learning_rate": learning_rate, "epsilon": epsilon}
-        return self.finish(update, decisions, learned)
+        metrics = self.learner.metrics()
+        if variance > 0 and "value_loss" in metrics:
+            metrics["explained_variance"] = 1 - 2 * metrics["value_loss"] * self.scale**2 / variance
+        metrics |= {"learning_rate": learning_rate, "epsilon": epsilon}
+        return self.finish(update_index, decisions, metrics)
 
     def loss(self, batch: Mapping[str, torch.Tensor]) -> tuple[torch.Tensor, dict[str, torch.Tensor]]:
         """The squared error of the values of the actions taken, and the same as a metric."""
@@ -115,14 +114,6 @@ class DMC(SelfPlayAlgorithm):
         """Resume from what ``state`` returned."""
         super().restore(state)
         self.scale = float(state["scale"])
-
-
-def returns_of(decisions: Decisions) -> torch.Tensor:
-    """What the seat of each row is paid from it to the end of the game: (m,) float32."""
-    returns = torch.zeros_like(decisions.rewards)
-    for rows in reversed(decisions.steps):
-        returns[rows] = decisions.rewards[rows] + decisions.at_next(returns, rows)
-    return returns
 
 
 def epsilon_greedy(

@@ -76,26 +76,26 @@ class ExpertIteration(SelfPlayAlgorithm):
         assert isinstance(config, ExitConfig)
         return round((1 + 2 * config.search_share) * super().memory_needed(config, game))
 
-    def update(self, update: int, progress: float) -> tuple[int, Metrics]:
+    def update(self, update_index: int, progress: float) -> tuple[int, Metrics]:
         """Play the games of an update, search some of their decisions, and learn from these."""
         learner, group = self.learner, self.learner.group
         learning_rate = learner.anneal(progress)
-        random = np.random.default_rng(update_seed(self.config.seed, update, SEARCHES, group.rank))
+        random = np.random.default_rng(update_seed(self.config.seed, update_index, SEARCHES, group.rank))
 
-        decisions, chosen = self.play_and_choose(update, progress, random)
+        decisions, chosen = self.play_and_choose(update_index, progress, random)
         began = time.perf_counter()
         columns = self.search(decisions, chosen, random)
         seconds = time.perf_counter() - began
-        for minibatch in learner.minibatches(columns, torch.arange(len(columns["gains"])), update):
+        for minibatch in learner.minibatches(columns, torch.arange(len(columns["gains"])), update_index):
             learner.step(self.loss, minibatch)
 
         searched, seconds = group.summed(len(columns["gains"]), seconds)
-        learned = learner.metrics() | {"learning_rate": learning_rate, "searched": searched}
-        learned["searched_per_second"] = searched * group.size / max(1e-9, seconds)
-        return self.finish(update, decisions, learned)
+        metrics = learner.metrics() | {"learning_rate": learning_rate, "searched": searched}
+        metrics["searched_per_second"] = searched * group.size / max(1e-9, seconds)
+        return self.finish(update_index, decisions, metrics)
 
     def play_and_choose(
-        self, update: int, progress: float, random: np.random.Generator
+        self, update_index: int, progress: float, random: np.random.Generator
     ) -> tuple[Decisions, list[Positions]]:
         """The decisions of an update, and copies of the games at a share of them, drawn with ``random``."""
         chosen: list[Positions] = []
@@ -105,7 +105,7 @@ class ExpertIteration(SelfPlayAlgorithm):
             if len(some):
                 chosen.append(Positions(first + some, self.rollout.vec.take(games[some]), line_up[some]))
 
-        return self.play(update, progress, watch=copy_some), chosen
+        return self.play(update_index, progress, watch=copy_some), chosen
 
     def search(
         self, decisions: Decisions, chosen: Sequence[Positions], random: np.random.Generator
@@ -124,24 +124,22 @@ class ExpertIteration(SelfPlayAlgorithm):
         for position in chosen:
             place, action = np.nonzero(position.games.action_mask)
             keys = random.integers(2**64, size=position.games.num_envs, dtype=np.uint64)[place]
-            found = np.zeros(position.games.action_mask.shape, np.float32)
-            found[place, action] = action_rewards(
+            earned = np.zeros(position.games.action_mask.shape, np.float32)
+            earned[place, action] = action_rewards(
                 position.games.take(place), action, players, position.line_up[place], until, keys
             )
-            values.append(found)
+            values.append(earned)
         rows = torch.from_numpy(np.concatenate([np.zeros(0, np.int64), *(part.rows for part in chosen)]))
         columns = {name: decisions.columns[name][rows] for name in (*COLUMNS, "actions")}
-        earned = torch.from_numpy(np.concatenate(values))
-        gains = (earned - earned.gather(1, columns.pop("actions")[:, None])) * columns["masks"]
+        of_actions = torch.from_numpy(np.concatenate(values))
+        gains = (of_actions - of_actions.gather(1, columns.pop("actions")[:, None])) * columns["masks"]
         return columns | {"gains": gains}
 
     def loss(self, batch: Mapping[str, torch.Tensor]) -> tuple[torch.Tensor, dict[str, torch.Tensor]]:
         """The loss of the current network for a minibatch, the negative of what it maximises, and metrics."""
         logits, _ = self.network(batch["inputs"], batch["action_features"], batch["masks"])
-        logs, policy = (
-            logits.log_softmax(1),
-            logits.softmax(1),
-        )  # exp(logs) is equal, but slow for illegal actions
+        logs = logits.log_softmax(1)
+        policy = logits.softmax(1)  # exp(logs) is equal, but slow for illegal actions
         gain = (policy * batch["gains"]).sum(1).mean()
         entropy = -(policy * logs).sum(1).mean()
         return -gain - self.config.ent_coef * entropy, {"gain": gain.detach(), "entropy": entropy.detach()}

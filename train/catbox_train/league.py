@@ -61,21 +61,19 @@ class League:
         if self._schedule is None:
             return shares
         won = {name: float(result[0] / result[1]) for name, result in self.results.items() if result[1]}
-        found = self._schedule(update, progress, dict(shares), won)
+        scheduled = self._schedule(update, progress, dict(shares), won)
         try:
-            check_shares(found, [*shares])
+            check_shares(scheduled, [*shares])
         except ValueError as error:
             raise ValueError(
                 f"opponent_schedule = {short_repr(self.config.opponent_schedule)}: {error}"
             ) from None
-        return dict(found)
+        return dict(scheduled)
 
-    def add(self, updates_done: int, beaten: Mapping[str, np.ndarray]) -> None:
-        """Note the games won (`Decisions.beaten`, summed over the processes), and keep the network as it is now, if it
+    def add(self, updates_done: int, wins: Mapping[str, np.ndarray]) -> None:
+        """Note the games won (`Decisions.wins`, summed over the processes), and keep the network as it is now, if it
         is time to."""
-        results = {
-            name: DECAY * self.results.get(name, np.zeros(2)) + found for name, found in beaten.items()
-        }
+        results = {name: DECAY * self.results.get(name, np.zeros(2)) + pair for name, pair in wins.items()}
         if PAST in self.config.opponents and updates_done % self.config.past_every == 0:
             self._keep(updates_done, self.network)
         self.results = {name: results[name] for name in self._names() if name in results}

@@ -55,7 +55,7 @@ class Learner:
             [self.weights],
             lr=torch.tensor(config.learning_rate, device=self.device) if cuda else config.learning_rate,
             eps=EPSILON,
-            fused=self.device.type != "mps",  # which has none in every release
+            fused=True,
             capturable=cuda,
         )
         self.moments = self.optimizer.state[self.weights] = {
@@ -77,7 +77,7 @@ class Learner:
         return rate
 
     def minibatches(
-        self, columns: Mapping[str, torch.Tensor], rows: torch.Tensor, update: int
+        self, columns: Mapping[str, torch.Tensor], rows: torch.Tensor, update_index: int
     ) -> Iterator[Minibatch]:
         """The minibatches of an update: in each epoch, each of ``rows`` (n,) int64 of the ``columns`` is in one.
 
@@ -88,14 +88,14 @@ class Learner:
         number = max(1, round(sum(counts) / self.config.minibatch_size))
         # As tensor_split does.
         totals = [sum(n // number + (k < n % number) for n in counts) for k in range(number)]
-        for shuffled in self._epochs(rows, update):
+        for shuffled in self._epochs(rows, update_index):
             for part, total in zip(shuffled.tensor_split(number), totals, strict=True):
                 if total:
                     yield Minibatch(columns, part, total)
 
-    def _epochs(self, rows: torch.Tensor, update: int) -> Iterator[torch.Tensor]:
+    def _epochs(self, rows: torch.Tensor, update_index: int) -> Iterator[torch.Tensor]:
         """The rows in another order for each epoch, on the device, drawn there if it is a CUDA GPU."""
-        seed = update_seed(self.config.seed, update, SHUFFLES, self.group.rank)
+        seed = update_seed(self.config.seed, update_index, SHUFFLES, self.group.rank)
         rows = rows.to(self.device)
         if self.device.type == "cuda":
             drawn = torch.Generator(self.device).manual_seed(int(seed.generate_state(1, np.uint64)[0]))

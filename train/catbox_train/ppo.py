@@ -45,14 +45,6 @@ class PPOConfig(SelfPlayConfig):
         0.95, ge=0, le=1, description="lambda of the advantage estimate (GAE), over a seat's own decisions"
     )
 
-    def safer(self) -> dict[str, float]:
-        """A tenth of the learning rate, and nothing above the defaults."""
-        default, settings = type(self)(), super().safer()
-        for name in ("ent_coef", "ent_coef_end"):
-            if getattr(self, name) > getattr(default, name):
-                settings[name] = getattr(default, name)
-        return settings
-
 
 class PPO(SelfPlayAlgorithm):
     """The policy and its value, one network."""
@@ -61,7 +53,7 @@ class PPO(SelfPlayAlgorithm):
     num_values = 1
     config: PPOConfig
 
-    def update(self, update: int, progress: float) -> tuple[int, Metrics]:
+    def update(self, update_index: int, progress: float) -> tuple[int, Metrics]:
         """Play the games of an update, and learn from the learner's decisions.
 
         Raises ``DivergedError`` for a value, loss, gradient or weight that is not finite, and for huge logits.
@@ -69,20 +61,20 @@ class PPO(SelfPlayAlgorithm):
         learning_rate = self.learner.anneal(progress)
         ent_coef = interpolate(self.config.ent_coef, self.config.ent_coef_end, progress)
 
-        decisions = self.play(update, progress)
+        decisions = self.play(update_index, progress)
         columns, explained_variance = self.learning_columns(decisions)
-        for minibatch in self.learner.minibatches(columns, decisions.rows, update):
+        for minibatch in self.learner.minibatches(columns, decisions.rows, update_index):
             self.learner.step(self.loss, minibatch, ent_coef)
 
-        learned = self.learner.metrics()
-        if learned.pop("largest_logit", 0.0) > LARGEST_LOGIT:
+        metrics = self.learner.metrics()
+        if metrics.pop("largest_logit", 0.0) > LARGEST_LOGIT:
             raise DivergedError(f"a logit of the policy is larger than {LARGEST_LOGIT:.0e}")
-        learned |= {
+        metrics |= {
             "explained_variance": explained_variance,
             "learning_rate": learning_rate,
             "ent_coef": ent_coef,
         }
-        return self.finish(update, decisions, learned)
+        return self.finish(update_index, decisions, metrics)
 
     @torch.no_grad()
     def choose(
@@ -140,16 +132,16 @@ def ppo_loss(
     config: PPOConfig,
     ent_coef: torch.Tensor | float,
 ) -> tuple[torch.Tensor, dict[str, torch.Tensor]]:
-    """The loss () to differentiate, equations 7 and 9 of the paper, and metrics: means over n decisions.
+    """The loss () to differentiate, equations 7 and 9 of the paper, and metrics: means over n decisions, but for the
+    largest logit.
 
     Takes ``logits`` (n, A), those of illegal actions ``ILLEGAL``, and ``values`` (n,) float32 of the current network;
     and of ``batch`` the ``actions`` (n,) int64 and, (n,) float32, their ``log_probs`` under the policy that played, the
     ``advantages``, and the ``returns``. ``approx_kl`` is estimator k3 of http://joschu.net/blog/kl-approx.html.
     """
     logs = logits.log_softmax(1)
-    entropy = -(logits.softmax(1) * logs).sum() / len(
-        logs
-    )  # exp(logs) is equal, but slow for illegal actions
+    policy = logits.softmax(1)  # exp(logs) is equal, but slow for illegal actions
+    entropy = -(policy * logs).sum() / len(logs)
     log_ratio = logs.gather(1, batch["actions"][:, None])[:, 0] - batch["log_probs"]
     ratio, advantages = log_ratio.exp(), batch["advantages"]
     clipped = ratio.clamp(1 - config.clip_coef, 1 + config.clip_coef)

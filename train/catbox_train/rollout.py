@@ -10,7 +10,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 import torch
@@ -57,7 +57,7 @@ class Decisions:
         played: how many decisions were made, over all seats, those of opponents and forced ones included.
         rounds: how many rounds were played.
         statistics: the game's statistics for the learner's seats in these, name -> (sum, count).
-        beaten: for each opponent, the games that the learner won against it (a tie is half a win), and all of them.
+        wins: for each opponent, the games that the learner won against it (a tie is half a win), and all of them.
     """
 
     columns: dict[str, torch.Tensor]
@@ -70,7 +70,7 @@ class Decisions:
     played: int
     rounds: int
     statistics: dict[str, NDArray[np.float64]]
-    beaten: dict[str, NDArray[np.float64]]
+    wins: dict[str, NDArray[np.float64]]
 
     def __len__(self) -> int:
         return len(self.rows)
@@ -79,6 +79,13 @@ class Decisions:
         """``values`` (m,) of the seats' next decisions after those of ``rows``; 0 where there is none."""
         after = self.next_rows[rows]
         return values[after.clamp(min=0)].masked_fill(after < 0, 0)
+
+    def returns(self) -> torch.Tensor:
+        """What the seat of each row is paid from its decision to the end of the game: (m,) float32."""
+        returns = torch.zeros_like(self.rewards)
+        for rows in reversed(self.steps):
+            returns[rows] = self.rewards[rows] + self.at_next(returns, rows)
+        return returns
 
 
 class BaseRollout(ABC):
@@ -94,7 +101,8 @@ class BaseRollout(ABC):
         self._num_games = config.games_per_update
         self._specs = config.agents()["opponents"]
         self._agents = [self._make(k, update=0) for k in range(len(self._specs))]
-        self._share = np.array_split(np.arange(self._num_games), group.size)[group.rank]
+        #: The numbers of the games of this process.
+        self._games = np.arange(group.rank, self._num_games, group.size)
         self.opponents: dict[str, Agent] = {}
         self.device = torch.device("cpu")
 
@@ -152,12 +160,12 @@ class BaseRollout(ABC):
         self, own: NDArray[np.bool_], info: Mapping[str, np.ndarray]
     ) -> dict[str, NDArray[np.float64]]:
         """The sum and count of each statistic over the seats ``own`` (n, P), from the ``info`` of n rounds."""
-        found = facts(self.game).statistics(self.game, info)
-        return {name: np.array([values[own].sum(), own.sum()], np.float64) for name, values in found.items()}
+        return {
+            name: np.array([values[own].sum(), own.sum()], np.float64)
+            for name, values in facts(self.game).statistics(self.game, info).items()
+        }
 
-    def _beaten(
-        self, line_up: NDArray[np.int64], paid: NDArray[np.float32]
-    ) -> dict[str, NDArray[np.float64]]:
+    def _wins(self, line_up: NDArray[np.int64], paid: NDArray[np.float32]) -> dict[str, NDArray[np.float64]]:
         """Whether the learner's seats earned more than the others' on average, summed by opponent."""
         opponent = line_up.max(axis=1)
         own = line_up == 0
@@ -192,7 +200,7 @@ class Rollout(BaseRollout):
         ]
         self.vec = Vec(
             game,
-            len(self._share),
+            len(self._games),
             seed=self._seed(0, DEALS),
             history=any(map(needs_history, self._agents)),
             state=state,
@@ -220,96 +228,103 @@ class Rollout(BaseRollout):
         watch: Watch | None = None,
     ) -> Decisions:
         """See `BaseRollout.play`; ``watch`` may copy the games."""
-        vec, share, players = self.vec, self._share, self.game.num_players
-        rows = np.arange(len(share))
-        self._set_opponents(update, past or {})
-        line_up = self._line_up(update, self._shares([*(past or {})], shares))[share]
-        uniforms, luck = (np.random.default_rng(self._seed(update, kind)) for kind in (CHOICES, LUCK))
-        last = np.full((len(share), players), -1)  # the row of each seat's last decision
-        paid = np.zeros((len(share), players), np.float32)
-        count, played, steps, ended = 0, 0, [], []
-        playing, device = network.for_inference(), next(network.parameters()).device
-        vec.deal(rows, [self._seed(update, DEALS, game) for game in share.tolist()])
-        while len(rows):
-            seats = vec.current_player[rows]
-            player, masks = line_up[rows, seats], vec.action_mask[rows]
+        vec, opponents = self.vec, past or {}
+        self._set_opponents(update, opponents)
+        line_up = self._line_up(update, self._shares([*opponents], shares))[self._games]
+        choices, luck = (np.random.default_rng(self._seed(update, purpose)) for purpose in (CHOICES, LUCK))
+        inference_network = network.for_inference()
+        last = np.full(line_up.shape, -1)  # the row of each seat's last decision
+        paid = np.zeros(line_up.shape, np.float32)
+        played, steps, rounds = 0, [slice(0, 0)], []
+        games = np.arange(len(self._games))  # those that are not over
+        vec.deal(games, [self._seed(update, DEALS, number) for number in self._games.tolist()])
+        while len(games):
+            seats = vec.current_player[games]
+            agent, masks = line_up[games, seats], vec.action_mask[games]
             actions = masks.argmax(axis=1)  # where only one is legal, nobody is asked
-            choice = masks.sum(axis=1) > 1
-            mine = choice & (player == 0)
-            own, chances = rows[mine], uniforms.random(self._num_games)[share]
-            if len(own):
-                step = slice(count, count := count + len(own))
+            is_choice = masks.sum(axis=1) > 1
+            mine, others = is_choice & (agent == 0), is_choice & (agent > 0)
+            uniforms = choices.random(self._num_games)[self._games]
+            if mine.any():
+                deciding = games[mine]
+                step = slice(steps[-1].stop, steps[-1].stop + len(deciding))
                 steps.append(step)
-                seen = self._observe(step, own, seats[mine], masks[mine])
-                given = [torch.from_numpy(array).to(device) for array in (*seen, chances[own])]
-                self._write(step, choose(playing, *given))
-                actions[mine] = self._columns["actions"][step]
+                position = self._observe(step, deciding, seats[mine], masks[mine])
+                actions[mine] = self._choose(step, choose, inference_network, position, uniforms[deciding])
                 if watch:
-                    watch(step.start, own, line_up[own])
-                before, these = last[own, seats[mine]], np.arange(step.start, step.stop)
-                self._columns["next_rows"][before[before >= 0]] = these[before >= 0]
-                last[own, seats[mine]] = these
+                    watch(step.start, deciding, line_up[deciding])
+                before, rows = last[deciding, seats[mine]], np.arange(step.start, step.stop)
+                self._columns["next_rows"][before[before >= 0]] = rows[before >= 0]
+                last[deciding, seats[mine]] = rows
             if self.opponents:
-                seeds = luck.integers(2**64, size=self._num_games, dtype=np.uint64)[share]
-                others = choice & ~mine
-                agents, labels = [*self.opponents.values()], [*self.opponents]
-                actions[others] = ask_agents(
-                    agents, labels, player[others] - 1, vec, rows[others], seeds[rows[others]]
-                )
-            vec.step(actions, rows)
-            played += len(rows)
-            paying = rows[vec.rewards[rows].any(axis=1)]
+                seeds = luck.integers(2**64, size=self._num_games, dtype=np.uint64)[self._games]
+                asked, labels = games[others], [*self.opponents]
+                agents = [*self.opponents.values()]
+                actions[others] = ask_agents(agents, labels, agent[others] - 1, vec, asked, seeds[asked])
+            vec.step(actions, games)
+            played += len(games)
+            paying = games[vec.rewards[games].any(axis=1)]
             rewards, latest = vec.rewards[paying], last[paying]
             paid[paying] += rewards
             self._columns["rewards"][latest[latest >= 0]] += rewards[latest >= 0]
-            if len(over := rows[vec.round_ended[rows]]):
-                own_seats = line_up[over] == 0
-                ended.append((own_seats, {name: values[over] for name, values in vec.info.items()}))
-            rows = rows[~vec.terminated[rows]]
+            if len(ended := games[vec.round_ended[games]]):
+                rounds.append((line_up[ended] == 0, {name: of[ended] for name, of in vec.info.items()}))
+            games = games[~vec.terminated[games]]
         if "actions" not in self._columns:  # the learner had nothing to decide, in the first update
-            none = [self._columns[name][:0] for name in ("inputs", "action_features", "masks")]
-            given = [torch.from_numpy(array).to(device) for array in (*none, np.zeros(0))]
-            self._write(slice(0, 0), choose(playing, *given))
-        tensors = {name: torch.from_numpy(column[:count]) for name, column in self._columns.items()}
-        own_seats = np.concatenate([seats for seats, _ in ended])
-        info = {name: np.concatenate([found[name] for _, found in ended]) for name in vec.info}
+            position = tuple(self._columns[name][:0] for name in ("inputs", "action_features", "masks"))
+            self._choose(steps[0], choose, inference_network, position, np.zeros(0))
+        columns = {name: torch.from_numpy(column[: steps[-1].stop]) for name, column in self._columns.items()}
+        own_seats = np.concatenate([seats for seats, _ in rounds])
+        info = {name: np.concatenate([of_round[name] for _, of_round in rounds]) for name in vec.info}
         return Decisions(
-            rewards=tensors.pop("rewards"),
-            next_rows=tensors.pop("next_rows"),
-            game=tensors.pop("game"),
-            seat=tensors.pop("seat"),
-            columns=tensors,
-            rows=torch.arange(count),
-            steps=steps,
+            rewards=columns.pop("rewards"),
+            next_rows=columns.pop("next_rows"),
+            game=columns.pop("game"),
+            seat=columns.pop("seat"),
+            columns=columns,
+            rows=torch.arange(steps[-1].stop),
+            steps=steps[1:],
             played=played,
             rounds=len(own_seats),
             statistics=self._statistics(own_seats, info),
-            beaten=self._beaten(line_up, paid),
+            wins=self._wins(line_up, paid),
         )
 
     def _observe(
-        self, step: slice, own: NDArray[np.int64], seats: NDArray[np.int8], masks: NDArray[np.bool_]
-    ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """Write what the ``seats`` to move in the games ``own`` see, and their legal actions ``masks``, into the rows
-        ``step``; returns the inputs, the features of actions, and the masks."""
+        self, step: slice, games: NDArray[np.int64], seats: NDArray[np.int8], masks: NDArray[np.bool_]
+    ) -> tuple[np.ndarray, ...]:
+        """Write what the ``seats`` to move in ``games`` see, and their legal actions ``masks``, into the rows ``step``;
+        returns the inputs, the features of actions, and the masks."""
         if len(self._columns["rewards"]) < step.stop:
             rows = max(step.stop, round(1.5 * step.stop))
             self._columns = {name: _longer(column, rows) for name, column in self._columns.items()}
-        found: dict[str, Any] = {name: column[step] for name, column in self._columns.items()}
-        found["masks"][:], found["game"][:], found["seat"][:] = masks, own, seats
-        found["rewards"][:], found["next_rows"][:] = 0, -1
-        if "states" in found:
-            found["states"][:] = self.vec.state[own]
-        self.inputs.fill(self.vec.observation[own], found["masks"], found["inputs"], found["action_features"])
-        return found["inputs"], found["action_features"], found["masks"]
+        columns: dict[str, Any] = {name: column[step] for name, column in self._columns.items()}
+        columns["masks"][:], columns["game"][:], columns["seat"][:] = masks, games, seats
+        columns["rewards"][:], columns["next_rows"][:] = 0, -1
+        if "states" in columns:
+            columns["states"][:] = self.vec.state[games]
+        position = columns["inputs"], columns["action_features"], columns["masks"]
+        self.inputs.fill(self.vec.observation[games], position[2], *position[:2])
+        return position
 
-    def _write(self, step: slice, chosen: Mapping[str, torch.Tensor]) -> None:
-        for name, tensor in chosen.items():
+    def _choose(
+        self,
+        step: slice,
+        choose: Choose,
+        network: Network,
+        position: tuple[np.ndarray, ...],
+        uniforms: NDArray[np.float64],
+    ) -> NDArray[np.int64]:
+        """Write what ``choose`` returns for ``position`` (`_observe`) into the rows ``step``; returns the actions."""
+        device = next(network.parameters()).device
+        tensors = [torch.from_numpy(array).to(device) for array in (*position, uniforms)]
+        for name, tensor in choose(network, *tensors).items():
             values = tensor.cpu().numpy()
             if name not in self._columns:
                 rows = len(self._columns["rewards"])
                 self._columns[name] = np.empty((rows, *values.shape[1:]), values.dtype)
             self._columns[name][step] = values
+        return cast(NDArray[np.int64], self._columns["actions"][step])
 
     def _set_opponents(self, update: int, past: Mapping[str, Agent]) -> None:
         for k in self._stateful:

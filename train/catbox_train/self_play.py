@@ -55,10 +55,10 @@ class SelfPlayAlgorithm(Algorithm):
         network or game, or not a policy, and an ``opponent_schedule`` that does not exist."""
         League(config, make_network(config, game, cls.num_values), game).shares(0, 0.0)
 
-    def play(self, update: int, progress: float, **options: Any) -> Decisions:
+    def play(self, update_index: int, progress: float, **options: Any) -> Decisions:
         """The games of an update, by `choose` among the opponents of the league; ``options`` of the rollout."""
-        shares = self.league.shares(update, progress)
-        return self.rollout.play(update, self.network, self.choose, self.league.past, shares, **options)
+        shares = self.league.shares(update_index, progress)
+        return self.rollout.play(update_index, self.network, self.choose, self.league.past, shares, **options)
 
     @torch.no_grad()
     def choose(
@@ -73,12 +73,12 @@ class SelfPlayAlgorithm(Algorithm):
         logits, _ = network(inputs, action_features, masks)
         return {"actions": sample_legal(logits, masks, uniforms)[0]}
 
-    def finish(self, update: int, decisions: Decisions, learned: Metrics) -> tuple[int, Metrics]:
+    def finish(self, update_index: int, decisions: Decisions, metrics: Metrics) -> tuple[int, Metrics]:
         """Note in the league what was played and learned; returns the decisions played, over all processes, and the
-        metrics of the update: those ``learned`` and those of the games."""
-        played, metrics, beaten = summed_play(decisions, self.learner.group)
-        self.league.add(update + 1, beaten)
-        return played, metrics | {f"learning/{name}": value for name, value in learned.items()}
+        metrics of the update: those of ``metrics``, which are about learning, and those of the games."""
+        played, of_games, wins = summed_play(decisions, self.learner.group)
+        self.league.add(update_index + 1, wins)
+        return played, of_games | {f"learning/{name}": value for name, value in metrics.items()}
 
     def policy(self) -> PolicyAgent:
         """The policy as it is now, which takes its most probable action."""
@@ -96,25 +96,25 @@ class SelfPlayAlgorithm(Algorithm):
 
 def summed_play(decisions: Decisions, group: Group) -> tuple[int, dict[str, float], dict[str, np.ndarray]]:
     """What was played in all processes: the number of decisions, metrics, and the games won against each opponent, as
-    in `Decisions.beaten`.
+    in `Decisions.wins`.
 
     The metrics are the game's statistics, means over the learner's seats and the rounds, and the share of games won
     against each opponent, earlier policies together.
     """
-    pairs = {**decisions.statistics, **{f"against {name}": found for name, found in decisions.beaten.items()}}
+    pairs = {**decisions.statistics, **{f"against {name}": pair for name, pair in decisions.wins.items()}}
     played, rounds, *totals = group.summed(
-        decisions.played, decisions.rounds, *(value for found in pairs.values() for value in found)
+        decisions.played, decisions.rounds, *(number for pair in pairs.values() for number in pair)
     )
     sums = dict(zip(pairs, np.reshape(totals, (-1, 2)), strict=True))
-    beaten = {name: sums[f"against {name}"] for name in decisions.beaten}
-    of_names: dict[str, np.ndarray] = {}
-    for name, found in beaten.items():
+    wins = {name: sums[f"against {name}"] for name in decisions.wins}
+    by_kind: dict[str, np.ndarray] = {}
+    for name, pair in wins.items():
         kind = PAST if name.startswith(f"{PAST}:") else name
-        of_names[kind] = of_names.get(kind, 0) + found
+        by_kind[kind] = by_kind.get(kind, 0) + pair
     means = {f"game/{name}": sums[name] for name in decisions.statistics}
-    means |= {f"learning/beats_{name}": found for name, found in of_names.items()}
+    means |= {f"learning/beats_{kind}": pair for kind, pair in by_kind.items()}
     metrics = {name: float(total / count) for name, (total, count) in means.items() if count}
     rows = sum(step.stop - step.start for step in decisions.steps)
     if rows > len(decisions):  # on a GPU
         metrics["learning/idle_rows"] = 1 - len(decisions) / rows
-    return int(played), metrics | {"game/rounds": rounds}, beaten
+    return int(played), metrics | {"game/rounds": rounds}, wins

@@ -200,15 +200,6 @@ class SelfPlayConfig(TrainConfig):
         precision = native_precision(found.device) if found.precision == "auto" else found.precision
         return found.replace(games_per_update=games, precision=precision)
 
-    def safer(self) -> dict[str, float]:
-        """A tenth of the learning rate, and nothing above the defaults."""
-        default = type(self)()
-        rate = min(self.learning_rate / 10, default.learning_rate)
-        settings = {"learning_rate": rate}
-        if self.learning_rate_end > rate:
-            settings["learning_rate_end"] = min(rate, default.learning_rate_end)
-        return settings
-
 
 def why_on_cpu(config: SelfPlayConfig, game: Game, own_gpus: bool | None = None) -> str | None:
     """Why the games of a run are played on the CPU; None if they are played on the GPU of its network.

@@ -278,7 +278,7 @@ def _memory_for(config: TrainConfig, new: bool) -> Iterator[None]:
 @contextmanager
 def own_torch_settings(learns_on: str = "cpu") -> Iterator[None]:
     """Within it, torch has the settings that training is made for, whatever the program has chosen for itself: the
-    current GPU is the one that a run ``learns_on`` (cpu, cuda:N, mps), as games on it need.
+    current GPU is the one that a run ``learns_on`` (cpu, cuda:N), as games on it need.
 
     Each process computes in one thread: threads of torch spin while they wait for one another.
     """
@@ -408,7 +408,9 @@ class Loop:
 
     def diverged(self, update: int, error: DivergedError) -> TrainingDiverged:
         """What to raise for numbers of ``update`` that are not finite."""
-        return TrainingDiverged(self.run, update, str(error), self.config.safer(), self.options)
+        return TrainingDiverged(
+            self.run, update, str(error), getattr(self.config, "learning_rate", None), self.options
+        )
 
     def load_latest(self) -> None:
         """Resume from the latest checkpoint of the run, if there is one. Raises ``ValueError`` if it is damaged."""

@@ -79,20 +79,29 @@ class TrainingAborted(KeyboardInterrupt):
         self.run, self.signal = run, int(number)
 
 
+#: The largest learning rate that is recommended after a run has diverged.
+LEARNING_RATE = 1e-3
+
+
 class TrainingDiverged(RuntimeError):
     """A loss, gradient or weight is not finite. Nothing of that update is saved; the text says what is."""
 
     def __init__(
-        self, run: Path, update: int, what: str, safer: Mapping[str, Any], options: Sequence[str] = ()
+        self,
+        run: Path,
+        update: int,
+        what: str,
+        learning_rate: float | None = None,
+        options: Sequence[str] = (),
     ) -> None:
         last = latest_checkpoint(run)
         kept = "There is no checkpoint yet, and nothing of the update is saved"
         if last:
             kept = f"The last good checkpoint is {last}; nothing after it is saved"
         message = f"training diverged in update {update}: {what}. {kept}. Resuming would end here again."
-        if safer:
-            settings = [part for name, value in safer.items() for part in ("--set", f"{name}={value:g}")]
-            again = shlex.join(["train", "--config", str(run / "config.yaml"), *settings, *options])
+        if learning_rate:
+            smaller = f"learning_rate={min(learning_rate / 10, LEARNING_RATE):g}"
+            again = shlex.join(["train", "--config", str(run / "config.yaml"), "--set", smaller, *options])
             message += (
                 f" Smaller steps may help: start a run in another folder, such as:  {command()} {again}"
             )

@@ -15,7 +15,9 @@ from catbox_agents.agent import SamplingAgent, Seed, sample_actions
 from catbox_agents.features import fit_network
 from catbox_agents.networks.checkpoint import (
     ANOTHER_CHECKPOINT,
+    LOGITS,
     POLICY_FILE,
+    VALUES,
     PolicyCheckpoint,
     load_checkpoint,
     save_checkpoint,
@@ -28,8 +30,10 @@ class PolicyAgent(SamplingAgent):
     """Plays the legal action with the highest logit, or with ``greedy=False`` one sampled from the policy.
 
     ``network``: a `catbox_agents.networks.network.Network`, with its current weights, or a `PlayingNetwork`;
-    ``adapted``, if given, is how it plays ``game``, though made for other rules. Raises ``ValueError`` for a
-    network that does not fit its game or is not finite.
+    ``adapted``, if given, is how it plays ``game``, though made for other rules; ``outputs``: what the network outputs
+    for each action, ``"logits"`` or ``"values"``. With values, the agent always plays the action of the highest one,
+    and its policy gives that action probability 1. Raises ``ValueError`` for a network that does not fit its game or
+    is not finite.
     """
 
     def __init__(
@@ -39,13 +43,15 @@ class PolicyAgent(SamplingAgent):
         seed: Seed = None,
         greedy: bool = True,
         adapted: Adaptation | None = None,
+        outputs: str = LOGITS,
     ) -> None:
         super().__init__(game, seed)
         self.adapted = adapted
         made_for = game if adapted is None else adapted.own
         self.network, self.inputs = fit_network(playing(network), made_for)
-        self.greedy = greedy
-        self.samples_actions = not greedy
+        self.outputs = outputs
+        self.greedy = greedy or outputs == VALUES
+        self.samples_actions = not self.greedy
         self.name = "this policy"  # for messages
 
     @classmethod
@@ -67,7 +73,7 @@ class PolicyAgent(SamplingAgent):
         cls, checkpoint: PolicyCheckpoint, game: Game, seed: Seed = None, greedy: bool = True
     ) -> PolicyAgent:
         """The agent of a checkpoint that was read for ``game``."""
-        agent = cls(checkpoint.network, game, seed, greedy, checkpoint.adapted)
+        agent = cls(checkpoint.network, game, seed, greedy, checkpoint.adapted, checkpoint.outputs)
         agent.name = str(checkpoint.path)
         return agent
 
@@ -90,8 +96,11 @@ class PolicyAgent(SamplingAgent):
     def policy_batch(
         self, observations: np.ndarray, action_masks: np.ndarray, histories: np.ndarray | None = None
     ) -> np.ndarray:
-        """The policy (n, A) float32: the softmax of the logits, even if the agent is greedy."""
+        """The policy (n, A) float32: the softmax of the logits, even if the agent is greedy; with values, 1 for the
+        action of the highest one."""
         scores = self._logits(observations, action_masks)
+        if self.outputs == VALUES:
+            return np.eye(scores.shape[1], dtype=np.float32)[scores.argmax(axis=1)]
         weights = np.exp(scores - scores.max(axis=1, keepdims=True))
         return cast(np.ndarray, weights / weights.sum(axis=1, keepdims=True))
 
@@ -99,7 +108,9 @@ class PolicyAgent(SamplingAgent):
         """Write the policy file into ``folder``, made if need be; ``training`` and errors as in `save_checkpoint`."""
         Path(folder).mkdir(parents=True, exist_ok=True)
         game = self.game if self.adapted is None else self.adapted.own
-        save_checkpoint(Path(folder) / POLICY_FILE, self.network, game, dict(training or {}))
+        save_checkpoint(
+            Path(folder) / POLICY_FILE, self.network, game, dict(training or {}), outputs=self.outputs
+        )
 
     def _logits(self, observations: np.ndarray, action_masks: np.ndarray) -> np.ndarray:
         """Logits (n, A), minus infinity where illegal."""

@@ -15,8 +15,8 @@ import torch
 from numba import cuda
 
 from catbox_agents.agent import Agent
-from catbox_agents.features import NetworkInputs
 from catbox_agents.heuristics.base import ReasonedAgent
+from catbox_agents.networks.inputs import NetworkInputs
 from catbox_env.adapters.device import DeviceVec
 from catbox_env.adapters.device_kernels import bytes_of, kernel_array, kernel_records, launch
 

@@ -12,8 +12,8 @@ from safetensors import safe_open
 from safetensors.torch import load_file, save_file
 
 import catbox_agents
-from catbox_agents.features import input_scale
 from catbox_agents.networks.checkpoint import FORMAT, load_checkpoint, save_checkpoint
+from catbox_agents.networks.inputs import input_scale
 from catbox_agents.networks.policy_agent import PolicyAgent
 from catbox_env import make_game, make_vec
 from catbox_env.core.game import Game

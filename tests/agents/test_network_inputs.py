@@ -13,9 +13,9 @@ import safetensors.torch
 import torch
 
 import catbox_agents
-from catbox_agents.features import NetworkInputs
 from catbox_agents.networks.action_head import action_logits, sample_legal, score_gradient
 from catbox_agents.networks.checkpoint import load_checkpoint, save_checkpoint
+from catbox_agents.networks.inputs import NetworkInputs
 from catbox_agents.networks.mlp import MLP
 from catbox_agents.networks.numpy_network import NumpyMLP
 from catbox_agents.networks.policy_agent import PolicyAgent

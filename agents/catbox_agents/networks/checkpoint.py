@@ -23,9 +23,9 @@ from numpy.typing import NDArray
 
 from catbox_agents.adaptation import Adaptation, adaptation
 from catbox_agents.agent import other_rules
-from catbox_agents.features import fit_network
 from catbox_agents.imports import is_class, with_code
 from catbox_agents.networks.array_file import array_file_bytes, read_arrays, read_header
+from catbox_agents.networks.inputs import fit_network
 from catbox_agents.networks.numpy_network import MAX_ARRAYS, NumpyMLP, PlayingNetwork
 from catbox_agents.system.files import check_format, parse_json, write_atomically
 from catbox_env import Game, make_game

@@ -12,7 +12,6 @@ from numpy.typing import ArrayLike
 
 from catbox_agents.adaptation import Adaptation
 from catbox_agents.agent import SamplingAgent, Seed, sample_actions
-from catbox_agents.features import fit_network
 from catbox_agents.networks.checkpoint import (
     ANOTHER_CHECKPOINT,
     LOGITS,
@@ -22,6 +21,7 @@ from catbox_agents.networks.checkpoint import (
     load_checkpoint,
     save_checkpoint,
 )
+from catbox_agents.networks.inputs import fit_network
 from catbox_agents.networks.numpy_network import NumpyMLP, PlayingNetwork
 from catbox_env import Game
 

@@ -14,8 +14,8 @@ import numpy as np
 from gymnasium import spaces
 
 from catbox_agents.agent import SamplingAgent, Seed, check_agent, check_rows, sample_actions
-from catbox_agents.features import NetworkInputs, part_sizes
 from catbox_agents.networks.game_note import NOTE, noted_game
+from catbox_agents.networks.inputs import NetworkInputs, part_sizes
 from catbox_env import Game, make_game
 from catbox_env.core.checks import short_repr
 from catbox_env.core.extras import missing_extra

@@ -91,7 +91,8 @@ def check_rows(
 ) -> tuple[NDArray[np.int8], NDArray[np.bool_]]:
     """The arguments of `Agent.act_batch` as contiguous arrays (N, O) int8 and (N, A) bool.
 
-    Raises ValueError for other shapes, because compiled code does not check its indices.
+    Raises ValueError for other shapes, because compiled code does not check its indices, and for a row without a legal
+    action.
     """
     seen, masks = as_array("observations", observations), as_array("action_masks", action_masks)
     rows = len(masks) if masks.ndim else 0
@@ -103,7 +104,12 @@ def check_rows(
             f"observations {seen.dtype} of shape {seen.shape} and action masks {masks.dtype} of shape {masks.shape}: "
             f"expected integers of shape (N, {game.observation_layout.size}) and (N, {game.num_actions})"
         )
-    return np.ascontiguousarray(seen, np.int8), np.ascontiguousarray(masks, np.bool_)
+    legal = np.ascontiguousarray(masks, np.bool_)
+    if not (asked := legal.any(axis=1)).all():
+        raise ValueError(
+            f"row {int(asked.argmin())} has no legal action: ask only for seats that are to move"
+        )
+    return np.ascontiguousarray(seen, np.int8), legal
 
 
 def agent_seed(*known: int | bytes) -> int:
@@ -224,7 +230,8 @@ class SeededAgent(Agent):
 
 
 class SamplingAgent(SeededAgent):
-    """Base class of agents that use one uniform number for each decision."""
+    """Base class of agents that use one uniform number for each decision: by default, to sample an action from the
+    ``policy_batch`` that the subclass defines."""
 
     samples_actions = True
 
@@ -241,6 +248,15 @@ class SamplingAgent(SeededAgent):
         if seeds is None:
             return self._generator.random(number)
         return (seeds >> np.uint64(11)).astype(np.float64) * 2.0**-53
+
+    def act_batch(
+        self,
+        observations: NDArray[np.int8],
+        action_masks: NDArray[Any],
+        histories: NDArray[np.int8] | None = None,
+    ) -> NDArray[np.int64]:
+        policies = self.policy_batch(observations, action_masks, histories)  # type: ignore[attr-defined]  # see above
+        return sample_actions(policies, self.uniforms(len(policies)))
 
 
 def sample_actions(policies: NDArray[np.floating], points: NDArray[np.float64]) -> NDArray[np.int64]:
@@ -263,10 +279,6 @@ class RandomAgent(SamplingAgent):
         _, masks = check_rows(self.game, observations, action_masks)
         actions = np.empty(len(masks), np.int64)
         _sample_rows(masks, self.uniforms(len(masks)), actions)
-        if (actions < 0).any():
-            raise ValueError(
-                f"no legal action in row {int(np.argmin(actions))}: only a seat to move can be asked"
-            )
         return actions
 
     def policy_batch(
@@ -277,11 +289,11 @@ class RandomAgent(SamplingAgent):
     ) -> NDArray[np.float64]:
         """(N, A) float64: equal for all legal actions of a row."""
         _, masks = check_rows(self.game, observations, action_masks)
-        return masks / masks.sum(axis=1, keepdims=True).clip(1)
+        return masks / masks.sum(axis=1, keepdims=True)
 
 
 @cached_njit(nogil=True)
 def _sample_rows(masks: NDArray[np.bool_], uniforms: NDArray[np.float64], actions: NDArray[np.int64]) -> None:
-    """Fill ``actions`` (N,) by ``masks`` (N, A) and ``uniforms`` (N,) in [0, 1); -1 where no action is legal."""
+    """Fill ``actions`` (N,) by ``masks`` (N, A) and ``uniforms`` (N,) in [0, 1)."""
     for row in range(len(masks)):
         actions[row] = legal_at(masks[row], uniforms[row])

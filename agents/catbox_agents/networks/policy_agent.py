@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from catbox_agents.adaptation import Adaptation
-from catbox_agents.agent import SamplingAgent, Seed, sample_actions
+from catbox_agents.agent import SamplingAgent, Seed, check_rows
 from catbox_agents.networks.checkpoint import (
     ANOTHER_CHECKPOINT,
     LOGITS,
@@ -77,10 +77,6 @@ class PolicyAgent(SamplingAgent):
         agent.name = str(checkpoint.path)
         return agent
 
-    def act(self, observation: np.ndarray, action_mask: np.ndarray, history: np.ndarray | None = None) -> int:
-        """One action for ``observation`` (O,) int8 and ``action_mask`` (A,); ``history`` is ignored."""
-        return int(self.act_batch(np.asarray(observation)[None], np.asarray(action_mask)[None])[0])
-
     def act_batch(
         self, observations: np.ndarray, action_masks: np.ndarray, histories: np.ndarray | None = None
     ) -> np.ndarray:
@@ -90,8 +86,7 @@ class PolicyAgent(SamplingAgent):
         """
         if self.greedy:
             return self._logits(observations, action_masks).argmax(axis=1)
-        policies = self.policy_batch(observations, action_masks)
-        return sample_actions(policies, self.uniforms(len(policies)))
+        return super().act_batch(observations, action_masks)
 
     def policy_batch(
         self, observations: np.ndarray, action_masks: np.ndarray, histories: np.ndarray | None = None
@@ -114,16 +109,8 @@ class PolicyAgent(SamplingAgent):
 
     def _logits(self, observations: np.ndarray, action_masks: np.ndarray) -> np.ndarray:
         """Logits (n, A), minus infinity where illegal."""
-        observations, masks = np.asarray(observations), np.asarray(action_masks).astype(bool)
-        inputs, outputs = self.game.observation_layout.size, self.game.num_actions
-        if (observations.shape, masks.shape) != ((len(masks), inputs), (len(masks), outputs)):
-            raise ValueError(
-                f"observations of shape {observations.shape} and masks of shape {masks.shape}: "
-                f"expected (n, {inputs}) and (n, {outputs})"
-            )
-        if not masks.any(axis=1).all():
-            raise ValueError("a mask without a legal action: ask only for seats that are to move")
-        observations, legal = observations.astype(np.int8, copy=False), masks
+        observations, masks = check_rows(self.game, observations, action_masks)
+        legal = masks
         if self.adapted is not None:
             observations, legal = self.adapted.observations(observations), self.adapted.masks(masks)
         vectors, action_features = self.inputs.compute(observations, legal)

@@ -193,10 +193,6 @@ class RolloutSearch:
         raised as in `catbox_agents.play_out`.
         """
         seen, masks = check_rows(self.game, observations, action_masks)
-        if not masks.any(axis=1).all():
-            raise ValueError(
-                f"row {int(masks.any(axis=1).argmin())} has no legal action: only a seat to move can be searched for"
-            )
         begun = time.perf_counter()
         run = _Run(self, seen, masks, seed, histories)
         choices = masks.sum(axis=1)

@@ -57,7 +57,7 @@ def check(game: Game, chunk: Chunk) -> None:
                 else:
                     before[other] += reward
             if state.round_ended and not state.is_terminal():
-                game._set_deal(state, next(rounds))
+                game.set_deal(state, next(rounds))
         assert state.is_terminal()
         assert chunk.reward[own] == pytest.approx(received[own])
         assert chunk.returns[number] == pytest.approx(state.returns())

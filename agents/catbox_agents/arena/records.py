@@ -74,7 +74,7 @@ class GameRecord:
                     if rounds == len(self.deals):
                         raise ValueError(f"no deal of round {rounds + 1}")
                     if self.deals[rounds] is not None:
-                        self.game._set_deal(state, self.deals[rounds])
+                        self.game.set_deal(state, self.deals[rounds])
                     rounds += 1
             except ValueError as error:
                 raise ValueError(f"action {number} of {len(self.actions)}: {error}") from None

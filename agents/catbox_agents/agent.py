@@ -149,45 +149,45 @@ def check_agent(agent: object, name: str, game: Game | None = None) -> Agent:
                 f"{name} is not an agent: {type(agent).__name__} has no method {method!r}; expected a subclass of "
                 "catbox_agents.Agent that defines act()"
             )
-    own = getattr(agent, "game", None)
-    if game is not None and isinstance(own, Game) and (other := other_rules(own, game)):
+    made_for = getattr(agent, "game", None)
+    if game is not None and isinstance(made_for, Game) and (other := other_rules(made_for, game)):
         raise ValueError(f"{name} was made for {other}: make it for these rules")
     return cast(Agent, agent)
 
 
-def other_rules(own: Game, game: Game) -> str:
-    """Why an agent made or trained for ``own`` cannot play ``game``, or an empty text if it can.
+def other_rules(made_for: Game, game: Game) -> str:
+    """Why an agent made or trained for ``made_for`` cannot play ``game``, or an empty text if it can.
 
     For example ``"petrify_v0 with size=4, asked to play with size=5"``.
 
     The reward and the game's ``transferable_options`` (`catbox_agents.features.facts`) may differ if both observations
     have the same parts; they are named only if nothing else differs. Its ``equivalent_values`` count as the same.
     """
-    if own.id != game.id:
-        return f"the game {own.id!r}, asked to play {game.id!r}"
+    if made_for.id != game.id:
+        return f"the game {made_for.id!r}, asked to play {game.id!r}"
 
     def parts(of: Game) -> list[tuple[str, tuple[int, ...]]]:
         return [(part.name, part.shape) for part in of.observation_layout.values()]
 
-    differing = differing_options(own, game)
-    strict = [name for name in differing if name not in facts(own).transferable_options]
-    named = strict if strict or parts(own) == parts(game) else differing
+    differing = differing_options(made_for, game)
+    strict = [name for name in differing if name not in facts(made_for).transferable_options]
+    named = strict if strict or parts(made_for) == parts(game) else differing
     if not named:
         return ""
     theirs, ours = (
         ", ".join(f"{name}={options.get(name)!r}" for name in named)
-        for options in (own.options, game.options)
+        for options in (made_for.options, game.options)
     )
-    return f"{own.id} with {theirs}, asked to play with {ours}"
+    return f"{made_for.id} with {theirs}, asked to play with {ours}"
 
 
-def differing_options(own: Game, game: Game) -> list[str]:
+def differing_options(made_for: Game, game: Game) -> list[str]:
     """The options, but the reward, in which two sets of rules of a game differ."""
-    one, other = own.options, game.options
+    one, other = made_for.options, game.options
     return [
         name
         for name in sorted({*one, *other} - {"reward"})
-        if not same_option(type(own), name, one.get(name), other.get(name))
+        if not same_option(type(made_for), name, one.get(name), other.get(name))
     ]
 
 

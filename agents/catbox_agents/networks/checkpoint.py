@@ -170,7 +170,7 @@ def load_checkpoint(
     if game is not None:
         adapted = _adapted(checkpoint, game, adapt)
         try:
-            network, _ = fit_network(checkpoint.network, game if adapted is None else adapted.own)
+            network, _ = fit_network(checkpoint.network, game if adapted is None else adapted.original)
         except ValueError as error:
             raise ValueError(f"{checkpoint.path}: {error}; {ANOTHER_CHECKPOINT}") from None
         return replace(checkpoint, network=network, adapted=adapted)

@@ -47,7 +47,7 @@ class PolicyAgent(SamplingAgent):
     ) -> None:
         super().__init__(game, seed)
         self.adapted = adapted
-        made_for = game if adapted is None else adapted.own
+        made_for = game if adapted is None else adapted.original
         self.network, self.inputs = fit_network(playing(network), made_for)
         self.outputs = outputs
         self.greedy = greedy or outputs == VALUES
@@ -102,7 +102,7 @@ class PolicyAgent(SamplingAgent):
     def save(self, folder: str | os.PathLike[str], training: Mapping[str, Any] | None = None) -> None:
         """Write the policy file into ``folder``, made if need be; ``training`` and errors as in `save_checkpoint`."""
         Path(folder).mkdir(parents=True, exist_ok=True)
-        game = self.game if self.adapted is None else self.adapted.own
+        game = self.game if self.adapted is None else self.adapted.original
         save_checkpoint(
             Path(folder) / POLICY_FILE, self.network, game, dict(training or {}), outputs=self.outputs
         )

@@ -14,8 +14,8 @@ import catbox_agents
 import catbox_env
 from benchmarks.report import Clock, Metric, metric_of
 from catbox_agents import Agent
-from catbox_agents.features import NetworkInputs
 from catbox_agents.networks.checkpoint import save_checkpoint
+from catbox_agents.networks.inputs import NetworkInputs
 from catbox_agents.networks.mlp import MLP
 from catbox_env import Game, Vec
 

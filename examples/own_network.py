@@ -8,7 +8,7 @@ import torch
 from torch import Tensor, nn
 
 import catbox_agents
-from catbox_agents.features import NetworkInputs
+from catbox_agents.networks.inputs import NetworkInputs
 from catbox_train import ILLEGAL, Network, load_config, train
 
 

@@ -25,7 +25,7 @@ import torch
 from numpy.typing import NDArray
 from torch import nn
 
-from catbox_agents.features import NetworkInputs, input_scale
+from catbox_agents.networks.inputs import NetworkInputs, input_scale
 from catbox_agents.search import RolloutSearch
 from catbox_agents.search.agents import BETA, EFFECTIVE, PROPOSALS
 from catbox_agents.search.halving import flat_schedule
@@ -56,7 +56,7 @@ class Lesson:
         self.train, self.test = (
             torch.from_numpy(np.flatnonzero(is_in)) for is_in in (chunk < held_out, chunk >= held_out)
         )
-        network = NetworkInputs(game, features=True, action_features=True)
+        network = NetworkInputs(game, use_features=True, use_action_features=True)
         assert network.action_layout is not None
         seen, actions = network.compute(np.ascontiguousarray(found["observation"]), found["mask"])
         cards = np.concatenate([found[name].reshape(len(seen), -1) for name in ("hands", "discards")], axis=1)

@@ -30,6 +30,7 @@ def test_the_list_of_public_names_is_the_one_in_the_docs() -> None:
         "catbox_agents.dataset",
         "catbox_agents.arena.exact",
         "catbox_agents.features",
+        "catbox_agents.networks.inputs",
         "catbox_agents.sb3",
         "catbox_agents.text",
         "catbox_agents.transitions",

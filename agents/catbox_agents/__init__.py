@@ -8,7 +8,6 @@ paid = catbox_agents.play_out(vec, agent, until="end_of_round")
 found = catbox_agents.RolloutSearch(game, agent, worlds=64).search(vec.observation, vec.action_mask, seed=0)
 """
 
-import catbox_agents.configured  # noqa: F401  (fills the table of agents with settings)
 from catbox_agents.agent import Agent, check_agent
 from catbox_agents.arena import (
     DEAL_SETS,

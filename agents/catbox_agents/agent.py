@@ -91,7 +91,8 @@ def check_rows(
 ) -> tuple[NDArray[np.int8], NDArray[np.bool_]]:
     """The arguments of `Agent.act_batch` as contiguous arrays (N, O) int8 and (N, A) bool.
 
-    Raises ValueError for other shapes, because compiled code does not check its indices.
+    Raises ValueError for other shapes, because compiled code does not check its indices, and for a row without a legal
+    action.
     """
     seen, masks = as_array("observations", observations), as_array("action_masks", action_masks)
     rows = len(masks) if masks.ndim else 0
@@ -103,7 +104,12 @@ def check_rows(
             f"observations {seen.dtype} of shape {seen.shape} and action masks {masks.dtype} of shape {masks.shape}: "
             f"expected integers of shape (N, {game.observation_layout.size}) and (N, {game.num_actions})"
         )
-    return np.ascontiguousarray(seen, np.int8), np.ascontiguousarray(masks, np.bool_)
+    legal = np.ascontiguousarray(masks, np.bool_)
+    if not (asked := legal.any(axis=1)).all():
+        raise ValueError(
+            f"row {int(asked.argmin())} has no legal action: ask only for seats that are to move"
+        )
+    return np.ascontiguousarray(seen, np.int8), legal
 
 
 def agent_seed(*known: int | bytes) -> int:
@@ -143,45 +149,45 @@ def check_agent(agent: object, name: str, game: Game | None = None) -> Agent:
                 f"{name} is not an agent: {type(agent).__name__} has no method {method!r}; expected a subclass of "
                 "catbox_agents.Agent that defines act()"
             )
-    own = getattr(agent, "game", None)
-    if game is not None and isinstance(own, Game) and (other := other_rules(own, game)):
+    made_for = getattr(agent, "game", None)
+    if game is not None and isinstance(made_for, Game) and (other := other_rules(made_for, game)):
         raise ValueError(f"{name} was made for {other}: make it for these rules")
     return cast(Agent, agent)
 
 
-def other_rules(own: Game, game: Game) -> str:
-    """Why an agent made or trained for ``own`` cannot play ``game``, or an empty text if it can.
+def other_rules(made_for: Game, game: Game) -> str:
+    """Why an agent made or trained for ``made_for`` cannot play ``game``, or an empty text if it can.
 
     For example ``"petrify_v0 with size=4, asked to play with size=5"``.
 
     The reward and the game's ``transferable_options`` (`catbox_agents.features.facts`) may differ if both observations
     have the same parts; they are named only if nothing else differs. Its ``equivalent_values`` count as the same.
     """
-    if own.id != game.id:
-        return f"the game {own.id!r}, asked to play {game.id!r}"
+    if made_for.id != game.id:
+        return f"the game {made_for.id!r}, asked to play {game.id!r}"
 
     def parts(of: Game) -> list[tuple[str, tuple[int, ...]]]:
         return [(part.name, part.shape) for part in of.observation_layout.values()]
 
-    differing = differing_options(own, game)
-    strict = [name for name in differing if name not in facts(own).transferable_options]
-    named = strict if strict or parts(own) == parts(game) else differing
+    differing = differing_options(made_for, game)
+    strict = [name for name in differing if name not in facts(made_for).transferable_options]
+    named = strict if strict or parts(made_for) == parts(game) else differing
     if not named:
         return ""
     theirs, ours = (
         ", ".join(f"{name}={options.get(name)!r}" for name in named)
-        for options in (own.options, game.options)
+        for options in (made_for.options, game.options)
     )
-    return f"{own.id} with {theirs}, asked to play with {ours}"
+    return f"{made_for.id} with {theirs}, asked to play with {ours}"
 
 
-def differing_options(own: Game, game: Game) -> list[str]:
+def differing_options(made_for: Game, game: Game) -> list[str]:
     """The options, but the reward, in which two sets of rules of a game differ."""
-    one, other = own.options, game.options
+    one, other = made_for.options, game.options
     return [
         name
         for name in sorted({*one, *other} - {"reward"})
-        if not same_option(type(own), name, one.get(name), other.get(name))
+        if not same_option(type(made_for), name, one.get(name), other.get(name))
     ]
 
 
@@ -224,7 +230,8 @@ class SeededAgent(Agent):
 
 
 class SamplingAgent(SeededAgent):
-    """Base class of agents that use one uniform number for each decision."""
+    """Base class of agents that use one uniform number for each decision: by default, to sample an action from the
+    ``policy_batch`` that the subclass defines."""
 
     samples_actions = True
 
@@ -241,6 +248,15 @@ class SamplingAgent(SeededAgent):
         if seeds is None:
             return self._generator.random(number)
         return (seeds >> np.uint64(11)).astype(np.float64) * 2.0**-53
+
+    def act_batch(
+        self,
+        observations: NDArray[np.int8],
+        action_masks: NDArray[Any],
+        histories: NDArray[np.int8] | None = None,
+    ) -> NDArray[np.int64]:
+        policies = self.policy_batch(observations, action_masks, histories)  # type: ignore[attr-defined]  # see above
+        return sample_actions(policies, self.uniforms(len(policies)))
 
 
 def sample_actions(policies: NDArray[np.floating], points: NDArray[np.float64]) -> NDArray[np.int64]:
@@ -263,10 +279,6 @@ class RandomAgent(SamplingAgent):
         _, masks = check_rows(self.game, observations, action_masks)
         actions = np.empty(len(masks), np.int64)
         _sample_rows(masks, self.uniforms(len(masks)), actions)
-        if (actions < 0).any():
-            raise ValueError(
-                f"no legal action in row {int(np.argmin(actions))}: only a seat to move can be asked"
-            )
         return actions
 
     def policy_batch(
@@ -277,11 +289,11 @@ class RandomAgent(SamplingAgent):
     ) -> NDArray[np.float64]:
         """(N, A) float64: equal for all legal actions of a row."""
         _, masks = check_rows(self.game, observations, action_masks)
-        return masks / masks.sum(axis=1, keepdims=True).clip(1)
+        return masks / masks.sum(axis=1, keepdims=True)
 
 
 @cached_njit(nogil=True)
 def _sample_rows(masks: NDArray[np.bool_], uniforms: NDArray[np.float64], actions: NDArray[np.int64]) -> None:
-    """Fill ``actions`` (N,) by ``masks`` (N, A) and ``uniforms`` (N,) in [0, 1); -1 where no action is legal."""
+    """Fill ``actions`` (N,) by ``masks`` (N, A) and ``uniforms`` (N,) in [0, 1)."""
     for row in range(len(masks)):
         actions[row] = legal_at(masks[row], uniforms[row])

@@ -15,8 +15,8 @@ import torch
 from numba import cuda
 
 from catbox_agents.agent import Agent
-from catbox_agents.features import NetworkInputs, features_of
 from catbox_agents.heuristics.base import ReasonedAgent
+from catbox_agents.networks.inputs import NetworkInputs
 from catbox_env.adapters.device import DeviceVec
 from catbox_env.adapters.device_kernels import bytes_of, kernel_array, kernel_records, launch
 
@@ -36,7 +36,7 @@ class DeviceInputs:
         self._seen, self._features = self.vectors.split(
             [vec.observation.shape[1], inputs.size - vec.observation.shape[1]], 1
         )
-        features = features_of(vec.game) if inputs.layout or inputs.action_layout else None
+        features = inputs.features if inputs.layout or inputs.action_layout else None
         self._kernel = features_kernel(features.write, features.scratch) if features else None
         if features is None:
             return

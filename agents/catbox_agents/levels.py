@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from catbox_agents.agent import RandomAgent, SamplingAgent, Seed, sample_actions
+from catbox_agents.agent import RandomAgent, SamplingAgent, Seed
 from catbox_agents.heuristics import hand_written
 from catbox_env import Game
 
@@ -22,15 +22,6 @@ class EasyAgent(SamplingAgent):
         super().__init__(game, seed)
         self._random = RandomAgent(game, 0)
         self._player = hand_written(game, 0)
-
-    def act_batch(
-        self,
-        observations: NDArray[np.int8],
-        action_masks: NDArray[Any],
-        histories: NDArray[np.int8] | None = None,
-    ) -> NDArray[np.int64]:
-        policies = self.policy_batch(observations, action_masks)
-        return sample_actions(policies, self.uniforms(len(policies)))
 
     def policy_batch(
         self,

@@ -51,17 +51,17 @@ def play_out(
     check_choice("until", until, (END_OF_ROUND, END_OF_GAME))
     seats = vec.game.num_players
     if isinstance(agents, Sequence) and not isinstance(agents, str):
-        given = list(agents)
-        if len(given) != seats:
+        listed = list(agents)
+        if len(listed) != seats:
             raise ValueError(
-                f"agents={short_repr(agents)}: {len(given)} for {seats} seats; give one agent for all, or one for "
+                f"agents={short_repr(agents)}: {len(listed)} for {seats} seats; give one agent for all, or one for "
                 "each seat"
             )
     else:
-        given = [agents]
-    labels = labels_of(given)
+        listed = [agents]
+    labels = labels_of(listed)
     made = [
-        agent_of(agent, label, vec.game, agent_seed()) for agent, label in zip(given, labels, strict=True)
+        agent_of(agent, label, vec.game, agent_seed()) for agent, label in zip(listed, labels, strict=True)
     ]
     for agent, label in zip(made, labels, strict=True):
         if needs_history(agent):
@@ -108,10 +108,10 @@ def ask_agents(
     """The actions (M,): agent ``agents[asked[k]]`` chooses in game ``rows[k]``. Other arguments as in `ask_agent`."""
     actions = np.empty(len(rows), np.int64)
     for i, agent in enumerate(agents):
-        own = np.flatnonzero(asked == i)
-        if len(own):
-            given = None if seeds is None else seeds[own]
-            actions[own] = ask_agent(agent, labels[i], vec, rows[own], given)
+        places = np.flatnonzero(asked == i)
+        if len(places):
+            some = None if seeds is None else seeds[places]
+            actions[places] = ask_agent(agent, labels[i], vec, rows[places], some)
     return actions
 
 
@@ -180,20 +180,20 @@ def policy_of(
     themselves, except the masks. Errors as in `ask_policy`."""
     try:
         ask = agent.policy_batch  # type: ignore[attr-defined]  # the agent has it
-        given = np.asarray(ask(observations, masks.copy(), histories))
+        answer = np.asarray(ask(observations, masks.copy(), histories))
     except Exception as error:
         raise AgentError(label, error) from error
-    if given.shape != masks.shape or given.dtype.kind != "f":
+    if answer.shape != masks.shape or answer.dtype.kind != "f":
         raise ValueError(
-            f"agent {label!r}: policy_batch returned {given.dtype} of shape {given.shape}; expected floats of shape "
+            f"agent {label!r}: policy_batch returned {answer.dtype} of shape {answer.shape}; expected floats of shape "
             f"{masks.shape}"
         )
-    policy = np.where(masks, given, 0.0)
+    policy = np.where(masks, answer, 0.0)
     wrong = ~(policy >= 0).all(axis=1) | ~(abs(policy.sum(axis=1) - 1) <= TOLERANCE)
     if wrong.any():
         first = int(wrong.argmax())
         raise ValueError(
-            f"agent {label!r}: policy_batch returned {short_repr(given[first][masks[first]])} for the legal actions "
+            f"agent {label!r}: policy_batch returned {short_repr(answer[first][masks[first]])} for the legal actions "
             "of a row; expected probabilities of 0 or more that sum to 1"
         )
     return policy / policy.sum(axis=1, keepdims=True)

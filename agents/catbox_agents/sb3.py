@@ -20,10 +20,10 @@ import numpy as np
 from gymnasium import Wrapper, spaces
 from numpy.typing import NDArray
 
-from catbox_agents.features import NetworkInputs, part_sizes
 from catbox_agents.learners.games import RAISE, LearnerGames, Opponents
 from catbox_agents.learners.options import make_learner_game
 from catbox_agents.networks.game_note import note_game
+from catbox_agents.networks.inputs import NetworkInputs, part_sizes
 from catbox_agents.networks.sb3_agent import SB3Agent
 from catbox_env.core.checks import check_flag, check_integer, short_repr
 

@@ -70,10 +70,6 @@ class Configured:
     asks_server: bool = False
 
 
-#: The agents with settings, by name: `catbox_agents.configured` fills it.
-CONFIGURED: dict[str, Configured] = {}
-
-
 def parse_value(text: str) -> Any:
     """The value that ``text`` stands for (see the table above). Never raises: other text stays text."""
     text = text.strip()
@@ -126,32 +122,32 @@ def _read(value: Any) -> Any:
 
 
 def integer(low: int) -> Reader:
-    """Of an integer from ``low`` on."""
+    """What reads an integer from ``low`` to `LARGEST`."""
     return lambda name, text: check_integer(name, parse_value(text), low, LARGEST)
 
 
 def number(expected: str = "a number of 0 or more", high: float = math.inf) -> Reader:
-    """Of a number from 0 to ``high``; ``expected`` says so."""
+    """What reads a number from 0 to ``high``; ``expected`` says so in errors."""
     return lambda name, text: check_number(name, parse_value(text), expected, high=high)
 
 
 def share() -> Reader:
-    """Of a number from 0 to 1."""
+    """What reads a number from 0 to 1."""
     return number("a number from 0 to 1", 1.0)
 
 
 def flag() -> Reader:
-    """Of True or False."""
+    """What reads True or False."""
     return lambda name, text: check_flag(name, parse_value(text))
 
 
 def one_of(*choices: str) -> Reader:
-    """Of one of ``choices``."""
+    """What reads one of ``choices``."""
     return lambda name, text: str(check_choice(name, text, choices))
 
 
 def seconds(name: str, text: str) -> float:
-    """A time, such as 100ms or 1.5s, in seconds."""
+    """Read a time, such as 100ms or 1.5s, in seconds."""
     unit = "ms" if text.endswith("ms") else "s"
     value = parse_value(text.removesuffix(unit)) if text.endswith(unit) else text
     time = check_number(name, value, "a time above 0, such as 100ms or 1.5s", above=True)
@@ -159,21 +155,21 @@ def seconds(name: str, text: str) -> float:
 
 
 def words(name: str, text: str) -> str:
-    """A text that is not empty."""
+    """Read a text that is not empty."""
     if not text:
         raise ValueError(f"{name}='': expected a text")
     return text
 
 
 def agent_spec(name: str, text: str) -> str:
-    """The spec of an agent."""
+    """Read the spec of an agent."""
     if not text:
         raise ValueError(f"{name}='': expected the spec of an agent")
     return text
 
 
 def address(name: str, text: str) -> str:
-    """An address without anything that may be secret; the message does not repeat it."""
+    """Read an address without anything that may be secret; the error does not repeat it."""
     try:
         parts = urlsplit(text)
         host, _ = parts.hostname, parts.port
@@ -184,6 +180,56 @@ def address(name: str, text: str) -> str:
             f"{name}: expected http://HOST:PORT/PATH or https://..., without a user name, a query or a fragment"
         )
     return text
+
+
+#: The agents with settings that come with catbox, by name: docs/search.md, docs/language_models.md. Their classes are
+#: names, because some of these agents make others by `catbox_agents.specs`, which imports this module.
+CONFIGURED: dict[str, Configured] = {
+    "search": Configured(
+        "catbox_agents.search.agents:SearchAgent",
+        {
+            "worlds": integer(1),
+            "policy": agent_spec,
+            "opponent_model": agent_spec,
+            "caution": number(),
+            "budget": seconds,
+            "beta": share(),
+            "effective": share(),
+            "proposals": integer(1),
+            "epsilon": share(),
+        },
+        {"fast": {"budget": 0.02}, "normal": {"budget": 0.1}, "deep": {"budget": 1.0}},
+    ),
+    "ismcts": Configured(
+        "catbox_agents.search.agents:ISMCTSAgent",
+        {"simulations": integer(1), "policy": agent_spec, "exploration": number(), "parallel": integer(1)},
+    ),
+    "pimc": Configured(
+        "catbox_agents.search.agents:PIMCAgent", {"samples": integer(1), "policy": agent_spec}
+    ),
+    "llm": Configured(
+        "catbox_agents.text.llm_agent:LLMAgent",
+        {
+            "model": words,
+            "base_url": address,
+            "form": one_of("long", "short"),
+            "history": flag(),
+            "list_actions": flag(),
+            "temperature": number(),
+            "max_completion_tokens": integer(1),
+            "repairs": integer(0),
+            "fallback": one_of("random", "heuristic", "stop"),
+            "timeout": seconds,
+            "max_retries": integer(0),
+            "parallel": integer(1),
+            "input_price": number(),
+            "output_price": number(),
+            "log": words,
+        },
+        required="model",
+        asks_server=True,
+    ),
+}
 
 
 def read_settings(spec: str) -> dict[str, Any]:

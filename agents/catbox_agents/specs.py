@@ -112,8 +112,8 @@ class Spec:
     @property
     def asks_server(self) -> bool:
         """Whether the agent sends what it sees, and a key, to a server that the spec may name: ``"llm:..."``."""
-        own = self.kind is Kind.CONFIGURED and CONFIGURED[_name(self.text)].asks_server
-        return own or any(agent.asks_server for agent in self.agents)
+        asks = self.kind is Kind.CONFIGURED and CONFIGURED[_name(self.text)].asks_server
+        return asks or any(agent.asks_server for agent in self.agents)
 
     @property
     def needs_trust(self) -> bool:
@@ -164,8 +164,8 @@ def make(spec: str | os.PathLike[str], game: Game, seed: Seed = None) -> Agent:
         seed_sequence(seed)  # raises ValueError unless it is a seed
     text = os.fspath(spec).strip()
     parse_spec(text)  # an error is about what the user wrote
-    found = parse_spec(resolve(text, game))
-    match found.kind:
+    parsed = parse_spec(resolve(text, game))
+    match parsed.kind:
         case Kind.WORD:  # the only one that stands for no other
             return RandomAgent(game, seed)
         case Kind.HEURISTIC:
@@ -173,21 +173,21 @@ def make(spec: str | os.PathLike[str], game: Game, seed: Seed = None) -> Agent:
                 raise ValueError(
                     f"there is no heuristic agent for {game.id!r}, only for: {', '.join(HEURISTICS)}; use 'random'"
                 )
-            return hand_written(game, seed, found.variant)
+            return hand_written(game, seed, parsed.variant)
         case Kind.CONFIGURED:
-            factory = import_class(CONFIGURED[_name(found.text)].made_by, "agent")
+            factory = import_class(CONFIGURED[_name(parsed.text)].made_by, "agent")
             try:
-                configured: Agent = factory(game, seed, **read_settings(found.text))
+                configured: Agent = factory(game, seed, **read_settings(parsed.text))
             except ValueError as error:
-                raise ValueError(f"agent {short_repr(found.text)}: {error}") from error
+                raise ValueError(f"agent {short_repr(parsed.text)}: {error}") from error
             return configured
         case Kind.CLASS:
-            return _construct(found.text, game, seed)
+            return _construct(parsed.text, game, seed)
     try:
-        if found.kind is Kind.SB3_MODEL:
-            model: Agent = _sb3().SB3Agent.load(found.path, game, seed)
+        if parsed.kind is Kind.SB3_MODEL:
+            model: Agent = _sb3().SB3Agent.load(parsed.path, game, seed)
             return model
-        return PolicyAgent.of(load_policy(found.text, game, adapt=True), game, seed)
+        return PolicyAgent.of(load_policy(parsed.text, game, adapt=True), game, seed)
     except OSError as error:
         raise ValueError(f"the checkpoint could not be loaded: {error}") from None
 
@@ -245,8 +245,8 @@ def trained_for(spec: str) -> tuple[str, dict[str, Any]] | None:
             if note := noted_game(_sb3().read_model(leaf.path).observation_space):
                 return note["game"], note["options"]
             continue
-        found = load_policy(leaf.text)
-        return found.game_id, found.options
+        checkpoint = load_policy(leaf.text)
+        return checkpoint.game_id, checkpoint.options
     return None
 
 
@@ -267,7 +267,7 @@ def adapted_from(spec: str, game: Game) -> str:
         except ValueError:
             continue  # `make` says why it cannot play
         if adapted is not None:
-            return other_rules(adapted.own, game)
+            return other_rules(adapted.original, game)
     return ""
 
 
@@ -369,8 +369,8 @@ def import_class(spec: str, what: str) -> type:
 
     Importing the module runs its code. Raises ValueError if there is no such module or class.
     """
-    found: type = import_name(spec, what, type)
-    return found
+    named: type = import_name(spec, what, type)
+    return named
 
 
 def _construct(spec: str, game: Game, seed: Seed) -> Agent:

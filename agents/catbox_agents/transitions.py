@@ -116,25 +116,25 @@ def _one_game(env: AECEnv, players: Mapping[str, SeatPolicy]) -> Iterator[SeatTr
     early = dict.fromkeys(players, 0.0)  # paid before the first decision
     for seat in env.agent_iter():
         # ``last`` sums the rewards since this seat last acted. After the end, every seat is selected once more.
-        seen, reward, terminated, truncated, _ = env.last()
-        if not isinstance(seen, Mapping) or not {"observation", "action_mask"} <= set(seen):
+        last, reward, terminated, truncated, _ = env.last()
+        if not isinstance(last, Mapping) or not {"observation", "action_mask"} <= set(last):
             raise ValueError(
-                f"the observation of {seat} is {short_repr(seen)}: expected a dict with 'observation' and 'action_mask'"
+                f"the observation of {seat} is {short_repr(last)}: expected a dict with 'observation' and 'action_mask'"
             )
-        # Its own, whatever the environment and the policies later write into theirs.
-        own, own_mask = copy.deepcopy((seen["observation"], seen["action_mask"]))
+        # Copies, because the environment and the policies may later write into theirs.
+        observation, new_mask = copy.deepcopy((last["observation"], last["action_mask"]))
         over = terminated or truncated
         if seat in begun or over:
             saw, mask, action = begun.pop(seat, (None, None, None))
             paid = float(reward) + early.pop(seat, 0.0)
-            yield SeatTransition(seat, saw, mask, action, paid, own, own_mask, bool(terminated))
+            yield SeatTransition(seat, saw, mask, action, paid, observation, new_mask, bool(terminated))
         else:
             early[seat] += float(reward)
         if over:
             env.step(None)
         else:
-            choice = players[seat](copy.deepcopy(seen))
-            begun[seat] = own, own_mask, choice
+            choice = players[seat](copy.deepcopy(last))
+            begun[seat] = observation, new_mask, choice
             env.step(choice)
 
 
@@ -144,10 +144,10 @@ def _players(
     """Who plays each seat. A spec is made into an agent once, with a child of ``root`` for the first seat it plays."""
     game = getattr(env.unwrapped, "game", None)
     made: dict[int, SeatPolicy] = {}
-    for seat, own in zip(env.possible_agents, root.spawn(len(env.possible_agents)), strict=True):
+    for seat, seeds in zip(env.possible_agents, root.spawn(len(env.possible_agents)), strict=True):
         policy = policies[seat]
         if id(policy) not in made:
-            made[id(policy)] = _player(policy, seat, game, int(own.generate_state(1, np.uint64)[0]))
+            made[id(policy)] = _player(policy, seat, game, int(seeds.generate_state(1, np.uint64)[0]))
     return {seat: made[id(policies[seat])] for seat in env.possible_agents}
 
 
@@ -168,16 +168,16 @@ def _player(policy: Any, seat: str, game: Any, seed: int) -> SeatPolicy:
             f"policy {short_repr(policy)} of {seat}: expected a function of (observation, action_mask), an agent, or "
             "the spec of one, such as 'random'"
         )
-    return lambda seen: as_action(policy(seen["observation"], seen["action_mask"]), f"the policy of {seat}")
+    return lambda view: as_action(policy(view["observation"], view["action_mask"]), f"the policy of {seat}")
 
 
-def _ask_agent(agent: Agent, label: str, seen: Mapping[str, Any]) -> int:
+def _ask_agent(agent: Agent, label: str, view: Mapping[str, Any]) -> int:
     history = None
     if needs_history(agent):
-        if "history" not in seen:
+        if "history" not in view:
             raise ValueError(f"agent {label!r} needs the history: make the environment with history=True")
-        history = seen["history"]
+        history = view["history"]
     try:
-        return as_action(agent.act(seen["observation"], seen["action_mask"], history), label)
+        return as_action(agent.act(view["observation"], view["action_mask"], history), label)
     except Exception as error:
         raise AgentError(label, error) from error

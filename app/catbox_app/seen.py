@@ -111,7 +111,7 @@ def apply_as_seen(
         if not world.round_ended or world.is_terminal() or next_deal is None:
             return Step(before, taken, world)
         try:
-            game._set_deal(world, game._complete_deal(next_deal, random))
+            game.set_deal(world, game._complete_deal(next_deal, random))
         except ValueError as error:
             why = str(error)
         else:

@@ -37,7 +37,6 @@ STYLES = {
     "paradox_card": "red",
     "eliminated": "red",
     "petrified": "bold red",
-    "forfeit": "bold red",
     "unfinished": "bold",
 }
 #: What terminals send for special keys.

@@ -233,7 +233,7 @@ class SpielState(pyspiel.State):
         if draws.is_possible(self.drawn):
             if self._is_first_round():
                 self.game_state = copy.deepcopy(state)
-            state.game._set_deal(self.game_state, draws.to_deal(self.drawn, self._is_first_round()))
+            state.game.set_deal(self.game_state, draws.to_deal(self.drawn, self._is_first_round()))
             self.drawn = None
         else:
             self.drawn = ()

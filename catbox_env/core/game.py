@@ -58,7 +58,7 @@ class Game(GameSpec):
             self._write_deal(records[0], deal)
         return GameState(self, records, generators, empty_log(self), [copy_records(records)], Source.DEALT)
 
-    def _set_deal(self, state: GameState, deal: Any) -> None:
+    def set_deal(self, state: GameState, deal: Any) -> None:
         """Replace the deal of the round that has just begun in ``state``. Raises ``ValueError`` if it is impossible."""
         self._write_deal(state.record, deal)
         state._round_starts[-1:] = [copy_records(state._records)]
@@ -78,7 +78,7 @@ class Game(GameSpec):
         for action in actions:
             state.apply_action(action)
             if state.round_ended and not state.is_terminal() and (deal := next(later, None)) is not None:
-                self._set_deal(state, deal)
+                self.set_deal(state, deal)
         return state
 
     def deserialize_state(self, data: bytes) -> GameState:

@@ -5,16 +5,12 @@ from __future__ import annotations
 import multiprocessing
 import os
 import time
-from pathlib import Path
 from typing import Any, ClassVar
 
 import numpy as np
 
 from catbox_agents import Agent
 from catbox_agents.agent import RandomAgent
-
-#: Games that version 0.1 recorded: the second and the third were forfeited by an agent with an error.
-FORFEITED = Path(__file__).with_name("forfeited_games.jsonl")
 
 
 class Lowest(Agent):

@@ -8,8 +8,8 @@ import numpy as np
 import torch
 
 import catbox_env
-from catbox_agents.features import NetworkInputs
 from catbox_agents.networks.checkpoint import save_checkpoint
+from catbox_agents.networks.inputs import NetworkInputs
 from catbox_agents.networks.mlp import MLP
 from catbox_agents.networks.numpy_network import NumpyMLP
 from catbox_env.core.game import Game

@@ -18,9 +18,9 @@ import catbox_agents
 from catbox_agents import Agent, AgentError
 from catbox_agents.arena.match import Match
 from catbox_agents.errors import portable
-from catbox_agents.features import NetworkInputs
 from catbox_agents.learners.gymnasium import LearnerEnv
 from catbox_agents.networks.checkpoint import save_checkpoint
+from catbox_agents.networks.inputs import NetworkInputs
 from catbox_agents.networks.mlp import MLP
 from catbox_agents.networks.policy_agent import PolicyAgent
 from catbox_app.cli import app

@@ -192,16 +192,6 @@ def test_every_kind_of_damage_is_refused_with_line_and_reason(tmp_path: Path) ->
     )
     refuse(2, with_value(2, deals=first["deals"] * 2), "2 deals, but 1 rounds began")
     refuse(2, with_value(2, policies=[[[0, 2]]] * len(first["actions"])), "expected pairs")
-    forfeit = {"seat": 1, "agent": first["agents"][1], "reason": "late"}
-    lost = {"actions": first["actions"][:3], "returns": [16, -8, 16]}
-    refuse(2, with_value(2, **lost, forfeit={**forfeit, "seat": 3}), "expected seat, from 0 to 2")
-    refuse(2, with_value(2, **lost, forfeit={**forfeit, "agent": "third"}), "'lowest' has this seat")
-    refuse(2, with_value(2, forfeit=forfeit), "the game is over, so nobody can forfeit it")
-    refuse(
-        2,
-        with_value(2, **{**lost, "returns": [16, 16, -8]}, forfeit=forfeit),
-        r"this game has \[16.0, -8.0, 16.0\]",
-    )
 
 
 def test_a_game_that_was_not_finished_has_no_returns(tmp_path: Path) -> None:

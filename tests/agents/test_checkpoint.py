@@ -12,8 +12,8 @@ from safetensors import safe_open
 from safetensors.torch import load_file, save_file
 
 import catbox_agents
-from catbox_agents.features import input_scale
 from catbox_agents.networks.checkpoint import FORMAT, load_checkpoint, save_checkpoint
+from catbox_agents.networks.inputs import input_scale
 from catbox_agents.networks.policy_agent import PolicyAgent
 from catbox_env import make_game, make_vec
 from catbox_env.core.game import Game
@@ -84,6 +84,17 @@ def test_a_sampling_agent_draws_from_the_distribution(saved: Path, game: Game) -
     assert ((observed[legal] - expected) ** 2 / expected).sum() < degrees + 5 * np.sqrt(2 * degrees) + 5
 
 
+def test_a_policy_of_action_values_is_the_best_action_alone(tmp_path: Path, game: Game) -> None:
+    observations, masks = positions(game)
+    policy = PolicyAgent(network_for(game), game).policy_batch(observations, masks)
+    PolicyAgent(network_for(game), game, outputs="values").save(tmp_path)
+    agent = PolicyAgent.load(tmp_path, game, seed=3, greedy=False)
+    of_values = agent.policy_batch(observations, masks)
+    assert np.array_equal(of_values, policy == policy.max(axis=1, keepdims=True))
+    assert np.array_equal(agent.act_batch(observations, masks), policy.argmax(axis=1))
+    assert not agent.samples_actions
+
+
 def test_a_checkpoint_is_found_by_file_by_folder_and_by_run(tmp_path: Path, saved: Path, game: Game) -> None:
     """In a run folder, the complete checkpoint with the largest number is used."""
     run = tmp_path / "run"
@@ -138,6 +149,7 @@ def rewrite(saved: Path, arrays: dict[str, torch.Tensor], **changes: object) -> 
         {"options": {"num_players": 9}},
         {"game": ["cat"]},
         {"training": None},
+        {"outputs": "votes"},
         {"network": {"activation": "gelu"}},
         {"network": {"hidden": [16, 9]}},
         # Sizes come from the arrays: nothing as large as this is made.
@@ -209,6 +221,7 @@ def test_arrays_of_other_names_types_and_shapes_are_refused(saved: Path, game: G
         with pytest.raises(ValueError, match=r"policy\.safetensors is damaged.*use another"):
             load_checkpoint(saved, game)
     rewrite(saved, arrays)
+    assert load_checkpoint(saved, game).outputs == "logits", "if the header does not say"
     assert load_checkpoint(saved, game).network.describe() == network_for(game).describe()
 
 

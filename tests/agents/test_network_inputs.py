@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Callable
 from pathlib import Path
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -12,9 +13,9 @@ import safetensors.torch
 import torch
 
 import catbox_agents
-from catbox_agents.features import NetworkInputs
 from catbox_agents.networks.action_head import action_logits, sample_legal, score_gradient
 from catbox_agents.networks.checkpoint import load_checkpoint, save_checkpoint
+from catbox_agents.networks.inputs import NetworkInputs
 from catbox_agents.networks.mlp import MLP
 from catbox_agents.networks.numpy_network import NumpyMLP
 from catbox_agents.networks.policy_agent import PolicyAgent
@@ -52,6 +53,27 @@ def test_inputs_are_the_observation_and_then_the_features(
     low, high = inputs.bounds()
     assert ((vectors >= low) & (vectors <= high)).all()
     assert inputs.scale().shape == (inputs.size,) == low.shape
+
+
+def test_on_a_gpu_too_the_features_of_ones_own_are_computed(monkeypatch: pytest.MonkeyPatch) -> None:
+    catbox_device = pytest.importorskip("catbox_agents.device")
+    launched: list[object] = []
+    monkeypatch.setattr(
+        "catbox_env.adapters.device_kernels.SIMULATED", True
+    )  # tensors in the memory of the machine
+    monkeypatch.setattr(catbox_device, "launch", lambda kernel, *_: launched.append(kernel))
+    game = make_game(GAMES[0])
+    vec = SimpleNamespace(
+        game=game,
+        num_envs=2,
+        device=torch.device("cpu"),
+        observation=torch.zeros((2, game.observation_layout.size), dtype=torch.int8),
+        action_mask=torch.zeros((2, game.num_actions), dtype=torch.bool),
+    )
+    inputs = NetworkInputs(game, True, True, "examples.own_features:make_features")
+    catbox_device.DeviceInputs(inputs, vec).write()
+    assert inputs.features is not None
+    assert launched == [catbox_device.features_kernel(inputs.features.write, inputs.features.scratch)]
 
 
 @pytest.mark.parametrize("game_id", GAMES)

@@ -12,9 +12,9 @@ import pytest
 import torch
 
 import catbox_agents
-from catbox_agents.features import NetworkInputs
 from catbox_agents.networks.action_head import ILLEGAL, action_logits
 from catbox_agents.networks.checkpoint import load_checkpoint, save_checkpoint
+from catbox_agents.networks.inputs import NetworkInputs
 from catbox_agents.networks.layer_kernels import add_layer
 from catbox_agents.networks.mlp import MLP
 from catbox_agents.networks.numpy_network import NumpyMLP

@@ -9,7 +9,7 @@ import pytest
 import torch
 
 import catbox_agents
-from catbox_agents.features import NetworkInputs
+from catbox_agents.networks.inputs import NetworkInputs
 from catbox_agents.networks.mlp import MLP
 from catbox_agents.networks.policy_agent import PolicyAgent
 from catbox_agents.search import RolloutSearch, playing, policy_rollouts
@@ -26,8 +26,8 @@ GAMES: list[tuple[str, dict[str, Any]]] = [
 
 
 def agent_for(game: Game, activation: str = "relu", **inputs: bool) -> PolicyAgent:
-    taken = {"features": True, "action_features": True, **inputs}
-    network = MLP(NetworkInputs(game, **taken), 0, (16, 8), activation)
+    uses = {"use_features": True, "use_action_features": True, **inputs}
+    network = MLP(NetworkInputs(game, **uses), 0, (16, 8), activation)
     network.initialise(torch.Generator().manual_seed(3), last_gain=1.0)
     return PolicyAgent(network, game)
 
@@ -118,8 +118,8 @@ def test_other_policies_are_not_compiled(monkeypatch: pytest.MonkeyPatch) -> Non
     game = make_game("petrify_v0")
     for agent in (
         agent_for(game, "tanh"),
-        agent_for(game, features=False),
-        agent_for(game, action_features=False),
+        agent_for(game, use_features=False),
+        agent_for(game, use_action_features=False),
         catbox_agents.make("heuristic", game),
         type("Mine", (PolicyAgent,), {})(agent_for(game).network, game),
     ):

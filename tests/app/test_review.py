@@ -58,7 +58,7 @@ def test_a_cost_is_the_difference_of_two_hints_and_the_lead_counts_earlier_round
             assert decision.cost == pytest.approx(hints[best].lead - hints[action].lead)
         state.apply_action(action)
         if state.round_ended and not state.is_terminal():
-            game._set_deal(state, record.deals[1])
+            game.set_deal(state, record.deals[1])
     assert next(numbers, None) is None
 
 

@@ -14,7 +14,6 @@ from catbox_agents import GameRecord, read_record
 from catbox_app.commands.replay import browse, frame
 from catbox_app.terminal import Display
 from catbox_app.web.recording import RecordedGame
-from tests.agents.arena_agents import FORFEITED
 from tests.app.table import at_terminal, plain, run
 
 
@@ -111,19 +110,6 @@ def test_piped_it_is_plain_text_from_the_move_that_was_asked_for(saved: Path) ->
     from_there = run("replay", str(saved), "--move", "5", "--seat", "1").stdout
     assert from_there.startswith(f"move 5 of {len(record.actions)}, as player_1 sees it")
     assert run("replay", str(saved), "--move", "9999").stdout.startswith(f"move {len(record.actions)} of")
-
-
-def test_a_forfeited_game_of_an_older_version_is_shown_up_to_the_fault() -> None:
-    path = FORFEITED
-    lines = path.read_text().splitlines()[1:]
-    number = next(i for i, line in enumerate(lines, 1) if "forfeit" in line)
-    forfeit = read_record(path, number).forfeit
-    assert forfeit is not None
-    text = run("replay", str(path), "--game", str(number)).stdout
-    said = f"player_{forfeit['seat']} (lowest) forfeited the game: agent 'lowest' raised RuntimeError: a card too high"
-    assert said in text
-    assert "it counts as player_0 " in text
-    assert f"player_{forfeit['seat']} -8" in text
 
 
 def test_a_game_that_was_not_finished_says_so(tmp_path: Path) -> None:

@@ -139,7 +139,7 @@ def test_a_deal_is_drawn_card_by_card_and_its_draws_can_be_told_from_it(game_id:
                 continue
             deal = game.draws.to_deal(drawn, first_round)
             state = game.new_initial_state(seed=0)
-            game._set_deal(state, deal)
+            game.set_deal(state, deal)
             assert game.draws.from_deal(game.deal_of(state), first_round) == drawn
     assert longest == game.draws.length
 

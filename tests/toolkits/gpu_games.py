@@ -21,8 +21,8 @@ import torch
 import catbox_agents
 import catbox_env.games
 from catbox_agents.device import DeviceHeuristic, DeviceInputs
-from catbox_agents.features import NetworkInputs
 from catbox_agents.learners.gymnasium import LearnerVectorEnv
+from catbox_agents.networks.inputs import NetworkInputs
 
 GAMES: list[tuple[str, dict[str, Any]]] = [
     ("cat_in_the_box_v0", {"num_players": 5, "reward": "margin"}),
@@ -131,7 +131,7 @@ def play_the_same(game_id: str, options: dict[str, Any], num_envs: int, num_step
 def compute_the_same(game_id: str, options: dict[str, Any], num_envs: int, num_steps: int) -> None:
     """The inputs of networks, and the actions of the heuristic: on a GPU its points may round differently."""
     device = catbox_env.make_vec(game_id, num_envs, seed=3, device="cuda", **options)
-    inputs = NetworkInputs(device.game, features=True, action_features=True)
+    inputs = NetworkInputs(device.game, use_features=True, use_action_features=True)
     on_device, agent = DeviceInputs(inputs, device), catbox_agents.make("heuristic", device.game, 0)
     heuristic: Any = DeviceHeuristic(agent, device)  # type: ignore[arg-type]
     different = 0

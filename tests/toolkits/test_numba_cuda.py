@@ -15,7 +15,7 @@ from numba.cuda import dispatcher
 
 import catbox_agents
 import catbox_agents.device
-from catbox_agents.features import NetworkInputs
+from catbox_agents.networks.inputs import NetworkInputs
 from catbox_env import make_game
 from catbox_env.adapters import device, device_kernels
 from tests.toolkits.gpu_games import GAMES, WAYS, register_nim
@@ -49,7 +49,7 @@ def test_all_kernels_compile(game_id: str, options: dict[str, Any], monkeypatch:
     vec = device.DeviceVec(game, 4, seed=0, history=True, state=True)
     vec.deal(number=1)
     vec.step_random(1)
-    inputs = NetworkInputs(game, features=True, action_features=True)
+    inputs = NetworkInputs(game, use_features=True, use_action_features=True)
     catbox_agents.device.DeviceInputs(inputs, vec).write()
     heuristic: Any = catbox_agents.make("heuristic", game, 0)
     catbox_agents.device.DeviceHeuristic(heuristic, vec).act(torch.ones(4, dtype=torch.bool))

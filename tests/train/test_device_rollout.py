@@ -18,7 +18,7 @@ from numba import cuda
 from numpy.typing import NDArray
 
 import catbox_agents
-from catbox_agents.features import NetworkInputs
+from catbox_agents.networks.inputs import NetworkInputs
 from catbox_train import device_rollout, self_play_config
 from catbox_train.device_learner import DeviceLearner
 from catbox_train.graphs import Graph

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -10,10 +11,16 @@ import torch
 
 from catbox_agents.networks.mlp import MLP
 from catbox_train.algorithm import DivergedError
+from catbox_train.best_responses import _among_copies, fine_tuning
 from catbox_train.dmc import DMC, epsilon_greedy
 from catbox_train.rollout import Decisions
-from tests.train.ppo_runs import made
+from tests.train.ppo_runs import made, small
 from tests.train.test_ppo import decisions_of
+
+
+class OwnDMC(DMC):
+    """One of a user's own, which other modules know by `SelfPlayAlgorithm.outputs` alone."""
+
 
 # Returns.
 
@@ -128,3 +135,13 @@ def test_the_share_of_random_actions_falls_linearly() -> None:
     trainer = made(algorithm="dmc", epsilon=0.5, epsilon_end=0.1)
     for progress, epsilon in ((0.0, 0.5), (0.5, 0.3), (0.75, 0.2)):
         assert trainer.update(0, progress)[1]["learning/epsilon"] == pytest.approx(epsilon)
+
+
+@pytest.mark.parametrize("algorithm", ["dmc", "tests.train.test_dmc:OwnDMC"])
+def test_no_policy_starts_from_values(algorithm: str, tmp_path: Path) -> None:
+    made(algorithm=algorithm).policy().save(tmp_path)
+    with pytest.raises(ValueError, match=r"^start_from = .* holds a network that outputs values of actions"):
+        made(start_from=str(tmp_path))
+    assert fine_tuning(str(tmp_path), small()) == {}
+    made().policy().save(tmp_path / "ppo")
+    assert not _among_copies(str(tmp_path / "ppo"), small(algorithm=algorithm), 1, False).start_from

@@ -162,9 +162,3 @@ def test_a_policy_that_does_not_fit_is_refused(
     made(**settings).policy().save(tmp_path)
     with pytest.raises(ValueError, match=message):
         made(start_from=str(tmp_path))
-
-
-def test_a_network_of_deep_monte_carlo_is_no_policy_to_start_from(tmp_path: Path) -> None:
-    made().policy().save(tmp_path, {"algorithm": "dmc"})
-    with pytest.raises(ValueError, match=r"^start_from = .* was trained by dmc: its network outputs values"):
-        made(start_from=str(tmp_path))

@@ -13,7 +13,7 @@ import torch
 
 import catbox_agents
 from catbox_agents.arena.seatings import fingerprint
-from catbox_agents.features import NetworkInputs
+from catbox_agents.networks.inputs import NetworkInputs
 from catbox_agents.networks.network import TorchPlayingNetwork
 from catbox_agents.networks.policy_agent import PolicyAgent
 from catbox_env import Game, GameState, Vec, make_game

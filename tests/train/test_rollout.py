@@ -13,8 +13,8 @@ import torch
 from numpy.typing import NDArray
 
 import catbox_agents
-from catbox_agents.features import NetworkInputs
 from catbox_agents.networks.checkpoint import latest_checkpoint
+from catbox_agents.networks.inputs import NetworkInputs
 from catbox_agents.networks.network import Network
 from catbox_agents.networks.policy_agent import PolicyAgent
 from catbox_env import Vec

@@ -16,7 +16,7 @@ from numpy.random import SeedSequence
 import catbox_agents
 from catbox_agents import DEAL_SETS
 from catbox_agents.dataset.game_data import play_games
-from catbox_agents.features import NetworkInputs
+from catbox_agents.networks.inputs import NetworkInputs
 from catbox_env import Vec
 from catbox_env.adapters.aec import AECGame
 from catbox_env.core import rng
@@ -39,7 +39,7 @@ SEEN = STATE.observation(0)
 
 def learn(seed: int) -> None:
     config = CONFIG.replace(seed=seed).resolved(GAME)
-    rollout = Rollout(config, GAME, NetworkInputs(GAME, features=False, action_features=False))
+    rollout = Rollout(config, GAME, NetworkInputs(GAME, use_features=False, use_action_features=False))
     network = make_network(config, GAME)
     for update in range(4):
         rollout.play(update, network, choose)

@@ -26,12 +26,13 @@ import catbox_env
 from catbox_agents.arena.results import Result, mean_and_half_width
 from catbox_agents.arena.seatings import DEAL_SETS
 from catbox_agents.imports import with_code
-from catbox_agents.networks.checkpoint import CHECKPOINTS_FOLDER, latest_checkpoint
+from catbox_agents.networks.checkpoint import CHECKPOINTS_FOLDER, LOGITS, VALUES, latest_checkpoint
 from catbox_agents.specs import Kind, load_policy, parse_spec, resolve
 from catbox_agents.system.files import parse_json, read_text, write_atomically
 from catbox_env import Game
 from catbox_env.core.checks import is_integer, short_repr
 from catbox_train.config import TrainConfig
+from catbox_train.registry import algorithm_class
 from catbox_train.runs.checkpoint import BEST_FOLDER
 from catbox_train.runs.folder import CONFIG_FILE, open_run
 from catbox_train.runs.loop import check_run, resume, train
@@ -165,12 +166,17 @@ def _among_copies(target: str, config: TrainConfig, seed: int, from_scratch: boo
         )
     start = (
         {}
-        if from_scratch or config.start_from or config.algorithm == "dmc"
+        if from_scratch or config.start_from or _outputs(config) == VALUES
         else (_settings_of(target, config.make_game()))
     )
     return config.replace(
         seed=seed, eval_opponents=[target], opponents={target: 1.0}, learner_seats=1, **start
     )
+
+
+def _outputs(config: TrainConfig) -> str:
+    """What the network of a run outputs for each action."""
+    return getattr(algorithm_class(config.algorithm), "outputs", LOGITS)
 
 
 def _settings_of(target: str, game: Game) -> dict[str, Any]:
@@ -181,7 +187,7 @@ def _settings_of(target: str, game: Game) -> dict[str, Any]:
     checkpoint = load_policy(target, game, adapt=True)
     if checkpoint.adapted is not None:  # it is a network for other rules
         return {}
-    if checkpoint.training.get("algorithm") == "dmc":
+    if checkpoint.outputs == VALUES:
         return {}
     network = checkpoint.network.describe()
     names = ("hidden", "activation") if "hidden" in network else ("class", "options")

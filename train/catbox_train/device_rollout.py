@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from torch import nn
 
 from catbox_agents.agent import Agent
-from catbox_agents.features import NetworkInputs
+from catbox_agents.networks.inputs import NetworkInputs
 from catbox_agents.networks.mlp import sample_legal
 from catbox_agents.networks.network import Network
 from catbox_agents.networks.policy_agent import PolicyAgent

@@ -14,6 +14,7 @@ import numpy as np
 import torch
 from pydantic import Field
 
+from catbox_agents.networks.checkpoint import VALUES
 from catbox_agents.networks.network import Network
 from catbox_env import Game
 from catbox_train.algorithm import DivergedError, Metrics, State
@@ -43,7 +44,7 @@ class DMC(SelfPlayAlgorithm):
     """
 
     Config = DMCConfig
-    greedy_past = True  # values are not logits: earlier networks also play the action of the highest value
+    outputs = VALUES
     config: DMCConfig
 
     def __init__(self, config: DMCConfig, game: Game, group: Group = Group()) -> None:

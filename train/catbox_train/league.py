@@ -9,6 +9,7 @@ from collections.abc import Callable, Mapping
 import numpy as np
 
 from catbox_agents.imports import import_name
+from catbox_agents.networks.checkpoint import LOGITS
 from catbox_agents.networks.network import Network
 from catbox_agents.networks.policy_agent import PolicyAgent
 from catbox_env import Game
@@ -27,15 +28,16 @@ Schedule = Callable[[int, float, dict[str, float], dict[str, float]], Mapping[st
 class League:
     """The earlier policies of a run, one every ``past_every`` updates if they are opponents, and who meets whom.
 
-    ``greedy``: whether an earlier policy plays its best action, or draws its actions as the learner does.
+    An earlier policy draws its actions as the learner does, or plays the one of the highest value if these are the
+    ``outputs`` of the network.
 
     Attributes: ``past``: the latest ``past_policies`` of them by name, ``past:N`` for the one after N updates, the
     oldest first; ``results``: for each opponent, the games that the learner won against it and all of them, where
     those before the last update count `DECAY` as much, and so on.
     """
 
-    def __init__(self, config: SelfPlayConfig, network: Network, game: Game, greedy: bool = False) -> None:
-        self.config, self.network, self.game, self.greedy = config, network, game, greedy
+    def __init__(self, config: SelfPlayConfig, network: Network, game: Game, outputs: str = LOGITS) -> None:
+        self.config, self.network, self.game, self.outputs = config, network, game, outputs
         self.past: dict[str, PolicyAgent] = {}
         self.results: dict[str, np.ndarray] = {}
         self._schedule: Schedule | None = None
@@ -79,7 +81,9 @@ class League:
         self.results = {name: results[name] for name in self._names() if name in results}
 
     def _keep(self, updates_done: int, network: Network) -> None:
-        self.past[f"{PAST}:{updates_done}"] = PolicyAgent(network, self.game, greedy=self.greedy)
+        self.past[f"{PAST}:{updates_done}"] = PolicyAgent(
+            network, self.game, greedy=False, outputs=self.outputs
+        )
         for oldest in [*self.past][: -self.config.past_policies]:
             del self.past[oldest]
 

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import torch
 
-from catbox_agents.features import NetworkInputs
+from catbox_agents.networks.checkpoint import VALUES
+from catbox_agents.networks.inputs import NetworkInputs
 from catbox_agents.networks.mlp import MLP
 from catbox_agents.networks.network import Network, build_network
 from catbox_agents.specs import load_policy
@@ -48,10 +49,10 @@ def start_from(network: Network, path: str, game: Game) -> None:
         checkpoint = load_policy(path, game)
     except (OSError, ValueError) as error:
         raise ValueError(f"start_from: {error}") from error
-    if checkpoint.training.get("algorithm") == "dmc":
+    if checkpoint.outputs == VALUES:
         raise ValueError(
-            f"start_from = {path!r} was trained by dmc: its network outputs values of actions, not probabilities; "
-            "start from a policy, such as one of ppo, or from none"
+            f"start_from = {path!r} holds a network that outputs values of actions, as dmc trains it, not the "
+            "logits of a policy: start from a policy, such as one of ppo, or from none"
         )
     there, wanted = checkpoint.network.describe(), network.describe()
     if there != wanted:

@@ -19,7 +19,8 @@ from numpy.typing import NDArray
 
 import catbox_agents
 from catbox_agents.agent import Agent, needs_history
-from catbox_agents.features import NetworkInputs, facts
+from catbox_agents.features import facts
+from catbox_agents.networks.inputs import NetworkInputs
 from catbox_agents.networks.network import Network
 from catbox_agents.play import ask_agents
 from catbox_agents.specs import is_users_own

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 import torch
 
+from catbox_agents.networks.checkpoint import LOGITS
 from catbox_agents.networks.mlp import sample_legal
 from catbox_agents.networks.network import Network
 from catbox_agents.networks.policy_agent import PolicyAgent
@@ -25,12 +26,13 @@ class SelfPlayAlgorithm(Algorithm):
     """An algorithm whose one network plays the learner's seats.
 
     Attributes: ``network``, with ``num_values`` values; ``learner``, which makes its gradient steps; ``rollout``, which
-    plays the games; ``league``, the opponents; ``greedy_past``: whether earlier policies play their best actions.
+    plays the games; ``league``, the opponents; ``outputs``: what the network outputs for each action, ``"logits"`` or
+    ``"values"``, see `PolicyAgent`.
     """
 
     processes = True
     num_values = 0
-    greedy_past = False
+    outputs = LOGITS
     config: SelfPlayConfig
 
     def __init__(self, config: SelfPlayConfig, game: Game, group: Group = Group()) -> None:
@@ -38,7 +40,7 @@ class SelfPlayAlgorithm(Algorithm):
         self.network = make_network(config, game, self.num_values)
         self.learner = make_learner(self.network, config, game, group)
         self.rollout = self.make_rollout(group)
-        self.league = League(config, self.network, game, self.greedy_past)
+        self.league = League(config, self.network, game, self.outputs)
 
     def make_rollout(self, group: Group) -> BaseRollout:
         """What plays the games."""
@@ -82,7 +84,7 @@ class SelfPlayAlgorithm(Algorithm):
 
     def policy(self) -> PolicyAgent:
         """The policy as it is now, which takes its most probable action."""
-        return PolicyAgent(self.network, self.game)
+        return PolicyAgent(self.network, self.game, outputs=self.outputs)
 
     def state(self) -> State:
         """Weights, Adam's moments, and the league."""

@@ -16,7 +16,6 @@ agents' names; a file of an arena also has ``arena``, what else identifies it. E
 | ``actions`` | the ids of all actions, in order |
 | ``returns`` | what each seat was paid in total, in units of the game's reward; null: the game was not finished |
 | ``policies`` | for each action, pairs [action, probability] of its policy, or null; may be absent |
-| ``forfeit`` | only in files of catbox 0.1: ``seat``, ``agent``, ``reason`` of a game that an agent forfeited |
 
 A replay needs neither the agents nor a seed: the deals are in the file.
 """
@@ -59,7 +58,6 @@ class GameRecord:
     actions: list[int]
     returns: list[float] | None
     policies: list[Any]
-    forfeit: dict[str, Any] | None
 
     def states(self) -> Iterator[GameState]:
         """The position at the beginning and after each action: one state, changed in place.
@@ -76,7 +74,7 @@ class GameRecord:
                     if rounds == len(self.deals):
                         raise ValueError(f"no deal of round {rounds + 1}")
                     if self.deals[rounds] is not None:
-                        self.game._set_deal(state, self.deals[rounds])
+                        self.game.set_deal(state, self.deals[rounds])
                     rounds += 1
             except ValueError as error:
                 raise ValueError(f"action {number} of {len(self.actions)}: {error}") from None
@@ -84,22 +82,17 @@ class GameRecord:
         if rounds != len(self.deals):
             raise ValueError(f"{len(self.deals)} deals, but {rounds} rounds began")
         expected = state.returns() if state.is_terminal() else None
-        if self.forfeit is not None and not state.is_terminal():
-            expected = [float(self.game.max_utility)] * self.game.num_players
-            expected[self.forfeit["seat"]] = float(self.game.min_utility)
         if expected != self.returns:
             whose = "an unfinished game" if expected is None else "this game"
             raise ValueError(
                 f"returns={self.returns}; {whose} has {expected} after its {len(self.actions)} actions"
             )
-        if self.forfeit is not None and state.is_terminal():
-            raise ValueError("the game is over, so nobody can forfeit it")
 
 
 def policy_pairs(policy: NDArray[np.floating]) -> list[list[Any]]:
     """A policy (A,) as it is recorded: pairs [action, probability], rounded, without those close to 0."""
-    kept = np.flatnonzero(policy >= MIN_PROBABILITY).tolist()
-    return [[action, round(float(policy[action]), 4)] for action in kept]
+    probable = np.flatnonzero(policy >= MIN_PROBABILITY).tolist()
+    return [[action, round(float(policy[action]), 4)] for action in probable]
 
 
 class Recorder:
@@ -268,20 +261,8 @@ def _record(game: Game, line: dict[str, Any]) -> GameRecord:
     for policy in policies:
         if policy is not None and not _is_policy(policy, game.num_actions):
             raise ValueError(f"policy {short_repr(policy)}; expected pairs [action, probability]")
-    forfeit = line.get("forfeit")
-    if forfeit is not None and not (
-        isinstance(forfeit, dict)
-        and is_integer(forfeit.get("seat"))
-        and 0 <= forfeit["seat"] < players
-        and all(isinstance(forfeit.get(name), str) for name in ("agent", "reason"))
-    ):
-        raise ValueError(
-            f"forfeit={short_repr(forfeit)}; expected seat, from 0 to {players - 1}, agent and reason"
-        )
-    if forfeit is not None and forfeit["agent"] != agents[forfeit["seat"]]:
-        raise ValueError(f"forfeit={short_repr(forfeit)}, but {agents[forfeit['seat']]!r} has this seat")
     paid = None if returns is None else [float(value) for value in returns]
-    return GameRecord(game, agents, deals, actions, paid, policies, forfeit)
+    return GameRecord(game, agents, deals, actions, paid, policies)
 
 
 def _is_policy(policy: Any, num_actions: int) -> bool:

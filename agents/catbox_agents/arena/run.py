@@ -14,8 +14,8 @@ import os
 import pickle
 import secrets
 import tempfile
-from collections.abc import Callable, Sequence
-from contextlib import ExitStack
+from collections.abc import Callable, Iterator, Mapping, MutableMapping, Sequence
+from contextlib import ExitStack, contextmanager
 from itertools import chain
 from pathlib import Path
 from typing import Any
@@ -191,21 +191,145 @@ def run_arena(
     code; `WriteError` for a folder or file that cannot be written. Ctrl-C raises `ArenaInterrupted`, a
     KeyboardInterrupt with the result so far, which is also written to ``output``.
     """
-    not_installed = [name for name in NEEDED if importlib.util.find_spec(name) is None]
-    if not_installed:
-        raise ValueError(f"the arena needs {', '.join(not_installed)}. {install_line('arena')}")
-    most = _check_num_deals(
-        (1000 if until_ci is None else DEALS_FOR_WIDTH) if num_deals is None else num_deals
+    setup, deal_set_name = _arena_setup(
+        game, agents, names, mixed, deal_set, seed, move_time, record is not None
     )
+    default = 1000 if until_ci is None else DEALS_FOR_WIDTH
+    most = _check_num_deals(default if num_deals is None else num_deals)
     if most > MAX_DEALS:
         raise ValueError(f"num_deals={most}: expected at most {MAX_DEALS}")
-    width, limit = until_ci, move_time
-    if width is not None:
-        width = check_number("until_ci", width, "a number above 0, in points, such as 0.05", above=True)
-    if limit is not None:
-        limit = check_number("move_time", limit, "a number above 0, in seconds, such as 1", above=True)
+    if until_ci is not None:
+        until_ci = check_number("until_ci", until_ci, "a number above 0, in points, such as 0.05", above=True)
     if processes is not None:
         processes = check_integer("processes", processes, 1, MAX_PROCESSES)
+    players = Players(setup)
+    fingerprints = players.fingerprints()
+    labels = list(setup.names)
+    arena = {"seed": setup.seed, "mixed": mixed, "agents": fingerprints}
+    header: dict[str, Any] = {"game": played_game(game), "agents": labels, "arena": arena}
+    if record is not None:
+        _check_record(Path(record), header, output)
+    planned = first_check = most if until_ci is None else min(most, _FIRST_CHECK)
+    interrupted = False
+    with ExitStack() as stack:
+        store = None
+        if output is not None or record is not None:
+            folder = stack.enter_context(tempfile.TemporaryDirectory()) if output is None else output
+            settings = {
+                "catbox": catbox_env.__version__,
+                "game": game.id,
+                "options": game.options,
+                "agents": labels,
+                "seed": setup.seed,
+                "mixed": mixed,
+                "record": setup.record,
+            }
+            store = stack.enter_context(Store(Path(folder), settings, setup.seatings, fingerprints))
+        blocks: MutableMapping[Task, Block] = {} if store is None else store
+        try:
+            play = stack.enter_context(playing(players, processes, ray_address))
+            for planned, total in _checks(setup, blocks, first_check, most, until_ci):
+                play_deals(setup, planned, play, blocks, progress, total)
+        except KeyboardInterrupt:
+            interrupted = True
+        finished = sum(tasks[0].num_deals for tasks in setup.finished(blocks, planned))
+        result = arena_result(setup, blocks, planned, deal_set_name) if finished >= MIN_DEALS else None
+        if output is not None and result is not None:
+            from catbox_agents.arena.report import write_report  # needs rich
+
+            write_report(result, Path(output))
+        if record is not None and store:
+            write_records(Path(record), games=store.all_games(), **header)
+    if result is None or interrupted:
+        raise ArenaInterrupted(result, planned)
+    return result
+
+
+@contextmanager
+def playing(
+    players: Players, processes: int | None = None, ray_address: str | None = None
+) -> Iterator[PlayTasks]:
+    """A function that plays tasks of ``players.setup``: in this process; in that many others; or on the cluster at
+    ``ray_address``, on at most ``processes`` of its cores. See `run_arena`."""
+    if ray_address is not None:
+        from catbox_agents.arena.ray_workers import on_cluster  # needs Ray
+
+        with on_cluster(players.setup, players.fingerprints(), ray_address, processes) as play:
+            yield play
+    elif processes is not None:
+        from catbox_agents.arena.workers import in_processes  # a browser has no processes
+
+        with in_processes(players.setup, processes) as play:
+            yield play
+    else:
+        yield lambda tasks: ((task, play_block(players, task)) for task in tasks)
+
+
+def play_deals(
+    setup: Setup,
+    num_deals: int,
+    play: PlayTasks,
+    blocks: MutableMapping[Task, Block],
+    progress: Callable[[int, int], None] | None = None,
+    total_deals: int | None = None,
+) -> None:
+    """Play the first ``num_deals`` deals of every seating of ``setup``, but for those in ``blocks``, into which each
+    block is put when it is finished.
+
+    ``play``: see `playing`. ``blocks``: a dict, or a `Store`, from which a later call resumes. ``progress`` is called
+    with (games played, games of ``total_deals``, by default ``num_deals``).
+    """
+    tasks = list(chain.from_iterable(setup.blocks(num_deals)))
+    missing = [task for task in tasks if task not in blocks]
+    done = sum(setup.games_of(task) for task in tasks if task in blocks)
+    total = (total_deals or num_deals) * sum(seating.rotations for seating in setup.seatings)
+    if progress is not None:
+        progress(done, total)
+    for task, block in play(missing):
+        blocks[task] = block
+        done += setup.games_of(task)
+        if progress is not None:
+            progress(done, total)
+
+
+def _checks(
+    setup: Setup, blocks: Mapping[Task, Block], planned: int, most: int, until_ci: float | None
+) -> Iterator[tuple[int, int]]:
+    """How many deals to have played next, ``planned`` at first, and how many it will be in the end, by an estimate.
+
+    The end is at ``most`` deals, or when no interval of those in ``blocks`` has a larger half width than ``until_ci``.
+    """
+    total = planned
+    while True:
+        yield planned, total
+        if until_ci is None or planned == most:
+            return
+        widest = arena_result(setup, blocks, planned, None).widest
+        if widest <= until_ci:
+            return
+        needed = planned * (widest / until_ci) ** 2
+        planned = _next_check(planned, needed, most)
+        total = max(planned, min(most, math.ceil(needed)))
+
+
+def _arena_setup(
+    game: Game,
+    agents: Sequence[AgentSpec],
+    names: Sequence[str] | None,
+    mixed: bool,
+    deal_set: str | None,
+    seed: int | None,
+    move_time: float | None,
+    record: bool,
+) -> tuple[Setup, str | None]:
+    """The setup of an arena with all its seatings, and the name of the deal set. Raises ``ValueError`` as `run_arena`
+    does."""
+    if not_installed := [name for name in NEEDED if importlib.util.find_spec(name) is None]:
+        raise ValueError(f"the arena needs {', '.join(not_installed)}. {install_line('arena')}")
+    if move_time is not None:
+        move_time = check_number(
+            "move_time", move_time, "a number above 0, in seconds, such as 1", above=True
+        )
     seed_of_set, deal_set_name = seed_of_deals(deal_set, seed)
     check_game_object(game)
     labels = _names_of(agents, names)
@@ -218,83 +342,11 @@ def run_arena(
             "name"
         )
     seatings = all_seatings(len(labels), game.num_players, check_flag("mixed", mixed))
-    given = tuple(_given(agent, name) for agent, name in zip(agents, labels, strict=True))
-    setup = Setup(game, given, tuple(labels), tuple(seatings), seed_of_set, limit, record is not None)
-    players = Players(setup)
-    settings = {
-        "catbox": catbox_env.__version__,
-        "game": game.id,
-        "options": game.options,
-        "agents": labels,
-        "seed": setup.seed,
-        "mixed": mixed,
-        "record": record is not None,
-    }
-    fingerprints = players.fingerprints()
-    arena = {"seed": setup.seed, "mixed": mixed, "agents": fingerprints}
-    header: dict[str, Any] = {"game": played_game(game), "agents": labels, "arena": arena}
-    if record is not None:
-        _check_record(Path(record), header, output)
-    with ExitStack() as stack:
-        blocks: dict[Task, Block] = {}
-        store, keep = None, blocks.__setitem__
-        if output is not None or record is not None:
-            folder = stack.enter_context(tempfile.TemporaryDirectory()) if output is None else output
-            store = stack.enter_context(Store(Path(folder), settings, seatings, fingerprints))
-            blocks, keep = store.blocks, store.add
-        planned = most if width is None else min(most, _FIRST_CHECK)
-        interrupted = False
-        try:
-            play: PlayTasks = lambda tasks: ((task, play_block(players, task)) for task in tasks)  # noqa: E731
-            if ray_address is not None:
-                from catbox_agents.arena.ray_workers import on_cluster  # needs Ray
-
-                play = stack.enter_context(on_cluster(setup, fingerprints, ray_address, processes))
-            elif processes is not None:
-                from catbox_agents.arena.workers import in_processes  # a browser has no processes
-
-                play = stack.enter_context(in_processes(setup, processes))
-            total = planned
-            games_of_deal = sum(seating.rotations for seating in seatings)
-            while True:
-                tasks = list(chain.from_iterable(setup.blocks(planned)))
-                missing = [task for task in tasks if task not in blocks]
-                done = sum(setup.games_of(task) for task in tasks if task in blocks)
-                if progress is not None:
-                    progress(done, total * games_of_deal)
-                for task, block in play(missing):
-                    keep(task, block)
-                    done += setup.games_of(task)
-                    if progress is not None:
-                        progress(done, total * games_of_deal)
-                if width is None or planned == most:
-                    break
-                widest = arena_result(setup, blocks, planned, deal_set_name).widest
-                if widest <= width:
-                    break
-                needed = planned * (widest / width) ** 2
-                planned = _next_check(planned, needed, most)
-                total = max(planned, min(most, math.ceil(needed)))
-        except KeyboardInterrupt:
-            interrupted = True
-        finished = sum(tasks[0].num_deals for tasks in setup.finished(blocks, planned))
-        result = arena_result(setup, blocks, planned, deal_set_name) if finished >= MIN_DEALS else None
-        if output is not None and result is not None:
-            from catbox_agents.arena.report import write_report  # needs rich
-
-            write_report(result, Path(output))
-        if store is not None and record is not None and store.blocks:
-            longest = {
-                (task.first, task.seating): task for task in sorted(store.blocks, key=lambda t: t.num_deals)
-            }
-            games = (game for _, task in sorted(longest.items()) for game in store.games(task))
-            write_records(Path(record), games=games, **header)
-    if result is None or interrupted:
-        raise ArenaInterrupted(result, planned)
-    return result
+    copies = tuple(_spec_or_pickle(agent, name) for agent, name in zip(agents, labels, strict=True))
+    return Setup(game, copies, tuple(labels), tuple(seatings), seed_of_set, move_time, record), deal_set_name
 
 
-def _given(agent: AgentSpec, name: str) -> AgentSpec | bytes:
+def _spec_or_pickle(agent: AgentSpec, name: str) -> AgentSpec | bytes:
     """A spec, or the pickled agent. Raises ValueError for an agent that cannot be pickled."""
     if isinstance(agent, str | os.PathLike):
         return os.fspath(agent)
@@ -320,8 +372,8 @@ def _names_of(agents: Sequence[AgentSpec], names: Sequence[str] | None) -> list[
         )
     number = len(agents)
     if number < 2:
-        given = ", ".join(map(label_of, agents)) or "none"
-        raise ValueError(f"agents: {number} ({given}); expected at least 2 to compare")
+        listed = ", ".join(map(label_of, agents)) or "none"
+        raise ValueError(f"agents: {number} ({listed}); expected at least 2 to compare")
     for agent in agents:
         if isinstance(agent, bytes):
             raise ValueError(
@@ -329,9 +381,8 @@ def _names_of(agents: Sequence[AgentSpec], names: Sequence[str] | None) -> list[
             )
     if names is None:
         return labels_of(agents)
-    listed = isinstance(names, Sequence) and not isinstance(names, str)
     if (
-        not listed
+        not (isinstance(names, Sequence) and not isinstance(names, str))
         or not all(isinstance(name, str) and name.strip() and name.isprintable() for name in names)
         or not len(names) == len(set(names)) == number
     ):

@@ -17,7 +17,9 @@ import sys
 import threading
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import partial
 from itertools import combinations, pairwise
 from pathlib import Path
 from typing import Any
@@ -223,24 +225,23 @@ class Players:
 
     def for_block(self, place: int, first: int) -> Agent:
         """Agent ``place`` of the arena, for the deals from number ``first`` on."""
-        made, given = self._made[place], self.setup.agents[place]
-        is_spec = isinstance(given, str | os.PathLike)
-        if hasattr(made, "seed_decisions") or not (is_spec or isinstance(given, bytes)):
+        made, source = self._made[place], self.setup.agents[place]
+        if hasattr(made, "seed_decisions") or not isinstance(source, str | os.PathLike | bytes):
             return made
         return self._make(place, agent_seed(first)) if is_users_own(made) else made
 
     def _make(self, place: int, seed: int) -> Agent:
-        given, label = self.setup.agents[place], self.setup.names[place]
-        agent: AgentSpec = pickle.loads(given) if isinstance(given, bytes) else given
+        source, label = self.setup.agents[place], self.setup.names[place]
+        agent: AgentSpec = pickle.loads(source) if isinstance(source, bytes) else source
         return agent_of(agent, label, self.setup.game, seed)
 
     def fingerprints(self) -> list[str]:
         """A text for each agent that changes when the agent does."""
         return [
-            fingerprint(os.fspath(given), made, self.setup.game)
-            if isinstance(given, str | os.PathLike)
-            else f"{type(made).__qualname__} {_hash(given) if isinstance(given, bytes) else ''}"
-            for given, made in zip(self.setup.agents, self._made, strict=True)
+            fingerprint(os.fspath(source), made, self.setup.game)
+            if isinstance(source, str | os.PathLike)
+            else f"{type(made).__qualname__} {_hash(source) if isinstance(source, bytes) else ''}"
+            for source, made in zip(self.setup.agents, self._made, strict=True)
         ]
 
     def _warm_up(self) -> None:
@@ -284,73 +285,95 @@ def play_block(
     seated = np.tile(line_ups, (task.num_deals, 1))
     scores, rounds, games = np.zeros(seated.shape), RoundTotals(len(agents)), np.arange(len(deals))
     recorder = Recorder(len(deals)) if setup.record else None
-    seconds, decisions = np.zeros(len(agents)), np.zeros(len(agents), np.int64)
-    counted = [dict(getattr(agent, "tally", {})) for agent in agents]
-    move = 0
-
-    def ask(asked: NDArray[np.int64], vec: Vec, rows: NDArray[np.int64]) -> NDArray[np.int64]:
-        nonlocal move
-        seeds = decision_seeds(root, task.first, rotations, rows, move)
-        actions, policies = np.empty(len(rows), np.int64), list[Any]([None] * len(rows))
-        for i, (agent, label) in enumerate(zip(agents, labels, strict=True)):
-            own = np.flatnonzero(asked == i)
-            # The limit is for one move, so agents are then asked about one game at a time.
-            for some in np.split(own, len(own) if limit is not None else 1) if len(own) else []:
-                begun = time.perf_counter()
-                actions[some] = _with_time_limit(
-                    limit,
-                    label,
-                    lambda: ask_agent(agent, label, vec, rows[some], seeds[some]),  # noqa: B023
-                )
-                seconds[i] += time.perf_counter() - begun
-                if recorder is not None and has_policy(agent):
-                    chosen = _with_time_limit(
-                        limit,
-                        label,
-                        lambda: ask_policy(agent, label, vec, rows[some]),  # noqa: B023
-                    )
-                    for k, policy in zip(some.tolist(), chosen, strict=True):
-                        policies[k] = policy_pairs(policy)
-            decisions[i] += len(own)
-        if recorder is not None:
-            recorder.acted(rows, actions, policies)
-        move += 1
-        return actions
-
+    seeds = partial(decision_seeds, root, task.first, rotations)
+    asking = _Asking(agents, labels, seeds, limit, recorder)
     if recorder is not None:
         recorder.moved(vec, games)
-    torch = sys.modules.get("torch")
-    threads = torch.get_num_threads() if torch is not None else 1
-    try:
-        if torch is not None:
-            torch.set_num_threads(1)  # the same numbers on any machine, one core for a process
-        for rows in play(vec, seated, games, ask):
+    with _one_torch_thread():
+        for rows in play(vec, seated, games, asking):
             scores[rows] += vec.rewards[rows]
             rounds.add_round(vec, seated)
             if recorder is not None:
                 recorder.moved(vec, rows)
             if over := int(vec.terminated[rows].sum()):
                 ended(over)
-    finally:
-        if torch is not None:
-            torch.set_num_threads(threads)
     shape = (task.num_deals, rotations, seats)
     scores, win_shares = scores.reshape(shape), vec.win_shares.astype(np.float64).reshape(shape)
-    tallies = [
-        {name: number - before.get(name, 0) for name, number in getattr(agent, "tally", {}).items()}
-        for agent, before in zip(agents, counted, strict=True)
-    ]
-    records = [] if recorder is None else recorder.games(task.first, labels, line_ups, scores)
     return Block.of(
         scores,
         win_shares,
         rounds,
         line_ups,
-        seconds=seconds,
-        decisions=decisions,
-        tallies=tallies,
-        games=records,
+        seconds=asking.seconds,
+        decisions=asking.decisions,
+        tallies=asking.tallies(),
+        games=[] if recorder is None else recorder.games(task.first, labels, line_ups, scores),
     )
+
+
+class _Asking:
+    """Asks the agents of a block for their actions, as `play` needs it, and counts.
+
+    ``seeds(rows, move)``: of these decisions, uint64; ``limit``: seconds for a move, None: any; ``recorder``: records
+    actions and policies. Attributes: ``seconds`` and ``decisions`` of each agent.
+    """
+
+    def __init__(
+        self,
+        agents: Sequence[Agent],
+        labels: Sequence[str],
+        seeds: Callable[[NDArray[np.int64], int], NDArray[np.uint64]],
+        limit: float | None,
+        recorder: Recorder | None,
+    ) -> None:
+        self.agents, self.labels, self.seeds = agents, labels, seeds
+        self.limit, self.recorder = limit, recorder
+        self.seconds, self.decisions = np.zeros(len(agents)), np.zeros(len(agents), np.int64)
+        self._move = 0
+        self._tallies_before = [dict(getattr(agent, "tally", {})) for agent in agents]
+
+    def __call__(self, asked: NDArray[np.int64], vec: Vec, rows: NDArray[np.int64]) -> NDArray[np.int64]:
+        seeds = self.seeds(rows, self._move)
+        actions, policies = np.empty(len(rows), np.int64), list[Any]([None] * len(rows))
+        for i, (agent, label) in enumerate(zip(self.agents, self.labels, strict=True)):
+            places = np.flatnonzero(asked == i)
+            # The limit is for one move, so agents are then asked about one game at a time.
+            for some in np.split(places, len(places) if self.limit else 1) if len(places) else []:
+                begun = time.perf_counter()
+                ask = partial(ask_agent, agent, label, vec, rows[some], seeds[some])
+                actions[some] = _with_time_limit(self.limit, label, ask)
+                self.seconds[i] += time.perf_counter() - begun
+                if self.recorder is not None and has_policy(agent):
+                    tell = partial(ask_policy, agent, label, vec, rows[some])
+                    for k, policy in zip(some, _with_time_limit(self.limit, label, tell), strict=True):
+                        policies[k] = policy_pairs(policy)
+            self.decisions[i] += len(places)
+        if self.recorder is not None:
+            self.recorder.acted(rows, actions, policies)
+        self._move += 1
+        return actions
+
+    def tallies(self) -> list[dict[str, float]]:
+        """What each agent has counted in its ``tally`` since the beginning."""
+        return [
+            {name: number - before.get(name, 0) for name, number in getattr(agent, "tally", {}).items()}
+            for agent, before in zip(self.agents, self._tallies_before, strict=True)
+        ]
+
+
+@contextmanager
+def _one_torch_thread() -> Iterator[None]:
+    """Networks in torch, if it is loaded, compute the same numbers on any machine, on one core for a process."""
+    torch = sys.modules.get("torch")
+    if torch is None:
+        yield
+        return
+    threads = torch.get_num_threads()
+    try:
+        torch.set_num_threads(1)
+        yield
+    finally:
+        torch.set_num_threads(threads)
 
 
 def _with_time_limit(limit: float | None, label: str, answer: Callable[[], NDArray[Any]]) -> NDArray[Any]:
@@ -360,12 +383,12 @@ def _with_time_limit(limit: float | None, label: str, answer: Callable[[], NDArr
     """
     if limit is None:
         return answer()
-    found: list[NDArray[Any]] = []
+    answers: list[NDArray[Any]] = []
     failed: list[BaseException] = []
 
     def compute() -> None:
         try:
-            found.append(answer())
+            answers.append(answer())
         except BaseException as error:  # noqa: BLE001  (raised below)
             failed.append(error)
 
@@ -377,7 +400,7 @@ def _with_time_limit(limit: float | None, label: str, answer: Callable[[], NDArr
         raise ValueError(f"agent {label!r} took more than {limit:g} s for a move, the limit (move_time)")
     if failed:
         raise failed[0]
-    return found[0]
+    return answers[0]
 
 
 def played_game(game: Game) -> Game:

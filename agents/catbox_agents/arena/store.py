@@ -10,7 +10,8 @@ from __future__ import annotations
 import json
 import os
 import zlib
-from collections.abc import Sequence
+from collections import UserDict
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any, BinaryIO
 
@@ -26,19 +27,19 @@ _REMEDY = "give another --output folder"
 _NAME_OF_SEED = {seed: name for name, seed in DEAL_SETS.items()}
 
 
-class Store:
-    """The finished blocks. A context manager that locks the folder.
+class Store(UserDict[Task, Block]):
+    """The finished blocks by task; setting one writes it. A context manager that locks the folder.
 
-    ``blocks``: the finished blocks by task, without the records of their games. ``fingerprints``: of the agents.
-    Raises ``ValueError`` for a folder of another arena, for one in use, and for damaged files.
+    Blocks that were read from the folder lack the records of their games, see `all_games`. ``fingerprints``: of the
+    agents. Raises ``ValueError`` for a folder of another arena, for one in use, and for damaged files.
     """
 
     def __init__(
         self, folder: Path, settings: dict[str, Any], seatings: Sequence[Seating], fingerprints: Sequence[str]
     ) -> None:
+        super().__init__()
         self.folder = folder
         self._agents = [[fingerprints[agent] for agent in seating.agents] for seating in seatings]
-        self.blocks: dict[Task, Block] = {}
         self._places: dict[Task, int] = {}  # the offset of each task's line
         self._settings = json.loads(json.dumps({"format": FORMAT, **settings}))
         self._file: BinaryIO | None = None
@@ -72,8 +73,7 @@ class Store:
         finally:
             self._lock.release()
 
-    def add(self, task: Task, block: Block) -> None:
-        """Store a finished block."""
+    def __setitem__(self, task: Task, block: Block) -> None:
         assert self._file is not None  # inside the context
         played = {"task": [task.seating, task.first, task.num_deals], "agents": self._agents[task.seating]}
         body = {**played, **block.as_dict(), "games": block.games}
@@ -83,14 +83,15 @@ class Store:
             self._file.write(b"%08x %b\n" % (zlib.crc32(text), text))
             self._file.flush()
         self._places[task] = place
-        self.blocks[task] = block
+        self.data[task] = block
 
-    def games(self, task: Task) -> list[dict[str, Any]]:
-        """The records of the games of a block."""
+    def all_games(self) -> Iterator[dict[str, Any]]:
+        """The records of the games of all blocks by deal; of blocks that begin with the same deal, the longest."""
         assert self._file is not None  # inside the context
-        self._file.seek(self._places[task])
-        games: list[dict[str, Any]] = _parsed(self._file.readline())["games"]
-        return games
+        longest = {(task.first, task.seating): task for task in sorted(self, key=lambda task: task.num_deals)}
+        for _, task in sorted(longest.items()):
+            self._file.seek(self._places[task])
+            yield from _parsed(self._file.readline())["games"]
 
     def _check_settings(self) -> None:
         path = self.folder / SETTINGS_FILE
@@ -103,26 +104,25 @@ class Store:
             write_atomically(path, (json.dumps(self._settings, indent=1) + "\n").encode())
             return
         try:
-            found = parse_json(read_text(path))
+            stored = parse_json(read_text(path))
         except ValueError as error:
             raise ValueError(f"{path} is damaged ({error}); {_REMEDY}") from None
-        check_format(str(path), found.get("format") if isinstance(found, dict) else None, FORMAT, _REMEDY)
-        for name, own in self._settings.items():
-            if found.get(name) != own:
-                theirs = found.get(name)
-                if isinstance(own, list) and isinstance(theirs, list) and len(own) == len(theirs):
-                    both = zip(theirs, own, strict=True)
-                    theirs, own = zip(*(pair for pair in both if pair[0] != pair[1]), strict=True)
-                elif isinstance(own, dict) and isinstance(theirs, dict):
-                    theirs, own = (
+        check_format(str(path), stored.get("format") if isinstance(stored, dict) else None, FORMAT, _REMEDY)
+        for name, new in self._settings.items():
+            if (old := stored.get(name)) != new:
+                if isinstance(new, list) and isinstance(old, list) and len(new) == len(old):
+                    both = zip(old, new, strict=True)
+                    old, new = zip(*(pair for pair in both if pair[0] != pair[1]), strict=True)
+                elif isinstance(new, dict) and isinstance(old, dict):
+                    old, new = (
                         {key: value for key, value in one.items() if other.get(key) != value}
-                        for one, other in ((theirs, own), (own, theirs))
+                        for one, other in ((old, new), (new, old))
                     )
                 elif name == "seed":
                     name = "deals (--deal-set or --seed)"
-                    theirs, own = (_NAME_OF_SEED.get(seed, seed) for seed in (theirs, own))
+                    old, new = (_NAME_OF_SEED.get(seed, seed) for seed in (old, new))
                 raise ValueError(
-                    f"{self.folder} holds another arena: its {name} {_brief(theirs)}, requested now {_brief(own)}; "
+                    f"{self.folder} holds another arena: its {name} {_brief(old)}, requested now {_brief(new)}; "
                     f"{_REMEDY}, or give the same agents, rules and deals"
                 )
 
@@ -141,7 +141,7 @@ class Store:
                 body = _parsed(line)
                 task = Task(*body["task"])
                 if body["agents"] == self._agents[task.seating]:
-                    self.blocks[task], self._places[task] = Block.from_dict(body), place
+                    self.data[task], self._places[task] = Block.from_dict(body), place
             except (ValueError, LookupError, TypeError) as error:
                 raise ValueError(
                     f"{path}, line {number}: it is damaged ({type(error).__name__}: {error}); {_REMEDY}, or delete "

@@ -271,7 +271,7 @@ def _card(data: GameData, totals: _Totals, license: str) -> str:
         "written by": f"catbox {catbox_env.__version__}",
     }
     if data.left_out:
-        lines["left out"] = ", ".join(f"{count:,} {why} games" for why, count in data.left_out.items())
+        lines["left out"] = f"{data.left_out:,} unfinished games"
     if totals.idle:
         lines["without a decision"] = f"{totals.idle:,} seats, whose payments are in no row"
     front = {

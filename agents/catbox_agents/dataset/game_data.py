@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import itertools
 import json
-from collections import Counter
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -74,14 +73,14 @@ class GameData:
         chunks: the games; each is played or replayed when it is read.
         num_games: how many there will be; None: unknown.
         about: lines (what, text) of the card.
-        left_out: how many games were left out, by reason; complete when ``chunks`` has been read.
+        left_out: how many unfinished games were left out; complete when ``chunks`` has been read.
     """
 
     game: Game
     chunks: Iterator[Chunk]
     num_games: int | None
     about: dict[str, str]
-    left_out: Counter[str] = field(default_factory=Counter)
+    left_out: int = 0
 
 
 def play_games(
@@ -174,7 +173,7 @@ def _games_at_once(game: Game) -> int:
 def read_games(path: Path | str) -> GameData:
     """The games of a file of records, such as ``catbox arena --record`` writes, replayed.
 
-    Forfeited and unfinished games are left out. Raises ``ValueError`` for a damaged file, now or, for a damaged game,
+    Unfinished games are left out. Raises ``ValueError`` for a damaged file, now or, for a damaged game,
     when the games are read; ``OSError`` for a file that cannot be read.
     """
     path = Path(path)
@@ -182,16 +181,17 @@ def read_games(path: Path | str) -> GameData:
     data = GameData(
         game, iter(()), None, {"agents": "see the column `agents`", "deals": f"those of `{path.name}`"}
     )
-    data.chunks = _replayed(path, game, data.left_out)
+    data.chunks = _replayed(path, data)
     return data
 
 
-def _replayed(path: Path, game: Game, left_out: Counter[str]) -> Iterator[Chunk]:
+def _replayed(path: Path, data: GameData) -> Iterator[Chunk]:
+    game = data.game
     records: list[GameRecord] = []
     first = 0
     for record in read_records(path):
-        if record.returns is None or record.forfeit is not None:
-            left_out["unfinished" if record.returns is None else "forfeited"] += 1
+        if record.returns is None:
+            data.left_out += 1
             continue
         records.append(record)
         if len(records) == _games_at_once(game):

@@ -22,14 +22,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from catbox_agents.imports import import_name, is_class
-from catbox_agents.networks.numpy_network import NumpyMLP, PlayingNetwork
 from catbox_env import Game, Layout
 from catbox_env.core.checks import is_array, short_repr
 from catbox_env.core.compilation import cached_njit, njit
 from catbox_env.core.kernels import part_offsets
-from catbox_env.core.layout import Part
 
-__all__ = ["Features", "GameFacts", "NetworkInputs", "facts", "features_of", "input_scale"]
+__all__ = ["Features", "GameFacts", "facts", "features_of"]
 
 
 def features_of(game: Game) -> Features | None:
@@ -47,14 +45,14 @@ def features_from(source: str, game: Game) -> Features:
         raise ValueError(f"features from {short_repr(source)}: expected 'package.module:function'")
     function = import_name(source, "features")
     try:
-        found = _cached(function, game)
+        features = _cached(function, game)
     except Exception as error:  # it is the user's own
         raise ValueError(f"features from {short_repr(source)}: {type(error).__name__}: {error}") from error
-    if not isinstance(found, Features) or found.game != game:
+    if not isinstance(features, Features) or features.game != game:
         raise ValueError(
             f"features from {short_repr(source)}: expected a function that takes the game and returns its Features"
         )
-    return replace(found, source=source)
+    return replace(features, source=source)
 
 
 def facts(game: Game | type[Game]) -> GameFacts:
@@ -70,9 +68,9 @@ def _cached(make_features: Callable[[Game], Features], game: Game) -> Features:
 @cache
 def _agent_module(game_id: str, name: str | None) -> ModuleType | None:
     """The module ``name`` or, for None, the one of this folder for ``game_id``, if there is one."""
-    own = game_id.rpartition("_v0")[0]
-    if name is None and own in {module.name for module in pkgutil.iter_modules(__path__)}:
-        name = f"{__name__}.{own}"
+    base = game_id.rpartition("_v0")[0]
+    if name is None and base in {module.name for module in pkgutil.iter_modules(__path__)}:
+        name = f"{__name__}.{base}"
     if name is None:
         return None
     try:
@@ -138,11 +136,10 @@ class Features:
         layout: the named parts of the features of a position (F,).
         action_layout: the named parts of the features of one action (K,).
         write: ``write(params, at, seen, mask, scratch, out, action_out)`` for one row, which is compiled if it is not
-            yet: writes into ``out``
-            (F,) and ``action_out`` (A, K), which hold zeros. ``at``: a record that says where the part NAME of
-            ``layout`` begins, and as ``action_NAME`` that of ``action_layout``;
-            ``scratch``: a record to work in, whose content nobody keeps. It stays within its arrays whatever they
-            hold. Compiled for GPUs too, where it cannot make arrays.
+            yet: writes into ``out`` (F,) and ``action_out`` (A, K), which hold zeros. ``at``: a record that says where
+            the part NAME of ``layout`` begins, and as ``action_NAME`` that of ``action_layout``; ``scratch``: a record
+            to work in, whose content nobody keeps. It stays within its arrays whatever they hold. Compiled for GPUs
+            too, where it cannot make arrays.
         scratch: the dtype of that record.
         source: ``"package.module:function"`` if a function of a user's own made them from the game.
         fill: compiled ``fill(params, offsets, observations, masks, out, action_out)``: the same for rows (n, ...).
@@ -216,9 +213,9 @@ def _checked(name: str, array: Any, dtype: type, shape: tuple[int, ...]) -> np.n
     """``array`` itself. Raises ``ValueError`` unless it is an array of this dtype and shape."""
     if is_array(array, shape, np.dtype(dtype)):
         return array
-    given = f"{array.dtype} of shape {array.shape}" if isinstance(array, np.ndarray) else short_repr(array)
+    shown = f"{array.dtype} of shape {array.shape}" if isinstance(array, np.ndarray) else short_repr(array)
     raise ValueError(
-        f"{name}: {given}; expected an array of {np.dtype(dtype)} of shape {shape}, as a Vec of this game has"
+        f"{name}: {shown}; expected an array of {np.dtype(dtype)} of shape {shape}, as a Vec of this game has"
     )
 
 
@@ -229,163 +226,3 @@ def _target(name: str, array: NDArray[np.int8] | None, shape: tuple[int, ...]) -
     if not _checked(name, array, np.int8, shape).flags.carray:
         raise ValueError(f"{name}: expected a C-contiguous, writable array, or None")
     return array
-
-
-def input_scale(layout: Layout) -> NDArray[np.float32]:
-    """Factors (O,) float32 that scale the counts in a vector of ``layout`` to about the size of its one-hot parts.
-
-    Each is the power of two nearest to 1/sqrt(largest magnitude): 1 for one-hot parts, 1/2 for a hand count of up to 5.
-    Multiplying small integers by a power of two is exact, even in bfloat16.
-    """
-    largest = np.maximum(np.maximum(np.abs(layout.low.astype(int)), np.abs(layout.high.astype(int))), 1)
-    return np.exp2(-np.round(np.log2(largest) / 2)).astype(np.float32)
-
-
-class NetworkInputs:
-    """The inputs of a policy for ``game``.
-
-    ``features`` appends the features of the position to the observation; ``action_features`` passes those of each
-    action to the network. A game without features has neither. ``source``, if given, names a function of your own that
-    makes the features, see `features_from`.
-
-    Attributes: ``features``, the `Features` that compute them, or None; ``size``, the number of inputs I;
-    ``action_size``, the features K of an action, or 0; ``layout`` and ``action_layout``, their layouts, or None.
-    """
-
-    def __init__(
-        self, game: Game, features: bool = False, action_features: bool = False, source: str = ""
-    ) -> None:
-        self.game, self.source = game, source
-        self.features = given = features_from(source, game) if source else features_of(game)
-        self.layout = given.layout if given and features else None
-        self.action_layout = given.action_layout if given and action_features else None
-        self.size = game.observation_layout.size + (self.layout.size if self.layout else 0)
-        self.action_size = self.action_layout.size if self.action_layout else 0
-
-    def parts(self) -> dict[str, tuple[slice, Part]]:
-        """Where each part is in a vector (I,), and what it is: those of the observation by their names, those of the
-        features as ``features.NAME``."""
-        seen = self.game.observation_layout
-        features: Mapping[str, Part] = self.layout or {}
-        found = {name: (part.slice, part) for name, part in seen.items()}
-        for name, part in features.items():
-            found[f"features.{name}"] = (
-                slice(seen.size + part.offset, seen.size + part.offset + part.size),
-                part,
-            )
-        return found
-
-    def describe(self) -> dict[str, Any]:
-        """The features as a checkpoint describes them: the sizes of their parts, and who makes them."""
-        sizes = {"features": part_sizes(self.layout), "action_features": part_sizes(self.action_layout)}
-        own = {"features_from": self.source} if self.source else {}
-        return {**{name: parts for name, parts in sizes.items() if parts}, **own}
-
-    def bounds(self) -> tuple[NDArray[np.int8], NDArray[np.int8]]:
-        """The lowest and the highest value of each input, (I,) each."""
-        layouts = [self.game.observation_layout, *([self.layout] if self.layout else [])]
-        return np.concatenate([part.low for part in layouts]), np.concatenate([part.high for part in layouts])
-
-    def fill(
-        self,
-        observations: NDArray[np.int8],
-        masks: NDArray[np.bool_],
-        out: NDArray[np.int8],
-        action_out: NDArray[np.int8],
-    ) -> None:
-        """Write the inputs of ``observations`` (n, O) and ``masks`` (n, A) to ``out`` (n, I) and ``action_out``
-        (n, A, K)."""
-        seen = self.game.observation_layout.size
-        out[:, :seen] = observations
-        if self.features is None or not (self.layout or self.action_layout):
-            return
-        features, _ = self.features.compute(
-            observations, masks, action_out=action_out if self.action_layout else None
-        )
-        if self.layout:
-            out[:, seen:] = features
-
-    def compute(
-        self, observations: NDArray[np.int8], masks: NDArray[np.bool_]
-    ) -> tuple[NDArray[np.int8], NDArray[np.int8]]:
-        """New arrays (n, I) and (n, A, K), as `fill` writes them."""
-        out = np.empty((len(observations), self.size), np.int8)
-        action_out = np.empty((*masks.shape, self.action_size), np.int8)
-        self.fill(observations, masks, out, action_out)
-        return out, action_out
-
-    def scale(self) -> NDArray[np.float32]:
-        """Factors (I,) of the inputs; see ``input_scale``."""
-        layouts = [self.game.observation_layout, *([self.layout] if self.layout else [])]
-        return np.concatenate([input_scale(layout) for layout in layouts])
-
-
-def part_sizes(layout: Layout | None) -> dict[str, int]:
-    """The size of each part of a layout, empty for None."""
-    return {part.name: int(np.prod(part.shape)) for part in layout.values()} if layout else {}
-
-
-def fit_network(network: PlayingNetwork, game: Game) -> tuple[PlayingNetwork, NetworkInputs]:
-    """``network`` as it takes all features of ``game``, with weights of zero for those that it was trained without.
-
-    So an MLP goes on playing as it did when a game gets new features. One that takes no features at all, or none of
-    actions, stays without. Also returns its inputs. Raises ``ValueError`` if it takes features that the game does not
-    have, and if it has the wrong size.
-    """
-    source = str(network.describe().get("features_from", ""))
-    inputs = NetworkInputs(game, bool(network.features), bool(network.action_features), source)
-    if not isinstance(network, NumpyMLP):
-        _check_equal(network, inputs)
-        return network, inputs
-    seen, actions = game.observation_layout.size, game.num_actions
-    # Where the inputs and outputs of the network are among those of one that takes all features.
-    columns = _places("features", network.features, inputs.layout, game)
-    columns = np.concatenate([np.arange(seen), seen + columns])
-    weights = _places("action features", network.action_features, inputs.action_layout, game)
-    rows = np.concatenate([np.arange(actions), actions + weights])
-    if (network.num_inputs, network.num_outputs) != (len(columns), len(rows)):
-        raise ValueError(
-            f"a network of {network.num_inputs} inputs and {network.num_outputs} outputs, expected {len(columns)} and "
-            f"{len(rows)} in {game.id}: it was made for other rules, or by another version"
-        )
-    size = inputs.size, actions + inputs.action_size
-    if size == (len(columns), len(rows)):
-        return network, inputs
-    arrays, described = network.arrays(), network.describe()
-    first, last = "layers.0.weight", f"layers.{len(described['hidden'])}"
-    for name, places, whole in (
-        ("input_scale", columns, inputs.scale()),
-        (first, columns, np.zeros((size[0], len(arrays[first])), np.float32)),
-        (f"{last}.weight", rows, np.zeros((size[1], arrays[f"{last}.weight"].shape[1]), np.float32)),
-        (f"{last}.bias", rows, np.zeros(size[1], np.float32)),
-    ):
-        whole[places] = arrays[name].T if name == first else arrays[name]
-        arrays[name] = whole.T if name == first else whole
-    described |= {"inputs": size[0], "outputs": size[1]}
-    if inputs.layout:
-        described["features"] = part_sizes(inputs.layout)
-    if inputs.action_layout:
-        described["action_features"] = part_sizes(inputs.action_layout)
-        scale = input_scale(inputs.action_layout)
-        scale[weights] = arrays["action_scale"]
-        arrays["action_scale"] = scale
-    return type(network)(arrays, described), inputs
-
-
-def _check_equal(network: PlayingNetwork, inputs: NetworkInputs) -> None:
-    """Raise ``ValueError`` unless ``network``, one of a user's own, was made for these ``inputs``."""
-    made = {"inputs": inputs.size, "actions": inputs.game.num_actions, **inputs.describe()}
-    if {name: network.describe().get(name) for name in made} != made:
-        raise ValueError(f"a network for {network.describe()}, expected {made}: it was made for other rules")
-
-
-def _places(name: str, taken: Mapping[str, int], layout: Layout | None, game: Game) -> NDArray[np.int64]:
-    """Where the features ``taken`` are in ``layout``. Raises ``ValueError`` for parts that it lacks."""
-    if layout is None:
-        return np.zeros(0, np.int64)
-    if taken.items() - part_sizes(layout).items():
-        raise ValueError(
-            f"its network takes the {name} {taken}, but {game.id} has {part_sizes(layout)}: it was trained with "
-            "another version"
-        )
-    return np.concatenate([np.arange(layout.size)[layout[part].slice] for part in taken])

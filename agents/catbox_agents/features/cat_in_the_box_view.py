@@ -79,24 +79,24 @@ def clamp(value, low, high):
 
 
 @njit
-def read_view(params, seen, view):
+def read_view(params, observation, view):
     """Read an observation (O,) into ``view``, a record of `VIEW`."""
-    read_table(params, seen, view)
+    read_table(params, observation, view)
     find_groups(params, view, params.num_players)
     count_placeable(params, view)
     count_others(params, view)
 
 
 @njit
-def read_table(params, seen, view):
+def read_table(params, observation, view):
     """Read all of a view except the groups, and what the hand can place and is expected to win."""
-    read_board(params, seen, view)
-    read_seats(params, seen, view)
-    read_trick(params, seen, view)
+    read_board(params, observation, view)
+    read_seats(params, observation, view)
+    read_trick(params, observation, view)
 
 
 @njit
-def read_board(params, seen, view):
+def read_board(params, observation, view):
     """Read the cards, the cells and the X-tokens."""
     players, ranks, colors, copies = params.num_players, params.num_ranks, params.num_colors, params.copies
     stride = ranks + 1
@@ -106,7 +106,7 @@ def read_board(params, seen, view):
         column |= 1 << (color * stride)
         board |= row << (color * stride)
     view.column = column
-    owners = seen[params.at.board : params.at.board + colors * ranks * players]
+    owners = observation[params.at.board : params.at.board + colors * ranks * players]
     taken = 0
     for seat in range(players):
         # Without branches, which would be unpredictable, and with unsigned indices, which need no check for negative
@@ -121,7 +121,7 @@ def read_board(params, seen, view):
         tokens = rows = 0
         index = np.uint64(params.at.x_tokens + seat * colors)
         for color in range(colors):
-            view.x_tokens[seat, color] = has_token = int(seen[index] != 0)
+            view.x_tokens[seat, color] = has_token = int(observation[index] != 0)
             tokens |= has_token << color
             rows |= (row * has_token) << (color * stride)
             index += np.uint64(1)
@@ -129,13 +129,13 @@ def read_board(params, seen, view):
         view.rows[seat] = rows
     blocked = held = 0
     for rank in range(ranks):
-        hand = clamp(seen[params.at.hand + rank], 0, copies)
+        hand = clamp(observation[params.at.hand + rank], 0, copies)
         unseen = copies - hand - popcount(taken & (column << rank))
-        if seen[params.at.discarded + rank]:
+        if observation[params.at.discarded + rank]:
             unseen -= 1
         if params.revealed_cards > 0:
             for color in range(colors):
-                revealed = clamp(seen[params.at.neutral + color * ranks + rank], 0, copies)
+                revealed = clamp(observation[params.at.neutral + color * ranks + rank], 0, copies)
                 unseen -= revealed
                 if revealed > 0:
                     blocked |= 1 << (color * stride + rank)
@@ -155,13 +155,13 @@ def read_board(params, seen, view):
 
 
 @njit
-def read_seats(params, seen, view):
+def read_seats(params, observation, view):
     """Read the bids, and what each seat wants."""
     bids, tricks = params.num_bids, params.num_tricks
-    left = clamp(seen[params.at.tricks_left], 0, tricks)
+    left = clamp(observation[params.at.tricks_left], 0, tricks)
     view.tricks_left = left
     for seat in range(params.num_players):
-        won = clamp(seen[params.at.tricks_won + seat], 0, tricks)
+        won = clamp(observation[params.at.tricks_won + seat], 0, tricks)
         view.won[seat] = won
         view.bid[seat] = NONE
         if bids == 0:
@@ -169,7 +169,7 @@ def read_seats(params, seen, view):
             status = LOST if needed < 0 else (EXACT if needed == 0 else FREE)
         else:
             needed, status = 0, FREE
-            bid = one_hot_index(seen, params.at.bids + seat * bids, bids)
+            bid = one_hot_index(observation, params.at.bids + seat * bids, bids)
             if bid != NONE:
                 view.bid[seat] = params.bids[bid]
                 needed = params.bids[bid] - won
@@ -179,19 +179,19 @@ def read_seats(params, seen, view):
 
 
 @njit
-def read_trick(params, seen, view):
+def read_trick(params, observation, view):
     """Read who is winning the trick, and who is still to play."""
     players, ranks, colors = params.num_players, params.num_ranks, params.num_colors
-    led = one_hot_index(seen, params.at.led, colors)
+    led = one_hot_index(observation, params.at.led, colors)
     following = follow_tokens = other_tokens = 0
     plays = view.tricks_left
     for seat in range(players):
         card, first = NONE, params.at.trick + seat * colors * ranks
         played = np.int8(0)
         for i in range(np.uint64(first), np.uint64(first + colors * ranks)):  # many at a time
-            played |= seen[i]
+            played |= observation[i]
         if played and led != NONE:
-            card = one_hot_index(seen, first, colors * ranks)
+            card = one_hot_index(observation, first, colors * ranks)
         view.trick_color[seat], view.trick_rank[seat] = cell_at(params, card)
         if seat > 0:
             other_tokens |= view.tokens[seat]

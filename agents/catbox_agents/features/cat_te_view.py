@@ -33,32 +33,32 @@ VIEW = record_dtype(
 
 
 @njit
-def read_view(params, seen, view):
+def read_view(params, observation, view):
     """Read an observation (O,) into ``view``, a record of `VIEW`."""
     players, at = params.num_players, params.at
-    trick = max(0, one_hot_index(seen, at.trick, NUM_TRICKS))
-    leader = max(0, one_hot_index(seen, at.leader, players))
-    mover = max(0, one_hot_index(seen, at.to_move, players))
+    trick = max(0, one_hot_index(observation, at.trick, NUM_TRICKS))
+    leader = max(0, one_hot_index(observation, at.leader, players))
+    mover = max(0, one_hot_index(observation, at.to_move, players))
     view.trick, view.leader = trick, leader
-    view.dealer = max(0, one_hot_index(seen, at.dealer, players))
-    view.led = one_hot_index(seen, at.led_suit, NUM_SUITS)
-    view.hand = read_set(seen, at.hand)
-    known = view.hand | read_set(seen, at.folded) | read_set(seen, at.chosen)
+    view.dealer = max(0, one_hot_index(observation, at.dealer, players))
+    view.led = one_hot_index(observation, at.led_suit, NUM_SUITS)
+    view.hand = read_set(observation, at.hand)
+    known = view.hand | read_set(observation, at.folded) | read_set(observation, at.chosen)
     if params.side_pot > 0:
-        known |= read_set(seen, at.upturned)
+        known |= read_set(observation, at.upturned)
     in_round = rivals = swept = 0
     for seat in range(players):
         for earlier in range(NUM_TRICKS):
             card = NONE
             if earlier <= trick:
-                card = read_card(seen, at.faceup + (seat * NUM_TRICKS + earlier) * CARD_WIDTH)
+                card = read_card(observation, at.faceup + (seat * NUM_TRICKS + earlier) * CARD_WIDTH)
             view.faceup[seat, earlier] = card
             if card != NONE:
                 known |= 1 << card
-        view.early_tricks[seat] = seen[at.early_tricks + seat]
-        if seen[at.in_round + seat]:
+        view.early_tricks[seat] = observation[at.early_tricks + seat]
+        if observation[at.in_round + seat]:
             in_round |= 1 << seat
-            if trick > 0 and seen[at.tricks_won + seat] == trick:
+            if trick > 0 and observation[at.tricks_won + seat] == trick:
                 swept |= 1 << seat
             later = (seat - leader) % players >= (mover - leader) % players
             # In the blind trick nobody sees what earlier seats have chosen.

@@ -82,8 +82,8 @@ class ReasonedAgent(Agent):
         self._choose_rows(self.game.params, self.weights_record, seen, masks, points, actions)
         if (actions < 0).any():
             raise ValueError(
-                f"row {int(np.argmin(actions))} has no legal action, or shows no position of a game under way: only a "
-                "seat to move can be asked"
+                f"row {int(np.argmin(actions))} shows no position of a game under way: ask only for seats that are to "
+                "move"
             )
         return actions, points
 

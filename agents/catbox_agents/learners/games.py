@@ -131,20 +131,20 @@ class LearnerGames:
         """
         self._check_ready()
         vec = self.vec
-        given = as_array("actions", actions)
-        if given.shape != self.over.shape or given.dtype.kind not in "iu":
+        chosen = as_array("actions", actions)
+        if chosen.shape != self.over.shape or chosen.dtype.kind not in "iu":
             raise ValueError(
-                f"actions: {given.dtype} of shape {given.shape}; expected integers of shape {self.over.shape}"
+                f"actions: {chosen.dtype} of shape {chosen.shape}; expected integers of shape {self.over.shape}"
             )
         rows = np.flatnonzero(~self.over) if np.count_nonzero(self.over) else self._all
         stopped = None
         if self.illegal_action != RAISE:
-            given, rows, stopped = self._without_illegal(given, rows)
+            chosen, rows, stopped = self._without_illegal(chosen, rows)
         where = self._where(rows)
         if where is rows:
-            vec.step(given[rows], rows)
+            vec.step(chosen[rows], rows)
         else:
-            vec.step(given)
+            vec.step(chosen)
         self.ready = False
         if where is rows:
             paid = np.zeros(vec.num_envs)
@@ -189,7 +189,7 @@ class LearnerGames:
         These are the learner's statistics of a round that has ended, ``illegal_action``, ``skipped_games`` and
         ``skipped_reward``.
         """
-        found: list[tuple[dict[str, NDArray[Any]], NDArray[np.bool_]]] = []
+        groups: list[tuple[dict[str, NDArray[Any]], NDArray[np.bool_]]] = []
         # For a single game, much faster than any().
         rounds, skips = np.count_nonzero(self.round_ended), np.count_nonzero(self.skipped)
         if not (rounds or skips or every) and self.illegal_action == RAISE:  # as in most steps
@@ -197,20 +197,20 @@ class LearnerGames:
         if rounds or every:
             seats = self._all, self.seats
             statistics = {name: values[seats].astype(np.int64) for name, values in self.vec.info.items()}
-            found.append((statistics, self.round_ended & rows))
+            groups.append((statistics, self.round_ended & rows))
         if self.illegal_action != RAISE:
-            found.append(({"illegal_action": self.illegal}, (self.illegal >= 0) & rows))
+            groups.append(({"illegal_action": self.illegal}, (self.illegal >= 0) & rows))
         if skips or every:
             skipped = {"skipped_games": self.skipped, "skipped_reward": self.skipped_reward}
-            found.append((skipped, (self.skipped > 0) & rows))
+            groups.append((skipped, (self.skipped > 0) & rows))
         infos = {}
-        for named, where in found:
+        for named, where in groups:
             count = np.count_nonzero(where)
             for name, values in named.items() if count or every else ():
                 nothing = values.dtype.type(-1 if every and name == "illegal_action" else 0)
                 # The caller gets its own copy.
-                kept = values.copy() if count == len(where) else np.where(where, values, nothing)
-                infos[name] = kept, where
+                shown = values.copy() if count == len(where) else np.where(where, values, nothing)
+                infos[name] = shown, where
         return infos
 
     def _check_ready(self) -> None:
@@ -224,15 +224,15 @@ class LearnerGames:
     ) -> tuple[list[SeedSequence | None], list[SeedSequence | None]]:
         """The seeds of the deals and of everything else in ``rows``, as ``reset`` describes them."""
         several = isinstance(seed, list | tuple)
-        given: Sequence[Any] = seed if isinstance(seed, list | tuple) else [seed]
-        if (several and len(given) != self.vec.num_envs) or not all(
-            one is None or (is_integer(one) and one >= 0) for one in given
+        seeds: Sequence[Any] = seed if isinstance(seed, list | tuple) else [seed]
+        if (several and len(seeds) != self.vec.num_envs) or not all(
+            one is None or (is_integer(one) and one >= 0) for one in seeds
         ):
             raise ValueError(
                 f"seed={short_repr(seed)}: expected one integer of 0 or more for all games, a list of "
                 f"{self.vec.num_envs}, or None"
             )
-        places = [(given[row], 0) if several else (given[0], row) for row in rows.tolist()]
+        places = [(seeds[row], 0) if several else (seeds[0], row) for row in rows.tolist()]
         deals, draws = (
             [
                 None if entropy is None else SeedSequence(int(entropy), spawn_key=(kind, place))
@@ -293,14 +293,14 @@ class LearnerGames:
 
     def _ask(self, rows: NDArray[np.int64]) -> NDArray[np.int64]:
         """The actions (M,) of the agents that are to move in ``rows`` (M,)."""
-        asked = self.players[rows, self.vec.current_player[rows]]
+        movers = self.players[rows, self.vec.current_player[rows]]
         for k, agent in enumerate(self.agents):
-            own = rows[asked == k]
-            if len(own) and hasattr(agent, "seed_decisions"):
-                numbers = np.empty(len(own), np.uint64)
-                draw_numbers(self.generators, own, numbers)
+            to_seed = rows[movers == k]
+            if len(to_seed) and hasattr(agent, "seed_decisions"):
+                numbers = np.empty(len(to_seed), np.uint64)
+                draw_numbers(self.generators, to_seed, numbers)
                 agent.seed_decisions(numbers)
-        return ask_agents(self.agents, self.labels, asked, self.vec, rows)
+        return ask_agents(self.agents, self.labels, movers, self.vec, rows)
 
     def _without_illegal(
         self, actions: NDArray[np.integer], rows: NDArray[np.int64]

@@ -59,72 +59,72 @@ class ObservationForm:
             mask = spaces.Box(0, 1, (game.num_actions,), np.int8)
             self.space = spaces.Dict(dict(zip(self.keys, (self.space, mask), strict=True)))
 
-    def __call__(self, seen: NDArray[np.int8], masks: NDArray[np.int8]) -> Any:
-        """The observation, or a batch of them; ``seen`` (..., O) and ``masks`` (..., A) are the caller's own arrays."""
-        seen = seen.astype(self.dtype, copy=False)
+    def __call__(self, observations: NDArray[np.int8], masks: NDArray[np.int8]) -> Any:
+        """The observation, or a batch of them, from the caller's ``observations`` (..., O) and ``masks`` (..., A)."""
+        observations = observations.astype(self.dtype, copy=False)
         if not self.keys:
-            return seen
+            return observations
         observation, mask = self.keys
-        return {observation: seen, mask: masks.copy()}
+        return {observation: observations, mask: masks.copy()}
 
 
-def make_learner_game(game_id: str, options: Mapping[str, Any], own: tuple[str, ...]) -> Game:
-    """The game. Raises `OptionError` for an option that the game does not have; the message also lists ``own``, the
-    options of the environment."""
+def make_learner_game(game_id: str, options: Mapping[str, Any], more_options: tuple[str, ...]) -> Game:
+    """The game. Raises `OptionError` for an option that the game does not have; the message also lists
+    ``more_options``, those of the environment."""
     known = ["reward", "rules", *(field.name for field in fields(game_class(game_id).rules_class))]
     for name in options:
         if name not in known:
             # Some libraries search the message for Python's own words.
             more = f" (got an unexpected keyword argument {name!r})"
-            raise OptionError(unknown("option", name, [*own, *known], game_id, more))
+            raise OptionError(unknown("option", name, [*more_options, *known], game_id, more))
     return make_game(game_id, **options)
 
 
 def _checked_dtype(dtype: Any) -> np.dtype[Any]:
     try:
-        found = np.dtype(dtype) if isinstance(dtype, str | type | np.dtype) else None
+        number_type = np.dtype(dtype) if isinstance(dtype, str | type | np.dtype) else None
     except (TypeError, ValueError, SyntaxError):  # what NumPy raises for texts
-        found = None
-    if found is None or found.kind not in "iuf":
+        number_type = None
+    if number_type is None or number_type.kind not in "iuf":
         raise ValueError(
             f"dtype={short_repr(dtype)}: expected an integer or floating-point dtype of NumPy, such as np.float32"
         )
-    return found.newbyteorder("=")
+    return number_type.newbyteorder("=")
 
 
-def _checked_keys(given: Any) -> tuple[str, str] | None:
+def _checked_keys(value: Any) -> tuple[str, str] | None:
     """The keys of the observation and of the mask; None if the mask is not in the observation."""
-    if isinstance(given, bool | np.bool_):
-        return KEYS if given else None
-    if isinstance(given, Mapping) and given and set(given) <= set(KEYS):
-        observation, mask = (given.get(key, key) for key in KEYS)
+    if isinstance(value, bool | np.bool_):
+        return KEYS if value else None
+    if isinstance(value, Mapping) and value and set(value) <= set(KEYS):
+        observation, mask = (value.get(key, key) for key in KEYS)
         texts = isinstance(observation, str) and isinstance(mask, str)
         if texts and observation and mask and observation != mask:
             return observation, mask
     raise ValueError(
-        f"mask_in_observation={short_repr(given)}: expected True, False, or new names for "
+        f"mask_in_observation={short_repr(value)}: expected True, False, or new names for "
         f"{' and '.join(map(repr, KEYS))}, "
         'such as {"observation": "observations", "action_mask": "action_mask"}'
     )
 
 
-def checked_render_mode(given: Any, modes: tuple[str, ...]) -> str | None:
-    """``given`` itself. Raises `OptionError` unless it is None or one of ``modes``.
+def checked_render_mode(value: Any, modes: tuple[str, ...]) -> str | None:
+    """``value`` itself. Raises `OptionError` unless it is None or one of ``modes``.
 
     Whether the extra ``render`` is installed is checked when a picture is drawn: Stable-Baselines3's ``make_vec_env``
     sets "rgb_array" without drawing any.
     """
-    if given is not None and not any(is_literal(given, mode) for mode in modes):
+    if value is not None and not any(is_literal(value, mode) for mode in modes):
         raise OptionError(
-            f"render_mode={short_repr(given)}: expected None or {' or '.join(map(repr, modes))}"
+            f"render_mode={short_repr(value)}: expected None or {' or '.join(map(repr, modes))}"
         )
-    return given
+    return value
 
 
-def checked_mode(given: Any) -> AutoresetMode:
-    """The mode ``given``, by name or as a member. Raises ``ValueError`` for anything else."""
+def checked_mode(value: Any) -> AutoresetMode:
+    """The mode ``value``, by name or as a member. Raises ``ValueError`` for anything else."""
     return (
-        given
-        if isinstance(given, AutoresetMode)
-        else _MODES[check_choice("autoreset_mode", given, [*_MODES])]
+        value
+        if isinstance(value, AutoresetMode)
+        else _MODES[check_choice("autoreset_mode", value, [*_MODES])]
     )

@@ -3,7 +3,7 @@
 A policy checkpoint is one safetensors file (see ``array_file``): named arrays, described by a JSON text in its header.
 Reading it runs no code.
 
-    key of the header   "catbox": {"format", "game", "options", "network": {...}, "training": {...}}
+    key of the header   "catbox": {"format", "game", "options", "network": {...}, "training": {...}, "outputs"}
     arrays              "input_scale" (I,), "layers.<k>.weight" (out, in), "layers.<k>.bias" (out,); with an
                         action head "action_scale" (K,); or those of a network of your own; all float32, or all
                         float16 for half the size: they are read as float32
@@ -23,15 +23,17 @@ from numpy.typing import NDArray
 
 from catbox_agents.adaptation import Adaptation, adaptation
 from catbox_agents.agent import other_rules
-from catbox_agents.features import fit_network
 from catbox_agents.imports import is_class, with_code
 from catbox_agents.networks.array_file import array_file_bytes, read_arrays, read_header
+from catbox_agents.networks.inputs import fit_network
 from catbox_agents.networks.numpy_network import MAX_ARRAYS, NumpyMLP, PlayingNetwork
 from catbox_agents.system.files import check_format, parse_json, write_atomically
 from catbox_env import Game, make_game
 
 #: The value of "format" in the header. Its number increases when older files can no longer be read.
 FORMAT = "catbox-policy-1"
+#: What a network outputs for each action: the logits of a policy, or the values of the actions.
+LOGITS, VALUES = "logits", "values"
 POLICY_FILE = "policy.safetensors"
 CHECKPOINTS_FOLDER = "checkpoints"
 ANOTHER_CHECKPOINT = "use another checkpoint, for example the one before it in the same run"
@@ -41,7 +43,8 @@ ANOTHER_CHECKPOINT = "use another checkpoint, for example the one before it in t
 class PolicyCheckpoint:
     """The content of a policy checkpoint: the network, the game it was trained for, and facts about the training.
 
-    ``adapted``: how it plays the game for which it was loaded; None if it was trained for that game's rules.
+    ``outputs``: what the network outputs for each action, `LOGITS` or `VALUES`; ``adapted``: how it plays the game for
+    which it was loaded; None if it was trained for that game's rules.
     """
 
     path: Path
@@ -49,6 +52,7 @@ class PolicyCheckpoint:
     game_id: str
     options: dict[str, Any]
     training: dict[str, Any]
+    outputs: str = LOGITS
     adapted: Adaptation | None = None
 
 
@@ -58,6 +62,7 @@ def save_checkpoint(
     game: Game,
     training: dict[str, Any] | None = None,
     half: bool = False,
+    outputs: str = LOGITS,
 ) -> None:
     """Write ``network``, a `PlayingNetwork` or a `catbox_agents.networks.network.Network`, as a policy checkpoint for
     ``game``.
@@ -67,6 +72,7 @@ def save_checkpoint(
             for its best policy ``margin``.
         half: write float16, which has about three digits, no number over 65,504, and 0 for those under 3e-8. Not for
             files from which training resumes.
+        outputs: what the network outputs for each action, `LOGITS` or `VALUES`.
 
     Raises ``ValueError`` for weights that are not finite, or not in float16, ``OSError`` if the file cannot be written.
     """
@@ -76,6 +82,7 @@ def save_checkpoint(
         "options": game.options,
         "network": network.describe(),
         "training": training or {},
+        "outputs": outputs,
     }
     arrays: dict[str, NDArray[Any]] = {}
     for name, array in network.arrays().items():
@@ -163,7 +170,7 @@ def load_checkpoint(
     if game is not None:
         adapted = _adapted(checkpoint, game, adapt)
         try:
-            network, _ = fit_network(checkpoint.network, game if adapted is None else adapted.own)
+            network, _ = fit_network(checkpoint.network, game if adapted is None else adapted.original)
         except ValueError as error:
             raise ValueError(f"{checkpoint.path}: {error}; {ANOTHER_CHECKPOINT}") from None
         return replace(checkpoint, network=network, adapted=adapted)
@@ -195,7 +202,9 @@ def _read_checkpoint(path: Path, modules: Sequence[str]) -> PolicyCheckpoint:
         network = build_playing_network(arrays, described, make_game(header["game"], **header["options"]))
     else:
         network = NumpyMLP(arrays, described)
-    return PolicyCheckpoint(path, network, header["game"], header["options"], header["training"])
+    return PolicyCheckpoint(
+        path, network, header["game"], header["options"], header["training"], header["outputs"]
+    )
 
 
 def _read(path: Path) -> tuple[dict[str, Any], dict[str, NDArray[np.float32]]]:
@@ -211,6 +220,8 @@ def _read(path: Path) -> tuple[dict[str, Any], dict[str, NDArray[np.float32]]]:
         for name, kind in (("network", dict), ("game", str), ("options", dict), ("training", dict)):
             if not isinstance(header.get(name), kind):
                 raise ValueError(f"{name} = {header.get(name)!r:.80}, expected {kind.__name__}")
+        if header.setdefault("outputs", LOGITS) not in (LOGITS, VALUES):
+            raise ValueError(f"outputs = {header['outputs']!r:.80}, expected {LOGITS!r} or {VALUES!r}")
         return header, read_arrays(file, content, MAX_ARRAYS)
 
 

@@ -11,9 +11,9 @@ from typing import Any, cast
 import torch
 from torch import nn
 
-from catbox_agents.features import NetworkInputs, input_scale
 from catbox_agents.networks.action_head import ILLEGAL, action_logits, score_gradient
 from catbox_agents.networks.action_head import sample_legal as sample_on_cpu
+from catbox_agents.networks.inputs import NetworkInputs, input_scale
 from catbox_agents.networks.network import Network
 from catbox_agents.networks.numpy_network import NumpyMLP, check_hidden_layers
 

@@ -12,9 +12,9 @@ import torch
 from numpy.typing import NDArray
 from torch import nn
 
-from catbox_agents.features import NetworkInputs, part_sizes
 from catbox_agents.imports import import_name
 from catbox_agents.networks.action_head import ILLEGAL
+from catbox_agents.networks.inputs import NetworkInputs, part_sizes
 from catbox_agents.networks.numpy_network import PlayingNetwork
 from catbox_env import Game
 
@@ -100,8 +100,8 @@ class TorchPlayingNetwork:
     def __init__(self, network: Network) -> None:
         self.network = copy.deepcopy(network).cpu().requires_grad_(False).eval()
         self.network.precision = torch.float32
-        self.features = part_sizes(network.inputs.layout)
-        self.action_features = part_sizes(network.inputs.action_layout)
+        self.feature_sizes = part_sizes(network.inputs.layout)
+        self.action_feature_sizes = part_sizes(network.inputs.action_layout)
 
     @torch.no_grad()
     def logits(
@@ -134,8 +134,10 @@ def build_playing_network(
     options, num_values = described.get("options"), described.get("num_values")
     if not isinstance(options, dict) or not isinstance(num_values, int) or not 0 <= num_values <= 1000:
         raise ValueError(f"its header does not describe a network: {dict(described)!r:.200}")
-    features, action_features = (bool(described.get(name)) for name in ("features", "action_features"))
-    inputs = NetworkInputs(game, features, action_features, described.get("features_from", ""))
+    use_features, use_action_features = (
+        bool(described.get(name)) for name in ("features", "action_features")
+    )
+    inputs = NetworkInputs(game, use_features, use_action_features, described.get("features_from", ""))
     network = build_network(described["class"], inputs, num_values, options)
     network.set_arrays(arrays)
     return network.playing_network()

@@ -24,11 +24,12 @@ class PlayingNetwork(Protocol):
     """What a `PolicyAgent` plays with, and what checkpoint files hold: `NumpyMLP`, or
     `catbox_agents.networks.network.TorchPlayingNetwork`.
 
-    Attributes: ``features`` and ``action_features``: the parts of the game's features that it takes, name -> size.
+    Attributes: ``feature_sizes`` and ``action_feature_sizes``: the parts of the game's features that it takes, name ->
+    size.
     """
 
-    features: dict[str, int]
-    action_features: dict[str, int]
+    feature_sizes: dict[str, int]
+    action_feature_sizes: dict[str, int]
 
     def logits(
         self, vectors: NDArray[np.int8], action_features: NDArray[np.int8], masks: NDArray[np.bool_]
@@ -53,8 +54,8 @@ class NumpyMLP:
         described: ``inputs``, ``hidden``, ``outputs`` and ``activation``; if the network takes them, ``features`` and
             ``action_features`` of the game, each a mapping from names to sizes.
 
-    Attributes: ``num_inputs`` I, the length of a vector; ``num_outputs``; ``activation``; ``features`` and
-    ``action_features``, possibly empty; ``action_scale`` (K,) float32, factors of the features of actions.
+    Attributes: ``num_inputs`` I, the length of a vector; ``num_outputs``; ``activation``; ``feature_sizes``
+    and ``action_feature_sizes``, possibly empty; ``action_scale`` (K,) float32, factors of the features of actions.
 
     Raises ``ValueError`` if the arrays do not fit each other and ``described``, and for numbers that are not finite.
     """
@@ -64,8 +65,8 @@ class NumpyMLP:
             if array.dtype != np.float32 or not np.isfinite(array).all():
                 raise ValueError(f"{name} ({array.dtype}) holds numbers that are not finite or not float32")
         self._arrays = dict(arrays)
-        self.features = _part_sizes("features", described)
-        self.action_features = _part_sizes("action_features", described)
+        self.feature_sizes = _part_sizes("features", described)
+        self.action_feature_sizes = _part_sizes("action_features", described)
         shapes = {name: array.shape for name, array in arrays.items()}
         if "history" in described:
             raise ValueError(
@@ -100,13 +101,13 @@ class NumpyMLP:
         inputs, *hidden, outputs = sizes if len(sizes) > 1 else [*sizes, 0]
         described: dict[str, Any] = {"inputs": inputs, "hidden": hidden, "outputs": outputs}
         described["activation"] = given.get("activation")
-        if self.features:
-            described["features"] = self.features
+        if self.feature_sizes:
+            described["features"] = self.feature_sizes
         if "features_from" in given:
             described["features_from"] = str(given["features_from"])
-        if self.action_features:
-            described["action_features"] = self.action_features
-            expected["action_scale"] = (sum(self.action_features.values()),)
+        if self.action_feature_sizes:
+            described["action_features"] = self.action_feature_sizes
+            expected["action_scale"] = (sum(self.action_feature_sizes.values()),)
         if shapes != expected or given != described or min(sizes) < 1:
             raise ValueError(f"its arrays do not fit its header {given!r:.200}")
         return described

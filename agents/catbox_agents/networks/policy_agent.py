@@ -11,15 +11,17 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from catbox_agents.adaptation import Adaptation
-from catbox_agents.agent import SamplingAgent, Seed, sample_actions
-from catbox_agents.features import fit_network
+from catbox_agents.agent import SamplingAgent, Seed, check_rows
 from catbox_agents.networks.checkpoint import (
     ANOTHER_CHECKPOINT,
+    LOGITS,
     POLICY_FILE,
+    VALUES,
     PolicyCheckpoint,
     load_checkpoint,
     save_checkpoint,
 )
+from catbox_agents.networks.inputs import fit_network
 from catbox_agents.networks.numpy_network import NumpyMLP, PlayingNetwork
 from catbox_env import Game
 
@@ -28,8 +30,10 @@ class PolicyAgent(SamplingAgent):
     """Plays the legal action with the highest logit, or with ``greedy=False`` one sampled from the policy.
 
     ``network``: a `catbox_agents.networks.network.Network`, with its current weights, or a `PlayingNetwork`;
-    ``adapted``, if given, is how it plays ``game``, though made for other rules. Raises ``ValueError`` for a
-    network that does not fit its game or is not finite.
+    ``adapted``, if given, is how it plays ``game``, though made for other rules; ``outputs``: what the network outputs
+    for each action, ``"logits"`` or ``"values"``. With values, the agent always plays the action of the highest one,
+    and its policy gives that action probability 1. Raises ``ValueError`` for a network that does not fit its game or
+    is not finite.
     """
 
     def __init__(
@@ -39,13 +43,15 @@ class PolicyAgent(SamplingAgent):
         seed: Seed = None,
         greedy: bool = True,
         adapted: Adaptation | None = None,
+        outputs: str = LOGITS,
     ) -> None:
         super().__init__(game, seed)
         self.adapted = adapted
-        made_for = game if adapted is None else adapted.own
+        made_for = game if adapted is None else adapted.original
         self.network, self.inputs = fit_network(playing(network), made_for)
-        self.greedy = greedy
-        self.samples_actions = not greedy
+        self.outputs = outputs
+        self.greedy = greedy or outputs == VALUES
+        self.samples_actions = not self.greedy
         self.name = "this policy"  # for messages
 
     @classmethod
@@ -67,13 +73,9 @@ class PolicyAgent(SamplingAgent):
         cls, checkpoint: PolicyCheckpoint, game: Game, seed: Seed = None, greedy: bool = True
     ) -> PolicyAgent:
         """The agent of a checkpoint that was read for ``game``."""
-        agent = cls(checkpoint.network, game, seed, greedy, checkpoint.adapted)
+        agent = cls(checkpoint.network, game, seed, greedy, checkpoint.adapted, checkpoint.outputs)
         agent.name = str(checkpoint.path)
         return agent
-
-    def act(self, observation: np.ndarray, action_mask: np.ndarray, history: np.ndarray | None = None) -> int:
-        """One action for ``observation`` (O,) int8 and ``action_mask`` (A,); ``history`` is ignored."""
-        return int(self.act_batch(np.asarray(observation)[None], np.asarray(action_mask)[None])[0])
 
     def act_batch(
         self, observations: np.ndarray, action_masks: np.ndarray, histories: np.ndarray | None = None
@@ -84,35 +86,31 @@ class PolicyAgent(SamplingAgent):
         """
         if self.greedy:
             return self._logits(observations, action_masks).argmax(axis=1)
-        policies = self.policy_batch(observations, action_masks)
-        return sample_actions(policies, self.uniforms(len(policies)))
+        return super().act_batch(observations, action_masks)
 
     def policy_batch(
         self, observations: np.ndarray, action_masks: np.ndarray, histories: np.ndarray | None = None
     ) -> np.ndarray:
-        """The policy (n, A) float32: the softmax of the logits, even if the agent is greedy."""
+        """The policy (n, A) float32: the softmax of the logits, even if the agent is greedy; with values, 1 for the
+        action of the highest one."""
         scores = self._logits(observations, action_masks)
+        if self.outputs == VALUES:
+            return np.eye(scores.shape[1], dtype=np.float32)[scores.argmax(axis=1)]
         weights = np.exp(scores - scores.max(axis=1, keepdims=True))
         return cast(np.ndarray, weights / weights.sum(axis=1, keepdims=True))
 
     def save(self, folder: str | os.PathLike[str], training: Mapping[str, Any] | None = None) -> None:
         """Write the policy file into ``folder``, made if need be; ``training`` and errors as in `save_checkpoint`."""
         Path(folder).mkdir(parents=True, exist_ok=True)
-        game = self.game if self.adapted is None else self.adapted.own
-        save_checkpoint(Path(folder) / POLICY_FILE, self.network, game, dict(training or {}))
+        game = self.game if self.adapted is None else self.adapted.original
+        save_checkpoint(
+            Path(folder) / POLICY_FILE, self.network, game, dict(training or {}), outputs=self.outputs
+        )
 
     def _logits(self, observations: np.ndarray, action_masks: np.ndarray) -> np.ndarray:
         """Logits (n, A), minus infinity where illegal."""
-        observations, masks = np.asarray(observations), np.asarray(action_masks).astype(bool)
-        inputs, outputs = self.game.observation_layout.size, self.game.num_actions
-        if (observations.shape, masks.shape) != ((len(masks), inputs), (len(masks), outputs)):
-            raise ValueError(
-                f"observations of shape {observations.shape} and masks of shape {masks.shape}: "
-                f"expected (n, {inputs}) and (n, {outputs})"
-            )
-        if not masks.any(axis=1).all():
-            raise ValueError("a mask without a legal action: ask only for seats that are to move")
-        observations, legal = observations.astype(np.int8, copy=False), masks
+        observations, masks = check_rows(self.game, observations, action_masks)
+        legal = masks
         if self.adapted is not None:
             observations, legal = self.adapted.observations(observations), self.adapted.masks(masks)
         vectors, action_features = self.inputs.compute(observations, legal)

@@ -13,9 +13,9 @@ from typing import Any
 import numpy as np
 from gymnasium import spaces
 
-from catbox_agents.agent import SamplingAgent, Seed, check_agent, check_rows, sample_actions
-from catbox_agents.features import NetworkInputs, part_sizes
+from catbox_agents.agent import SamplingAgent, Seed, check_agent, check_rows
 from catbox_agents.networks.game_note import NOTE, noted_game
+from catbox_agents.networks.inputs import NetworkInputs, part_sizes
 from catbox_env import Game, make_game
 from catbox_env.core.checks import short_repr
 from catbox_env.core.extras import missing_extra
@@ -100,18 +100,15 @@ class SB3Agent(SamplingAgent):
         self, observations: np.ndarray, action_masks: np.ndarray, histories: np.ndarray | None = None
     ) -> np.ndarray:
         """Actions (n,) int64 for ``observations`` (n, O) int8 and ``action_masks`` (n, A); no mask may be empty."""
-        policies = self.policy_batch(observations, action_masks)
         if self.greedy:
-            return policies.argmax(axis=1)
-        return sample_actions(policies, self.uniforms(len(policies)))
+            return self.policy_batch(observations, action_masks).argmax(axis=1)
+        return super().act_batch(observations, action_masks)
 
     def policy_batch(
         self, observations: np.ndarray, action_masks: np.ndarray, histories: np.ndarray | None = None
     ) -> np.ndarray:
         """The policy (n, A) float32: the model's probabilities, restricted to the legal actions."""
         observations, masks = check_rows(self.game, observations, action_masks)
-        if not masks.any(axis=1).all():
-            raise ValueError("a mask without a legal action: ask only for seats that are to move")
         seen: np.ndarray = self._inputs.compute(observations, masks)[0]
         if (normalize := self.model.get_vec_normalize_env()) is not None:
             seen = normalize.normalize_obs(seen)

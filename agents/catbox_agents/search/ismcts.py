@@ -105,10 +105,6 @@ class ISMCTS:
         Also raises ``ValueError`` if a tree does not fit into memory.
         """
         seen, masks = check_rows(self.game, observations, action_masks)
-        if not masks.any(axis=1).all():
-            raise ValueError(
-                f"row {int(masks.any(axis=1).argmin())} has no legal action: only a seat to move can be searched for"
-            )
         generators = row_generators(seed, len(seen))
         result = TreeResult(
             np.full(masks.shape, np.nan), np.zeros(masks.shape, np.int64), masks.argmax(axis=1)

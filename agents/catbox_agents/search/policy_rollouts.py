@@ -36,7 +36,7 @@ def plays_compiled(agent: Agent, has_keys: bool) -> bool:
     network = agent.network
     if not isinstance(network, NumpyMLP):
         return False
-    has_features = bool(network.features and network.action_features)
+    has_features = bool(network.feature_sizes and network.action_feature_sizes)
     return (agent.greedy or has_keys) and agent.adapted is None and has_features and network.is_relu
 
 

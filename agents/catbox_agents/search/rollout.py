@@ -193,22 +193,18 @@ class RolloutSearch:
         raised as in `catbox_agents.play_out`.
         """
         seen, masks = check_rows(self.game, observations, action_masks)
-        if not masks.any(axis=1).all():
-            raise ValueError(
-                f"row {int(masks.any(axis=1).argmin())} has no legal action: only a seat to move can be searched for"
-            )
         begun = time.perf_counter()
-        run = _Run(self, seen, masks, seed, histories)
+        search = _Search(self, seen, masks, seed, histories)
         choices = masks.sum(axis=1)
         schedules = {int(k): self.schedule(int(k), self.worlds) for k in np.unique(choices)}
         if self.budget is None:
             for number in range(max(map(len, schedules.values()), default=0)):
-                run.search_round(_worlds_of_round(schedules, choices, number))
+                search.search_round(_worlds_of_round(schedules, choices, number))
         else:
             for rows in _groups(choices):
-                run.search_until(rows, begun + self.budget * len(rows), schedules)
+                search.search_until(rows, begun + self.budget * len(rows), schedules)
                 begun = time.perf_counter()
-        return run.result()
+        return search.result()
 
     def _play(
         self,
@@ -222,7 +218,7 @@ class RolloutSearch:
         return action_rewards(games, actions, self.players, line_up, until, keys)
 
 
-class _Run:
+class _Search:
     """One running search of n observations."""
 
     def __init__(
@@ -233,11 +229,11 @@ class _Run:
         seed: Seed | Sequence[Seed],
         histories: NDArray[np.int8] | None,
     ) -> None:
-        self.of, self.seen = search, seen
+        self.search, self.seen = search, seen
         self.is_weighted = search.needs_history
         self.histories = check_histories(search.game, histories, len(seen)) if self.is_weighted else None
         self.left = masks.copy()
-        self.own = self._own_actions(masks) if search.is_cautious else None
+        self.policy_actions = self._policy_actions(masks) if search.is_cautious else None
         self.powers = np.full(len(seen), np.nan)  # of the likelihood; set with the first worlds
         self.generators = row_generators(seed, len(seen))
         self.keys = world_keys(self.generators) if search.shared_draws else None
@@ -248,7 +244,7 @@ class _Run:
     def search_round(self, worlds: NDArray[np.int64]) -> None:
         """Try the actions left of each observation in ``worlds`` (n,) worlds, and drop the worse half."""
         self.tallies.begin_round()
-        for rows, counts in _pieces(self.left.sum(axis=1), worlds, self.of.max_games):
+        for rows, counts in _pieces(self.left.sum(axis=1), worlds, self.search.max_games):
             self._try_actions(rows, counts)
         self._end_round(worlds)
 
@@ -275,7 +271,7 @@ class _Run:
                     break
                 active = np.flatnonzero(most > tried)
                 at_once = int(self.left[active].sum())
-                fitting = min(int(max(1.0, speedup) * games), self.of.max_games)
+                fitting = min(int(max(1.0, speedup) * games), self.search.max_games)
                 counts = np.minimum(most[active] - tried[active], min(max(1, fitting // at_once), BLOCK))
                 self._try_actions(active, counts)
                 tried[active] += counts
@@ -290,34 +286,35 @@ class _Run:
         best[self.left.sum(axis=1) == 1] = -np.inf  # the only action, whatever its value
         actions = np.where(np.isfinite(best).any(axis=1), best.argmax(axis=1), self.left.argmax(axis=1))
         errors = tallies.errors()
-        if self.own is not None:
+        if self.policy_actions is not None:
             every = np.arange(len(actions))
-            gain = values[every, actions] - values[every, self.own]
-            error = np.hypot(errors[every, actions], errors[every, self.own])
-            actions = np.where(gain > self.of.caution * error, actions, self.own)  # not where they are NaN
+            gain = values[every, actions] - values[every, self.policy_actions]
+            error = np.hypot(errors[every, actions], errors[every, self.policy_actions])
+            is_better = gain > self.search.caution * error  # not where they are NaN
+            actions = np.where(is_better, actions, self.policy_actions)
         return SearchResult(values, tallies.visits, errors, actions, tallies.effective_worlds())
 
-    def _own_actions(self, masks: NDArray[np.bool_]) -> NDArray[np.int64]:
+    def _policy_actions(self, masks: NDArray[np.bool_]) -> NDArray[np.int64]:
         """The policy's own action for each observation, (n,)."""
         actions = masks.argmax(axis=1)
         rows = np.flatnonzero(masks.sum(axis=1) > 1)
         if len(rows):
-            actions[rows] = ask_about(*self.of.players[0], self.seen[rows], masks[rows])
+            actions[rows] = ask_about(*self.search.players[0], self.seen[rows], masks[rows])
         return actions
 
     def _end_round(self, worlds: NDArray[np.int64]) -> None:
         self.tallies.end_round(self.left, worlds)
         searched = worlds > 0
         self.left[searched] = best_half(self.left[searched], self.tallies.values()[searched])
-        if self.own is not None:
-            self.left[np.arange(len(self.left)), self.own] = True
+        if self.policy_actions is not None:
+            self.left[np.arange(len(self.left)), self.policy_actions] = True
 
     def _try_actions(self, rows: NDArray[np.int64], counts: NDArray[np.int64]) -> None:
         """Try the actions left of the observations ``rows`` (m,) in ``counts`` (m,) new worlds each."""
         row_of_world = repeated(rows, counts)
         worlds, logs, line_up = self._sample_worlds(rows, counts)
         first = group = np.arange(len(row_of_world))
-        if self.of.plays_alike:
+        if self.search.plays_alike:
             first, group = distinct(row_of_world, worlds._bytes)
         world, action = np.nonzero(self.left[row_of_world[first]])
         played = first[world]
@@ -326,7 +323,7 @@ class _Run:
             number = self.tallies.num_worlds[row_of_world] + numbers_within(counts)
             keys = (self.keys[row_of_world] + number.astype(np.uint64))[played]
         paid_in = np.zeros((len(first), self.left.shape[1]))
-        paid_in[world, action] = self.of._play(
+        paid_in[world, action] = self.search._play(
             worlds.take(played), action, line_up[played] if len(line_up) > 1 else line_up, keys
         )
         world, action = np.nonzero(self.left[row_of_world])
@@ -343,27 +340,27 @@ class _Run:
 
         And the player of each seat, (sum of counts, P), or (1, P) for all.
         """
-        of, is_weighted = self.of, self.histories is not None
-        drawn = counts * (of.proposals if is_weighted else 1)
+        search, is_weighted = self.search, self.histories is not None
+        drawn = counts * (search.proposals if is_weighted else 1)
         generators = self.generators[rows]
-        worlds = sample_worlds(of.game, self.seen, self.left, rows, drawn, generators, of.num_threads)
+        worlds = sample_worlds(search.game, self.seen, self.left, rows, drawn, generators, search.num_threads)
         if self.histories is None:
             self.generators[rows] = generators
-            return worlds, np.zeros(0), np.zeros((1, of.game.num_players), np.int64)
+            return worlds, np.zeros(0), np.zeros((1, search.game.num_players), np.int64)
         history_of = repeated(rows, drawn)
-        logs, seats = likelihoods(worlds, self.histories, history_of, of.players, of.epsilon)
+        logs, seats = likelihoods(worlds, self.histories, history_of, search.players, search.epsilon)
         first_time = np.isnan(self.powers[rows])
         if first_time.any():
-            fitting = powers(logs, drawn, of.beta, of.effective * counts.astype(np.float64))
+            fitting = powers(logs, drawn, search.beta, search.effective * counts.astype(np.float64))
             self.powers[rows] = np.where(first_time, fitting, self.powers[rows])
         logs *= self.powers[history_of]
         assert isinstance(self.tallies, WeightedTallies)  # because there are histories
         self.tallies.add_drawn(history_of, logs)
-        if of.proposals > 1:
+        if search.proposals > 1:
             taken, logs = resample(logs, drawn, counts, random_units(generators))
             worlds, seats = worlds.take(taken), seats[taken]
-        line_up = np.zeros((1, of.game.num_players), np.int64)
-        if len(of.players) > 1:
+        line_up = np.zeros((1, search.game.num_players), np.int64)
+        if len(search.players) > 1:
             keys = repeated(world_keys(generators), counts) + numbers_within(counts).astype(np.uint64)
             line_up = sample_players(seats, worlds.current_player, keys)
         self.generators[rows] = generators

@@ -81,7 +81,10 @@ def choose_actions(
 
     By UCB1, an untried action first; with ``priors`` (n, A), (n, 0) for none, by PUCT.
     """
-    _choose(*trees[:4], *trees[6:], tree_of, nodes, masks, priors, exploration, actions)
+    _choose(
+        trees.visits, trees.pending, trees.open, trees.totals, trees.low, trees.high, trees.generators,
+        tree_of, nodes, masks, priors, exploration, actions,
+    )  # fmt: skip
 
 
 @cached_njit(nogil=True)
@@ -102,18 +105,14 @@ def _choose(
 ) -> None:
     for k in range(len(nodes)):
         tree, node = tree_of[k], nodes[k]
-        tried, waiting, chances, total = (
-            visits[tree, node],
-            pending[tree, node],
-            was_open[tree, node],
-            totals[tree, node],
-        )
+        tried, waiting = visits[tree, node], pending[tree, node]
+        times_open, total = was_open[tree, node], totals[tree, node]
         span = high[tree] - low[tree]
         # With priors, the mean over the tried actions stands for the untried ones.
         num_done, sum_done, num_untried = 0, 0.0, 0
         for action in range(masks.shape[1]):
             if masks[k, action]:
-                chances[action] += 1
+                times_open[action] += 1
                 num_untried += tried[action] == 0
                 done = tried[action] - waiting[action]
                 num_done += done
@@ -138,9 +137,9 @@ def _choose(
                     gained = (total[action] - done * low[tree]) / span if span > 0.0 else 0.5 * done
                     value = gained / tried[action]
                 if priors.shape[1] > 0:
-                    bonus = priors[k, action] * np.sqrt(float(chances[action])) / (1.0 + tried[action])
+                    bonus = priors[k, action] * np.sqrt(float(times_open[action])) / (1.0 + tried[action])
                 else:
-                    bonus = np.sqrt(np.log(float(chances[action])) / tried[action])
+                    bonus = np.sqrt(np.log(float(times_open[action])) / tried[action])
                 score = value + exploration * bonus
                 if score > best_score:
                     best, best_score = action, score

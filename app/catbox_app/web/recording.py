@@ -42,13 +42,7 @@ class RecordedGame:
             told += self.record.game.events(before, self.record.actions[number - 1], after, seat)
         if number < self.last:
             return told
-        if (forfeit := self.record.forfeit) is not None:
-            loser, reason = forfeit["seat"], printable(" ".join(forfeit["reason"].split()))
-            told.append(Event("forfeit", loser, f"player_{loser} forfeited the game: {reason}"))
-            returns = enumerate(self.record.returns or ())
-            counts = ", ".join(f"player_{seat} {value:g}" for seat, value in returns)
-            told.append(Event("forfeit", None, f"it counts as {counts}"))
-        elif not self.states[-1].is_terminal():
+        if not self.states[-1].is_terminal():
             told.append(Event("unfinished", None, "the game was not finished"))
         return told
 

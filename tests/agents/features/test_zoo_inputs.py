@@ -5,8 +5,8 @@ from collections.abc import Collection
 import numpy as np
 import pytest
 
-from catbox_agents.features import NetworkInputs
 from catbox_agents.networks.checkpoint import load_checkpoint
+from catbox_agents.networks.inputs import NetworkInputs
 from catbox_agents.networks.numpy_network import NumpyMLP
 from catbox_agents.networks.policy_agent import PolicyAgent
 from catbox_env import make_vec

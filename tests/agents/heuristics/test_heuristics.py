@@ -102,5 +102,5 @@ def test_a_heuristic_of_another_game_and_a_board_that_shows_no_game_are_refused(
         PetrifyHeuristic(game).act(nowhere, mask)
     while not state.is_terminal():
         state.apply_action(state.legal_actions()[0])
-    with pytest.raises(ValueError, match="only a seat to move can be asked"):
+    with pytest.raises(ValueError, match="ask only for seats that are to move"):
         PetrifyHeuristic(game).act(state.observation(0), mask)

@@ -15,7 +15,7 @@ from functools import cache
 
 import catbox_env
 from catbox_agents.arena.results import Block
-from catbox_agents.arena.seatings import Players, PlayTasks, Setup, Task, play_block
+from catbox_agents.arena.seatings import Players, PlayTasks, Setup, Task
 from catbox_agents.errors import portable
 from catbox_agents.system.ray_cluster import connected, short_reason
 
@@ -40,7 +40,7 @@ def _play_there(
         os.chdir(folder)
     sys.path.extend(entry for entry in path if entry not in sys.path)
     try:
-        return play_block(_players(pickled, tuple(fingerprints)), task)
+        return task.play(_players(pickled, tuple(fingerprints)))
     except Exception as error:  # noqa: BLE001  (raised in the arena's process)
         return portable(error)
 

@@ -27,7 +27,7 @@ import json
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, BinaryIO
+from typing import Any, BinaryIO, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -95,8 +95,27 @@ def policy_pairs(policy: NDArray[np.floating]) -> list[list[Any]]:
     return [[action, round(float(policy[action]), 4)] for action in probable]
 
 
+class GameRecorder(Protocol):
+    """Records the games of a batch. ``has_policies``: whether policies of the agents are recorded."""
+
+    has_policies: bool
+
+    def moved(self, vec: Vec, rows: NDArray[np.int64]) -> None:
+        """Called before the first move, and after each with the rows that moved."""
+
+    def acted(self, rows: NDArray[np.int64], actions: NDArray[np.int64], policies: Sequence[Any]) -> None:
+        """Called with the actions of ``rows`` before they are made; each has its policy, pairs, or None."""
+
+    def games(
+        self, first_deal: int, names: Sequence[str], line_ups: NDArray[np.int64], scores: NDArray[np.float64]
+    ) -> list[Any]:
+        """What is recorded, as JSON values; ``line_ups`` (rotations, P), ``scores`` (deals, rotations, P)."""
+
+
 class Recorder:
     """Records the games of a batch: deals, actions, and policies of agents with ``policy_batch``."""
+
+    has_policies = True
 
     def __init__(self, num_games: int) -> None:
         self.deals: list[list[Any]] = [[] for _ in range(num_games)]

@@ -22,7 +22,7 @@ from typing import Any
 
 import catbox_env
 from catbox_agents.arena.arena_result import ArenaResult, arena_result
-from catbox_agents.arena.records import record_lines, write_records
+from catbox_agents.arena.records import Recorder, record_lines, write_records
 from catbox_agents.arena.results import Block, Result, table_result
 from catbox_agents.arena.seatings import (
     MIN_DEALS,
@@ -222,7 +222,7 @@ def run_arena(
                 "agents": labels,
                 "seed": setup.seed,
                 "mixed": mixed,
-                "record": setup.record,
+                "record": setup.recorder is not None,
             }
             store = stack.enter_context(Store(Path(folder), settings, setup.seatings, fingerprints))
         blocks: MutableMapping[Task, Block] = {} if store is None else store
@@ -262,7 +262,7 @@ def playing(
         with in_processes(players.setup, processes) as play:
             yield play
     else:
-        yield lambda tasks: ((task, play_block(players, task)) for task in tasks)
+        yield lambda tasks: ((task, task.play(players)) for task in tasks)
 
 
 def play_deals(
@@ -342,11 +342,13 @@ def _arena_setup(
             "name"
         )
     seatings = all_seatings(len(labels), game.num_players, check_flag("mixed", mixed))
-    copies = tuple(_spec_or_pickle(agent, name) for agent, name in zip(agents, labels, strict=True))
-    return Setup(game, copies, tuple(labels), tuple(seatings), seed_of_set, move_time, record), deal_set_name
+    copies = tuple(spec_or_pickle(agent, name) for agent, name in zip(agents, labels, strict=True))
+    return Setup(
+        game, copies, tuple(labels), tuple(seatings), seed_of_set, move_time, Recorder if record else None
+    ), deal_set_name
 
 
-def _spec_or_pickle(agent: AgentSpec, name: str) -> AgentSpec | bytes:
+def spec_or_pickle(agent: AgentSpec, name: str) -> AgentSpec | bytes:
     """A spec, or the pickled agent. Raises ValueError for an agent that cannot be pickled."""
     if isinstance(agent, str | os.PathLike):
         return os.fspath(agent)

@@ -21,7 +21,6 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import partial
 from itertools import combinations, pairwise
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -29,10 +28,11 @@ from numpy.typing import NDArray
 
 import catbox_env
 from catbox_agents.agent import MIX_STEP, Agent, agent_seed, has_policy, mix, needs_history
-from catbox_agents.arena.records import Recorder, policy_pairs
+from catbox_agents.arena.fingerprints import agent_fingerprint
+from catbox_agents.arena.records import GameRecorder, policy_pairs
 from catbox_agents.arena.results import Block, RoundTotals
 from catbox_agents.play import ask_agent, ask_policy, play
-from catbox_agents.specs import AgentSpec, Kind, agent_of, is_users_own, make, parse_spec, resolve
+from catbox_agents.specs import AgentSpec, agent_of, is_users_own
 from catbox_env import Game, Vec
 from catbox_env.core.checks import check_choice
 from catbox_env.core.rng import seed_sequence
@@ -172,6 +172,10 @@ class Task:
     first: int
     num_deals: int
 
+    def play(self, players: Players) -> Block:
+        """Play it, see `play_block`."""
+        return play_block(players, self)
+
 
 #: Plays tasks: each with its block, in any order.
 PlayTasks = Callable[[Iterable[Task]], Iterator[tuple[Task, Block]]]
@@ -179,7 +183,10 @@ PlayTasks = Callable[[Iterable[Task]], Iterator[tuple[Task, Block]]]
 
 @dataclass(frozen=True)
 class Setup:
-    """What all processes of an arena share. ``agents``: specs, agents, or agents pickled (`Players`)."""
+    """What all processes of an arena share.
+
+    ``agents``: specs, agents, or agents pickled (`Players`). ``recorder``: what makes the recorder of so many games.
+    """
 
     game: Game
     agents: tuple[AgentSpec | bytes, ...]
@@ -187,7 +194,7 @@ class Setup:
     seatings: tuple[Seating, ...]
     seed: int
     move_time: float | None = None
-    record: bool = False
+    recorder: Callable[[int], GameRecorder] | None = None
 
     def blocks(self, num_deals: int) -> list[list[Task]]:
         """The tasks of each block of the first ``num_deals`` deals, one for each seating."""
@@ -238,7 +245,7 @@ class Players:
     def fingerprints(self) -> list[str]:
         """A text for each agent that changes when the agent does."""
         return [
-            fingerprint(os.fspath(source), made, self.setup.game)
+            f"{os.fspath(source)} {agent_fingerprint(os.fspath(source), made, self.setup.game)}"
             if isinstance(source, str | os.PathLike)
             else f"{type(made).__qualname__} {_hash(source) if isinstance(source, bytes) else ''}"
             for source, made in zip(self.setup.agents, self._made, strict=True)
@@ -257,11 +264,13 @@ def play_block(
     task: Task,
     ended: Callable[[int], None] = lambda games: None,
     limit: float | None = None,
+    make_asking: Callable[..., Asking] | None = None,
 ) -> Block:
     """Play the games of ``task``, all side by side.
 
     Game ``d * rotations + r`` of the batch is deal d with the line-up rotated by r seats. ``ended(games)`` is called
-    when so many more games are over. ``limit``: seconds for a move, instead of ``setup.move_time``.
+    when so many more games are over. ``limit``: seconds for a move, instead of ``setup.move_time``. ``make_asking``:
+    what asks the agents, by default `Asking`.
 
     Raises ValueError, naming the agent, for an agent that answers anything but a legal action or a valid policy, or
     takes longer than the limit, and `AgentError` for an error in its code.
@@ -284,9 +293,9 @@ def play_block(
     vec = Vec(played_game(setup.game), len(deals), seed=deals, history=history, auto_deal=False)
     seated = np.tile(line_ups, (task.num_deals, 1))
     scores, rounds, games = np.zeros(seated.shape), RoundTotals(len(agents)), np.arange(len(deals))
-    recorder = Recorder(len(deals)) if setup.record else None
+    recorder = setup.recorder(len(deals)) if setup.recorder else None
     seeds = partial(decision_seeds, root, task.first, rotations)
-    asking = _Asking(agents, labels, seeds, limit, recorder)
+    asking = (make_asking or Asking)(agents, labels, seeds, limit, recorder)
     if recorder is not None:
         recorder.moved(vec, games)
     with _one_torch_thread():
@@ -311,7 +320,7 @@ def play_block(
     )
 
 
-class _Asking:
+class Asking:
     """Asks the agents of a block for their actions, as `play` needs it, and counts.
 
     ``seeds(rows, move)``: of these decisions, uint64; ``limit``: seconds for a move, None: any; ``recorder``: records
@@ -324,7 +333,7 @@ class _Asking:
         labels: Sequence[str],
         seeds: Callable[[NDArray[np.int64], int], NDArray[np.uint64]],
         limit: float | None,
-        recorder: Recorder | None,
+        recorder: GameRecorder | None,
     ) -> None:
         self.agents, self.labels, self.seeds = agents, labels, seeds
         self.limit, self.recorder = limit, recorder
@@ -343,7 +352,7 @@ class _Asking:
                 ask = partial(ask_agent, agent, label, vec, rows[some], seeds[some])
                 actions[some] = _with_time_limit(self.limit, label, ask)
                 self.seconds[i] += time.perf_counter() - begun
-                if self.recorder is not None and has_policy(agent):
+                if self.recorder is not None and self.recorder.has_policies and has_policy(agent):
                     tell = partial(ask_policy, agent, label, vec, rows[some])
                     for k, policy in zip(some, _with_time_limit(self.limit, label, tell), strict=True):
                         policies[k] = policy_pairs(policy)
@@ -406,23 +415,6 @@ def _with_time_limit(limit: float | None, label: str, answer: Callable[[], NDArr
 def played_game(game: Game) -> Game:
     """The game as it is played for a comparison: the reward is the score."""
     return catbox_env.make_game(game.id, **{**game.options, "reward": "score"})
-
-
-def fingerprint(spec: str, made: Any, game: Game) -> str:
-    """The spec, and a hash of the file that holds the agent: the network's weights, or the module of a user's class.
-
-    For an agent with settings, the files of the agents in them.
-    """
-    meant = parse_spec(resolve(spec.strip(), game))
-    if meant.kind is Kind.CONFIGURED:
-        within = [agent.text for agent in meant.agents]
-        return " ".join([spec, *(fingerprint(each, make(each, game), game) for each in within)])
-    # The weights, and the code that plays with them or is the agent.
-    modules = [type(made).__module__] if meant.kind is Kind.CLASS else meant.modules
-    files = [getattr(made, "name", None) if meant.kind is not Kind.CLASS else None]
-    files += [getattr(sys.modules.get(module), "__file__", None) for module in modules]
-    data = [Path(file).read_bytes() for file in files if isinstance(file, str) and os.path.isfile(file)]
-    return " ".join([spec, *map(_hash, data)])
 
 
 def _hash(data: bytes) -> str:

@@ -12,6 +12,7 @@ import os
 import zlib
 from collections import UserDict
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, BinaryIO
 
@@ -30,7 +31,7 @@ _NAME_OF_SEED = {seed: name for name, seed in DEAL_SETS.items()}
 class Store(UserDict[Task, Block]):
     """The finished blocks by task; setting one writes it. A context manager that locks the folder.
 
-    Blocks that were read from the folder lack the records of their games, see `all_games`. ``fingerprints``: of the
+    The records of their games are in the file alone, see `games`. ``fingerprints``: of the
     agents. Raises ``ValueError`` for a folder of another arena, for one in use, and for damaged files.
     """
 
@@ -83,15 +84,20 @@ class Store(UserDict[Task, Block]):
             self._file.write(b"%08x %b\n" % (zlib.crc32(text), text))
             self._file.flush()
         self._places[task] = place
-        self.data[task] = block
+        self.data[task] = replace(block, games=[])  # the file has them
 
     def all_games(self) -> Iterator[dict[str, Any]]:
         """The records of the games of all blocks by deal; of blocks that begin with the same deal, the longest."""
-        assert self._file is not None  # inside the context
         longest = {(task.first, task.seating): task for task in sorted(self, key=lambda task: task.num_deals)}
         for _, task in sorted(longest.items()):
-            self._file.seek(self._places[task])
-            yield from _parsed(self._file.readline())["games"]
+            yield from self.games(task)
+
+    def games(self, task: Task) -> list[Any]:
+        """The records of the games of a block."""
+        assert self._file is not None  # inside the context
+        self._file.seek(self._places[task])
+        games: list[Any] = _parsed(self._file.readline())["games"]
+        return games
 
     def _check_settings(self) -> None:
         path = self.folder / SETTINGS_FILE

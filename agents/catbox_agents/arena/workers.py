@@ -13,7 +13,7 @@ from multiprocessing.connection import Connection, wait
 from typing import Any
 
 from catbox_agents.arena.results import Block
-from catbox_agents.arena.seatings import Players, PlayTasks, Setup, Task, play_block
+from catbox_agents.arena.seatings import Players, PlayTasks, Setup, Task
 from catbox_agents.errors import portable
 
 
@@ -25,7 +25,7 @@ def _work(connection: Connection) -> None:
             task = connection.recv()
             try:
                 players = players or Players(pickle.loads(pickled))
-                answer: Any = play_block(players, task)
+                answer: Any = task.play(players)
             except Exception as error:  # noqa: BLE001  (raised in the other process)
                 answer = portable(error)
             connection.send(answer)

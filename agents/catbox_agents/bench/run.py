@@ -1,0 +1,335 @@
+"""Plays an agent through a suite: `run_bench` makes a submission."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import platform
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from itertools import pairwise
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+import catbox_env
+from catbox_agents.arena.fingerprints import agent_fingerprint, rules_fingerprint
+from catbox_agents.arena.results import Block, mean_and_half_width, t_quantile
+from catbox_agents.arena.run import playing
+from catbox_agents.arena.seatings import Players, Setup, Task, first_deal, num_blocks
+from catbox_agents.arena.store import Store
+from catbox_agents.bench.games import ActionRecorder
+from catbox_agents.bench.scenarios import VISITOR, Scenario, Suite, Table, hash_of
+from catbox_agents.specs import AgentSpec, label_of
+from catbox_agents.system.files import write_atomically
+from catbox_env.core.checks import check_known, short_repr
+
+FORMAT = "catbox-submission-1"
+SUBMISSION_FILE, GAMES_FILE, WORK_FOLDER = "submission.json", "games.jsonl", "unfinished"
+#: What a submission declares about how the agent came about; nobody can check it.
+TRACKS = {
+    "learn-10M": "learned from scratch, by at most 10 million decisions",
+    "learn-1B": "learned from scratch, by at most 1 billion decisions",
+    "open": "anything that takes no search",
+    "open+search": "anything that takes at most 100 ms a decision on the machine named",
+}
+#: The agents of every table: the one that is measured, and the one that it is compared with.
+OWN, HEURISTIC = 0, 1
+#: Decimals of all numbers in a submission.
+DECIMALS = 6
+
+
+class BenchInterrupted(KeyboardInterrupt):
+    """Ctrl-C in `run_bench`. What has been played is kept."""
+
+
+def run_bench(
+    agent: AgentSpec,
+    suite: Suite,
+    output: str | os.PathLike[str],
+    *,
+    name: str | None = None,
+    declared: Mapping[str, Any] | None = None,
+    processes: int | None = None,
+    ray_address: str | None = None,
+    progress: Callable[[int, int], None] | None = None,
+) -> dict[str, Any]:
+    """Play ``agent`` through ``suite``, and write a submission into the folder ``output``. Returns its content.
+
+    Args:
+        agent: a spec, or an agent that can be pickled; it is made for the rules of each table.
+        name: what the tables call it, by default its spec.
+        declared: what it says about itself: ``track`` (see TRACKS), ``decisions`` of training with those of its
+            ancestors, ``seconds`` of training, ``hardware``, ``licence``, ``contact``.
+        processes, ray_address, progress: as in `catbox_agents.run_arena`.
+
+    An agent that raises an error or answers anything but a legal action ends the scenario, which then has an ``error``
+    instead of a score; there is no total score then. Ctrl-C raises `BenchInterrupted`; the same call resumes. Raises
+    ``ValueError`` for declarations that are unknown, an agent that cannot be made, and a folder that holds something
+    else.
+    """
+    folder, spec = Path(output), label_of(agent)
+    checked = check_declared(declared or {})
+    label = spec if name is None else name
+    results: dict[str, dict[str, Any]] = {}
+    lines: list[str] = []
+    seconds: dict[str, float] = {}
+    began = time.perf_counter()
+    total = sum(2 * _num_games(scenario) for scenario in suite.scenarios)
+    done = 0
+
+    def count(games: int) -> None:
+        nonlocal done
+        done += games
+        if progress is not None:
+            progress(done, total)
+
+    count(0)
+    fingerprints = {}
+    try:
+        for table in suite.tables:
+            scenarios = [each for each in suite.scenarios if each.table.name == table.name]
+            with BenchTable(table, scenarios, agent, suite, folder / WORK_FOLDER / table.name) as played:
+                fingerprints[table.name] = played.fingerprints[OWN]
+                for number, scenario in enumerate(scenarios):
+                    error = played.play(number, processes, ray_address, count)
+                    results[scenario.name] = played.result(number, error)
+                    lines += [] if error else played.lines(number)
+                    seconds[scenario.name] = played.seconds_per_decision(number)
+    except KeyboardInterrupt:
+        raise BenchInterrupted(
+            f"interrupted; what was played is kept in {folder}: the same command resumes"
+        ) from None
+    games = "".join(f"{line}\n" for line in lines).encode()
+    submission = {
+        "format": FORMAT,
+        "suite": suite.name,
+        "quick": suite.is_quick,
+        "private": hash_of(f"{suite.seed}") if suite.is_private else None,
+        "agent": {"name": label, "spec": spec, "fingerprints": fingerprints},
+        "declared": checked,
+        "catbox": catbox_env.__version__,
+        "score": total_score(list(results.values())),
+        "scenarios": list(results.values()),
+        "games": hashlib.sha256(games).hexdigest(),
+        "times": {
+            "seconds": round(time.perf_counter() - began, 1),
+            "seconds_per_decision": {each: float(f"{value:.3g}") for each, value in seconds.items()},
+            "machine": f"{platform.system()} {platform.machine()}, Python {platform.python_version()}, "
+            f"numpy {np.__version__}",
+        },
+    }
+    folder.mkdir(parents=True, exist_ok=True)
+    write_atomically(folder / GAMES_FILE, games)
+    write_atomically(folder / SUBMISSION_FILE, (json.dumps(submission, indent=1) + "\n").encode())
+    return submission
+
+
+def check_declared(declared: Mapping[str, Any]) -> dict[str, Any]:
+    """What a submission declares, complete. Raises ``ValueError`` for unknown names and values of the wrong kind."""
+    kinds: dict[str, type | tuple[type, ...]] = {
+        "track": str,
+        "decisions": int,
+        "seconds": (int, float),
+        "hardware": str,
+        "licence": str,
+        "contact": str,
+    }
+    for name, value in declared.items():
+        check_known("declaration", name, list(kinds))
+        if value is not None and (not isinstance(value, kinds[name]) or isinstance(value, bool)):
+            raise ValueError(
+                f"{name}={short_repr(value)}: expected {'text' if kinds[name] is str else 'a number'}"
+            )
+    track = declared.get("track") or "open"
+    check_known("track", track, list(TRACKS))
+    return {**dict.fromkeys(kinds), **declared, "track": track}
+
+
+def tasks_of(seating: int, scenario: Scenario) -> list[Task]:
+    """The blocks of a scenario, at place ``seating`` of the seatings."""
+    ends = [min(first_deal(k), scenario.deals) for k in range(num_blocks(scenario.deals) + 1)]
+    return [Task(seating, scenario.first + start, stop - start) for start, stop in pairwise(ends)]
+
+
+def _num_games(scenario: Scenario) -> int:
+    return scenario.deals * scenario.table.game.num_players
+
+
+class BenchTable:
+    """The scenarios of one table of a suite: what has been played of them. A context manager that locks its folder.
+
+    Attributes: ``setup``, whose seatings 2k and 2k + 1 are those of scenario k, with the agent and with the heuristic
+    in its place; ``fingerprints`` of its agents.
+    """
+
+    def __init__(
+        self, table: Table, scenarios: Sequence[Scenario], agent: AgentSpec, suite: Suite, folder: Path
+    ) -> None:
+        self.scenarios = scenarios
+        self.setup = setup_of(table, scenarios, agent, suite)
+        self.players = Players(self.setup)
+        self.fingerprints = self.players.fingerprints()
+        settings = {
+            "game": table.game_id,
+            "options": dict(table.options),
+            "agents": list(self.setup.names),
+            "seed": self.setup.seed,
+            "scenarios": [scenario.data() for scenario in scenarios],
+        }
+        self._store = Store(folder, settings, self.setup.seatings, self.fingerprints)
+
+    def __enter__(self) -> BenchTable:
+        self._store.__enter__()
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        self._store.__exit__(*error)
+
+    def play(
+        self, number: int, processes: int | None, ray_address: str | None, count: Callable[[int], None]
+    ) -> str:
+        """Play what is missing of a scenario. Returns the error of the agent that ended it, or an empty text."""
+        tasks = self.tasks(number)
+        count(sum(self.setup.games_of(task) for task in tasks if task in self._store))
+        missing = [task for task in tasks if task not in self._store]
+        if not missing:
+            return ""
+        with self._players_of_tasks(processes, ray_address) as play:
+            try:
+                for task, block in play(missing):
+                    self._store[task] = block
+                    count(self.setup.games_of(task))
+            except ValueError as error:  # of the agent: the others are ours
+                return str(error)
+        return ""
+
+    @contextmanager
+    def _players_of_tasks(self, processes: int | None, ray_address: str | None) -> Iterator[Any]:
+        with playing(self.players, processes, ray_address) as play:
+            yield play
+
+    def tasks(self, number: int) -> list[Task]:
+        """The blocks of a scenario, those of the agent first."""
+        scenario = self.scenarios[number]
+        return [*tasks_of(2 * number, scenario), *tasks_of(2 * number + 1, scenario)]
+
+    def result(self, number: int, error: str) -> dict[str, Any]:
+        """The result of a scenario, see `scenario_result`."""
+        if error:
+            return {"name": self.scenarios[number].name, "error": error}
+        own, heuristic = (
+            [self._store[task] for task in tasks_of(2 * number + k, self.scenarios[number])] for k in range(2)
+        )
+        return scenario_result(self.scenarios[number], own, heuristic, self.hash(number))
+
+    def hash(self, number: int) -> str:
+        """The hash of a scenario."""
+        place = 2 + number
+        return scenario_hash(self.scenarios[number], self.fingerprints[HEURISTIC], self.fingerprints[place])
+
+    def lines(self, number: int) -> list[str]:
+        """The lines of the games of a scenario in the file of the games."""
+        name = self.scenarios[number].name
+        return [
+            json.dumps(
+                {
+                    "scenario": name,
+                    "first": task.first,
+                    "deals": task.num_deals,
+                    "actions": self._store.games(task)[0],
+                }
+            )
+            for task in tasks_of(2 * number, self.scenarios[number])
+        ]
+
+    def seconds_per_decision(self, number: int) -> float:
+        """What the agent took for a decision."""
+        own = 0 if self.scenarios[number].role == VISITOR else 1
+        blocks = [
+            self._store[task] for task in tasks_of(2 * number, self.scenarios[number]) if task in self._store
+        ]
+        decisions = sum(int(block.decisions[own]) for block in blocks)
+        return float(sum(block.seconds[own] for block in blocks)) / max(1, decisions)
+
+
+def setup_of(table: Table, scenarios: Sequence[Scenario], agent: AgentSpec, suite: Suite) -> Setup:
+    """The setup of a table: the agent, the heuristic, and an opponent for each scenario."""
+    from catbox_agents.arena.run import spec_or_pickle
+
+    seatings = [
+        scenario.seating(own, 2 + number)
+        for number, scenario in enumerate(scenarios)
+        for own in (OWN, HEURISTIC)
+    ]
+    return Setup(
+        table.game,
+        (spec_or_pickle(agent, "the agent"), "heuristic", *(scenario.spec for scenario in scenarios)),
+        ("the agent", "the heuristic in its place", *(scenario.name for scenario in scenarios)),
+        tuple(seatings),
+        suite.seed,
+        recorder=ActionRecorder,
+    )
+
+
+def scenario_hash(scenario: Scenario, heuristic: str, opponent: str) -> str:
+    """A hash of all that decides a result: the scenario, its rules, and what the opponent and the heuristic decide.
+
+    ``heuristic`` and ``opponent`` are fingerprints of these agents, see `Players.fingerprints`.
+    """
+    decided = [fingerprint.rpartition(" ")[2] for fingerprint in (heuristic, opponent)]
+    return hash_of([scenario.data(), rules_fingerprint(scenario.table.game), *decided])
+
+
+def current_hash(scenario: Scenario) -> str:
+    """The hash of a scenario as it is with this version of catbox."""
+    import catbox_agents
+
+    game = scenario.table.game
+    return scenario_hash(
+        scenario,
+        *(
+            agent_fingerprint(spec, catbox_agents.make(spec, game, 0), game)
+            for spec in ("heuristic", scenario.spec)
+        ),
+    )
+
+
+def scenario_result(
+    scenario: Scenario, own: Sequence[Block], heuristic: Sequence[Block], hash_: str
+) -> dict[str, Any]:
+    """The margin a round of the agent and of the heuristic in its place, and the score: how much more it is, in
+    hundredths of the table's spread, with half the width of its 95 % interval."""
+    place = 0 if scenario.role == VISITOR else 1
+    margins, baseline = (
+        np.concatenate([block.deals[1][:, place] for block in blocks]).astype(np.float64)
+        for blocks in (own, heuristic)
+    )
+    score, ci95 = mean_and_half_width(100 * (margins - baseline) / scenario.table.spread)
+    return {
+        "name": scenario.name,
+        "hash": hash_,
+        "deals": len(margins),
+        "margin": round(float(margins.mean()), DECIMALS),
+        "heuristic": round(float(baseline.mean()), DECIMALS),
+        "score": round(float(score), DECIMALS),
+        "ci95": round(float(ci95), DECIMALS),
+    }
+
+
+def total_score(results: Sequence[Mapping[str, Any]]) -> dict[str, Any] | None:
+    """The mean over the scenarios, half its 95 % interval, and the worst scenario; None if one ended with an error."""
+    if any("error" in result for result in results):
+        return None
+    # Scenarios share no deals, so their errors are independent.
+    errors = [result["ci95"] / t_quantile(result["deals"] - 1) for result in results]
+    worst = min(results, key=lambda result: result["score"])
+    return {
+        "mean": round(float(np.mean([result["score"] for result in results])), DECIMALS),
+        "ci95": round(1.959964 * float(np.sqrt(np.square(errors).sum())) / len(results), DECIMALS),
+        "worst": worst["name"],
+        "worst_score": worst["score"],
+    }

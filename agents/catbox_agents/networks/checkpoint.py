@@ -102,16 +102,16 @@ def find_policy(path: str | os.PathLike[str]) -> Path:
 
     Raises ``FileNotFoundError`` if there is none.
     """
-    given = Path(path)
-    if given.is_file():
-        return given
-    if (given / POLICY_FILE).is_file():
-        return given / POLICY_FILE
-    if latest := latest_checkpoint(given):
+    place = Path(path)
+    if place.is_file():
+        return place
+    if (place / POLICY_FILE).is_file():
+        return place / POLICY_FILE
+    if latest := latest_checkpoint(place):
         return latest / POLICY_FILE
-    what = "holds no policy checkpoint" if given.is_dir() else "does not exist"
+    what = "holds no policy checkpoint" if place.is_dir() else "does not exist"
     raise FileNotFoundError(
-        f"{given} {what}: give a {POLICY_FILE}, a checkpoint folder, or the folder of a training run"
+        f"{place} {what}: give a {POLICY_FILE}, a checkpoint folder, or the folder of a training run"
     )
 
 
@@ -213,8 +213,8 @@ def _read(path: Path) -> tuple[dict[str, Any], dict[str, NDArray[np.float32]]]:
         content = read_header(file)
         header = parse_json(content.metadata.get("catbox", "null"))
         try:
-            found = header.get("format") if isinstance(header, dict) else None
-            check_format(str(path), found, FORMAT, f"it is not a catbox policy; {ANOTHER_CHECKPOINT}")
+            file_format = header.get("format") if isinstance(header, dict) else None
+            check_format(str(path), file_format, FORMAT, f"it is not a catbox policy; {ANOTHER_CHECKPOINT}")
         except ValueError as error:
             raise _OtherFormat(str(error)) from None
         for name, kind in (("network", dict), ("game", str), ("options", dict), ("training", dict)):
@@ -235,8 +235,8 @@ def _adapted(checkpoint: PolicyCheckpoint, game: Game, adapt: bool) -> Adaptatio
                 f"{checkpoint.path} is damaged or for rules that cannot be played ({error}): {ANOTHER_CHECKPOINT}"
             ) from error
         if other := other_rules(trained_for, game):
-            if adapt and (found := adaptation(trained_for, game)):
-                return found
+            if adapt and (adapted := adaptation(trained_for, game)):
+                return adapted
             raise ValueError(
                 f"{checkpoint.path} was trained for {other}: use the rules it was trained for, or a checkpoint trained "
                 "with these"

@@ -68,10 +68,10 @@ class Network(nn.Module, ABC):
     def set_arrays(self, arrays: Mapping[str, NDArray[np.float32]]) -> None:
         """Load what `arrays` of a network of the same shape returned. Raises ``ValueError`` for arrays that do not
         fit."""
-        own = self.policy_tensors()
-        if missing := own.keys() ^ arrays.keys():
+        tensors = self.policy_tensors()
+        if missing := tensors.keys() ^ arrays.keys():
             raise ValueError(f"its arrays do not fit its network: {', '.join(sorted(missing))}")
-        for name, tensor in own.items():
+        for name, tensor in tensors.items():
             if arrays[name].shape != tuple(tensor.shape):
                 raise ValueError(
                     f"{name} of shape {arrays[name].shape}: its network has {tuple(tensor.shape)}"
@@ -108,12 +108,12 @@ class TorchPlayingNetwork:
         self, vectors: NDArray[np.int8], action_features: NDArray[np.int8], masks: NDArray[np.bool_]
     ) -> NDArray[np.float32]:
         """See `PlayingNetwork`."""
-        found = np.empty(masks.shape, np.float32)
+        logits = np.empty(masks.shape, np.float32)
         for start in range(0, len(masks), _ROWS_AT_ONCE):
             rows = slice(start, start + _ROWS_AT_ONCE)
-            given = (torch.from_numpy(array[rows]) for array in (vectors, action_features, masks))
-            found[rows] = self.network(*given)[0].numpy()
-        return found
+            batch = (torch.from_numpy(array[rows]) for array in (vectors, action_features, masks))
+            logits[rows] = self.network(*batch)[0].numpy()
+        return logits
 
     def arrays(self) -> dict[str, NDArray[np.float32]]:
         """The weights."""
@@ -150,13 +150,13 @@ def build_network(
 
     Raises ``ValueError`` if that is not a `Network`, refuses its options, or does not give what it promises.
     """
-    found = import_name(name, "network", type)
-    if not issubclass(found, Network):
+    network_class = import_name(name, "network", type)
+    if not issubclass(network_class, Network):
         raise ValueError(f"network = {name!r}: expected a subclass of catbox_train.Network")
     with torch.random.fork_rng(devices=[]):
         torch.manual_seed(seed)
         try:
-            network = found(inputs, num_values, **options)
+            network = network_class(inputs, num_values, **options)
             network.source, network.options = name, dict(options)
             check_network(network)
         except Exception as error:  # it is the user's own
@@ -173,19 +173,19 @@ def check_network(network: Network) -> None:
     masks = torch.arange(num_actions).expand(rows, -1) % 2 == 0
     vectors = torch.zeros((rows, inputs.size), dtype=torch.int8)
     action_features = torch.zeros((rows, num_actions, inputs.action_size), dtype=torch.int8)
-    found = network(vectors.to(device), action_features.to(device), masks.to(device))
+    outputs = network(vectors.to(device), action_features.to(device), masks.to(device))
     expected = [(rows, num_actions), (rows, network.num_values)]
-    given = [tuple(each.shape) if isinstance(each, torch.Tensor) else each for each in found]
-    if given != expected or any(each.dtype != torch.float32 for each in found):
-        raise ValueError(f"forward gave {given}: expected float32 tensors of shapes {expected}")
-    logits = cast(torch.Tensor, found[0]).cpu()
+    shapes = [tuple(each.shape) if isinstance(each, torch.Tensor) else each for each in outputs]
+    if shapes != expected or any(each.dtype != torch.float32 for each in outputs):
+        raise ValueError(f"forward gave {shapes}: expected float32 tensors of shapes {expected}")
+    logits = cast(torch.Tensor, outputs[0]).cpu()
     if (logits[~masks] != float(ILLEGAL)).any():
         raise ValueError(
             "forward gave logits of illegal actions: expected logits.masked_fill(~masks, float(ILLEGAL))"
         )
     buffers = [buffer.clone() for buffer in network.buffers()]
     again = network(vectors.to(device), action_features.to(device), masks.to(device))
-    pairs = [*zip(found, again, strict=True), *zip(buffers, network.buffers(), strict=True)]
+    pairs = [*zip(outputs, again, strict=True), *zip(buffers, network.buffers(), strict=True)]
     if not all(torch.equal(*pair) for pair in pairs):
         raise ValueError(
             "forward gave other numbers for the same positions, or changed a buffer: expected neither dropout nor "

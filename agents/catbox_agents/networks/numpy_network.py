@@ -89,9 +89,9 @@ class NumpyMLP:
         self._layers[0] = first, bias
         self.action_scale = arrays.get("action_scale", np.zeros(0, np.float32))
 
-    def _checked(self, shapes: Mapping[str, tuple[int, ...]], given: Mapping[str, Any]) -> dict[str, Any]:
+    def _checked(self, shapes: Mapping[str, tuple[int, ...]], header: Mapping[str, Any]) -> dict[str, Any]:
         """The description of arrays of ``shapes``, from which every size comes. Raises ``ValueError`` unless it equals
-        ``given`` and the arrays are those of such a network."""
+        ``header`` and the arrays are those of such a network."""
         sizes = [math.prod(shapes.get("input_scale", ()))]
         expected: dict[str, tuple[int, ...]] = {"input_scale": (sizes[0],)}
         while (name := f"layers.{len(sizes) - 1}.weight") in shapes:
@@ -100,16 +100,16 @@ class NumpyMLP:
             sizes.append(outputs)
         inputs, *hidden, outputs = sizes if len(sizes) > 1 else [*sizes, 0]
         described: dict[str, Any] = {"inputs": inputs, "hidden": hidden, "outputs": outputs}
-        described["activation"] = given.get("activation")
+        described["activation"] = header.get("activation")
         if self.feature_sizes:
             described["features"] = self.feature_sizes
-        if "features_from" in given:
-            described["features_from"] = str(given["features_from"])
+        if "features_from" in header:
+            described["features_from"] = str(header["features_from"])
         if self.action_feature_sizes:
             described["action_features"] = self.action_feature_sizes
             expected["action_scale"] = (sum(self.action_feature_sizes.values()),)
-        if shapes != expected or given != described or min(sizes) < 1:
-            raise ValueError(f"its arrays do not fit its header {given!r:.200}")
+        if shapes != expected or header != described or min(sizes) < 1:
+            raise ValueError(f"its arrays do not fit its header {header!r:.200}")
         return described
 
     @property
@@ -138,11 +138,11 @@ class NumpyMLP:
             )
         if len(vectors) <= _ROWS_AT_ONCE:
             return self._outputs(vectors)
-        found = np.empty((len(vectors), self.num_outputs), np.float32)
+        outputs = np.empty((len(vectors), self.num_outputs), np.float32)
         for start in range(0, len(vectors), _ROWS_AT_ONCE):
             rows = slice(start, start + _ROWS_AT_ONCE)
-            found[rows] = self._outputs(vectors[rows])
-        return found
+            outputs[rows] = self._outputs(vectors[rows])
+        return outputs
 
     def _outputs(self, vectors: NDArray[np.int8]) -> NDArray[np.float32]:
         last = len(self._layers) - 1
@@ -164,13 +164,13 @@ class NumpyMLP:
 
         An action head reads ``action_features`` (n, A, K) int8. Errors as in `outputs`.
         """
-        found = self.outputs(vectors)
+        outputs = self.outputs(vectors)
         if not len(self.action_scale):
-            return found
+            return outputs
         for name, array, kind in (("masks", masks, np.bool_), ("action features", action_features, np.int8)):
             if array.dtype != kind:
                 raise ValueError(f"{name} {array.dtype}: expected {np.dtype(kind)}")
-        return action_logits(found, masks, action_features, self.action_scale)
+        return action_logits(outputs, masks, action_features, self.action_scale)
 
 
 def check_hidden_layers(hidden: Sequence[int], activation: object) -> None:

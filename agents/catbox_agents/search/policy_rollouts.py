@@ -54,12 +54,12 @@ def policy_rewards(
     network gives logits that are not finite.
     """
     paid = np.zeros(games.rewards.shape)
-    network, game, given = agent.network, games.game, agent.inputs.features
+    network, game, features = agent.network, games.game, agent.inputs.features
     assert isinstance(network, NumpyMLP)  # as `plays_compiled` says
-    assert given is not None
+    assert features is not None
     if other := other_rules(agent.game, game):
         raise ValueError(f"the agent was made for {other}: make one for the rules of the games")
-    play = _make_play(game.loops.step_games, given.fill)
+    play = _make_play(game.loops.step_games, features.fill)
     weights, biases = zip(*network.layers, strict=True)
     num_features = agent.inputs.size - game.observation_layout.size
     wrong = np.zeros(1, np.bool_)
@@ -68,7 +68,7 @@ def policy_rewards(
     def play_rows(batch: Any, some: NDArray[np.int64], outcomes: Any, views: Any) -> None:
         for begin in range(0, len(some), _ROWS_AT_ONCE):
             play(
-                batch, some[begin : begin + _ROWS_AT_ONCE], outcomes, views, given.offsets, num_features, weights,
+                batch, some[begin : begin + _ROWS_AT_ONCE], outcomes, views, features.offsets, num_features, weights,
                 biases, network.action_scale, to_the_end, luck, paid, wrong,
             )  # fmt: skip
 

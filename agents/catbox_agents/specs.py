@@ -4,7 +4,10 @@
 |---|---|
 | ``"random"`` | plays random legal actions, in every game |
 | ``"heuristic"`` | the hand-written player of the game (`HEURISTICS`) |
-| ``"heuristic:N"`` | a variant of it: the same reasons with weights drawn by the number N, 1 or more |
+| ``"careful"`` | in Cat in the Box: bids low, and prefers its bid and declarations for its hand to more tricks |
+| ``"habits"`` | in Cat in the Box: the heuristic with a bad habit, which depends on its discard |
+| ``"never_red"`` | in Cat in the Box: the heuristic, but it declares red only if nothing else is legal |
+| ``"heuristic:N"``, ``"careful:N"``, ... | a variant of these: other weights, drawn by the number N, 1 or more |
 | ``"best"`` | the strongest agent without search: ``zoo``, else ``heuristic``, else ``random`` |
 | ``"easy"``, ``"normal"``, ``"hard"`` | opponents of that level, mixtures of the others (`resolve`) |
 | ``"zoo"`` | the trained agent for these rules that comes with catbox (`catbox_agents.zoo`) |
@@ -32,7 +35,7 @@ from typing import Any
 
 from catbox_agents.agent import Agent, RandomAgent, Seed, check_agent, other_rules
 from catbox_agents.errors import AgentError
-from catbox_agents.heuristics import HEURISTICS, hand_written
+from catbox_agents.heuristics import HEURISTICS, STYLES, hand_written
 from catbox_agents.imports import import_module, import_name, is_class, is_missing
 from catbox_agents.networks.checkpoint import PolicyCheckpoint, load_checkpoint
 from catbox_agents.networks.game_note import noted_game
@@ -59,9 +62,6 @@ BEST = "best"
 #: The spec of the zoo's agent for the rules at hand.
 OF_THE_ZOO = "zoo"
 
-#: The hand-written player.
-HEURISTIC = "heuristic"
-
 #: A spec, which `make` takes, or an agent.
 AgentSpec = str | os.PathLike[str] | Agent
 
@@ -70,7 +70,7 @@ class Kind(Enum):
     """What a spec names, see the table above."""
 
     WORD = "random, best, zoo or a level"
-    HEURISTIC = "the hand-written player or a variant of it"
+    HAND_WRITTEN = "a hand-written player or a variant of one"
     ZOO = "a trained agent of the zoo"
     CONFIGURED = "an agent with settings"
     POLICY = "a checkpoint"
@@ -86,7 +86,7 @@ class Spec:
         text: the spec, without spaces around it.
         path: the file or folder of a POLICY or an SB3_MODEL.
         modules: those that it names, whose code runs when the agent is made.
-        variant: the number of a variant of the HEURISTIC; 0 is the heuristic itself.
+        variant: the number of a variant of a HAND_WRITTEN player; 0 is the player itself.
         agents: those in the settings of a CONFIGURED one.
     """
 
@@ -133,8 +133,8 @@ def parse_spec(spec: str, words: Sequence[str] = ()) -> Spec:
     if text.startswith(ZOO):
         zoo_agent(text)  # raises ValueError unless there is one
         return Spec(text, Kind.ZOO)
-    if text == HEURISTIC or text.startswith(f"{HEURISTIC}:"):
-        return Spec(text, Kind.HEURISTIC, variant=_variant(text))
+    if _name(text) in STYLES:
+        return Spec(text, Kind.HAND_WRITTEN, variant=_variant(text))
     if text in names():
         return Spec(text, Kind.WORD)
     modules, path = split_modules(text)
@@ -148,7 +148,7 @@ def parse_spec(spec: str, words: Sequence[str] = ()) -> Spec:
 def names() -> list[str]:
     """The specs that name an agent in one word."""
     with_settings = (name for name, kind in CONFIGURED.items() if not kind.required)
-    return ["random", HEURISTIC, BEST, OF_THE_ZOO, *with_settings, *LEVELS]
+    return ["random", *STYLES, BEST, OF_THE_ZOO, *with_settings, *LEVELS]
 
 
 def make(spec: str | os.PathLike[str], game: Game, seed: Seed = None) -> Agent:
@@ -168,12 +168,14 @@ def make(spec: str | os.PathLike[str], game: Game, seed: Seed = None) -> Agent:
     match parsed.kind:
         case Kind.WORD:  # the only one that stands for no other
             return RandomAgent(game, seed)
-        case Kind.HEURISTIC:
-            if game.id not in HEURISTICS:
+        case Kind.HAND_WRITTEN:
+            style = _name(parsed.text)
+            if game.id not in STYLES[style]:
                 raise ValueError(
-                    f"there is no heuristic agent for {game.id!r}, only for: {', '.join(HEURISTICS)}; use 'random'"
+                    f"there is no {style} agent for {game.id!r}, only for: {', '.join(STYLES[style])}; "
+                    f"use {hand_written_agent(game.id)!r}"
                 )
-            return hand_written(game, seed, parsed.variant)
+            return hand_written(game, seed, parsed.variant, style)
         case Kind.CONFIGURED:
             factory = import_class(CONFIGURED[_name(parsed.text)].made_by, "agent")
             try:
@@ -289,15 +291,15 @@ def load_parts(spec: str) -> None:
 
 
 def _name(text: str) -> str:
-    """The name of an agent with settings, if ``text`` is the spec of one."""
+    """The name of an agent with settings, or of a hand-written one, if ``text`` is the spec of one."""
     return text.partition(":")[0]
 
 
 def _variant(text: str) -> int:
-    """The number of a variant of the heuristic; 0: the heuristic itself."""
-    _, colon, number = text.partition(":")
+    """The number of a variant of a hand-written player; 0: the player itself."""
+    style, colon, number = text.partition(":")
     if colon and not re.fullmatch("[1-9][0-9]{0,8}", number):
-        raise ValueError(f"agent {short_repr(text)}: expected {HEURISTIC}:N with a number N of 1 or more")
+        raise ValueError(f"agent {short_repr(text)}: expected {style}:N with a number N of 1 or more")
     return int(number or 0)
 
 
@@ -359,8 +361,10 @@ def best_agent(game: Game) -> str:
 
 def known_agents(game: Game | None = None) -> list[str]:
     """The specs that `make` knows, except paths and classes; with ``game`` given, those that can play it."""
-    has_heuristic, zoo = game is None or game.id in HEURISTICS, [agent.spec for agent in zoo_agents(game)]
-    there = {"heuristic": has_heuristic, OF_THE_ZOO: bool(zoo)}
+    zoo = [agent.spec for agent in zoo_agents(game)]
+    there = {style: game is None or game.id in games for style, games in STYLES.items()} | {
+        OF_THE_ZOO: bool(zoo)
+    }
     return [*(name for name in names() if there.get(name, True)), *zoo]
 
 

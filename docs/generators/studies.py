@@ -42,7 +42,7 @@ THIRD_EDITION = """\
 What was tried for the [agents of today](zoo.md), with 95 % intervals over deals. Among the second edition:
 
 - Training that starts from the second edition, at tables with it (0.25), the heuristic (0.2), heuristics with bad
-  habits (`experiments.opponents:Habits`, 0.2) and random players (0.05), earns +0.70 ± 0.15 with two players and
+  habits (`habits`, 0.2) and random players (0.05), earns +0.70 ± 0.15 with two players and
   +0.57 ± 0.10 with three after 120 million decisions. From scratch, 103 million earn +0.03 ± 0.18 with two and 140
   million +0.22 ± 0.14 with three.
 - A search finds actions that are worth 0.83 ± 0.08 points a decision more than the agent's with two players and

@@ -89,6 +89,18 @@ def test_a_game_without_a_heuristic_says_so(monkeypatch: pytest.MonkeyPatch) -> 
         catbox_agents.make("heuristic", catbox_env.make_game("petrify_v0"))
 
 
+@pytest.mark.parametrize("spec", ["careful", "careful:2", "habits", "never_red"])
+def test_a_style_that_a_game_has_not_is_refused_and_the_heuristic_offered(spec: str) -> None:
+    game, style = catbox_env.make_game("cat_te_v0"), spec.partition(":")[0]
+    with pytest.raises(
+        ValueError, match=f"no {style} agent for 'cat_te_v0', only for: cat_in_the_box_v0; use 'heur"
+    ):
+        catbox_agents.make(spec, game)
+    assert style in catbox_agents.known_agents()
+    assert style in catbox_agents.known_agents(game_for(3))
+    assert style not in catbox_agents.known_agents(game)
+
+
 def test_a_class_of_the_user_is_an_agent() -> None:
     game = game_for(3)
     agent = catbox_agents.make(f"{__name__}:FirstLegal", game, seed=4)

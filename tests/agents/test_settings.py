@@ -199,9 +199,10 @@ def test_a_spec_names_a_users_module_only_where_its_policy_does() -> None:
 
 def test_names_labels_and_completion_know_the_searches() -> None:
     known = catbox_agents.known_agents()
-    assert known[:7] == ["random", "heuristic", "best", "zoo", "search", "ismcts", "pimc"]
-    assert known[7:10] == ["easy", "normal", "hard"]
-    assert all(name.startswith("zoo:") for name in known[10:])
+    assert known[:5] == ["random", "heuristic", "careful", "habits", "never_red"]
+    assert known[5:10] == ["best", "zoo", "search", "ismcts", "pimc"]
+    assert known[10:13] == ["easy", "normal", "hard"]
+    assert all(name.startswith("zoo:") for name in known[13:])
     assert label_of("search:fast,policy=random") == "search:fast,policy=random"
     with pytest.raises(
         ValueError,

@@ -7,8 +7,8 @@ import json
 import os
 import platform
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import ExitStack
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
@@ -19,7 +19,7 @@ import catbox_env
 from catbox_agents.arena.fingerprints import agent_fingerprint, rules_fingerprint
 from catbox_agents.arena.results import Block, mean_and_half_width, t_quantile
 from catbox_agents.arena.run import playing
-from catbox_agents.arena.seatings import Players, Setup, Task, first_deal, num_blocks
+from catbox_agents.arena.seatings import Players, PlayTasks, Setup, Task, first_deal, num_blocks
 from catbox_agents.arena.store import Store
 from catbox_agents.bench.games import ActionRecorder
 from catbox_agents.bench.scenarios import VISITOR, Scenario, Suite, Table, hash_of
@@ -92,10 +92,11 @@ def run_bench(
     try:
         for table in suite.tables:
             scenarios = [each for each in suite.scenarios if each.table.name == table.name]
-            with BenchTable(table, scenarios, agent, suite, folder / WORK_FOLDER / table.name) as played:
+            work = folder / WORK_FOLDER / table.name
+            with BenchTable(table, scenarios, agent, suite, work, processes, ray_address) as played:
                 fingerprints[table.name] = played.fingerprints[OWN]
                 for number, scenario in enumerate(scenarios):
-                    error = played.play(number, processes, ray_address, count)
+                    error = played.play(number, count)
                     results[scenario.name] = played.result(number, error)
                     lines += [] if error else played.lines(number)
                     seconds[scenario.name] = played.seconds_per_decision(number)
@@ -167,9 +168,19 @@ class BenchTable:
     """
 
     def __init__(
-        self, table: Table, scenarios: Sequence[Scenario], agent: AgentSpec, suite: Suite, folder: Path
+        self,
+        table: Table,
+        scenarios: Sequence[Scenario],
+        agent: AgentSpec,
+        suite: Suite,
+        folder: Path,
+        processes: int | None = None,
+        ray_address: str | None = None,
     ) -> None:
         self.scenarios = scenarios
+        self._where = processes, ray_address
+        self._playing = ExitStack()
+        self._play: PlayTasks | None = None
         self.setup = setup_of(table, scenarios, agent, suite)
         self.players = Players(self.setup)
         self.fingerprints = self.players.fingerprints()
@@ -187,30 +198,27 @@ class BenchTable:
         return self
 
     def __exit__(self, *error: object) -> None:
+        self._playing.close()
         self._store.__exit__(*error)
 
-    def play(
-        self, number: int, processes: int | None, ray_address: str | None, count: Callable[[int], None]
-    ) -> str:
+    def play(self, number: int, count: Callable[[int], None]) -> str:
         """Play what is missing of a scenario. Returns the error of the agent that ended it, or an empty text."""
         tasks = self.tasks(number)
         count(sum(self.setup.games_of(task) for task in tasks if task in self._store))
         missing = [task for task in tasks if task not in self._store]
         if not missing:
             return ""
-        with self._players_of_tasks(processes, ray_address) as play:
-            try:
-                for task, block in play(missing):
-                    self._store[task] = block
-                    count(self.setup.games_of(task))
-            except ValueError as error:  # of the agent: the others are ours
-                return str(error)
+        if self._play is None:
+            self._play = self._playing.enter_context(playing(self.players, *self._where))
+        try:
+            for task, block in self._play(missing):
+                self._store[task] = block
+                count(self.setup.games_of(task))
+        except ValueError as error:  # of the agent: the others are ours
+            self._playing.close()  # other processes may still be playing the scenario
+            self._play = None
+            return str(error)
         return ""
-
-    @contextmanager
-    def _players_of_tasks(self, processes: int | None, ray_address: str | None) -> Iterator[Any]:
-        with playing(self.players, processes, ray_address) as play:
-            yield play
 
     def tasks(self, number: int) -> list[Task]:
         """The blocks of a scenario, those of the agent first."""

@@ -14,14 +14,23 @@ HEURISTICS = {
     "petrify_v0": "catbox_agents.heuristics.petrify:PetrifyHeuristic",
 }
 
+#: The hand-written players by style: the word of the spec -> game id -> "module:Class", made as
+#: ``Class(game, seed, variant)``.
+STYLES = {
+    "heuristic": HEURISTICS,
+    "careful": {"cat_in_the_box_v0": "catbox_agents.heuristics.cat_in_the_box_careful:CarefulPlayer"},
+    "habits": {"cat_in_the_box_v0": "catbox_agents.heuristics.cat_in_the_box_habits:Habits"},
+    "never_red": {"cat_in_the_box_v0": "catbox_agents.heuristics.cat_in_the_box_habits:NeverRed"},
+}
 
-def hand_written(game: Game, seed: Seed = None, variant: int = 0) -> Agent:
-    """The hand-written player of ``game``, or a `RandomAgent` for a game without one.
+
+def hand_written(game: Game, seed: Seed = None, variant: int = 0, style: str = "heuristic") -> Agent:
+    """The hand-written player of ``game`` in this ``style``, or a `RandomAgent` for a game without one.
 
     ``variant``: of 1 or more, the same reasons with weights drawn by this number.
     """
-    if game.id not in HEURISTICS:
+    if game.id not in STYLES[style]:
         return RandomAgent(game, seed)
-    module, _, name = HEURISTICS[game.id].partition(":")
+    module, _, name = STYLES[style][game.id].partition(":")
     made: Agent = getattr(importlib.import_module(module), name)(game, seed, variant)
     return made

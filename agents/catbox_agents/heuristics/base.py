@@ -15,8 +15,8 @@ from catbox_env.core.compilation import cached_njit, njit
 from catbox_env.core.kernels import record_dtype
 
 #: A weight w of a variant is w * exp(a) + SHIFT * b, with a and b drawn from the normal distribution with standard
-#: deviation VARIATION.
-VARIATION, SHIFT = 0.7, 0.5
+#: deviation `ReasonedAgent.variation`.
+SHIFT = 0.5
 
 
 class ReasonedAgent(Agent):
@@ -30,6 +30,7 @@ class ReasonedAgent(Agent):
       if ``mask`` (A,) allows none or ``seen`` (O,) shows no game under way, and leaves the points of the legal actions
       in their rows of ``points`` (A, reasons). Compiled for GPUs too, where it cannot make arrays.
     - ``scratch``: the dtype of the record ``scratch``, whose content nobody keeps.
+    - ``variation``: how far the weights of variants are from its own, see `SHIFT`.
 
     Attributes: ``weights_record``, its weights as an array (1,) of one record.
 
@@ -42,6 +43,7 @@ class ReasonedAgent(Agent):
     weights: ClassVar[Mapping[Any, Any]]
     choose: ClassVar[Callable[..., int]]
     scratch: ClassVar[np.dtype[Any]]
+    variation: ClassVar[float] = 0.7
 
     def __init__(self, game: Game, seed: Seed = None, variant: int = 0) -> None:
         super().__init__(game, seed)
@@ -50,7 +52,7 @@ class ReasonedAgent(Agent):
         weights = self.weights.get(game.num_players, self.weights)
         values = np.array(list(weights.values()), np.float64)
         if variant:
-            noise = np.random.default_rng(variant).normal(0.0, VARIATION, (2, len(values)))
+            noise = np.random.default_rng(variant).normal(0.0, self.variation, (2, len(values)))
             values = values * np.exp(noise[0]) + SHIFT * noise[1]
         kind = record_dtype([(name, np.float64) for name in weights])
         self.weights_record = np.array([tuple(values)], kind)

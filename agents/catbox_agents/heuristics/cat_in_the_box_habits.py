@@ -1,4 +1,4 @@
-"""`Habits` for the training of the zoo's agents, unlike any that they are tested against, such as `NeverRed`."""
+"""Players of Cat in the Box with habits: the heuristic, except for what each class says."""
 
 from __future__ import annotations
 
@@ -7,8 +7,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-import catbox_agents
 from catbox_agents.agent import Agent, SamplingAgent, Seed, sample_actions
+from catbox_agents.heuristics.cat_in_the_box import CatInTheBoxHeuristic
 from catbox_env import Game
 from catbox_env.games.cat_in_the_box.state import RED
 
@@ -21,13 +21,14 @@ class Habits(SamplingAgent):
 
     One of three: every fifth action is random; a colour other than red is declared only if nothing else is legal; the
     bid is one higher or lower. A seat's last discard before its first bid or play decides for the whole round.
+    ``variant``: of the heuristic.
     """
 
     samples_actions = False  # it has no policy to tell
 
-    def __init__(self, game: Game, seed: Seed = None) -> None:
+    def __init__(self, game: Game, seed: Seed = None, variant: int = 0) -> None:
         super().__init__(game, seed)
-        self.heuristic = catbox_agents.make("heuristic", game)
+        self.heuristic = CatInTheBoxHeuristic(game, variant=variant)
 
     def act_batch(
         self,
@@ -46,7 +47,7 @@ class Habits(SamplingAgent):
             rules, masks[avoiding], 1 + rank[avoiding] // 3 % (rules.num_colors - 1)
         )
 
-        actions = np.asarray(self.heuristic.act_batch(observations, masks))
+        actions = self.heuristic.act_batch(observations, masks)
         bids = slice(rules.num_ranks, rules.first_play)
         shifted = np.flatnonzero((habit == 2) & masks[:, bids].any(axis=1))
         step = np.where(rank[shifted] // 3 % 2 == 0, 1, -1)
@@ -57,11 +58,14 @@ class Habits(SamplingAgent):
 
 
 class NeverRed(Agent):
-    """The heuristic of Cat in the Box that declares red only if nothing else is legal. No agent is trained with it."""
+    """The heuristic of Cat in the Box that declares red only if nothing else is legal. No agent is trained with it.
 
-    def __init__(self, game: Game, seed: Seed = None) -> None:
+    ``variant``: of the heuristic.
+    """
+
+    def __init__(self, game: Game, seed: Seed = None, variant: int = 0) -> None:
         super().__init__(game, seed)
-        self.heuristic = catbox_agents.make("heuristic", game)
+        self.heuristic = CatInTheBoxHeuristic(game, variant=variant)
 
     def act_batch(
         self,
@@ -71,7 +75,7 @@ class NeverRed(Agent):
     ) -> NDArray[np.int64]:
         colors = np.full(len(action_masks), RED)
         masks = without_color(self.game.rules, np.asarray(action_masks, bool), colors)
-        return np.asarray(self.heuristic.act_batch(observations, masks))
+        return self.heuristic.act_batch(observations, masks)
 
 
 def without_color(rules: Any, masks: NDArray[np.bool_], colors: NDArray[np.int64]) -> NDArray[np.bool_]:

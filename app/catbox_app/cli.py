@@ -14,6 +14,7 @@ from typer.core import TyperGroup
 import catbox_env
 from catbox_app.commands.advise import advise
 from catbox_app.commands.arena import arena
+from catbox_app.commands.bench import bench
 from catbox_app.commands.best_response import best_response
 from catbox_app.commands.compile import compile_code
 from catbox_app.commands.dataset import dataset
@@ -97,6 +98,7 @@ app.command(no_args_is_help=True)(with_game(evaluate, GAME_OF_AGENTS))
 app.command(no_args_is_help=True)(with_game(arena, GAME_OF_AGENTS))
 app.command(no_args_is_help=True)(with_game(dataset, GAME_OF_AGENTS))
 app.command(no_args_is_help=True)(with_game(exploitability, GAME_OF_AGENTS))
+app.add_typer(bench, name="bench")
 app.command("best-response", no_args_is_help=True)(with_game(best_response))
 app.command()(with_game(play, GAME_OF_AGENTS))
 app.command()(with_game(watch, GAME_OF_AGENTS))

@@ -52,7 +52,7 @@ def test_every_state_of_every_game_comes_back(
                     (state_vector(game, vec, row), int(record["current_player"]))
                 )
 
-    monkeypatch.setattr("catbox_agents.arena.seatings.Recorder", Keeping)
+    monkeypatch.setattr("catbox_agents.arena.run.Recorder", Keeping)
     path = recorded(tmp_path, game)
     lines = path.read_text().splitlines()
     header, games = json.loads(lines[0]), [json.loads(line) for line in lines[1:]]

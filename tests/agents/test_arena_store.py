@@ -19,7 +19,7 @@ import catbox_agents
 from catbox_agents import ArenaInterrupted
 from catbox_agents.arena.records import read_record
 from catbox_agents.arena.report import matrix_figure
-from catbox_agents.arena.seatings import SMALL, fingerprint
+from catbox_agents.arena.seatings import SMALL
 from tests.agents.arena_agents import Highest, Impatient, Lowest, Sleepy, spec
 from tests.agents.policies import checkpoint
 from tests.agents.test_run_arena import same
@@ -208,14 +208,6 @@ def test_other_weights_are_another_agent_in_a_search_too(tmp_path: Path) -> None
     assert told[0] == (10, first.games)  # `Lowest` among itself alone is as it was
     play()
     assert told == [(first.games, first.games)]
-
-
-def test_a_level_is_known_by_the_net_that_it_searches_with() -> None:
-    game = game_for()
-    hard, best = (fingerprint(name, catbox_agents.make(name, game), game) for name in ("hard", "best"))
-    assert best.startswith("best ")
-    assert hard.startswith("hard ")
-    assert best.split()[-1] in hard.split()
 
 
 @pytest.mark.filterwarnings("error")

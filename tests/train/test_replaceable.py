@@ -12,7 +12,7 @@ import pytest
 import torch
 
 import catbox_agents
-from catbox_agents.arena.seatings import fingerprint
+from catbox_agents.arena.fingerprints import agent_fingerprint
 from catbox_agents.networks.inputs import NetworkInputs
 from catbox_agents.networks.network import TorchPlayingNetwork
 from catbox_agents.networks.policy_agent import PolicyAgent
@@ -408,7 +408,7 @@ def test_the_arena_knows_another_policy_by_its_weights(tmp_path: Path) -> None:
         trainer = made(**NETWORK, seed=seed)
         trainer.policy().save(tmp_path)
         spec = f"examples.own_network@{tmp_path}"
-        prints.append(fingerprint(spec, catbox_agents.make(spec, trainer.game), trainer.game))
+        prints.append(agent_fingerprint(spec, catbox_agents.make(spec, trainer.game), trainer.game))
     assert prints[0] != prints[1]
 
 

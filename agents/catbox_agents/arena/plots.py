@@ -70,6 +70,7 @@ def heat_map(
     about: Sequence[str] = (),
     sides: tuple[str, str] = ("", ""),
     width: float | None = None,
+    decimals: int = 2,
 ) -> Figure:
     """Margins of one agent (row) among copies of another (column), with their intervals; None where there is none.
 
@@ -80,6 +81,7 @@ def heat_map(
         about: lines below the title.
         sides: what the rows and the columns are, in a word or two each.
         width: pixels that the picture is to have: the cells become wider or narrower.
+        decimals: of the numbers.
     """
     from matplotlib.figure import Figure  # slow
     from matplotlib.patches import Rectangle
@@ -125,7 +127,7 @@ def heat_map(
             box = (cell * place + 1, _HIGH * line_number + 1), cell - 2, _HIGH - 2
             if margin is not None:
                 axes.add_patch(Rectangle(*box, **_fill(margin, strongest)))
-                _number(axes, cell * (place + 0.5), middle, str(margin), _ON_CELL)
+                _number(axes, cell * (place + 0.5), middle, margin.words(decimals), _ON_CELL)
             elif name == columns[place]:
                 axes.add_patch(Rectangle(*box, color=LINE))
                 axes.text(cell * (place + 0.5), middle, "\u2013", ha="center", va="center", color=SOFT)
@@ -144,7 +146,7 @@ def _draw_key(axes: Axes, left: float, top: float, strongest: float, unclear: bo
     for place, shade in enumerate(shades):
         fill = _fill(Estimate(shade, shade, shade), strongest)
         axes.add_patch(Rectangle((left + _SWATCH * place, top), _SWATCH, 12, **fill))
-    end, words = left + _SWATCH * len(shades), f"{strongest:.2g}"
+    end, words = left + _SWATCH * len(shades), f"{float(f'{strongest:.2g}'):g}"
     for x, word, side in ((left, f"\u2212{words}", "left"), (end, f"+{words}", "right")):
         axes.text(x, top + 16, word, ha=side, va="top", **small)
     axes.text((left + end) / 2, top + 16, "0", ha="center", va="top", **small)

@@ -38,7 +38,11 @@ class Estimate:
         return (self.high - self.low) / 2
 
     def __str__(self) -> str:
-        return f"{self.mean:+.2f} ± {self.half_width:.2f}"
+        return self.words(2)
+
+    def words(self, decimals: int) -> str:
+        """The number and half the width of its interval, with so many decimals."""
+        return f"{self.mean:+.{decimals}f} ± {self.half_width:.{decimals}f}"
 
 
 def mean_and_half_width(values: NDArray[np.floating]) -> tuple[NDArray[np.float64], NDArray[np.float64]]:

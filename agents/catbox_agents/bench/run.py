@@ -6,6 +6,7 @@ import hashlib
 import json
 import os
 import platform
+import shutil
 import time
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import ExitStack
@@ -18,12 +19,12 @@ import numpy as np
 import catbox_env
 from catbox_agents.arena.fingerprints import agent_fingerprint, rules_fingerprint
 from catbox_agents.arena.results import Block, mean_and_half_width, t_quantile
-from catbox_agents.arena.run import playing
+from catbox_agents.arena.run import playing, spec_or_pickle
 from catbox_agents.arena.seatings import Players, PlayTasks, Setup, Task, first_deal, num_blocks
 from catbox_agents.arena.store import Store
 from catbox_agents.bench.games import ActionRecorder
 from catbox_agents.bench.scenarios import VISITOR, Scenario, Suite, Table, hash_of
-from catbox_agents.specs import AgentSpec, label_of
+from catbox_agents.specs import AgentSpec, label_of, make
 from catbox_agents.system.files import write_atomically
 from catbox_env.core.checks import check_known, short_repr
 
@@ -68,10 +69,12 @@ def run_bench(
 
     An agent that raises an error or answers anything but a legal action ends the scenario, which then has an ``error``
     instead of a score; there is no total score then. Ctrl-C raises `BenchInterrupted`; the same call resumes. Raises
-    ``ValueError`` for declarations that are unknown, an agent that cannot be made, and a folder that holds something
-    else.
+    ``ValueError`` for declarations that are unknown, an agent that cannot be made, and a folder that holds a submission
+    or something else.
     """
     folder, spec = Path(output), label_of(agent)
+    if (folder / SUBMISSION_FILE).exists():
+        raise ValueError(f"{folder} holds a submission: name another folder")
     checked = check_declared(declared or {})
     label = spec if name is None else name
     results: dict[str, dict[str, Any]] = {}
@@ -94,7 +97,7 @@ def run_bench(
             scenarios = [each for each in suite.scenarios if each.table.name == table.name]
             work = folder / WORK_FOLDER / table.name
             with BenchTable(table, scenarios, agent, suite, work, processes, ray_address) as played:
-                fingerprints[table.name] = played.fingerprints[OWN]
+                fingerprints[table.name] = played.fingerprints[OWN].rpartition(" ")[2]
                 for number, scenario in enumerate(scenarios):
                     error = played.play(number, count)
                     results[scenario.name] = played.result(number, error)
@@ -126,6 +129,7 @@ def run_bench(
     folder.mkdir(parents=True, exist_ok=True)
     write_atomically(folder / GAMES_FILE, games)
     write_atomically(folder / SUBMISSION_FILE, (json.dumps(submission, indent=1) + "\n").encode())
+    shutil.rmtree(folder / WORK_FOLDER)
     return submission
 
 
@@ -266,8 +270,6 @@ class BenchTable:
 
 def setup_of(table: Table, scenarios: Sequence[Scenario], agent: AgentSpec, suite: Suite) -> Setup:
     """The setup of a table: the agent, the heuristic, and an opponent for each scenario."""
-    from catbox_agents.arena.run import spec_or_pickle
-
     seatings = [
         scenario.seating(own, 2 + number)
         for number, scenario in enumerate(scenarios)
@@ -294,15 +296,10 @@ def scenario_hash(scenario: Scenario, heuristic: str, opponent: str) -> str:
 
 def current_hash(scenario: Scenario) -> str:
     """The hash of a scenario as it is with this version of catbox."""
-    import catbox_agents
-
     game = scenario.table.game
     return scenario_hash(
         scenario,
-        *(
-            agent_fingerprint(spec, catbox_agents.make(spec, game, 0), game)
-            for spec in ("heuristic", scenario.spec)
-        ),
+        *(agent_fingerprint(spec, make(spec, game, 0), game) for spec in ("heuristic", scenario.spec)),
     )
 
 

@@ -1,0 +1,228 @@
+"""`catbox bench`: the benchmark's scenarios, runs, verification and leaderboard."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+from rich.console import Console
+
+from catbox_agents.system.files import write_atomically
+from catbox_app.options import AGENTS, RayAddress, choice_option, complete_agent
+from catbox_app.output import check_writable, games_progress, require
+
+#: What the commands need: the extra "arena".
+NEEDED = ("choix", "filelock", "matplotlib", "psutil")
+#: The suites. They stand here too, because the benchmark takes a second to import.
+SUITES = ("cat_in_the_box", "cat_te", "petrify")
+TRACKS = ("learn-10M", "learn-1B", "open", "open+search")
+
+Processes = Annotated[
+    int | None,
+    typer.Option(
+        "--processes",
+        help="Number of processes; the result does not depend on it.",
+        show_default="the physical cores, or the whole Ray cluster",
+    ),
+]
+PrivateSeed = Annotated[
+    str | None,
+    typer.Option(
+        "--private-seed",
+        envvar="CATBOX_PRIVATE_SEED",
+        show_envvar=True,
+        metavar="TEXT",
+        help="An organiser's secret: deals and variants of opponents that nobody has seen.",
+    ),
+]
+Quick = Annotated[bool, typer.Option("--quick", help="A tenth of the deals: to try it out, not to compare.")]
+
+bench = typer.Typer(
+    no_args_is_help=True,
+    rich_markup_mode="rich",
+    help="Measure an agent by the benchmark: see docs/benchmark.md.",
+)
+
+
+@bench.command("list")
+def list_suites(
+    suite_name: Annotated[str | None, choice_option("--suite", SUITES, "Only this suite.", "all")] = None,
+    json_path: Annotated[Path | None, typer.Option("--json", help="Also write them to this file.")] = None,
+) -> None:
+    """Show the suites and their scenarios: what each asks, opponents, deals, and its hash.
+
+    The hash is that of the scenario as this version of catbox plays it: rules, opponents and deals.
+    """
+    require("catbox bench", NEEDED, "arena")
+    from catbox_agents.arena.results import terminal_table
+    from catbox_agents.bench import suite, suite_names
+    from catbox_agents.bench.run import current_hash
+
+    check_writable(json_path)
+    every: list[dict[str, Any]] = []
+    for name in [suite_name] if suite_name else suite_names():
+        scenarios = suite(name).scenarios
+        rows = [["scenario", "deals", "hash"]]
+        for scenario in scenarios:
+            hash_ = current_hash(scenario)
+            rows.append([scenario.name, f"{scenario.deals}", hash_])
+            opponent = scenario.opponent if scenario.file else scenario.spec
+            every.append({**scenario.data(), "asks": scenario.asks, "spec": opponent, "hash": hash_})
+        table = terminal_table(rows)
+        table.title = f"{name}: {len(scenarios)} scenarios"
+        Console().print(table)
+        asks = {scenario.opponent: scenario.asks for scenario in scenarios}
+        for opponent, question in asks.items():
+            typer.echo(f"  {opponent}: {question}")
+        typer.echo("")
+    if json_path is not None:
+        write_atomically(json_path, (json.dumps(every, indent=1) + "\n").encode())
+
+
+@bench.command("run", no_args_is_help=True)
+def run(
+    agent: Annotated[str, typer.Argument(help=f"One of: {AGENTS}.", autocompletion=complete_agent)],
+    suite_name: Annotated[str, choice_option("--suite", SUITES, "The suite to play.")],
+    output: Annotated[
+        Path, typer.Option("--output", "-o", help="Folder for the submission. A stopped run resumes from it.")
+    ],
+    quick: Quick = False,
+    name: Annotated[
+        str | None, typer.Option("--name", help="What tables call the agent.", show_default="its spec")
+    ] = None,
+    track: Annotated[
+        str, choice_option("--track", TRACKS, "What it declares to be: see docs/benchmark.md.", "open")
+    ] = "open",
+    decisions: Annotated[
+        int | None,
+        typer.Option("--decisions", help="Decisions of its training, with those of its ancestors."),
+    ] = None,
+    seconds: Annotated[float | None, typer.Option("--seconds", help="Seconds of its training.")] = None,
+    hardware: Annotated[str | None, typer.Option("--hardware", help="What it was trained on.")] = None,
+    licence: Annotated[str | None, typer.Option("--licence", help="Of its weights or code.")] = None,
+    contact: Annotated[str | None, typer.Option("--contact", help="Who may be asked about it.")] = None,
+    private_seed: PrivateSeed = None,
+    processes: Processes = None,
+    ray_address: RayAddress = None,
+) -> None:
+    """Play an agent through a suite, and write a submission: submission.json, games.jsonl and card.svg.
+
+    [bold]Examples[/]
+
+    catbox bench run runs/quick --suite cat_in_the_box --quick --output bench/quick
+
+    catbox bench run runs/mine --suite petrify --track learn-10M --decisions 10_000_000 --output bench/mine
+    """
+    require("catbox bench", NEEDED, "arena")
+    from catbox_agents.arena.results import terminal_table
+    from catbox_agents.bench import BenchInterrupted, run_bench, suite
+    from catbox_agents.bench.report import CARD_FILE, card_rows, draw_card, total_in_words
+    from catbox_agents.system.machine import physical_cores
+
+    if ray_address is None and processes is None:
+        processes = physical_cores()
+    declared = {
+        "track": track,
+        "decisions": decisions,
+        "seconds": seconds,
+        "hardware": hardware,
+        "licence": licence,
+        "contact": contact,
+    }
+    try:
+        with games_progress() as progress:
+            submission = run_bench(
+                agent,
+                suite(suite_name, private_seed=private_seed, quick=quick),
+                output,
+                name=name,
+                declared=declared,
+                processes=processes,
+                ray_address=ray_address,
+                progress=progress,
+            )
+    except BenchInterrupted as interrupted:
+        typer.echo(f"catbox: {interrupted}", err=True)
+        raise typer.Exit(130) from None
+    console = Console()
+    table = terminal_table(card_rows(submission))
+    table.title = f"{submission['agent']['name']}, {suite_name}: {total_in_words(submission)}"
+    table.caption = (
+        "0: as much as the heuristic earns in the same seats; 100: a standard deviation of a round more"
+    )
+    console.print(table)
+    if score := submission["score"]:
+        typer.echo(f"Worst scenario: {score['worst']} {score['worst_score']:+.0f}")
+    for result in submission["scenarios"]:
+        if "error" in result:
+            typer.echo(f"{result['name']} ended with an error: {result['error']}", err=True)
+    draw_card(submission).savefig(output / CARD_FILE)
+    typer.echo(f"Written to {output}. Anyone can check it:  catbox bench verify {output}")
+
+
+@bench.command("verify", no_args_is_help=True)
+def verify_submission(
+    folder: Annotated[Path, typer.Argument(help="The folder of a submission.")],
+    agent: Annotated[
+        str | None,
+        typer.Option(
+            "--agent",
+            metavar="SPEC",
+            help="Also ask this agent whether it would decide as recorded. Its code runs: only if you trust it.",
+        ),
+    ] = None,
+    private_seed: PrivateSeed = None,
+    processes: Processes = None,
+) -> None:
+    """Check a submission: play its games again, ask the opponents, compute every number anew.
+
+    The exit code is 0 if all holds, else 1.
+    """
+    require("catbox bench", NEEDED, "arena")
+    from catbox_agents.bench import verify
+    from catbox_agents.system.machine import physical_cores
+
+    with games_progress() as progress:
+        found = verify(
+            folder,
+            agent=agent,
+            private_seed=private_seed,
+            processes=processes or physical_cores(),
+            progress=progress,
+        )
+    for line in found.holds:
+        typer.echo(f"holds: {line}")
+    for line in found.problems:
+        typer.echo(f"does not hold: {line}", err=True)
+    if not found.is_valid:
+        raise typer.Exit(1)
+    checked = "games, opponents and numbers" if agent is None else "games, opponents, numbers and the agent"
+    typer.echo(f"{folder} is valid: {checked}. What it declares about itself cannot be checked.")
+
+
+@bench.command("table", no_args_is_help=True)
+def table(
+    folders: Annotated[list[Path], typer.Argument(help="Folders of submissions.")],
+    json_path: Annotated[Path | None, typer.Option("--json", help="Also write it to this file.")] = None,
+    page: Annotated[
+        Path | None, typer.Option("--page", help="Also write it to this file, in Markdown.")
+    ] = None,
+) -> None:
+    """Show a leaderboard of submissions."""
+    require("catbox bench", NEEDED, "arena")
+    from catbox_agents.arena.results import terminal_table
+    from catbox_agents.bench.report import leaderboard, leaderboard_page, leaderboard_tables
+
+    check_writable(json_path)
+    check_writable(page)
+    rows = leaderboard(folders)
+    for name, cells in leaderboard_tables(rows).items():
+        shown = terminal_table(cells)
+        shown.title = name
+        Console().print(shown)
+    if json_path is not None:
+        write_atomically(json_path, (json.dumps(rows, indent=1) + "\n").encode())
+    if page is not None:
+        write_atomically(page, leaderboard_page(rows).encode())

@@ -148,8 +148,8 @@ def parse_spec(spec: str, words: Sequence[str] = ()) -> Spec:
 def names() -> list[str]:
     """The specs that name an agent in one word."""
     with_settings = (name for name, kind in CONFIGURED.items() if not kind.required)
-    others = (style for style in STYLES if style != HEURISTIC)
-    return ["random", HEURISTIC, BEST, OF_THE_ZOO, *with_settings, *LEVELS, *others]
+    others = (style for style in STYLES if style != "heuristic")
+    return ["random", "heuristic", BEST, OF_THE_ZOO, *with_settings, *LEVELS, *others]
 
 
 def make(spec: str | os.PathLike[str], game: Game, seed: Seed = None) -> Agent:

@@ -102,8 +102,8 @@ def test_after_kill_9_the_result_is_that_of_an_arena_that_was_not_stopped(
     finally:
         process.send_signal(signal.SIGKILL)
         process.wait()
-    left = lines(folder)
-    assert 3 <= len(left) < 4 * 6
+    left = [line for line in lines(folder) if line.endswith(b"\n")]
+    assert 2 <= len(left) < 4 * 6
     assert not record.exists()
     group_ends(process.pid)
     with open(folder / "blocks.jsonl", "ab") as file:  # what a kill in the middle of a line leaves
@@ -112,7 +112,7 @@ def test_after_kill_9_the_result_is_that_of_an_arena_that_was_not_stopped(
     arguments: dict[str, Any] = {"names": NAMES, "progress": lambda *now: told.append(now)}
     agents = [spec(Sleepy), "random"]
     resumed = catbox_agents.run_arena(game_for(), agents, 96, output=folder, record=record, **arguments)
-    assert told[0][0] >= 3 * SMALL  # games that were not played again
+    assert told[0][0] >= 2 * SMALL  # games that were not played again
     whole = tmp_path / "whole.jsonl"
     assert same(resumed, catbox_agents.run_arena(game_for(), agents, 96, record=whole, **arguments))
     assert record.read_bytes() == whole.read_bytes()

@@ -27,7 +27,7 @@ def test_there_are_some_thousand_decisions_or_those_of_whole_games(game_id: str)
 
 
 def test_rules_are_known_by_what_happens_and_not_by_their_reward() -> None:
-    options = [{}, {"reward": "win"}, {"bids": [1, 3]}, {"revealed_cards": 2}, {"num_players": 4}]
+    options = [{}, {"reward": "win"}, {"bids": [1, 3]}, {"hand_size": 9}, {"num_players": 4}]
     prints = [
         rules_fingerprint(make_game("cat_in_the_box_v0", **{"num_players": 3, **more})) for more in options
     ]
@@ -57,7 +57,7 @@ def test_another_agent_has_another_fingerprint_and_the_same_one_the_same() -> No
 def test_a_policy_is_known_by_its_weights_and_a_search_by_its_policy(tmp_path: Path) -> None:
     prints = []
     for seed in (1, 2):
-        made = checkpoint(tmp_path / f"{seed}", "cat_in_the_box_v0", seed, num_players=3)
+        made = checkpoint(tmp_path, "cat_in_the_box_v0", seed, num_players=3)
         os.replace(made, tmp_path / "policy.safetensors")
         spec = str(tmp_path / "policy.safetensors")
         prints.append((of(spec), of(f"search:fast,policy={spec}"), of(f"search:worlds=2,policy={spec}")))

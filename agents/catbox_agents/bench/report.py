@@ -34,7 +34,7 @@ def card_rows(submission: Mapping[str, Any]) -> list[list[str]]:
 
 def draw_card(submission: Mapping[str, Any]) -> Figure:
     """The card as a heat map of the scores. It needs matplotlib."""
-    import matplotlib as mpl
+    import matplotlib as mpl  # slow, and in the extra arena
 
     scenarios = suite(submission["suite"], quick=submission["quick"]).scenarios
     tables = list(dict.fromkeys(scenario.table.name for scenario in scenarios))

@@ -42,7 +42,12 @@ Quick = Annotated[bool, typer.Option("--quick", help="A tenth of the deals: to t
 bench = typer.Typer(
     no_args_is_help=True,
     rich_markup_mode="rich",
-    help="Measure an agent by the benchmark: see docs/benchmark.md.",
+    help="""Measure an agent by the benchmark: see docs/benchmark.md.
+
+    [bold]Example[/]
+
+    catbox bench run runs/quick --suite cat_in_the_box --quick --output bench/quick
+    """,
 )
 
 
@@ -56,7 +61,7 @@ def list_suites(
     The hash is that of the scenario as this version of catbox plays it: rules, opponents and deals.
     """
     require("catbox bench", NEEDED, "arena")
-    from catbox_agents.arena.results import terminal_table
+    from catbox_agents.arena.results import terminal_table  # these need the extra arena
     from catbox_agents.bench import suite, suite_names
     from catbox_agents.bench.run import current_hash
 
@@ -116,7 +121,7 @@ def run(
     catbox bench run runs/mine --suite petrify --track learn-10M --decisions 10_000_000 --output bench/mine
     """
     require("catbox bench", NEEDED, "arena")
-    from catbox_agents.arena.results import terminal_table
+    from catbox_agents.arena.results import terminal_table  # these need the extra arena
     from catbox_agents.bench import BenchInterrupted, run_bench, suite
     from catbox_agents.bench.report import CARD_FILE, card_rows, draw_card, total_in_words
     from catbox_agents.system.machine import physical_cores
@@ -181,7 +186,7 @@ def verify_submission(
     The exit code is 0 if all holds, else 1.
     """
     require("catbox bench", NEEDED, "arena")
-    from catbox_agents.bench import verify
+    from catbox_agents.bench import verify  # these need the extra arena
     from catbox_agents.system.machine import physical_cores
 
     with games_progress() as progress:
@@ -212,7 +217,7 @@ def table(
 ) -> None:
     """Show a leaderboard of submissions."""
     require("catbox bench", NEEDED, "arena")
-    from catbox_agents.arena.results import terminal_table
+    from catbox_agents.arena.results import terminal_table  # these need the extra arena
     from catbox_agents.bench.report import leaderboard, leaderboard_page, leaderboard_tables
 
     check_writable(json_path)

@@ -33,6 +33,7 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any
 
+from catbox_agents.adaptation import adaptation
 from catbox_agents.agent import Agent, RandomAgent, Seed, check_agent, other_rules
 from catbox_agents.errors import AgentError
 from catbox_agents.heuristics import HEURISTICS, STYLES, hand_written
@@ -43,7 +44,7 @@ from catbox_agents.networks.policy_agent import PolicyAgent
 from catbox_agents.settings import CONFIGURED, read_settings, specs_within
 from catbox_agents.zoo import PREFIX as ZOO
 from catbox_agents.zoo import zoo_agent, zoo_agents
-from catbox_env import Game
+from catbox_env import Game, make_game
 from catbox_env.core.checks import short_repr, unknown
 from catbox_env.core.rng import seed_sequence
 from catbox_env.core.spec import check_game_object
@@ -251,6 +252,21 @@ def trained_for(spec: str) -> tuple[str, dict[str, Any]] | None:
         checkpoint = load_policy(leaf.text)
         return checkpoint.game_id, checkpoint.options
     return None
+
+
+def can_play(agent: AgentSpec, game: Game) -> bool:
+    """Whether the agent was made or trained for these rules, for rules that they are part of, or for none.
+
+    Errors as in `trained_for`.
+    """
+    if isinstance(agent, str | os.PathLike):
+        trained = trained_for(os.fspath(agent))
+        own = None if trained is None else make_game(trained[0], **trained[1])
+    else:
+        own = getattr(agent, "game", None)
+    if not isinstance(own, Game):
+        return True
+    return not other_rules(own, game) or (own.id == game.id and adaptation(own, game) is not None)
 
 
 def adapted_from(spec: str, game: Game) -> str:

@@ -6,9 +6,12 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from catbox_agents.arena.plots import heat_map, style
 from catbox_agents.arena.report import markdown_table
-from catbox_agents.arena.results import Estimate
+from catbox_agents.arena.results import Estimate, mean_and_half_width
+from catbox_agents.bench.run import DECIMALS
 from catbox_agents.bench.scenarios import VISITOR, Scenario, suite
 from catbox_agents.bench.verify import read_submission
 
@@ -21,41 +24,48 @@ CARD_FILE = "card.svg"
 
 def card_rows(submission: Mapping[str, Any]) -> list[list[str]]:
     """A table with its header: a row for each opponent and role, a column for the score at each table."""
-    scenarios = suite(submission["suite"], quick=submission["quick"]).scenarios
-    tables = list(dict.fromkeys(scenario.table.name for scenario in scenarios))
-    results = {result["name"]: result for result in submission["scenarios"]}
-    cells = {
-        (row_of(scenario), scenario.table.name): score_in_words(results[scenario.name])
-        for scenario in scenarios
-    }
-    rows = list(dict.fromkeys(row for row, _ in cells))
-    return [["", *tables], *([row, *(cells.get((row, table), "") for table in tables)] for row in rows)]
+    rows, tables, cells = _cells(submission)
+    return [
+        ["", *tables],
+        *(
+            [row, *(score_in_words(cells[row, table]) if (row, table) in cells else "" for table in tables)]
+            for row in rows
+        ),
+    ]
 
 
 def draw_card(submission: Mapping[str, Any]) -> Figure:
     """The card as a heat map of the scores. It needs matplotlib."""
     import matplotlib as mpl  # slow, and in the extra arena
 
-    scenarios = suite(submission["suite"], quick=submission["quick"]).scenarios
-    tables = list(dict.fromkeys(scenario.table.name for scenario in scenarios))
-    rows = list(dict.fromkeys(map(row_of, scenarios)))
-    results = {result["name"]: result for result in submission["scenarios"]}
-    cells: list[list[Estimate | None]] = [[None] * len(tables) for _ in rows]
-    for scenario in scenarios:
-        result = results[scenario.name]
-        if "error" not in result:
-            score, ci95 = result["score"], result["ci95"]
-            place = rows.index(row_of(scenario)), tables.index(scenario.table.name)
-            cells[place[0]][place[1]] = Estimate(score, score - ci95, score + ci95)
+    rows, tables, cells = _cells(submission)
+
+    def estimate(row: str, table: str) -> Estimate | None:
+        result = cells.get((row, table), {"error": ""})
+        if "error" in result:
+            return None
+        return Estimate(result["score"], result["score"] - result["ci95"], result["score"] + result["ci95"])
+
     with mpl.rc_context(style()):
         return heat_map(
             f"{submission['agent']['name']}: {total_in_words(submission)}",
             rows,
             tables,
-            cells,
+            [[estimate(row, table) for table in tables] for row in rows],
             decimals=0,
             about=("0: as much as the heuristic earns in the same seats;", "100: a standard deviation more"),
         )
+
+
+def _cells(
+    submission: Mapping[str, Any],
+) -> tuple[list[str], list[str], dict[tuple[str, str], Mapping[str, Any]]]:
+    """The rows and the tables of a card, and the results by both."""
+    played = suite(submission["suite"], quick=submission["quick"]).scenarios
+    results = {result["name"]: result for result in submission["scenarios"]}
+    cells = {(row_of(each), each.table.name): results[each.name] for each in played if each.name in results}
+    rows, tables = (list(dict.fromkeys(key[k] for key in cells)) for k in range(2))
+    return rows, tables, cells
 
 
 def row_of(scenario: Scenario) -> str:
@@ -70,68 +80,113 @@ def score_in_words(result: Mapping[str, Any]) -> str:
 
 
 def total_in_words(submission: Mapping[str, Any]) -> str:
-    """The total score with its interval, and whether it is one to compare."""
-    score = submission["score"]
-    words = (
-        "no score, because of an error" if score is None else f"{score['mean']:+.1f} ± {score['ci95']:.1f}"
-    )
+    """The score of the suite with its interval, why there is none, and whether it is of a tenth of the deals."""
+    if submission["score"] is not None:
+        words = _in_words(submission["score"])
+    elif any("error" in result for result in submission["scenarios"]):
+        words = "no score, because of an error"
+    else:
+        words = "scores of single tables"
     return f"{words}, a tenth of the deals" if submission["quick"] else words
 
 
 def leaderboard(folders: Sequence[str | Path]) -> list[dict[str, Any]]:
-    """A row for each submission, by suite and score: what it is, its score, and what it declares.
+    """A row for each agent, by suite and score. Submissions of the same name and track are seeds of one learner.
 
-    Raises ``ValueError`` and ``OSError`` for a folder without a submission.
+    A row has the ``score`` and those of the ``tables``, each a mean with half its 95 % interval: over the seeds, if
+    there are several, else over the deals; None where a submission has none. Raises ``ValueError`` and ``OSError`` for
+    a folder without a submission.
     """
-    rows = []
+    groups: dict[tuple[Any, ...], list[tuple[str, dict[str, Any]]]] = {}
     for folder in folders:
         submission = read_submission(Path(folder))
-        score = submission["score"] or {}
+        key = (
+            submission["suite"],
+            submission["agent"]["name"],
+            submission["declared"]["track"],
+            submission["quick"],
+            submission["private"],
+        )
+        groups.setdefault(key, []).append((str(folder), submission))
+    rows = []
+    for (suite_name, agent, track, quick, private), group in groups.items():
+        submissions = [submission for _, submission in group]
+        tables = dict.fromkeys(table for submission in submissions for table in submission["tables"])
+        worst = [each["score"] for each in submissions if each["score"]]
         rows.append(
             {
-                "suite": submission["suite"],
-                "agent": submission["agent"]["name"],
-                "score": score.get("mean"),
-                "ci95": score.get("ci95"),
-                "worst": score.get("worst"),
-                "worst_score": score.get("worst_score"),
-                "ranked": submission["private"] is not None,
-                "quick": submission["quick"],
-                **submission["declared"],
-                "catbox": submission["catbox"],
-                "folder": str(folder),
+                "suite": suite_name,
+                "agent": agent,
+                "seeds": len(group),
+                "score": _over_seeds([each["score"] for each in submissions]),
+                "worst": min(worst, key=lambda score: score["worst_score"], default=None),
+                "tables": {
+                    table: _over_seeds([each["tables"].get(table) for each in submissions])
+                    for table in tables
+                },
+                "track": track,
+                "decisions": submissions[0]["declared"]["decisions"],
+                "ranked": private is not None,
+                "quick": quick,
+                "catbox": sorted({each["catbox"] for each in submissions}),
+                "folders": [folder for folder, _ in group],
             }
         )
-    return sorted(rows, key=lambda row: (row["suite"], row["score"] is None, -(row["score"] or 0)))
+
+    def place(row: Mapping[str, Any]) -> tuple[str, bool, float]:
+        known = [one["mean"] for one in row["tables"].values() if one]
+        mean = row["score"]["mean"] if row["score"] else sum(known) / max(1, len(known))
+        return row["suite"], row["score"] is None, -mean
+
+    return sorted(rows, key=place)
 
 
-def leaderboard_tables(rows: Sequence[Mapping[str, Any]]) -> dict[str, list[list[str]]]:
-    """The rows of `leaderboard` as a table of text for each suite, with its header."""
+def _over_seeds(scores: Sequence[Mapping[str, float] | None]) -> dict[str, float] | None:
+    """The mean of the scores of seeds, with half its 95 % interval; None if one has none."""
+    known = [score for score in scores if score is not None]
+    if len(known) < len(scores):
+        return None
+    if len(known) == 1:
+        return {"mean": known[0]["mean"], "ci95": known[0]["ci95"]}
+    mean, ci95 = mean_and_half_width(np.array([score["mean"] for score in known]))
+    return {"mean": round(float(mean), DECIMALS), "ci95": round(float(ci95), DECIMALS)}
+
+
+def leaderboard_tables(
+    rows: Sequence[Mapping[str, Any]], declared: bool = True
+) -> dict[str, list[list[str]]]:
+    """The rows of `leaderboard` as a table of text for each suite, with its header; ``declared``: with what they declare
+    about themselves."""
     tables: dict[str, list[list[str]]] = {}
-    for row in rows:
-        header = ["agent", "score", "worst", "track", "decisions", "ranked"]
-        table = tables.setdefault(row["suite"], [header])
-        if row["score"] is None:
-            score, worst = "error", ""
-        else:
-            score = f"{row['score']:+.1f} ± {row['ci95']:.1f}"
-            worst = f"{row['worst_score']:+.0f}"
-        table.append(
-            [
-                row["agent"],
-                score + (" (quick)" if row["quick"] else ""),
-                worst,
-                row["track"],
-                "" if row["decisions"] is None else f"{row['decisions']:,}",
-                "yes" if row["ranked"] else "",
-            ]
-        )
+    for suite_name in dict.fromkeys(row["suite"] for row in rows):
+        own = [row for row in rows if row["suite"] == suite_name]
+        names = [table.name for table in suite(suite_name).tables]
+        short = [name.removeprefix(f"{suite_name}-") for name in names]
+        tables[suite_name] = [
+            ["agent", "all", *short, "worst", *(["track", "decisions"] if declared else [])]
+        ]
+        for row in own:
+            seeds = f", {row['seeds']} seeds" if row["seeds"] > 1 else ""
+            decisions = "" if row["decisions"] is None else f"{row['decisions']:,}"
+            notes = [word for word in ("quick", "ranked") if row[word]]
+            tables[suite_name].append(
+                [
+                    " ".join([f"{row['agent']}{seeds}", *(f"({note})" for note in notes)]),
+                    _in_words(row["score"]),
+                    *(_in_words(row["tables"].get(name)) for name in names),
+                    "" if row["worst"] is None else f"{row['worst']['worst_score']:+.0f}",
+                    *([row["track"], decisions] if declared else []),
+                ]
+            )
     return tables
+
+
+def _in_words(score: Mapping[str, float] | None) -> str:
+    return "" if score is None else f"{score['mean']:+.0f} ± {score['ci95']:.0f}"
 
 
 def leaderboard_page(rows: Sequence[Mapping[str, Any]]) -> str:
     """The leaderboard in Markdown."""
-    parts = []
-    for name, table in leaderboard_tables(rows).items():
-        parts.append(f"## {name}\n\n{markdown_table(table)}\n")
-    return "\n".join(parts)
+    return "\n".join(
+        f"## {name}\n\n{markdown_table(table)}\n" for name, table in leaderboard_tables(rows).items()
+    )

@@ -24,7 +24,7 @@ from catbox_agents.arena.seatings import Players, PlayTasks, Setup, Task, first_
 from catbox_agents.arena.store import Store
 from catbox_agents.bench.games import ActionRecorder
 from catbox_agents.bench.scenarios import VISITOR, Scenario, Suite, Table, hash_of
-from catbox_agents.specs import AgentSpec, label_of, make
+from catbox_agents.specs import AgentSpec, can_play, label_of, make
 from catbox_agents.system.files import write_atomically
 from catbox_env.core.checks import check_known, short_repr
 
@@ -48,7 +48,7 @@ class BenchInterrupted(KeyboardInterrupt):
 
 
 def run_bench(
-    agent: AgentSpec,
+    agents: AgentSpec | Sequence[AgentSpec],
     suite: Suite,
     output: str | os.PathLike[str],
     *,
@@ -58,30 +58,32 @@ def run_bench(
     ray_address: str | None = None,
     progress: Callable[[int, int], None] | None = None,
 ) -> dict[str, Any]:
-    """Play ``agent`` through ``suite``, and write a submission into the folder ``output``. Returns its content.
+    """Play an agent through ``suite``, and write a submission into the folder ``output``. Returns its content.
 
     Args:
-        agent: a spec, or an agent that can be pickled; it is made for the rules of each table.
-        name: what the tables call it, by default its spec.
+        agents: a spec, or an agent that can be pickled. Of several, such as policies for different numbers of players,
+            the first that can play a table plays there; tables that none can play are left out.
+        name: what the tables call it, by default the spec of the first.
         declared: what it says about itself: ``track`` (see TRACKS), ``decisions`` of training with those of its
             ancestors, ``seconds`` of training, ``hardware``, ``licence``, ``contact``.
         processes, ray_address, progress: as in `catbox_agents.run_arena`.
 
     An agent that raises an error or answers anything but a legal action ends the scenario, which then has an ``error``
-    instead of a score; there is no total score then. Ctrl-C raises `BenchInterrupted`; the same call resumes. Raises
-    ``ValueError`` for declarations that are unknown, an agent that cannot be made, and a folder that holds a submission
-    or something else.
+    instead of a score. The suite has a score only if all its scenarios have one. Ctrl-C raises `BenchInterrupted`; the
+    same call resumes. Raises ``ValueError`` for declarations that are unknown, agents of which none can play or one
+    cannot be made, and a folder that holds a submission or something else.
     """
-    folder, spec = Path(output), label_of(agent)
+    folder = Path(output)
+    entered = agents_by_table(agents, suite)
     if (folder / SUBMISSION_FILE).exists():
         raise ValueError(f"{folder} holds a submission: name another folder")
     checked = check_declared(declared or {})
-    label = spec if name is None else name
+    label = label_of(next(iter(entered.values()))) if name is None else name
     results: dict[str, dict[str, Any]] = {}
     lines: list[str] = []
     seconds: dict[str, float] = {}
     began = time.perf_counter()
-    total = sum(2 * _num_games(scenario) for scenario in suite.scenarios)
+    total = sum(2 * _num_games(scenario) for scenario in suite.scenarios if scenario.table.name in entered)
     done = 0
 
     def count(games: int) -> None:
@@ -94,7 +96,9 @@ def run_bench(
     fingerprints = {}
     try:
         for table in suite.tables:
-            scenarios = [each for each in suite.scenarios if each.table.name == table.name]
+            if table.name not in entered:
+                continue
+            scenarios, agent = suite.of_table(table), entered[table.name]
             work = folder / WORK_FOLDER / table.name
             with BenchTable(table, scenarios, agent, suite, work, processes, ray_address) as played:
                 fingerprints[table.name] = played.fingerprints[OWN].rpartition(" ")[2]
@@ -113,10 +117,14 @@ def run_bench(
         "suite": suite.name,
         "quick": suite.is_quick,
         "private": hash_of(f"{suite.seed}") if suite.is_private else None,
-        "agent": {"name": label, "spec": spec, "fingerprints": fingerprints},
+        "agent": {
+            "name": label,
+            "specs": {table: label_of(agent) for table, agent in entered.items()},
+            "fingerprints": fingerprints,
+        },
         "declared": checked,
         "catbox": catbox_env.__version__,
-        "score": total_score(list(results.values())),
+        **scores(suite, results),
         "scenarios": list(results.values()),
         "games": hashlib.sha256(games).hexdigest(),
         "times": {
@@ -131,6 +139,33 @@ def run_bench(
     write_atomically(folder / SUBMISSION_FILE, (json.dumps(submission, indent=1) + "\n").encode())
     shutil.rmtree(folder / WORK_FOLDER)
     return submission
+
+
+def agents_by_table(agents: AgentSpec | Sequence[AgentSpec], suite: Suite) -> dict[str, AgentSpec]:
+    """The first of ``agents`` that can play each table, by its name. Raises ``ValueError`` if none can play any."""
+    every = list(agents) if isinstance(agents, Sequence) and not isinstance(agents, str) else [agents]
+    found = {table.name: [agent for agent in every if can_play(agent, table.game)] for table in suite.tables}
+    entered = {table: fitting[0] for table, fitting in found.items() if fitting}
+    if not entered:
+        raise ValueError(
+            f"agents: {', '.join(map(label_of, every))}: none can play a table of the suite {suite.name}; expected one "
+            f"for the rules of {', '.join(found)}"
+        )
+    return entered
+
+
+def scores(suite: Suite, results: Mapping[str, Mapping[str, Any]]) -> dict[str, Any]:
+    """The ``score`` of the suite, and of its ``tables`` that were played: see `total_score`."""
+    tables = {
+        table.name: [results[each.name] for each in suite.of_table(table)]
+        for table in suite.tables
+        if suite.of_table(table)[0].name in results
+    }
+    every = [result for found in tables.values() for result in found]
+    return {
+        "score": total_score(every) if len(tables) == len(suite.tables) else None,
+        "tables": {name: total_score(found) for name, found in tables.items()},
+    }
 
 
 def check_declared(declared: Mapping[str, Any]) -> dict[str, Any]:

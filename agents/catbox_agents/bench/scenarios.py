@@ -116,6 +116,10 @@ class Suite:
         """The rules, each once."""
         return list({scenario.table.name: scenario.table for scenario in self.scenarios}.values())
 
+    def of_table(self, table: Table) -> list[Scenario]:
+        """The scenarios under these rules."""
+        return [scenario for scenario in self.scenarios if scenario.table.name == table.name]
+
 
 def suite_names() -> list[str]:
     """The names of the suites."""

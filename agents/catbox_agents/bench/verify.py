@@ -5,8 +5,8 @@ from __future__ import annotations
 import hashlib
 import json
 import math
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -20,12 +20,13 @@ from catbox_agents.bench.run import (
     GAMES_FILE,
     OWN,
     SUBMISSION_FILE,
+    agents_by_table,
     check_declared,
     scenario_hash,
     scenario_result,
+    scores,
     setup_of,
     tasks_of,
-    total_score,
 )
 from catbox_agents.bench.scenarios import VISITOR, Scenario, Suite, Table, hash_of, suite
 from catbox_agents.specs import AgentSpec
@@ -58,7 +59,7 @@ class Verification:
 def verify(
     folder: str | Path,
     *,
-    agent: AgentSpec | None = None,
+    agents: AgentSpec | Sequence[AgentSpec] | None = None,
     private_seed: str | None = None,
     processes: int | None = None,
     progress: Callable[[int, int], None] | None = None,
@@ -67,7 +68,7 @@ def verify(
     done, play the heuristic's games, and compute every number anew.
 
     Args:
-        agent: a spec of the agent, which is then asked too: at least EQUAL of its decisions must be the same.
+        agents: as in `run_bench`. They are then asked too: at least EQUAL of their decisions must be the same.
         private_seed: of a submission that was played with one.
         processes, progress: as in `catbox_agents.run_arena`.
 
@@ -85,6 +86,9 @@ def verify(
             else "it was played with another private seed"
         )
         return found
+    tables = _tables(submission, played, found)
+    played = replace(played, scenarios=tuple(each for each in played.scenarios if each.table.name in tables))
+    asked = {} if agents is None else agents_by_table(agents, played)
     results = _results_by_name(submission, played, found)
     recorded = _games_by_scenario(games, submission, played, results, found)
     total = sum(2 * scenario.deals * scenario.table.game.num_players for scenario in played.scenarios)
@@ -98,13 +102,29 @@ def verify(
 
     if found.is_valid:
         for table in played.tables:
+            agent = asked.get(table.name)
             _verify_table(table, played, results, recorded, agent, processes, count, found)
-    scores = [dict(result) for result in results.values()]
-    if found.is_valid and not _same(submission["score"], expected := total_score(scores)):
-        found.problems.append(f"its total score is {submission['score']}, expected {expected}")
-    if found.is_valid and submission["score"] is None:
-        found.holds.append("it has no total score, because a scenario ended with an error")
+    if found.is_valid:
+        complete = suite(submission["suite"], private_seed=private_seed, quick=submission["quick"])
+        for name, expected in scores(complete, results).items():
+            if not _same(submission[name], expected):
+                found.problems.append(f"{name} is {short_repr(submission[name])}, expected {expected}")
     return found
+
+
+def _tables(submission: Mapping[str, Any], played: Suite, found: Verification) -> list[str]:
+    """The names of the tables that were played; notes those that the suite does not have."""
+    fingerprints = submission["agent"].get("fingerprints")
+    tables = list(fingerprints) if isinstance(fingerprints, dict) else []
+    known = [table.name for table in played.tables]
+    found.problems += [
+        f"table {short_repr(name)} is not one of the suite {played.name}"
+        for name in tables
+        if name not in known
+    ]
+    if not tables:
+        found.problems.append("it names no table that was played")
+    return tables
 
 
 def _check_size(file: Path) -> None:
@@ -137,6 +157,7 @@ def read_submission(folder: Path) -> dict[str, Any]:
         "agent": dict,
         "declared": dict,
         "score": (dict, type(None)),
+        "tables": dict,
         "scenarios": list,
         "games": str,
     }
@@ -214,12 +235,11 @@ def _verify_table(
     found: Verification,
 ) -> None:
     """Verify the scenarios of one table, as `verify` does."""
-    scenarios = [scenario for scenario in played.scenarios if scenario.table.name == table.name]
+    scenarios = played.of_table(table)
     setup = setup_of(table, scenarios, "random" if agent is None else agent, played)
     players = Players(setup)
     fingerprints = players.fingerprints()
-    claimed = found.submission["agent"].get("fingerprints")
-    played_by = claimed.get(table.name) if isinstance(claimed, dict) else None
+    played_by = found.submission["agent"]["fingerprints"][table.name]
     if agent is not None and fingerprints[OWN].rpartition(" ")[2] != played_by:
         found.problems.append(
             f"{table.name}: the agent given is not the one that played: its fingerprint is another"

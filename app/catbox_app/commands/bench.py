@@ -10,7 +10,7 @@ import typer
 from rich.console import Console
 
 from catbox_agents.system.files import write_atomically
-from catbox_app.options import AGENTS, RayAddress, choice_option, complete_agent
+from catbox_app.options import AGENTS, RayAddress, agents_argument, choice_option
 from catbox_app.output import check_writable, games_progress, require
 
 #: What the commands need: the extra "arena".
@@ -88,7 +88,9 @@ def list_suites(
 
 @bench.command("run", no_args_is_help=True)
 def run(
-    agent: Annotated[str, typer.Argument(help=f"One of: {AGENTS}.", autocompletion=complete_agent)],
+    agents: Annotated[
+        list[str], agents_argument(f"One or more of: {AGENTS}. The first that can play a table plays there.")
+    ],
     suite_name: Annotated[str, choice_option("--suite", SUITES, "The suite to play.")],
     output: Annotated[
         Path, typer.Option("--output", "-o", help="Folder for the submission. A stopped run resumes from it.")
@@ -118,7 +120,7 @@ def run(
 
     catbox bench run runs/quick --suite cat_in_the_box --quick --output bench/quick
 
-    catbox bench run runs/mine --suite petrify --track learn-10M --decisions 10_000_000 --output bench/mine
+    catbox bench run runs/2p runs/3p runs/4p runs/5p --suite cat_in_the_box --track learn-10M --output bench/mine
     """
     require("catbox bench", NEEDED, "arena")
     from catbox_agents.arena.results import terminal_table  # these need the extra arena
@@ -139,7 +141,7 @@ def run(
     try:
         with games_progress() as progress:
             submission = run_bench(
-                agent,
+                agents,
                 suite(suite_name, private_seed=private_seed, quick=quick),
                 output,
                 name=name,
@@ -158,8 +160,10 @@ def run(
         "0: as much as the heuristic earns in the same seats; 100: a standard deviation of a round more"
     )
     console.print(table)
-    if score := submission["score"]:
-        typer.echo(f"Worst scenario: {score['worst']} {score['worst_score']:+.0f}")
+    for name, score in submission["tables"].items():
+        if score is not None:
+            worst = f"worst scenario {score['worst']} {score['worst_score']:+.0f}"
+            typer.echo(f"{name}: {score['mean']:+.1f} ± {score['ci95']:.1f}, {worst}")
     for result in submission["scenarios"]:
         if "error" in result:
             typer.echo(f"{result['name']} ended with an error: {result['error']}", err=True)
@@ -170,12 +174,13 @@ def run(
 @bench.command("verify", no_args_is_help=True)
 def verify_submission(
     folder: Annotated[Path, typer.Argument(help="The folder of a submission.")],
-    agent: Annotated[
-        str | None,
+    agents: Annotated[
+        list[str] | None,
         typer.Option(
             "--agent",
             metavar="SPEC",
-            help="Also ask this agent whether it would decide as recorded. Its code runs: only if you trust it.",
+            help="Also ask this agent whether it would decide as recorded. Its code runs: only if you trust it. "
+            "Repeat it as in catbox bench run.",
         ),
     ] = None,
     private_seed: PrivateSeed = None,
@@ -192,7 +197,7 @@ def verify_submission(
     with games_progress() as progress:
         found = verify(
             folder,
-            agent=agent,
+            agents=agents or None,
             private_seed=private_seed,
             processes=processes or physical_cores(),
             progress=progress,
@@ -203,7 +208,7 @@ def verify_submission(
         typer.echo(f"does not hold: {line}", err=True)
     if not found.is_valid:
         raise typer.Exit(1)
-    checked = "games, opponents and numbers" if agent is None else "games, opponents, numbers and the agent"
+    checked = "games, opponents and numbers" if not agents else "games, opponents, numbers and the agent"
     typer.echo(f"{folder} is valid: {checked}. What it declares about itself cannot be checked.")
 
 
@@ -223,7 +228,7 @@ def table(
     check_writable(json_path)
     check_writable(page)
     rows = leaderboard(folders)
-    for name, cells in leaderboard_tables(rows).items():
+    for name, cells in leaderboard_tables(rows, declared=False).items():
         shown = terminal_table(cells)
         shown.title = name
         Console().print(shown)

@@ -82,7 +82,7 @@ def score_in_words(result: Mapping[str, Any]) -> str:
 def total_in_words(submission: Mapping[str, Any]) -> str:
     """The score of the suite with its interval, why there is none, and whether it is of a tenth of the deals."""
     if submission["score"] is not None:
-        words = _in_words(submission["score"])
+        words = _in_words(submission["score"], 1)
     elif any("error" in result for result in submission["scenarios"]):
         words = "no score, because of an error"
     else:
@@ -155,8 +155,10 @@ def _over_seeds(scores: Sequence[Mapping[str, float] | None]) -> dict[str, float
 def leaderboard_tables(
     rows: Sequence[Mapping[str, Any]], declared: bool = True
 ) -> dict[str, list[list[str]]]:
-    """The rows of `leaderboard` as a table of text for each suite, with its header; ``declared``: with what they declare
-    about themselves."""
+    """The rows of `leaderboard` as a table of text for each suite, with its header.
+
+    ``declared``: with what they declare about themselves.
+    """
     tables: dict[str, list[list[str]]] = {}
     for suite_name in dict.fromkeys(row["suite"] for row in rows):
         own = [row for row in rows if row["suite"] == suite_name]
@@ -172,7 +174,7 @@ def leaderboard_tables(
             tables[suite_name].append(
                 [
                     " ".join([f"{row['agent']}{seeds}", *(f"({note})" for note in notes)]),
-                    _in_words(row["score"]),
+                    _in_words(row["score"], 1),
                     *(_in_words(row["tables"].get(name)) for name in names),
                     "" if row["worst"] is None else f"{row['worst']['worst_score']:+.0f}",
                     *([row["track"], decisions] if declared else []),
@@ -181,8 +183,8 @@ def leaderboard_tables(
     return tables
 
 
-def _in_words(score: Mapping[str, float] | None) -> str:
-    return "" if score is None else f"{score['mean']:+.0f} ± {score['ci95']:.0f}"
+def _in_words(score: Mapping[str, float] | None, decimals: int = 0) -> str:
+    return "" if score is None else f"{score['mean']:+.{decimals}f} ± {score['ci95']:.{decimals}f}"
 
 
 def leaderboard_page(rows: Sequence[Mapping[str, Any]]) -> str:

@@ -55,6 +55,7 @@ class Scenario:
         opponent: the name of the opponent; ``spec``: of the agent, as `catbox_agents.make` takes it.
         role: VISITOR or RESIDENT.
         asks: what it asks of an agent, in a sentence.
+        seed: of the deals, as in `catbox_agents.arena.seatings.Setup`.
         first: the number of the first of its ``deals``.
     """
 
@@ -63,6 +64,7 @@ class Scenario:
     spec: str
     role: str
     asks: str
+    seed: int
     first: int
     deals: int
 
@@ -92,6 +94,7 @@ class Scenario:
             "spread": self.table.spread,
             "role": self.role,
             "opponent": opponent,
+            "seed": hash_of(f"{self.seed}"),
             "first": self.first,
             "deals": self.deals,
         }
@@ -101,8 +104,8 @@ class Scenario:
 class Suite:
     """Scenarios of one game.
 
-    Attributes: ``seed``: of the deals, as in `catbox_agents.arena.seatings.Setup`; ``is_private``: whether that is an
-    organiser's secret; ``is_quick``: whether it has a tenth of the deals.
+    Attributes: ``seed``: of all their deals; ``is_private``: whether that is an organiser's secret; ``is_quick``:
+    whether they have a tenth of the deals.
     """
 
     name: str
@@ -150,7 +153,9 @@ def suite(name: str, *, private_seed: str | None = None, quick: bool = False) ->
             for role in roles:
                 first = (2 * place + (role == RESIDENT)) * DEALS_APART
                 deals = about["deals"] // (QUICK if quick else 1)
-                scenarios.append(Scenario(table, about["name"], spec, role, about["asks"], first, deals))
+                scenarios.append(
+                    Scenario(table, about["name"], spec, role, about["asks"], seed, first, deals)
+                )
     return Suite(name, tuple(scenarios), seed, private_seed is not None, quick)
 
 

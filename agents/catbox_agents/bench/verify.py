@@ -304,7 +304,7 @@ def _verify_scenario(
         allowed = 0 if agent != own else math.floor((1 - EQUAL) * compared)
         if differ > allowed:
             found.problems.append(
-                f"{scenario.name}: {name} would have decided otherwise in {differ} of {compared} moves"
+                f"{scenario.name}: {name} decides otherwise in {differ} of {compared} moves"
             )
         elif compared:
             found.holds.append(

@@ -27,6 +27,7 @@ NEED_RAY = ("catbox_agents.learners.rllib", "catbox_train.ray")
 
 def test_the_list_of_public_names_is_the_one_in_the_docs() -> None:
     apart = [
+        "catbox_agents.bench",
         "catbox_agents.dataset",
         "catbox_agents.arena.exact",
         "catbox_agents.features",

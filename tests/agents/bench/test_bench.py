@@ -82,6 +82,7 @@ def test_a_margin_is_that_of_an_arena_on_the_same_deals(tmp_path: Path) -> None:
     assert visitor["margin"] != resident["margin"]
 
 
+@pytest.mark.slow
 def test_one_and_two_processes_and_a_stopped_run_write_the_same(folder: Path, tmp_path: Path) -> None:
     def content(path: Path) -> tuple[dict[str, Any], bytes]:
         found = json.loads((path / SUBMISSION_FILE).read_text())
@@ -268,6 +269,7 @@ def with_true_hashes(folder: Path) -> None:
     change(folder, lambda content: [each.update(hash=true[each["name"]]) for each in content["scenarios"]])
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", ["a weak opponent", "other deals", "other rules"])
 def test_games_that_were_played_otherwise_are_refused(kind: str, tmp_path: Path) -> None:
     played = suite(SUITE, quick=True)

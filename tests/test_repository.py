@@ -145,7 +145,10 @@ def test_commands_in_the_docs_exist(page: Path) -> None:
     text = page.read_text(encoding="utf-8").replace("\\\n", "")
     for line in re.findall(r"^ *catbox (.*)$", text, re.MULTILINE):
         name, *words = shlex.split(line, comments=True)
-        options = {option for parameter in commands[name].params for option in parameter.opts}
+        command = commands[name]
+        if hasattr(command, "commands"):
+            command = command.commands[words[0]]
+        options = {option for parameter in command.params for option in parameter.opts}
         assert {word for word in words if word.startswith("-")} <= options, line
         if "--preset" in words:
             assert words[words.index("--preset") + 1] in preset_names(), line

@@ -25,7 +25,8 @@ class Reviewed:
         seat, action: who took which action; ``best``: the action with the highest expected lead.
         lead: the expected lead at the end of this round after ``action``, with the rounds before; ``best_lead``: after
             ``best``.
-        cost: how much less that is; ``interval``: half the width of the 95 % interval of the cost.
+        cost: how much less the action earns than the best, judged in other worlds than those in which that was chosen,
+            so it may be below 0; ``interval``: half the width of its 95 % interval.
     """
 
     number: int
@@ -87,11 +88,11 @@ def review(
 
 
 def summary(decisions: Collection[Reviewed]) -> str:
-    """How many decisions were mistakes, and what they cost."""
-    costs = [decision.cost for decision in decisions if decision.is_mistake]
-    if not costs:
-        return "No decision was a clear mistake."
-    return f"Clear mistakes: {len(costs)} of {len(decisions)} decisions, {sum(costs):.1f} points in total."
+    """How many decisions were mistakes, and what all of them cost, which does not depend on which are called that."""
+    mistakes = sum(decision.is_mistake for decision in decisions)
+    cost = round(sum(decision.cost for decision in decisions), 1) + 0.0  # never -0.0
+    total = f"All {len(decisions)} decisions together cost {cost:.1f} points."
+    return f"Clear mistakes: {mistakes}. {total}" if mistakes else f"No decision was a clear mistake. {total}"
 
 
 def costliest(decisions: Collection[Reviewed]) -> list[Reviewed]:

@@ -9,7 +9,7 @@ import catbox_env
 from catbox_agents import make, play_out
 from catbox_agents.arena.match import Match
 from catbox_agents.features import facts
-from catbox_agents.search.action_values import action_values
+from catbox_agents.search.action_values import _mean, action_values, behind_the_best
 from tests.core.game_cases import begun
 
 ROUND_1 = """
@@ -101,3 +101,28 @@ def test_the_estimates_follow_from_what_the_seat_to_move_sees_and_the_seed() -> 
     assert action_values(game, world.observation(world.current_player), seed=1) == action_values(
         game, seen, seed=1
     )
+
+
+@pytest.mark.parametrize("actions", [2, 4, 8, 16])
+def test_of_equal_actions_at_most_one_in_twenty_is_called_a_mistake_and_the_total_is_unbiased(
+    actions: int,
+) -> None:
+    """Whoever plays one of them at random loses nothing. Chosen and judged in the same worlds, 7, 11 and 19 % of the
+    choices among 4, 8 and 16 were mistakes."""
+    random, costs, intervals = np.random.default_rng(actions), [], []
+    for _ in range(1000):
+        world = random.normal(0.0, 3.0, 400)  # what a world is worth after any action
+        leads = world + random.normal(0.0, 2.0, (actions, 400))
+        cost, interval = _mean(behind_the_best(leads)[random.integers(actions)])
+        costs.append(cost)
+        intervals.append(interval)
+    assert (np.array(costs) > intervals).mean() <= 0.05
+    total, error = _mean(np.array(costs))
+    assert abs(total) < 2 * error
+
+
+def test_a_worse_action_is_behind_by_what_it_costs() -> None:
+    random = np.random.default_rng(1)
+    leads = random.normal(0.0, 2.0, (4, 4000)) + np.array([[0.0], [0.5], [1.0], [1.0]])
+    behind = behind_the_best(leads).mean(axis=1)
+    assert behind == pytest.approx([1.0, 0.5, 0.0, 0.0], abs=0.15)

@@ -55,7 +55,7 @@ def test_a_cost_is_the_difference_of_two_hints_and_the_lead_counts_earlier_round
                 best,
             )
             assert decision.lead == pytest.approx(before + hints[action].lead)
-            assert decision.cost == pytest.approx(hints[best].lead - hints[action].lead)
+            assert (decision.cost, decision.interval) == (hints[action].behind, hints[action].behind_interval)
         state.apply_action(action)
         if state.round_ended and not state.is_terminal():
             game.set_deal(state, record.deals[1])

@@ -32,8 +32,9 @@ class ActionValue:
         points: points in this round, whatever the reward.
         lead: points minus the mean of the other seats' points.
         interval: half the width of the 95 % confidence interval of ``lead``.
-        behind: how much lower its lead is than that of the best action; ``behind_interval``: half the width of the 95 %
-            interval of that. The two are tried in the same worlds, so it is narrower than those of their leads.
+        behind: how much lower its lead is than that of the best action (`behind_the_best`); ``behind_interval``: half
+            the width of the 95 % interval of that. The two are tried in the same worlds, so it is narrower than those
+            of their leads.
         chances: how often each of the ``binary_statistics`` of the game (`catbox_agents.features.facts`) comes true for
             the seat, from 0 to 1.
     """
@@ -59,7 +60,7 @@ def action_values(
 
     Args:
         observation: int8 (O,), of the seat to move.
-        worlds: how many to sample, at least 2.
+        worlds: how many to sample, at least 4.
         seed: of the worlds. All actions are tried in the same ones, so that luck does not favour any.
 
     Raises ``ValueError`` for an observation that no seat to move can have.
@@ -85,7 +86,7 @@ def action_values(
     own = points[np.arange(len(points)), seats]
     others = (points.sum(axis=1) - own) / (game.num_players - 1)
     leads = (own - others).reshape(len(actions), worlds)
-    behind = leads[leads.mean(axis=1).argmax()] - leads
+    behind = behind_the_best(leads)
     found = []
     for i, action in enumerate(actions.tolist()):
         rows = np.arange(i * worlds, (i + 1) * worlds)
@@ -93,6 +94,17 @@ def action_values(
         means = (float(own[rows].mean()), *_mean(leads[i]), *_mean(behind[i]))
         found.append(ActionValue(action, *means, chances))
     return sorted(found, key=lambda value: -value.lead)
+
+
+def behind_the_best(leads: NDArray[np.float64]) -> NDArray[np.float64]:
+    """How much each of A actions earns less than the best one in each of W worlds: (A, W) from ``leads`` (A, W).
+
+    In either half of the worlds, the best action is the one that earns most in the other half: an action that is best
+    where it was chosen was partly lucky, and would make equal actions look worse than they are.
+    """
+    half = leads.shape[1] // 2
+    best = leads[:, half:].mean(axis=1).argmax(), leads[:, :half].mean(axis=1).argmax()
+    return np.concatenate([leads[best[0], :half], leads[best[1], half:]]) - leads
 
 
 def _mean(values: NDArray[np.float64]) -> tuple[float, float]:

@@ -58,9 +58,10 @@ export function createReview(begin, go, names, viewed, point) {
   // Lists the mistakes, and leads to the worst of them.
   function finish() {
     const found = mistakes();
-    const cost = found.reduce((sum, one) => sum + Number(one.cost.toFixed(1)), 0); // of the costs as they are listed
-    const words = `Clear mistakes: ${found.length} of ${decisions.length} decisions, ${cost.toFixed(1)} points in total.`;
-    told.textContent = found.length === 0 ? "No decision was a clear mistake." : words;
+    const cost = decisions.reduce((sum, one) => sum + one.cost, 0);
+    const rounded = (Math.round(10 * cost) / 10 || 0).toFixed(1); // never -0.0
+    const total = `All ${decisions.length} decisions together cost ${rounded} points.`;
+    told.textContent = `${found.length === 0 ? "No decision was a clear mistake" : `Clear mistakes: ${found.length}`}. ${total}`;
     list.replaceChildren(...found.map(mistake));
     onward.hidden = found.length < 2;
     running = false;

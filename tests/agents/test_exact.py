@@ -13,9 +13,11 @@ pytest.importorskip("pyspiel")
 import catbox_agents
 from catbox_agents import Agent, AgentError
 from catbox_agents.arena.exact import exploitability
+from catbox_agents.networks.policy_agent import PolicyAgent
 from catbox_env import Game, GameState, make_game, make_vec
 from catbox_env.cat_in_the_box_v0 import Rules
 from catbox_env.petrify_v0 import Rules as PetrifyRules
+from tests.agents.policies import network_for
 
 TINY = Rules.tiny()
 SMALL = [
@@ -37,6 +39,7 @@ class Mixing(Agent):
     """A policy that differs in every information state: drawn from what its seat has seen."""
 
     needs_history = True
+    samples_actions = True
 
     def policy_batch(self, observations: Any, masks: Any, histories: Any = None) -> Any:
         policies = np.zeros(masks.shape)
@@ -46,11 +49,13 @@ class Mixing(Agent):
         return policies
 
     def act_batch(self, observations: Any, masks: Any, histories: Any = None) -> Any:
-        raise AssertionError("an agent with policy_batch is not asked for actions")
+        raise AssertionError("an agent that draws from policy_batch is not asked for actions")
 
 
 class Answering(Agent):
     """Gives a fixed answer to one kind of question."""
+
+    samples_actions = True
 
     def __init__(self, game: Game = GAME, **answers: Any) -> None:
         super().__init__(game)
@@ -258,3 +263,11 @@ def test_agents_for_other_rules_and_bad_arguments_are_refused() -> None:
             exploitability(GAME, "random", samples=value)  # type: ignore[arg-type]
         with pytest.raises(ValueError, match="max_histories="):
             exploitability(GAME, "random", max_histories=value)  # type: ignore[arg-type]
+
+
+def test_a_trained_policy_is_solved_as_it_plays() -> None:
+    """Its most probable action; with ``greedy=False`` its probabilities, which are another policy."""
+    network = network_for(GAME, seed=3)
+    plays, draws = (exploitability(GAME, PolicyAgent(network, GAME, 1, greedy)) for greedy in (True, False))
+    assert (plays.policy, draws.policy) == ("deterministic", "given")
+    assert plays.nash_conv != pytest.approx(draws.nash_conv, abs=0.01)

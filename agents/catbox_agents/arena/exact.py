@@ -76,8 +76,9 @@ def exploitability(
 
     Args:
         game: a game of any number of players.
-        agent: a spec of `catbox_agents.make`, or an agent. If it has the method ``policy_batch(observations,
-            action_masks, histories=None) -> (N, A)``, these probabilities are its policy. Any other agent is asked
+        agent: a spec of `catbox_agents.make`, or an agent. What is solved is what it plays: if it draws its actions
+            from its ``policy_batch`` (``samples_actions`` is true), that is its policy. Any other agent, such as a
+            policy that takes its most probable action, is asked
             ``samples`` times in every information state, each time in another order and, if it has the method
             ``seed_decisions``, with other random numbers; its policy is the frequencies of its answers. For an agent
             that draws its actions this is an estimate, and so is everything computed from it.
@@ -171,7 +172,7 @@ class _InformationStates:
     def policy_of(self, agent: Agent, label: str, samples: int) -> tuple[NDArray[np.float64], str, int]:
         """The policy of ``agent`` (I, A), where it comes from, and how often the agent was asked."""
         every = np.arange(len(self.names))
-        if has_policy(agent):
+        if has_policy(agent) and getattr(agent, "samples_actions", False):
             with_history = needs_history(agent)
             given = [
                 policy_of(

@@ -52,9 +52,14 @@ class ActionRecorder:
 
 
 def packed(games: Sequence[Sequence[int]]) -> str:
-    """The actions of some games as text: their numbers and then all actions, 16 bits each, compressed, in base 64."""
+    """The actions of some games as text: compressed, in base 64.
+
+    They are numbers of 16 bits, how many actions each game has and then all actions: first the low byte of each, then
+    the high bytes, which compress to almost nothing.
+    """
     numbers = [len(actions) for actions in games] + [action for actions in games for action in actions]
-    return base64.b64encode(zlib.compress(np.array(numbers, "<u2").tobytes(), 9)).decode()
+    low_and_high = np.array(numbers, "<u2").view(np.uint8).reshape(-1, 2).T
+    return base64.b64encode(zlib.compress(low_and_high.tobytes(), 9)).decode()
 
 
 def unpacked(text: str, num_games: int, max_length: int) -> NDArray[np.int64]:
@@ -70,7 +75,8 @@ def unpacked(text: str, num_games: int, max_length: int) -> NDArray[np.int64]:
             raise ValueError("they are longer than such games can be, or cut off")
     except (ValueError, zlib.error) as error:
         raise ValueError(f"actions {short_repr(text)}: {error}") from None
-    numbers = np.frombuffer(data, "<u2").astype(np.int64)
+    numbers = np.frombuffer(data, np.uint8).reshape(2, -1).astype(np.int64)
+    numbers = numbers[0] + 256 * numbers[1]
     lengths, actions = numbers[:num_games], numbers[num_games:]
     if len(lengths) < num_games or lengths.sum() != len(actions) or (lengths > max_length).any():
         raise ValueError(f"actions {short_repr(text)}: expected those of {num_games} games")

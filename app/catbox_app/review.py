@@ -88,10 +88,11 @@ def review(
 
 
 def summary(decisions: Collection[Reviewed]) -> str:
-    """How many decisions were mistakes, and what all of them cost, which does not depend on which are called that."""
+    """How many decisions were mistakes, and what all decisions together were worth."""
     mistakes = sum(decision.is_mistake for decision in decisions)
-    cost = round(sum(decision.cost for decision in decisions), 1) + 0.0  # never -0.0
-    total = f"All {len(decisions)} decisions together cost {cost:.1f} points."
+    cost = round(sum(decision.cost for decision in decisions), 1)
+    compared = f"{abs(cost):.1f} points {'more' if cost < 0 else 'less'} than the coach's choices would have"
+    total = f"All {len(decisions)} decisions together earned {compared}."
     return f"Clear mistakes: {mistakes}. {total}" if mistakes else f"No decision was a clear mistake. {total}"
 
 

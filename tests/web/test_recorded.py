@@ -69,7 +69,7 @@ def test_a_review_is_part_of_a_page_and_hides_what_was_better(new_page: NewPage,
     review = page.get_by_role("region", name="Review")
     expect(review.get_by_role("status")).to_contain_text("Clear mistakes")
     expect(review.get_by_role("img", name="Expected lead")).to_be_visible()
-    expect(review).to_contain_text("decisions together cost")
+    expect(review).to_contain_text("decisions together earned")
     expect(review.locator(".mistakes li")).to_have_count(6)
     expect(review).not_to_contain_text("was best")
     dots = review.locator("circle.mistake")

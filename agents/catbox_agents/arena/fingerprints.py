@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 from catbox_agents.agent import Agent, RandomAgent, mix, needs_history
 from catbox_agents.networks.policy_agent import PolicyAgent
 from catbox_agents.play import ask_about
-from catbox_agents.settings import CONFIGURED, read_settings
+from catbox_agents.settings import CONFIGURED, read_settings, specs_within
 from catbox_agents.specs import Kind, make, parse_spec, resolve
 from catbox_env import Game, Vec, make_game
 
@@ -75,14 +75,15 @@ def rules_fingerprint(game: Game) -> str:
 
 
 def agent_fingerprint(spec: str, agent: Agent, game: Game) -> str:
-    """A hash of what ``agent``, made by ``spec``, decides; of ``spec`` alone, if that depends on the time or a server.
+    """A hash of what ``agent``, made by ``spec``, decides; of its settings alone, if that depends on the time or on a
+    server.
 
     An agent that searches is asked in some positions, and the agents in its settings are part of it. A user's own class
     is known by its module, a model of Stable-Baselines3 by its file. Errors as in `catbox_agents.play.ask_about`.
     """
     known = parse_spec(resolve(spec.strip(), game))
     if known.kind is Kind.CLASS and not known.modules[0].startswith("catbox_agents."):
-        return _hashed(_files([type(agent).__module__]))
+        return _hashed([type(agent).__qualname__.encode(), *_files([type(agent).__module__])])
     if known.kind is Kind.SB3_MODEL:
         return _hashed([Path(known.path).read_bytes()])
     if known.kind is not Kind.CONFIGURED:
@@ -91,7 +92,10 @@ def agent_fingerprint(spec: str, agent: Agent, game: Game) -> str:
     settings = read_settings(known.text)
     name = known.text.partition(":")[0]
     if CONFIGURED[name].asks_server or "budget" in settings:
-        return _hashed(part.encode() for part in (spec, *parts))
+        others = {
+            key: value for key, value in settings.items() if value not in specs_within(known.text).values()
+        }
+        return _hashed(part.encode() for part in (name, repr(sorted(others.items())), *parts))
     return _hashed([*_decisions(agent, game, SEARCHED), *(part.encode() for part in parts)])
 
 

@@ -25,7 +25,7 @@ from catbox_env.core.checks import short_repr
 
 #: A policy may prefer another action than recorded if that has at least this share of its probability: processors round
 #: differently.
-NEARLY_EQUAL = 0.98
+NEARLY_EQUAL = 0.9999
 
 
 class ActionRecorder:
@@ -80,6 +80,11 @@ def unpacked(text: str, num_games: int, max_length: int) -> NDArray[np.int64]:
     lengths, actions = numbers[:num_games], numbers[num_games:]
     if len(lengths) < num_games or lengths.sum() != len(actions) or (lengths > max_length).any():
         raise ValueError(f"actions {short_repr(text)}: expected those of {num_games} games")
+    ends = lengths.cumsum().tolist()
+    if text != packed(
+        [actions[end - length : end].tolist() for end, length in zip(ends, lengths, strict=True)]
+    ):
+        raise ValueError(f"actions {short_repr(text)}: expected them as catbox bench run packs them")
     games = np.full((num_games, max_length), -1)
     games[np.arange(max_length) < lengths[:, None]] = actions
     return games
@@ -87,13 +92,14 @@ def unpacked(text: str, num_games: int, max_length: int) -> NDArray[np.int64]:
 
 @dataclass(frozen=True)
 class ReplayTask(Task):
-    """A block that was played: its `packed` ``actions``, and which agents of the seating are ``asked`` what they do.
+    """A block that was played: its `packed` ``actions``, and the share of its decisions, drawn anew each time, in which
+    each agent of the seating is ``asked`` what it does.
 
     The block that it plays has for each agent a tally: how many decisions were ``compared``, and how many ``differ``.
     """
 
     actions: str = field(default="", repr=False)
-    asked: tuple[bool, ...] = ()
+    asked: tuple[float, ...] = ()
 
     def play(self, players: Players) -> Block:
         """Play it as recorded. Raises ``ValueError`` for actions that are illegal, and for games that end elsewhere."""
@@ -103,13 +109,14 @@ class ReplayTask(Task):
 
 
 class _Following(Asking):
-    """Takes the actions of ``games`` (n, T), and compares what those agents would do that are ``asked``."""
+    """Takes the actions of ``games`` (n, T), and compares what the agents would do, in the shares ``asked``."""
 
-    def __init__(self, *about: Any, games: NDArray[np.int64], asked: Sequence[bool]) -> None:
+    def __init__(self, *about: Any, games: NDArray[np.int64], asked: Sequence[float]) -> None:
         super().__init__(*about)
         self.games, self.asked = games, asked
         self.compared, self.differing = (np.zeros(len(self.agents), np.int64) for _ in range(2))
         self.moves = 0
+        self._random = np.random.default_rng()  # nobody can know which decisions are compared
 
     def __call__(self, asked: NDArray[np.int64], vec: Vec, rows: NDArray[np.int64]) -> NDArray[np.int64]:
         seeds, move = self.seeds(rows, self._move), self._move
@@ -130,7 +137,8 @@ class _Following(Asking):
         for i, (agent, label) in enumerate(zip(self.agents, self.labels, strict=True)):
             places = np.flatnonzero(asked == i)
             self.decisions[i] += len(places)
-            if self.asked[i] and len(places):
+            places = places[self._random.random(len(places)) < self.asked[i]]
+            if len(places):
                 answers = ask_agent(agent, label, vec, rows[places], seeds[places])
                 self.compared[i] += len(places)
                 self.differing[i] += self._differing(

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import html
+import json
 from collections.abc import Mapping, Sequence
+from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -11,7 +14,7 @@ import numpy as np
 from catbox_agents.arena.plots import heat_map, style
 from catbox_agents.arena.report import markdown_table
 from catbox_agents.arena.results import Estimate, mean_and_half_width
-from catbox_agents.bench.run import DECIMALS
+from catbox_agents.bench.run import DECIMALS, current_hash
 from catbox_agents.bench.scenarios import VISITOR, Scenario, suite
 from catbox_agents.bench.verify import read_submission
 
@@ -90,12 +93,13 @@ def total_in_words(submission: Mapping[str, Any]) -> str:
     return f"{words}, a tenth of the deals" if submission["quick"] else words
 
 
-def leaderboard(folders: Sequence[str | Path]) -> list[dict[str, Any]]:
+def leaderboard(folders: Sequence[str | Path], ranked: Sequence[str] = ()) -> list[dict[str, Any]]:
     """A row for each agent, by suite and score. Submissions of the same name and track are seeds of one learner.
 
     A row has the ``score`` and those of the ``tables``, each a mean with half its 95 % interval: over the seeds, if
-    there are several, else over the deals; None where a submission has none. Raises ``ValueError`` and ``OSError`` for
-    a folder without a submission.
+    there are several, else over the deals; None where a submission has none. It is ``ranked`` if the hash of its
+    private seed is one of ``ranked``, and ``outdated`` if a scenario has another hash with this version of catbox.
+    Nothing is verified. Raises ``ValueError`` for two submissions of one agent in a row, and as `read_submission`.
     """
     groups: dict[tuple[Any, ...], list[tuple[str, dict[str, Any]]]] = {}
     for folder in folders:
@@ -112,22 +116,28 @@ def leaderboard(folders: Sequence[str | Path]) -> list[dict[str, Any]]:
     for (suite_name, agent, track, quick, private), group in groups.items():
         submissions = [submission for _, submission in group]
         tables = dict.fromkeys(table for submission in submissions for table in submission["tables"])
-        worst = [each["score"] for each in submissions if each["score"]]
+        _check_different(group)
+        hashes = current_hashes(suite_name, quick) if private is None else {}
+        results = [result for each in submissions for result in each["scenarios"]]
         rows.append(
             {
                 "suite": suite_name,
                 "agent": agent,
                 "seeds": len(group),
                 "score": _over_seeds([each["score"] for each in submissions]),
-                "worst": min(worst, key=lambda score: score["worst_score"], default=None),
+                "worst": _worst(submissions),
                 "tables": {
                     table: _over_seeds([each["tables"].get(table) for each in submissions])
                     for table in tables
                 },
                 "track": track,
                 "decisions": submissions[0]["declared"]["decisions"],
-                "ranked": private is not None,
+                "ranked": private in ranked,
                 "quick": quick,
+                "outdated": any(
+                    result.get("hash", "") != hashes.get(result["name"], result.get("hash", ""))
+                    for result in results
+                ),
                 "catbox": sorted({each["catbox"] for each in submissions}),
                 "folders": [folder for folder, _ in group],
             }
@@ -139,6 +149,36 @@ def leaderboard(folders: Sequence[str | Path]) -> list[dict[str, Any]]:
         return row["suite"], row["score"] is None, -mean
 
     return sorted(rows, key=place)
+
+
+@cache
+def current_hashes(suite_name: str, quick: bool) -> dict[str, str]:
+    """The hash of each scenario with this version of catbox."""
+    return {scenario.name: current_hash(scenario) for scenario in suite(suite_name, quick=quick).scenarios}
+
+
+def _check_different(group: Sequence[tuple[str, Mapping[str, Any]]]) -> None:
+    """Raise ``ValueError`` if two submissions of a row are of the same agent: seeds of a learner differ."""
+    folders: dict[str, str] = {}
+    for folder, submission in group:
+        same = json.dumps(submission["agent"]["fingerprints"], sort_keys=True)
+        if same in folders:
+            raise ValueError(
+                f"{folder} and {folders[same]} are of the same agent: leave one out, or name them apart"
+            )
+        folders[same] = folder
+
+
+def _worst(submissions: Sequence[Mapping[str, Any]]) -> dict[str, Any] | None:
+    """The scenario with the lowest score, on average over the seeds; None if one has no score."""
+    found: dict[str, list[float]] = {}
+    for submission in submissions:
+        if submission["score"] is None:
+            return None
+        for result in submission["scenarios"]:
+            found.setdefault(result["name"], []).append(result["score"])
+    name = min(found, key=lambda each: sum(found[each]) / len(found[each]))
+    return {"scenario": name, "score": round(sum(found[name]) / len(found[name]), DECIMALS)}
 
 
 def _over_seeds(scores: Sequence[Mapping[str, float] | None]) -> dict[str, float] | None:
@@ -170,13 +210,13 @@ def leaderboard_tables(
         for row in own:
             seeds = f", {row['seeds']} seeds" if row["seeds"] > 1 else ""
             decisions = "" if row["decisions"] is None else f"{row['decisions']:,}"
-            notes = [word for word in ("quick", "ranked") if row[word]]
+            notes = [word for word in ("quick", "ranked", "outdated") if row[word]]
             tables[suite_name].append(
                 [
                     " ".join([f"{row['agent']}{seeds}", *(f"({note})" for note in notes)]),
                     _in_words(row["score"], 1),
                     *(_in_words(row["tables"].get(name)) for name in names),
-                    "" if row["worst"] is None else f"{row['worst']['worst_score']:+.0f}",
+                    "" if row["worst"] is None else f"{row['worst']['score']:+.0f}",
                     *([row["track"], decisions] if declared else []),
                 ]
             )
@@ -190,5 +230,6 @@ def _in_words(score: Mapping[str, float] | None, decimals: int = 0) -> str:
 def leaderboard_page(rows: Sequence[Mapping[str, Any]]) -> str:
     """The leaderboard in Markdown."""
     return "\n".join(
-        f"## {name}\n\n{markdown_table(table)}\n" for name, table in leaderboard_tables(rows).items()
+        f"## {name}\n\n{markdown_table([[html.escape(cell) for cell in row] for row in table])}\n"
+        for name, table in leaderboard_tables(rows).items()
     )

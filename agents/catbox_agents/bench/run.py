@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import math
 import os
 import platform
 import shutil
@@ -24,7 +25,7 @@ from catbox_agents.arena.seatings import Players, PlayTasks, Setup, Task, first_
 from catbox_agents.arena.store import Store
 from catbox_agents.bench.games import ActionRecorder
 from catbox_agents.bench.scenarios import VISITOR, Scenario, Suite, Table, hash_of
-from catbox_agents.specs import AgentSpec, can_play, label_of, make
+from catbox_agents.specs import AgentSpec, can_play, label_of, make, printable
 from catbox_agents.system.files import write_atomically
 from catbox_env.core.checks import check_known, short_repr
 
@@ -37,8 +38,12 @@ TRACKS = {
     "open": "anything that takes no search",
     "open+search": "anything that takes at most 100 ms a decision on the machine named",
 }
+#: The most decisions of a track; the last update of a run may go beyond what it was to make.
+MOST_DECISIONS = {"learn-10M": 10_100_000, "learn-1B": 1_010_000_000}
 #: The agents of every table: the one that is measured, and the one that it is compared with.
 OWN, HEURISTIC = 0, 1
+#: Characters of the error of an agent that are kept.
+MAX_ERROR = 300
 #: Decimals of all numbers in a submission.
 DECIMALS = 6
 
@@ -75,10 +80,10 @@ def run_bench(
     """
     folder = Path(output)
     entered = agents_by_table(agents, suite)
-    if (folder / SUBMISSION_FILE).exists():
-        raise ValueError(f"{folder} holds a submission: name another folder")
+    if existing := [name for name in (SUBMISSION_FILE, GAMES_FILE) if (folder / name).exists()]:
+        raise ValueError(f"{folder} holds {existing[0]}, of another submission: name another folder")
     checked = check_declared(declared or {})
-    label = label_of(next(iter(entered.values()))) if name is None else name
+    label = printable(label_of(next(iter(entered.values()))) if name is None else name)
     results: dict[str, dict[str, Any]] = {}
     lines: list[str] = []
     seconds: dict[str, float] = {}
@@ -116,7 +121,7 @@ def run_bench(
         "format": FORMAT,
         "suite": suite.name,
         "quick": suite.is_quick,
-        "private": hash_of(f"{suite.seed}") if suite.is_private else None,
+        "private": suite.private,
         "agent": {
             "name": label,
             "specs": {table: label_of(agent) for table, agent in entered.items()},
@@ -184,8 +189,16 @@ def check_declared(declared: Mapping[str, Any]) -> dict[str, Any]:
             raise ValueError(
                 f"{name}={short_repr(value)}: expected {'text' if kinds[name] is str else 'a number'}"
             )
+        if isinstance(value, int | float) and not 0 <= value < math.inf:
+            raise ValueError(f"{name}={short_repr(value)}: expected a number of 0 or more")
+        if isinstance(value, str) and value != printable(value):
+            raise ValueError(f"{name}={short_repr(value)}: expected printable characters")
     track = declared.get("track") or "open"
     check_known("track", track, list(TRACKS))
+    if (declared.get("decisions") or 0) > MOST_DECISIONS.get(track, math.inf):
+        raise ValueError(
+            f"decisions={declared['decisions']}: too many for the track {track}, {TRACKS[track]}"
+        )
     return {**dict.fromkeys(kinds), **declared, "track": track}
 
 
@@ -253,10 +266,10 @@ class BenchTable:
             for task, block in self._play(missing):
                 self._store[task] = block
                 count(self.setup.games_of(task))
-        except ValueError as error:  # of the agent: the others are ours
+        except (ValueError, ChildProcessError) as error:  # by the agent: opponents are frozen and tested
             self._playing.close()  # other processes may still be playing the scenario
             self._play = None
-            return str(error)
+            return printable(str(error))[:MAX_ERROR]
         return ""
 
     def tasks(self, number: int) -> list[Task]:
@@ -280,17 +293,10 @@ class BenchTable:
 
     def lines(self, number: int) -> list[str]:
         """The lines of the games of a scenario in the file of the games."""
-        name = self.scenarios[number].name
+        scenario = self.scenarios[number]
         return [
-            json.dumps(
-                {
-                    "scenario": name,
-                    "first": task.first,
-                    "deals": task.num_deals,
-                    "actions": self._store.games(task)[0],
-                }
-            )
-            for task in tasks_of(2 * number, self.scenarios[number])
+            game_line(scenario.name, task, self._store.games(task)[0])
+            for task in tasks_of(2 * number, scenario)
         ]
 
     def seconds_per_decision(self, number: int) -> float:
@@ -301,6 +307,13 @@ class BenchTable:
         ]
         decisions = sum(int(block.decisions[own]) for block in blocks)
         return float(sum(block.seconds[own] for block in blocks)) / max(1, decisions)
+
+
+def game_line(scenario: str, task: Task, actions: str) -> str:
+    """The line of a block in the file of the games."""
+    return json.dumps(
+        {"scenario": scenario, "first": task.first, "deals": task.num_deals, "actions": actions}
+    )
 
 
 def setup_of(table: Table, scenarios: Sequence[Scenario], agent: AgentSpec, suite: Suite) -> Setup:

@@ -104,14 +104,14 @@ class Scenario:
 class Suite:
     """Scenarios of one game.
 
-    Attributes: ``seed``: of all their deals; ``is_private``: whether that is an organiser's secret; ``is_quick``:
-    whether they have a tenth of the deals.
+    Attributes: ``seed``: of all their deals; ``private``: the SHA-256 hash of the organiser's secret that it follows
+    from, None for the public one; ``is_quick``: whether they have a tenth of the deals.
     """
 
     name: str
     scenarios: tuple[Scenario, ...]
     seed: int
-    is_private: bool = False
+    private: str | None = None
     is_quick: bool = False
 
     @property
@@ -156,7 +156,8 @@ def suite(name: str, *, private_seed: str | None = None, quick: bool = False) ->
                 scenarios.append(
                     Scenario(table, about["name"], spec, role, about["asks"], seed, first, deals)
                 )
-    return Suite(name, tuple(scenarios), seed, private_seed is not None, quick)
+    private = None if private_seed is None else hashlib.sha256(private_seed.encode()).hexdigest()
+    return Suite(name, tuple(scenarios), seed, private, quick)
 
 
 @cache

@@ -184,6 +184,9 @@ def verify_submission(
         ),
     ] = None,
     private_seed: PrivateSeed = None,
+    all_moves: Annotated[
+        bool, typer.Option("--all", help="Ask opponents that search in all their moves, not in some: slow.")
+    ] = False,
     processes: Processes = None,
 ) -> None:
     """Check a submission: play its games again, ask the opponents, compute every number anew.
@@ -199,6 +202,7 @@ def verify_submission(
             folder,
             agents=agents or None,
             private_seed=private_seed,
+            **({"search_share": 1.0} if all_moves else {}),
             processes=processes or physical_cores(),
             progress=progress,
         )
@@ -208,26 +212,33 @@ def verify_submission(
         typer.echo(f"does not hold: {line}", err=True)
     if not found.is_valid:
         raise typer.Exit(1)
+    complete = "" if found.is_complete else " It is not complete: the suite has no score."
     checked = "games, opponents and numbers" if not agents else "games, opponents, numbers and the agent"
-    typer.echo(f"{folder} is valid: {checked}. What it declares about itself cannot be checked.")
+    typer.echo(f"{folder} is valid: {checked}. What it declares about itself cannot be checked.{complete}")
 
 
 @bench.command("table", no_args_is_help=True)
 def table(
     folders: Annotated[list[Path], typer.Argument(help="Folders of submissions.")],
+    ranked: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--ranked", metavar="HASH", help="The hash of a private seed that an organiser has published."
+        ),
+    ] = None,
     json_path: Annotated[Path | None, typer.Option("--json", help="Also write it to this file.")] = None,
     page: Annotated[
         Path | None, typer.Option("--page", help="Also write it to this file, in Markdown.")
     ] = None,
 ) -> None:
-    """Show a leaderboard of submissions."""
+    """Show a leaderboard of submissions. Nothing is verified: catbox bench verify does that."""
     require("catbox bench", NEEDED, "arena")
     from catbox_agents.arena.results import terminal_table  # these need the extra arena
     from catbox_agents.bench.report import leaderboard, leaderboard_page, leaderboard_tables
 
     check_writable(json_path)
     check_writable(page)
-    rows = leaderboard(folders)
+    rows = leaderboard(folders, ranked or [])
     for name, cells in leaderboard_tables(rows, declared=False).items():
         shown = terminal_table(cells)
         shown.title = name

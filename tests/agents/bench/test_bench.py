@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import base64
 import hashlib
 import json
+import os
 import shutil
+import zlib
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -12,11 +15,13 @@ from typing import Any
 import numpy as np
 import pytest
 
-import catbox_agents
+from catbox_agents import play_out
+from catbox_agents.arena.seatings import deal_seed
 from catbox_agents.bench import BenchInterrupted, run_bench, scenarios, suite, suite_names, verify
 from catbox_agents.bench.games import packed, unpacked
 from catbox_agents.bench.report import card_rows, draw_card, leaderboard, leaderboard_page
 from catbox_agents.bench.run import GAMES_FILE, SUBMISSION_FILE, WORK_FOLDER, current_hash
+from catbox_env import Vec
 from tests.agents.bench.small import HERE, SUITE, _few_deals, change, change_games, submit  # noqa: F401  (a fixture)
 
 #: The hash of every scenario of version 1, by suite: what is played never changes.
@@ -65,21 +70,26 @@ def test_the_score_is_how_much_more_than_the_heuristic_in_its_seats_in_units_of_
     assert content["tables"].keys() == {"petrify-4x4", "petrify-full"}
 
 
-def test_a_margin_is_that_of_an_arena_on_the_same_deals(tmp_path: Path) -> None:
-    played = suite("cat_in_the_box", quick=True)
-    table = replace(
-        played, scenarios=tuple(each for each in played.scenarios if each.table.name.endswith("-3p"))[:3]
-    )
-    found = run_bench("heuristic:5", table, tmp_path / "out")["scenarios"]
-    visitor, resident = found[1], found[2]
-    assert (visitor["name"], resident["name"]) == (
-        "cat_in_the_box-3p-visitor-heuristic-v1",
-        "cat_in_the_box-3p-resident-heuristic-v1",
-    )
-    game = table.scenarios[0].table.game
-    arena = catbox_agents.evaluate(game, ["heuristic:5", "heuristic"], 2000)
-    assert visitor["margin"] == pytest.approx(arena.standings[0].margin, abs=3)
-    assert visitor["margin"] != resident["margin"]
+@pytest.mark.parametrize("role", ["visitor", "resident"])
+def test_a_margin_is_that_of_games_played_one_by_one(role: str, tmp_path: Path) -> None:
+    name = f"cat_in_the_box-3p-{role}-careful-v1"
+    every = suite("cat_in_the_box", quick=True)
+    played = replace(every, scenarios=tuple(each for each in every.scenarios if each.name == name))
+    (result,) = run_bench("heuristic:5", played, tmp_path / "out")["scenarios"]
+    (scenario,) = played.scenarios
+    root, game = np.random.SeedSequence(played.seed), scenario.table.game
+    for agent, margin in (("heuristic:5", result["margin"]), ("heuristic", result["heuristic"])):
+        one, others = (agent, "careful") if role == "visitor" else ("careful", agent)
+        margins = []
+        for number in range(scenario.first, scenario.first + scenario.deals):
+            for seat in range(3):
+                vec = Vec(game, 1, seed=[deal_seed(root, number)], auto_deal=False)
+                points = play_out(vec, [one if k == seat else others for k in range(3)], until="end_of_game")[
+                    0
+                ]
+                ahead = points[seat] - (points.sum() - points[seat]) / 2
+                margins.append(ahead if role == "visitor" else -ahead)
+        assert margin == pytest.approx(np.mean(margins), abs=1e-5)
 
 
 @pytest.mark.slow
@@ -107,7 +117,7 @@ def test_one_and_two_processes_and_a_stopped_run_write_the_same(folder: Path, tm
 
 
 def test_a_finished_submission_is_not_written_over(folder: Path) -> None:
-    with pytest.raises(ValueError, match="holds a submission: name another folder"):
+    with pytest.raises(ValueError, match=r"holds submission\.json, of another submission: name another folder"):
         submit(folder, "random")
 
 
@@ -143,7 +153,7 @@ def test_a_private_seed_is_needed_to_verify_and_gives_other_deals_and_variants(
     assert {one.opponent for one, other in pairs if one.spec != other.spec} == {"variant-1", "variant-2"}
     run_bench("heuristic:5", private, tmp_path / "out")
     assert verify(tmp_path / "out", private_seed=secret).is_valid
-    assert verify(tmp_path / "out").problems == ["it was played with a private seed: give that"]
+    assert verify(tmp_path / "out").problems == ["it was played with a private seed"]
     assert not verify(tmp_path / "out", private_seed=secret + "!").is_valid
     assert not verify(folder, private_seed=secret).is_valid
     assert secret not in (tmp_path / "out" / SUBMISSION_FILE).read_text()
@@ -235,14 +245,61 @@ def seats_swapped(folder: Path) -> None:
     change_block(folder, lambda actions: actions.reshape(16, 2, -1)[:, ::-1].reshape(32, -1))
 
 
+def search_replaced_later(folder: Path) -> None:
+    """The last game against a search has another move of it, and is played on by its rules."""
+    content = json.loads((folder / SUBMISSION_FILE).read_text())
+    lines = [json.loads(line) for line in (folder / GAMES_FILE).read_text().splitlines()]
+    (number,) = (k for k, line in enumerate(lines) if line["scenario"] == "petrify-4x4-resident-search-v1")
+    scenario = next(
+        each for each in suite(SUITE, quick=True).scenarios if each.name == lines[number]["scenario"]
+    )
+    game = scenario.table.game
+    actions = unpacked(lines[number]["actions"], 8, game.max_game_length)
+    root = np.random.SeedSequence(suite(SUITE).seed)
+    vec = Vec(game, 1, seed=[deal_seed(root, scenario.first + 3)], auto_deal=False)
+    moves = actions[-1][actions[-1] >= 0].tolist()
+    changed: list[int] = []
+    while vec.current_player[0] >= 0:
+        legal = np.flatnonzero(vec.action_mask[0])
+        follows = len(changed) < len(moves) and changed == moves[: len(changed)]
+        action = moves[len(changed)] if follows else int(legal[0])
+        if follows and vec.current_player[0] == 1 and len(legal) > 1 and action == moves[len(changed)]:
+            action = int(next(each for each in legal if each != action))  # a move of the search
+        changed.append(action)
+        vec.step(np.array([action]))
+    games = [[each for each in row if each >= 0] for row in actions.tolist()]
+    games[-1] = changed
+    lines[number]["actions"] = packed(games)
+    data = "".join(f"{json.dumps(line)}\n" for line in lines).encode()
+    (folder / GAMES_FILE).write_bytes(data)
+    content["games"] = hashlib.sha256(data).hexdigest()
+    (folder / SUBMISSION_FILE).write_text(json.dumps(content))
+
+
+def games_not_canonical(folder: Path) -> None:
+    lines = [json.loads(line) for line in (folder / GAMES_FILE).read_text().splitlines()]
+    again = zlib.compress(zlib.decompress(base64.b64decode(lines[0]["actions"])), 0)
+    lines[0]["actions"] = base64.b64encode(again).decode()
+    data = "".join(f"{json.dumps(line)}\n" for line in lines).encode()
+    (folder / GAMES_FILE).write_bytes(data)
+    change(folder, lambda content: content.update(games=hashlib.sha256(data).hexdigest()))
+
+
+def numbers_without_end(folder: Path) -> None:
+    change(folder, lambda content: first_result(content).update(margin=10**400))
+
+
 FORGERIES: dict[Any, str] = {
     number_changed: r"petrify-4x4-visitor-random-v1: margin is 1\.5, expected",
     total_changed: "score is .*99",
     score_left_out: "score is None, expected",
     scenario_missing: "scenario petrify-4x4-visitor-variant-2-v1 is missing",
     scenario_twice: "scenario petrify-4x4-visitor-random-v1 is there twice",
-    scenario_unknown: "scenario 'petrify-4x4-visitor-mine-v1' is not one of the suite petrify",
-    hash_of_another_version: "petrify-4x4-visitor-random-v1 has the hash 0123456789abcdef, with this version",
+    scenario_unknown: "scenario 'petrify-4x4-visitor-mine-v1' is not one that was played",
+    hash_of_another_version: "petrify-4x4-visitor-random-v1 has the hash '0123456789abcdef', with this version",
+    search_replaced_later: "the opponent search decides otherwise in",
+    games_not_canonical: "expected them as catbox bench run packs them",
+    numbers_without_end: "petrify-4x4-visitor-random-v1: margin is 1000",
     games_replaced: "games.jsonl is not the file that the submission names",
     games_cut: "games.jsonl, line",
     illegal_move: "petrify-4x4-visitor-random-v1: game 1 of the block, move 3: action .* is illegal",
@@ -256,7 +313,7 @@ FORGERIES: dict[Any, str] = {
 @pytest.mark.parametrize("forge", FORGERIES, ids=lambda forge: forge.__name__)
 def test_a_forged_submission_is_refused_by_name(forge: Any, folder: Path) -> None:
     forge(folder)
-    found = verify(folder)
+    found = verify(folder, search_share=1.0)
     assert not found.is_valid
     assert any(__import__("re").search(FORGERIES[forge], problem) for problem in found.problems), (
         found.problems
@@ -303,6 +360,39 @@ def test_another_agent_than_the_one_that_played_is_noticed(folder: Path) -> None
     found = verify(folder, agents="heuristic:6")
     assert any("its fingerprint is another" in problem for problem in found.problems)
     assert any("the agent decides otherwise in" in problem for problem in found.problems)
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [
+        {"agent": {}},
+        {"agent": {"name": "a\nb", "specs": {}, "fingerprints": {}}},
+        {"declared": {"track": "learn-10M", "decisions": 10**12}},
+        {"catbox": 1},
+        {"score": {"mean": 1}},
+        {"tables": {"petrify-4x4": {"mean": "x"}}},
+        {"scenarios": [{"name": "petrify-4x4-visitor-random-v1", "error": "a\x1b[2J"}]},
+        {"scenarios": [{"name": "petrify-4x4-visitor-random-v1", "error": "a", "score": 100}]},
+    ],
+)
+def test_content_of_the_wrong_kind_is_refused_by_all_who_read_it(wrong: dict[str, Any], folder: Path) -> None:
+    change(folder, lambda content: content.update(wrong))
+    for read in (verify, lambda folder: leaderboard([folder])):
+        with pytest.raises(ValueError, match=r"submission\.json: |decisions="):
+            read(folder)
+
+
+def test_files_that_never_end_are_not_read(folder: Path) -> None:
+    for target in ("/dev/zero", os.devnull):
+        (folder / GAMES_FILE).unlink()
+        (folder / GAMES_FILE).symlink_to(target)
+        with pytest.raises(ValueError, match="is no regular file"):
+            verify(folder)
+
+
+def test_one_agent_twice_is_no_learner_of_two_seeds(kept: Path, folder: Path) -> None:
+    with pytest.raises(ValueError, match="are of the same agent: leave one out"):
+        leaderboard([kept, folder])
 
 
 @pytest.mark.parametrize("text", ["", "null", "{}", '{"format": "catbox-submission-1"}', "[" * 100_000])

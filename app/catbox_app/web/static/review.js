@@ -59,8 +59,8 @@ export function createReview(begin, go, names, viewed, point) {
   function finish() {
     const found = mistakes();
     const cost = decisions.reduce((sum, one) => sum + one.cost, 0);
-    const rounded = (Math.round(10 * cost) / 10 || 0).toFixed(1); // never -0.0
-    const total = `All ${decisions.length} decisions together cost ${rounded} points.`;
+    const compared = `${Math.abs(cost).toFixed(1)} points ${cost < 0 ? "more" : "less"} than the coach's choices would have`;
+    const total = `All ${decisions.length} decisions together earned ${compared}.`;
     told.textContent = `${found.length === 0 ? "No decision was a clear mistake" : `Clear mistakes: ${found.length}`}. ${total}`;
     list.replaceChildren(...found.map(mistake));
     onward.hidden = found.length < 2;

@@ -27,6 +27,10 @@ INTRODUCTION = """\
 What single settings of training are worth. Tables that decide a default are here, all results in
 `experiments/results/`. `python -m experiments --help` says how to run a study of your own.
 
+**All of them are older than the learner of today**: they were trained before commit 6a084db4 (27 November 2026), since
+when an update plays whole games. Most have three seeds of 3 million decisions; with intervals of up to ± 0.4, a gain of
+less than that could have gone unseen, and no comparison is corrected for their number. They are to be run again.
+
 - Figures are [margins](training.md#evaluation) in points per round after training, on new deals, the same for the same
   seed. "±" is half the 95 % interval over the seeds (Student's t), in brackets half that over the deals of a single
   seed.

@@ -117,7 +117,9 @@ def test_one_and_two_processes_and_a_stopped_run_write_the_same(folder: Path, tm
 
 
 def test_a_finished_submission_is_not_written_over(folder: Path) -> None:
-    with pytest.raises(ValueError, match=r"holds submission\.json, of another submission: name another folder"):
+    with pytest.raises(
+        ValueError, match=r"holds submission\.json, of another submission: name another folder"
+    ):
         submit(folder, "random")
 
 

@@ -10,10 +10,11 @@ from pydantic import Field
 from torch import Tensor
 
 from catbox_train import SelfPlayAlgorithm, SelfPlayConfig, load_config, train
+from catbox_train.config import Widths
 
 
 class ReinforceConfig(SelfPlayConfig):
-    hidden: tuple[int, ...] = Field((128,), min_length=1, description="widths of the hidden layers")
+    hidden: Widths = Field((128,), min_length=1, description="widths of the hidden layers")
     update_epochs: int = Field(1, ge=1, description="passes over the decisions of an update")
     minibatch_size: int = Field(100_000, ge=1, description="decisions per gradient step")
 

@@ -199,14 +199,13 @@ def test_a_spec_names_a_users_module_only_where_its_policy_does() -> None:
 
 def test_names_labels_and_completion_know_the_searches() -> None:
     known = catbox_agents.known_agents()
-    assert known[:5] == ["random", "heuristic", "careful", "habits", "never_red"]
-    assert known[5:10] == ["best", "zoo", "search", "ismcts", "pimc"]
-    assert known[10:13] == ["easy", "normal", "hard"]
+    assert known[:7] == ["random", "heuristic", "best", "zoo", "search", "ismcts", "pimc"]
+    assert known[7:13] == ["easy", "normal", "hard", "careful", "habits", "never_red"]
     assert all(name.startswith("zoo:") for name in known[13:])
     assert label_of("search:fast,policy=random") == "search:fast,policy=random"
     with pytest.raises(
         ValueError,
-        match=r"did you mean 'search'\?; expected one of .*search, ismcts, pimc, easy, normal, hard, 'zoo:NAME'",
+        match=r"did you mean 'search'\?; expected one of .*search, ismcts, pimc, easy, normal, hard, careful, habits, never_red, 'zoo:NAME'",
     ):
         catbox_agents.make("serch", game_for())
     assert complete_spec("search:")[:4] == ["search:fast", "search:normal", "search:deep", "search:worlds="]

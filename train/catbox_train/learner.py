@@ -132,7 +132,7 @@ class Learner:
         found, metrics = loss(
             {name: column.index_select(0, batch.rows) for name, column in batch.columns.items()}, *numbers
         )
-        values = torch.stack([*metrics.values()]).detach()
+        values = torch.stack([*metrics.values()]).detach() if metrics else torch.zeros(0, device=self.device)
         if (share := len(batch.rows) / batch.total) < 1:
             found, values = found * share, values * share
         found.backward()

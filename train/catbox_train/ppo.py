@@ -97,13 +97,12 @@ class PPO(SelfPlayAlgorithm):
         returns = advantages + values
         mean, variance = mean_and_variance(advantages[rows], group)
         _, of_returns = mean_and_variance(returns[rows], group)
-        _, unexplained = mean_and_variance((returns - values)[rows], group)
         if not math.isfinite(of_returns):
             raise DivergedError("a value is not finite")
         names = ("inputs", "action_features", "masks", "actions", "log_probs")
         columns = {name: decisions.columns[name] for name in names}
         columns |= {"advantages": (advantages - mean) / (variance**0.5 + 1e-8), "returns": returns}
-        return columns, 1 - unexplained / of_returns if of_returns > 0 else 0.0
+        return columns, 1 - variance / of_returns if of_returns > 0 else 0.0
 
     def loss(
         self, batch: Mapping[str, torch.Tensor], ent_coef: torch.Tensor | float

@@ -131,7 +131,7 @@ def leaderboard(folders: Sequence[str | Path], ranked: Sequence[str] = ()) -> li
                     for table in tables
                 },
                 "track": track,
-                "decisions": submissions[0]["declared"]["decisions"],
+                "decisions": max(each["declared"]["decisions"] or 0 for each in submissions) or None,
                 "ranked": private in ranked,
                 "quick": quick,
                 "outdated": any(

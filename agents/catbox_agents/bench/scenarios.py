@@ -133,7 +133,7 @@ def suite(name: str, *, private_seed: str | None = None, quick: bool = False) ->
     """The suite ``name``: its public deals and opponents, or those that follow from ``private_seed``, any text.
 
     A private seed gives other deals and other weights to the opponents that have some drawn. Raises ``ValueError`` for
-    an unknown suite and an empty seed.
+    an unknown suite, and for a seed of fewer than 16 characters.
     """
     content = _data()
     check_known("suite", name, list(content["suites"]))

@@ -205,7 +205,7 @@ def test_names_labels_and_completion_know_the_searches() -> None:
     assert label_of("search:fast,policy=random") == "search:fast,policy=random"
     with pytest.raises(
         ValueError,
-        match=r"did you mean 'search'\?; expected one of .*search, ismcts, pimc, easy, normal, hard, careful, habits, never_red, 'zoo:NAME'",
+        match=r"did you mean 'search'\?; expected one of .*, pimc, easy, normal, hard, .*, never_red, 'zoo:NAME'",
     ):
         catbox_agents.make("serch", game_for())
     assert complete_spec("search:")[:4] == ["search:fast", "search:normal", "search:deep", "search:worlds="]

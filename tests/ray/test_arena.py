@@ -70,7 +70,9 @@ def test_an_agent_that_is_another_one_on_a_machine_is_refused(
 ) -> None:
     on_cluster = ray_workers.on_cluster
     monkeypatch.setattr(
-        ray_workers, "on_cluster", lambda setup, _, *more: on_cluster(setup, ["random", "another"], *more)
+        ray_workers,
+        "on_cluster",
+        lambda setup, prints, *more: on_cluster(setup, [prints[0], "another"], *more),
     )
     with pytest.raises(ValueError, match=r"agent 'heuristic' is different on .*: put the same files there"):
         run_arena(game, ["random", "heuristic"], 10, ray_address=cluster.address)

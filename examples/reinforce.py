@@ -9,8 +9,7 @@ import torch
 from pydantic import Field
 from torch import Tensor
 
-from catbox_train import SelfPlayAlgorithm, SelfPlayConfig, load_config, train
-from catbox_train.config import Widths
+from catbox_train import SelfPlayAlgorithm, SelfPlayConfig, Widths, load_config, train
 
 
 class ReinforceConfig(SelfPlayConfig):

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from catbox_agents.networks.policy_agent import PolicyAgent
     from catbox_train.algorithm import Algorithm, DivergedError
     from catbox_train.best_responses import best_response
-    from catbox_train.config import TrainConfig
+    from catbox_train.config import TrainConfig, Widths
     from catbox_train.device_rollout import make_rollout
     from catbox_train.group import Group
     from catbox_train.learner import Learner, interpolate
@@ -54,6 +54,7 @@ __all__ = [
     "TrainConfig",
     "TrainingDiverged",
     "TrainingInterrupted",
+    "Widths",
     "best_response",
     "interpolate",
     "gae",
@@ -84,6 +85,7 @@ _MODULES = {
     "TrainConfig": "catbox_train.config",
     "TrainingDiverged": "catbox_train.runs.progress",
     "TrainingInterrupted": "catbox_train.runs.progress",
+    "Widths": "catbox_train.config",
     "best_response": "catbox_train.best_responses",
     "interpolate": "catbox_train.learner",
     "gae": "catbox_train.ppo",

@@ -84,6 +84,7 @@ def _device(value: Any) -> str:
 Count = Annotated[int, BeforeValidator(_whole), Field(ge=1, le=MAX_COUNT)]
 Number = Annotated[float, Field(allow_inf_nan=False), BeforeValidator(_number)]
 Share = Annotated[float, Field(ge=0, le=1, allow_inf_nan=False), BeforeValidator(_number)]
+#: Widths of hidden layers, in settings: a list of numbers, or text such as ``64,64``.
 Widths = Annotated[tuple[Count, ...], BeforeValidator(_split)]
 Agents = Annotated[tuple[str, ...], BeforeValidator(_listed)]
 

@@ -266,7 +266,7 @@ class BenchTable:
             for task, block in self._play(missing):
                 self._store[task] = block
                 count(self.setup.games_of(task))
-        except (ValueError, ChildProcessError) as error:  # by the agent: opponents are frozen and tested
+        except (ValueError, ChildProcessError) as error:  # the agent's: the opponents are ours, and tested
             self._playing.close()  # other processes may still be playing the scenario
             self._play = None
             return printable(str(error))[:MAX_ERROR]

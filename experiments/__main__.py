@@ -12,13 +12,11 @@ from rich.console import Console
 from catbox_env.core.checks import suggestion
 from catbox_train.memory import keep_freed_memory
 from experiments import __doc__ as description
-from experiments.fields import play_fields
 from experiments.headroom import measure_headroom
 from experiments.leaderboard import __doc__ as about_leaderboard
 from experiments.leaderboard import play_leaderboard, read_parts
 from experiments.results import ROOT, Folders
 from experiments.runner import run_studies
-from experiments.speeds import measure_speeds
 from experiments.study import read_study, runs_of, study_names
 from experiments.zoo import make_zoo, zoo_settings
 
@@ -56,15 +54,8 @@ def _do(command: str, names: Sequence[str], folders: Folders, console: Console) 
         play_leaderboard(names, folders, console)
     else:
         _check_names(names, study_names(folders.studies))
-        studies = {name: read_study(name, folders.studies) for name in names}
-        runs = {name: runs_of(name, study) for name, study in studies.items()}
-        if command == "run":
-            run_studies(runs, folders, console)
-        elif command == "speeds":
-            measure_speeds([run for made in runs.values() for run in made], folders.results, console)
-        else:
-            for name, study in studies.items():
-                play_fields(name, study, runs[name], folders, console)
+        studies = {name: runs_of(name, read_study(name, folders.studies)) for name in names}
+        run_studies(studies, folders, console)
 
 
 def _check_names(names: Sequence[str], known: Collection[str]) -> None:
@@ -86,8 +77,6 @@ def _parser() -> argparse.ArgumentParser:
     descriptions = {"leaderboard": about_leaderboard}
     for name, what, number in (
         ("run", "train the runs of studies that have no result yet", "+"),
-        ("fields", "play the fields of studies whose runs are finished", "+"),
-        ("speeds", "measure how fast the variants of studies play and learn", "+"),
         ("zoo", "train agents of the zoo, by default all", "*"),
         ("leaderboard", "play arenas of the leaderboard: a part, rules, or PART/RULES; by default all", "*"),
         ("headroom", "measure how much agents of the zoo leave on the table, by default all", "*"),

@@ -78,6 +78,11 @@ class RunResult(Record):
     commit: str
     machine: str
 
+    @property
+    def key(self) -> tuple[str, str, int]:
+        """What identifies the run within its study."""
+        return self.rules, self.variant, self.seed
+
 
 Row = TypeVar("Row", bound=Record)
 

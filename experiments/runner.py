@@ -10,6 +10,7 @@ from importlib import metadata
 from pathlib import Path
 from typing import Any
 
+from filelock import FileLock, Timeout
 from rich.console import Console
 
 import catbox_env
@@ -26,17 +27,15 @@ DECIMALS = 4
 
 
 def run_studies(studies: Mapping[str, Sequence[Run]], folders: Folders, console: Console) -> None:
-    """Train each run that has no result yet, seed by seed.
+    """Train each run that has no result yet, seed by seed; several processes that do so share the work.
 
-    A run that diverges is a result too. One that any study has made with the same settings is not repeated, unless its
-    net is needed. Raises ``ValueError``, before anything is trained, for results and unfinished runs that were made
-    with other settings and for a run that does not fit into memory; in training, what ``catbox_train.train`` raises.
+    A run that diverges is a result too. Raises ``ValueError``, before anything is trained, for results and unfinished
+    runs that were made with other settings and for a run that does not fit into memory; in training, what
+    ``catbox_train.train`` raises.
     """
     to_do: list[Run] = []
     for study, runs in studies.items():
-        results = {
-            (result.rules, result.variant, result.seed): result for result in folders.results_of(study)
-        }
+        results = {result.key: result for result in folders.results_of(study)}
         for run in runs:
             if run.key in results:
                 was, remedy = results[run.key].config, "delete that line of its results"
@@ -51,29 +50,16 @@ def run_studies(studies: Mapping[str, Sequence[Run]], folders: Folders, console:
     total = sum(map(len, studies.values()))
     say(console, f"{total - len(to_do)} of {total} runs have results already.")
     for number, run in enumerate(to_do, start=1):
-        say(console, f"\nRun {number} of {len(to_do)}: {run}.")
-        result = None if run.net_needed else _made_with_the_same_settings(run, folders)
-        if result is None:
-            result = train_run(run, run.folder(folders.runs), console)
-        else:
-            say(
-                console,
-                f"Study {result.study!r} has made it, as variant {result.variant!r}: taken from there.",
-            )
-            result = result.model_copy(
-                update={"study": run.study, "rules": run.rules, "variant": run.variant}
-            )
-        append_line(folders.results / f"{run.study}.jsonl", result)
-
-
-def _made_with_the_same_settings(run: Run, folders: Folders) -> RunResult | None:
-    """A result of any study that was made with exactly the settings of ``run``."""
-    settings = flat(run.config.resolved(run.config.make_game()))
-    for file in sorted(folders.results.glob("*.jsonl")):
-        for result in folders.results_of(file.stem):
-            if result.config == settings:
-                return result
-    return None
+        folder = run.folder(folders.runs)
+        folder.parent.mkdir(parents=True, exist_ok=True)
+        try:
+            with FileLock(f"{folder}.lock", timeout=0):
+                if run.key in {result.key for result in folders.results_of(run.study)}:
+                    continue  # another process has made it since
+                say(console, f"\nRun {number} of {len(to_do)}: {run}.")
+                append_line(folders.results / f"{run.study}.jsonl", train_run(run, folder, console))
+        except Timeout:
+            say(console, f"Another process trains {run}.")
 
 
 def train_run(run: Run, folder: Path, console: Console) -> RunResult:

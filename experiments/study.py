@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated, Any, Self
+from typing import Annotated, Any
 
-from pydantic import BaseModel, ConfigDict, Field, StringConstraints, ValidationError, model_validator
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field, StringConstraints, ValidationError
 
 from catbox_agents.arena import MIN_DEALS
 from catbox_env.core.checks import short_repr
@@ -20,8 +20,12 @@ Name = Annotated[
     str, StringConstraints(pattern=r"^[A-Za-z0-9]([A-Za-z0-9 ,.+=-]*[A-Za-z0-9])?$", max_length=60)
 ]
 Words = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1)]
-#: In ``fields``: a net of the study, "net:VARIANT".
-NET = "net:"
+
+
+def _different(seeds: list[int]) -> list[int]:
+    if len(set(seeds)) < len(seeds):
+        raise ValueError("expected different seeds")
+    return seeds
 
 
 class Study(BaseModel):
@@ -31,29 +35,12 @@ class Study(BaseModel):
 
     title: Words
     question: Words
-    #: Its settings are those of an earlier version: it is reported, and no longer run.
-    archived: bool = False
-    #: Whether the page has its table and learning curves; without, only what the conclusion says.
-    table: bool = True
     base: dict[str, Any] = {}
     rules: dict[Name, dict[str, Any]] = Field(min_length=1)
+    #: What is compared: each with the first, seed by seed.
     variants: dict[Name, dict[str, Any]] = Field(min_length=2)
-    seeds: list[int] = Field(min_length=1)
+    seeds: Annotated[list[int], Field(min_length=2), AfterValidator(_different)]
     final_deals: int = Field(1000, ge=MIN_DEALS)
-    judged: Name = ""
-    fields: dict[Name, Annotated[list[Words], Field(min_length=1)]] = {}
-    field_deals: int = Field(2000, ge=MIN_DEALS)
-    conclusion: str = ""
-
-    @model_validator(mode="after")
-    def _check(self) -> Self:
-        nets = [agent.removeprefix(NET) for f in self.fields.values() for agent in f if agent.startswith(NET)]
-        for variant in [self.judged, *nets] if self.fields else ():
-            if variant not in self.variants:
-                raise ValueError(f"judged and fields name variant {variant!r}, which does not exist")
-        if len(set(self.seeds)) < max(len(self.seeds), 2 if nets else 1):
-            raise ValueError("expected different seeds, at least two where fields have nets of another seed")
-        return self
 
 
 @dataclass(frozen=True)
@@ -65,8 +52,6 @@ class Run:
     variant: str
     seed: int
     config: TrainConfig
-    #: Whether the study plays its nets in fields.
-    net_needed: bool = False
 
     @property
     def key(self) -> tuple[str, str, int]:
@@ -100,10 +85,6 @@ def runs_of(name: str, study: Study) -> list[Run]:
     Raises ``ValueError``, naming the run and the setting, for what cannot be trained: unknown settings, invalid values,
     rules that cannot be played, opponents that do not exist.
     """
-    if study.archived:
-        raise ValueError(
-            f"study {name!r} was made with settings of an earlier version: it is reported, not run again"
-        )
     runs = []
     for seed in study.seeds:
         for rules, of_rules in study.rules.items():
@@ -111,7 +92,7 @@ def runs_of(name: str, study: Study) -> list[Run]:
                 own = {"seed": seed, "final_deals": study.final_deals}
                 where = f"study {name!r}, {rules}, variant {variant!r}"
                 config = checked_config(where, study.base, of_rules, of_variant, own)
-                runs.append(Run(name, rules, variant, seed, config, net_needed=bool(study.fields)))
+                runs.append(Run(name, rules, variant, seed, config))
     return runs
 
 

@@ -16,7 +16,8 @@
 #   make bench   measure catbox beside other libraries
 #   make coverage          run the tests, twice as long, for a coverage report
 #   make notebooks         run the notebooks anew, with their outputs (about two minutes)
-#   make zoo     train the agents of the zoo anew (about 12 hours); make leaderboard   play its arenas
+#   make zoo     train and measure the agents of the zoo that are missing (about 12 hours for all)
+#   make leaderboard       train and play the rows of the benchmark that are missing (hours)
 #   make clean   remove what is built, .venv too
 
 PYTHON ?= python3
@@ -164,12 +165,11 @@ docs: $(STAMP)
 
 zoo: $(STAMP)
 	$(PY) -m experiments zoo
-	$(PY) -m experiments leaderboard
 	$(PY) -m docs.generators
 	$(PY) docs/generate.py
 
 leaderboard: $(STAMP)
-	$(PY) -m experiments leaderboard
+	PATH="$(CURDIR)/$(VENV)/bin:$$PATH" bash benchmark/baselines.sh
 	$(PY) -m docs.generators
 	$(PY) docs/generate.py
 

@@ -21,8 +21,8 @@ from catbox_env import GAMES, Game, make_game
 from catbox_env.registration import gymnasium_id
 from catbox_train.registry import algorithm_class
 from docs.environment import environment
-from docs.generators.headroom import headroom_table
-from docs.generators.leaderboard import margin_in_short, zoo_table
+from docs.generators.leaderboard import leaderboard_table, margins_in_short
+from docs.generators.studies import study_section
 from docs.illustrations import images
 from experiments.results import Folders
 
@@ -77,9 +77,9 @@ def games(_: str) -> str:
 
 
 def measurements() -> dict[str, Sequence[str]]:
-    """Benchmark -> the words and the result of its first row in docs/benchmarks.md; `zoo` is from the leaderboard."""
+    """Benchmark -> the words and the result of its first row in docs/benchmarks.md; `zoo` is what the zoo earns."""
     text = (ROOT / "docs" / "benchmarks.md").read_text(encoding="utf-8")
-    rows: dict[str, Sequence[str]] = {"zoo": margin_in_short(Folders())}
+    rows: dict[str, Sequence[str]] = {"zoo": margins_in_short(Folders())}
     for what, measured, name in re.findall(r"^\| (.*?) \| (.*?) \| `(\w+)` \| ", text, re.MULTILINE):
         rows.setdefault(name, (what, measured))
     return rows
@@ -98,7 +98,7 @@ def highlights(_: str) -> str:
     shown = [
         (found["engine"].removesuffix("/s"), "per second: random play, 5 players, one core", "benchmarks"),
         (found["level"], "of training on two cores to be level with the heuristic", "benchmarks"),
-        (margin, "points per round above heuristics, 2 players, 95 % interval", "leaderboard"),
+        (margin, "points per round above heuristics, 2 players, 95 % interval", "zoo"),
     ]
     return "\n".join(f"- **{figure}** [{words}]({page}.md)" for figure, words, page in shown)
 
@@ -120,8 +120,8 @@ BLOCKS: dict[str, Callable[[str], str]] = {
     "environment": environment,
     "figures": figures,
     "highlights": highlights,
-    "arenas": lambda part: zoo_table(part, Folders()),
-    "headroom": lambda _: headroom_table(Folders()),
+    "leaderboard": lambda suite: leaderboard_table(suite, Folders()),
+    "study": lambda name: study_section(name, Folders()),
     "algorithm_settings": algorithm_settings,
 }
 

@@ -12,9 +12,6 @@ from rich.console import Console
 from catbox_env.core.checks import suggestion
 from catbox_train.memory import keep_freed_memory
 from experiments import __doc__ as description
-from experiments.headroom import measure_headroom
-from experiments.leaderboard import __doc__ as about_leaderboard
-from experiments.leaderboard import play_leaderboard, read_parts
 from experiments.results import ROOT, Folders
 from experiments.runner import run_studies
 from experiments.study import read_study, runs_of, study_names
@@ -41,17 +38,10 @@ def main(arguments: list[str] | None = None) -> int:
 
 
 def _do(command: str, names: Sequence[str], folders: Folders, console: Console) -> None:
-    """Train, play or measure ``names``."""
+    """Train ``names``."""
     if command == "zoo":
         _check_names(names, zoo_settings(folders))
         make_zoo(names, folders, console)
-    elif command == "headroom":
-        _check_names(names, zoo_settings(folders))
-        measure_headroom(names, folders, console)
-    elif command == "leaderboard":
-        parts = read_parts(folders)
-        _check_names(names, {name for part in parts for rules in part.rules for name in part.names(rules)})
-        play_leaderboard(names, folders, console)
     else:
         _check_names(names, study_names(folders.studies))
         studies = {name: runs_of(name, read_study(name, folders.studies)) for name in names}
@@ -74,19 +64,11 @@ def _parser() -> argparse.ArgumentParser:
     )
     parser.add_argument("--root", type=Path, default=ROOT, help="the checkout to use (default: this one)")
     commands = parser.add_subparsers(dest="command", required=True)
-    descriptions = {"leaderboard": about_leaderboard}
     for name, what, number in (
         ("run", "train the runs of studies that have no result yet", "+"),
-        ("zoo", "train agents of the zoo, by default all", "*"),
-        ("leaderboard", "play arenas of the leaderboard: a part, rules, or PART/RULES; by default all", "*"),
-        ("headroom", "measure how much agents of the zoo leave on the table, by default all", "*"),
+        ("zoo", "train and measure agents of the zoo that are not yet, by default all", "*"),
     ):
-        command = commands.add_parser(
-            name,
-            help=what,
-            description=descriptions.get(name, f"{what.capitalize()}."),
-            formatter_class=argparse.RawDescriptionHelpFormatter,
-        )
+        command = commands.add_parser(name, help=what, description=f"{what.capitalize()}.")
         command.add_argument("names", nargs=number, metavar="NAME")
     return parser
 

@@ -13,7 +13,6 @@
 
 from __future__ import annotations
 
-import json
 import math
 import statistics
 from collections.abc import Sequence
@@ -21,7 +20,7 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from filelock import FileLock
-from pydantic import BaseModel, ConfigDict, Field, TypeAdapter
+from pydantic import BaseModel, ConfigDict, Field
 from scipy.stats import t
 
 from catbox_agents.system.files import write_atomically, writing
@@ -32,13 +31,14 @@ ROOT = Path(__file__).resolve().parent.parent
 class Folders:
     """The folders of the checkout at ``root``.
 
-    ``own``: settings of the zoo and of the leaderboard; ``studies``: a YAML file each; ``results``: what was measured;
-    ``runs``: what is trained and played; ``docs``: the pages.
+    ``own``: settings of the zoo; ``studies``: a YAML file each; ``results``: what was measured; ``runs``: what is
+    trained; ``docs``: the pages; ``submissions``: the rows of the leaderboard.
     """
 
     def __init__(self, root: Path = ROOT) -> None:
         self.own, self.runs, self.docs = root / "experiments", root / "runs", root / "docs"
         self.studies, self.results = self.own / "studies", self.own / "results"
+        self.submissions = root / "benchmark" / "submissions"
 
     def results_of(self, study: str) -> list[RunResult]:
         """The results of a study so far."""
@@ -104,20 +104,6 @@ def append_line(file: Path, row: Record) -> None:
     with FileLock(f"{file}.lock"):  # several processes may work on one file
         before = file.read_text(encoding="utf-8") if file.exists() else ""
         write_file(file, f"{before}{row.model_dump_json()}\n")
-
-
-def read_rows(file: Path, kind: type[Row]) -> list[Row]:
-    """The list in a JSON file, empty if it does not exist. Raises ``ValueError`` for a damaged one."""
-    try:
-        return TypeAdapter(list[kind]).validate_json(file.read_bytes()) if file.exists() else []  # type: ignore[valid-type]
-    except ValueError as error:
-        raise ValueError(f"{file} is damaged: {error}") from None
-
-
-def write_rows(file: Path, rows: Sequence[Record]) -> None:
-    """Write ``rows`` for `read_rows`, one a line. Raises ``WriteError``."""
-    lines = [json.dumps(row.model_dump()) for row in rows]
-    write_file(file, "[\n" + ",\n".join(lines) + "\n]\n")
 
 
 def write_file(file: Path, text: str) -> None:

@@ -1,10 +1,10 @@
-"""The cards of the zoo: how each agent was trained, and its arenas."""
+"""The cards of the zoo: how each agent was trained, and what it earns."""
 
 from __future__ import annotations
 
 import json
 import shlex
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -12,23 +12,20 @@ from catbox_agents import zoo
 from catbox_agents.arena.report import markdown_table
 from catbox_env.core.checks import short_repr
 from catbox_env.core.text import game_title
-from docs.generators.leaderboard import HEURISTIC, Board, boards
-from experiments.leaderboard import DEAL_SET, ZOO
 from experiments.results import Folders
 from experiments.study import dotted
-from experiments.zoo import Training, read_training, zoo_settings
+from experiments.zoo import REPORT_SET, ZOO, Report, Training, read_training, zoo_settings
 
 
-def card(training: Training, played: Sequence[tuple[str, Board]]) -> str:
-    """The card of an agent, with the front matter that model hubs read: ``played`` are the titles and results of its
-    arenas."""
+def card(training: Training) -> str:
+    """The card of an agent, with the front matter that model hubs read."""
     agent = zoo.zoo_agent(zoo.PREFIX + training.name)
     mean, low, high = training.half_precision
     options = ", ".join(
         f"{option}={short_repr(value)}" for option, value in agent.game.options.items() if option != "reward"
     )
     lines = [
-        *front_matter(training.name, agent.game.id, played),
+        *front_matter(training, agent.game.id),
         f"# {training.name}",
         "",
         f"A trained agent for `{agent.game.id}`: `catbox play {agent.spec}{rules_as_options(training.settings)}`.",
@@ -50,28 +47,46 @@ def card(training: Training, played: Sequence[tuple[str, Board]]) -> str:
         "on the deals that are shown here.",
         "",
     ]
-    for title, board in played:
-        lines += [f"## {title}", "", markdown_table(board.matrix()), "", f"{board.about()}.", ""]
+    if training.report:
+        lines += ["## What it earns", "", *_report(training.report), ""]
     return "\n".join(lines).rstrip() + "\n"
 
 
-def front_matter(name: str, game_id: str, played: Sequence[tuple[str, Board]]) -> list[str]:
-    """The lines that model hubs read: YAML, here written as JSON, with the margin among heuristics as result."""
-    margins = [str(board.margins[ZOO, HEURISTIC]) for _, board in played if HEURISTIC in board.agents][:1]
-    game = {"type": game_id, "name": f"{game_title(game_id)}, among heuristics, deal set {DEAL_SET}"}
-    task = {"type": "reinforcement-learning", "name": "reinforcement-learning"}
-    metrics = [
-        {"type": "margin", "name": "margin in points per round", "value": margin} for margin in margins
+def _report(report: Report) -> list[str]:
+    """Every agent among copies of every other, and how it was measured."""
+    margins = {(row.agent, row.field): str(row.estimate) for row in report.margins}
+    agents = list(dict.fromkeys(row.agent for row in report.margins))
+    rows = [
+        ["one agent", *(f"among `{name}`" for name in agents)],
+        *(
+            [f"`{one}`", *("0" if one == other else margins[one, other] for other in agents)]
+            for one in agents
+        ),
     ]
+    return [
+        markdown_table(rows),
+        "",
+        f"Points a round more than the others, with 95 % intervals: {report.deals:,} deals of the set "
+        f"`{report.deal_set}`, each from every seat; {report.date}, catbox {report.version} {report.commit}; "
+        f"{report.machine}.",
+    ]
+
+
+def front_matter(training: Training, game_id: str) -> list[str]:
+    """The lines that model hubs read: YAML, here written as JSON, with the margin among heuristics as result."""
+    margin = training.margin(ZOO, "heuristic")
+    game = {"type": game_id, "name": f"{game_title(game_id)}, among heuristics, deal set {REPORT_SET}"}
+    task = {"type": "reinforcement-learning", "name": "reinforcement-learning"}
     about: dict[str, Any] = {
         "license": "mit",
         "library_name": "catbox",
         "pipeline_tag": "reinforcement-learning",
         "tags": ["reinforcement-learning", "self-play", "card-game", "catbox", game_id],
     }
-    if metrics:
+    if margin:
+        metrics = [{"type": "margin", "name": "margin in points per round", "value": str(margin)}]
         about["model-index"] = [
-            {"name": name, "results": [{"task": task, "dataset": game, "metrics": metrics}]}
+            {"name": training.name, "results": [{"task": task, "dataset": game, "metrics": metrics}]}
         ]
     return [
         "---",
@@ -120,7 +135,6 @@ def cards(folders: Folders) -> dict[Path, str]:
 
     Raises ``ValueError`` for one that was trained with other settings than ``zoo.yaml`` has now, or is not in the zoo.
     """
-    played = boards(folders)
     found = {}
     for name, settings in zoo_settings(folders).items():
         if training := read_training(name, folders):
@@ -129,6 +143,5 @@ def cards(folders: Folders) -> dict[Path, str]:
                     f"{zoo.PREFIX}{name} is another agent than its results are of, or zoo.yaml has other settings "
                     f"for it: run  python -m experiments zoo {name}"
                 )
-            of_agent = [(part.title, arenas[name]) for part, arenas in played if name in arenas]
-            found[zoo.FOLDER / f"{name}.md"] = card(training, of_agent)
+            found[zoo.FOLDER / f"{name}.md"] = card(training)
     return found

@@ -94,11 +94,3 @@ def shown(name: str, alternative: str) -> str:
 def narrow(name: str) -> str:
     """The name of the variant of the picture ``name`` for phones."""
     return f"{name}-narrow"
-
-
-def shown_by_width(name: str, alternative: str) -> str:
-    """Like `shown`; a phone gets the narrow variant."""
-    return (
-        f'<picture>\n  <source media="(max-width: 45em)" srcset="pictures/{narrow(name)}.svg">\n'
-        f'  <img src="pictures/{name}.svg" alt="{alternative}">\n</picture>'
-    )

@@ -6,7 +6,7 @@ import json
 from pathlib import Path
 from typing import Any
 
-from docs.generators.__main__ import main as write_pages
+from docs.generators.__main__ import main as write_files
 from experiments.__main__ import main
 from experiments.results import Folders, RunResult
 
@@ -30,21 +30,19 @@ SMALL = {
     "base": BASE,
     "rules": {"3 players": {"game_options.num_players": 3}},
     "variants": {"low": {"ent_coef": 0.01}, "high": {"ent_coef": 0.12}},
-    "seeds": [1],
+    "seeds": [1, 2],
     "final_deals": 10,
 }
 
 
 class Workplace:
-    """A checkout at ``folder`` with one study, no zoo and no leaderboard, and the command that works there."""
+    """A checkout at ``folder`` with one study and no zoo, and the command that works there."""
 
     def __init__(self, folder: Path, **changes: Any) -> None:
         self.root, self.folders = folder, Folders(folder)
         self.runs, self.results = self.folders.runs / "experiments", self.folders.results
-        self.page = self.folders.docs / "experiments.md"
         self.folders.studies.mkdir(parents=True)
         (self.folders.own / "zoo.yaml").write_text("{}")
-        (self.folders.own / "leaderboard.yaml").write_text("[]")
         self.write(**changes)
 
     def write(self, **changes: Any) -> None:
@@ -65,8 +63,8 @@ class Workplace:
         return main(self.arguments(*words or ("run", "small")))
 
     def report(self, *words: str) -> int:
-        """The exit code of the command that writes the pages."""
-        return write_pages(self.arguments(*words))
+        """The exit code of the command that writes what comes from results."""
+        return write_files(self.arguments(*words))
 
     def lines(self) -> list[RunResult]:
         return self.folders.results_of("small")

@@ -1,16 +1,19 @@
-"""The page is what the JSON lines give: its numbers, its pictures, and nothing that is out of date."""
+"""What the pages say of a study is what the JSON lines give: numbers, comparisons, pictures; nothing out of date."""
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
+from scipy.stats import t as student
+from scipy.stats import ttest_1samp
 
 from catbox_agents.arena.report import markdown_table
 from docs.generators.__main__ import main
 from docs.generators.curves import draw
-from docs.generators.studies import outdated_pages, write_pages
+from docs.generators.files import outdated_files, write_files
+from docs.generators.studies import detectable, differences, holm, study_section
 from experiments.results import Match, RunResult
 from tests.experiments.small_studies import Workplace
 
@@ -30,7 +33,11 @@ def result(variant: str, seed: int, margin: float, **changes: Any) -> RunResult:
             "random": [(4_000_000, 3.0, 0.1)],
             "heuristic": [(2_000_000, margin / 2, 0.2), (4_000_000, margin, 0.2)],
         },
-        "matches": [Match(agents=("policy", "heuristic"), margin=margin, margin_ci95=0.1 * seed, deals=1000)],
+        "matches": [
+            Match(agents=("policy", "random"), margin=3.0, margin_ci95=0.1, deals=1000),
+            Match(agents=("policy", "heuristic"), margin=margin, margin_ci95=0.1, deals=1000),
+            Match(agents=("heuristic", "policy"), margin=-margin, margin_ci95=0.1, deals=1000),
+        ],
         "diverged": None,
         "version": "0.1.0",
         "commit": "abc",
@@ -51,94 +58,100 @@ THREE_SEEDS = [
 ]
 
 
-def page(workplace: Workplace) -> str:
-    write_pages(workplace.folders)
-    return workplace.page.read_text()
+def section(workplace: Workplace, *results: RunResult) -> str:
+    write_lines(workplace, *results)
+    return study_section("small", workplace.folders)
 
 
-def outdated(workplace: Workplace) -> list[str]:
-    return [path.name for path in outdated_pages(workplace.folders)]
-
-
-def test_the_page_of_the_repository_is_what_its_results_give() -> None:
+def test_what_comes_from_the_results_of_the_repository_is_current() -> None:
     assert main(["--check"]) == 0
 
 
-def test_the_table_has_means_with_intervals_over_the_seeds(workplace: Workplace) -> None:
-    """Margins 0.1, 0.2, 0.6: mean 0.3, standard error 0.153, times 4.303."""
-    workplace.write(seeds=[1, 2, 3], conclusion="The rest is\nnoise.")
-    write_lines(workplace, *THREE_SEEDS)
-    table = """\
-`small`, 3 seeds of 4 million decisions: Does it run?
-
-The rest is
-noise.
-
-| rules | variant | net among `heuristic` | decisions/s |
-|---|---|---:|---|
-| 3 players | low | +0.30 ± 0.66 | ≈ 48,780 |
-|  | high | -0.50 ± 0.43 | ≈ 48,780 |
+def test_variants_are_compared_seed_by_seed(workplace: Workplace) -> None:
+    """Margins 0.1, 0.2, 0.6: mean 0.3, standard error 0.153, times 4.303; differences -0.7, -0.5, -1.2."""
+    workplace.write(seeds=[1, 2, 3])
+    text = section(workplace, *THREE_SEEDS)
+    found = differences({"low": THREE_SEEDS[3:], "high": THREE_SEEDS[:3]})
+    assert found["high"] == pytest.approx([-0.7, -0.5, -1.2])
+    assert f"p = {ttest_1samp(found['high'], 0).pvalue:.3f}" == "p = 0.062"
+    assert (
+        """\
+| rules | variant | among heuristics | more than low | p | among random | heuristic among policies | decisions/s |
+|---|---|---:|---:|---:|---:|---:|---:|
+| 3 players | low | +0.30 \u00b1 0.66 | \u2013 | \u2013 | +3.00 \u00b1 0.00 | -0.30 \u00b1 0.66 | 48,780 |
+|  | high | -0.50 \u00b1 0.43 | -0.80 \u00b1 0.90 | 0.062 | +3.00 \u00b1 0.00 | +0.50 \u00b1 0.43 | 48,780 |
 """
-    text = page(workplace)
-    assert table in text, "in the order of the study"
-    assert "\nMeasured on: Some processor, 2 cores.\n" in text
-    assert "have not been made" not in text
+        in text
+    )
+    assert text.startswith("6 runs of 4 million decisions, measured on 1,000 deals each by")
+    assert "Some processor, 2 cores" in text
+
+    clear = [result("high", seed, margin) for seed, margin in enumerate((-0.6, -0.5, -0.2), start=1)]
+    assert "| **-0.73 \u00b1 0.14** | 0.002 |" in section(workplace, *THREE_SEEDS[3:], *clear)
+
+
+def test_a_study_under_way_says_how_far_it_is(workplace: Workplace) -> None:
+    assert study_section("small", workplace.folders) == (
+        "Its 4 runs have not been made yet: `python -m experiments run small`."
+    )
+    text = section(workplace, result("low", 1, 0.4), result("high", 1, 0.5))
+    assert text.startswith("4 runs of 4 million decisions, 2 of them so far,")
+    assert "| 3 players | low | +0.40 | \u2013 | \u2013 |" in text
+    assert "|  | high | +0.50 | +0.10 | \u2013 |" in text
+    assert "would have been seen" not in text
 
 
 def test_runs_that_diverged_are_left_out(workplace: Workplace) -> None:
-    workplace.write(seeds=[1, 2])
     diverged = {"diverged": "training diverged in update 3: x", "matches": [], "decisions": 5}
-    lines = [result("low", 1, 0.4), result("low", 2, -9.0, **diverged), result("high", 1, 1.0, **diverged)]
-    write_lines(workplace, *lines)
-    text = page(workplace)
-    assert "| 3 players | low (1 of 2 seeds) | +0.40 (0.10) | ≈ 49,383 |" in text
-    assert "|  | high (0 of 2 seeds) | - | - |" in text
-    assert "2 seeds of 4 million decisions" in text
-    svg = (workplace.page.parent / "pictures" / "experiments-small.svg").read_text()
-    assert "high (diverged)" in svg
+    text = section(
+        workplace, result("low", 1, 0.4), result("low", 2, -9.0, **diverged), result("high", 1, 1.0)
+    )
+    assert "| 3 players | low (1 of 2 diverged) | +0.40 |" in text
+    write_files(workplace.folders)
+    svg = (workplace.folders.docs / "pictures" / "experiments-small.svg").read_text()
+    assert "low (diverged)" in svg
 
 
-def test_variants_that_left_the_study_stay(workplace: Workplace) -> None:
-    write_lines(workplace, *THREE_SEEDS, result("gone", 1, -2.0))
-    assert "|  | gone | -2.00 (0.10) |" in page(workplace)
+def test_what_the_study_has_no_more_is_not_shown(workplace: Workplace) -> None:
+    assert "gone" not in section(workplace, *THREE_SEEDS, result("gone", 1, -2.0))
 
 
-def test_a_study_without_a_table_is_its_question_and_its_conclusion(workplace: Workplace) -> None:
-    workplace.write(seeds=[1, 2, 3], conclusion="No.", table=False)
-    write_lines(workplace, *THREE_SEEDS)
-    studies, _, _ = page(workplace).partition("\n## The third edition")
-    assert studies.endswith("`small`, 3 seeds of 4 million decisions: Does it run?\n\nNo.\n")
-    assert not (workplace.page.parent / "pictures" / "experiments-small.svg").exists()
-    assert outdated(workplace) == []
+def test_holms_correction() -> None:
+    """Sorted: 0.005 * 4, 0.01 * 3, 0.03 * 2, 0.04 * 1; none below the one before."""
+    assert holm([0.01, 0.04, 0.03, 0.005]) == pytest.approx([0.03, 0.06, 0.06, 0.02])
+    assert holm([0.9, 0.8]) == [1, 1]
+    assert holm([0.2]) == [0.2]
 
 
-def test_a_study_without_results_says_so(workplace: Workplace) -> None:
-    assert "\n`small`: Does it run?\n\nIts 2 runs have not been made yet.\n" in page(workplace)
-    assert outdated(workplace) == []
+@pytest.mark.parametrize(("seeds", "comparisons"), [(5, 1), (5, 16), (10, 4)])
+def test_a_difference_that_would_have_been_seen_is_seen_in_four_of_five_studies(
+    seeds: int, comparisons: int
+) -> None:
+    difference = detectable(1.0, seeds, comparisons)
+    samples = np.random.default_rng(1).normal(difference, 1.0, (20_000, seeds))
+    errors = samples.std(1, ddof=1) / np.sqrt(seeds)
+    threshold = student.ppf(1 - 0.05 / (2 * comparisons), seeds - 1)
+    assert np.mean(samples.mean(1) / errors > threshold) == pytest.approx(0.8, abs=0.01)
 
 
 def test_the_check_finds_what_is_out_of_date(workplace: Workplace) -> None:
+    def outdated() -> list[str]:
+        return [path.name for path in outdated_files(workplace.folders)]
+
     write_lines(workplace, *THREE_SEEDS)
-    assert outdated(workplace) == ["experiments.md", "experiments-small.svg", "leaderboard.md"]
-    assert workplace.report() == 0
-    assert outdated(workplace) == []
-    assert workplace.report("--check") == 0
-
-    text = workplace.page.read_text()
-    workplace.page.write_text(text.replace("+0.30", "+0.40"))
-    assert outdated(workplace) == ["experiments.md"]
+    assert outdated() == ["experiments-small.svg"]
     assert workplace.report("--check") == 1
-    workplace.page.write_text(text)
-
+    assert workplace.report() == 0
+    assert outdated() == []
+    assert workplace.report("--check") == 0
     moved = THREE_SEEDS[0].model_copy(update={"curves": {"heuristic": [(2_000_000, 0.0, 0.2)]}})
     write_lines(workplace, moved, *THREE_SEEDS[1:])
-    assert outdated(workplace) == ["experiments-small.svg"]
-
+    assert outdated() == ["experiments-small.svg"]
     workplace.file.unlink()
-    assert outdated(workplace) == ["experiments.md", "experiments-small.svg"]
-    page(workplace)
-    assert not (workplace.page.parent / "pictures" / "experiments-small.svg").exists()
-    assert outdated(workplace) == []
+    assert outdated() == ["experiments-small.svg"]
+    assert workplace.report() == 0
+    assert not (workplace.folders.docs / "pictures" / "experiments-small.svg").exists()
+    assert outdated() == []
 
 
 def test_the_curves_are_means_over_seeds_over_decisions_and_over_seconds() -> None:
@@ -160,15 +173,6 @@ def test_nine_variants_are_drawn_three_in_a_panel() -> None:
     legends = [[text.get_text() for text in axes.get_legend().get_texts()] for axes in panels]
     assert legends[::2] == [["v0", "v1", "v2"], ["v3", "v4", "v5"], ["v6", "v7", "v8"]]
     assert all(len(axes.get_lines()) == 9 + 1 for axes in panels), "the others in grey, and the line at 0"
-
-
-def test_results_of_a_study_that_does_not_exist_are_refused(
-    workplace: Workplace, capsys: pytest.CaptureFixture[str]
-) -> None:
-    workplace.results.mkdir()
-    Path(workplace.results / "gone.jsonl").write_text("")
-    assert workplace.report() == 1
-    assert "there are results, but no studies, of these names: gone" in capsys.readouterr().err
 
 
 def test_columns_of_numbers_are_aligned_at_the_right() -> None:

@@ -10,11 +10,13 @@ from typing import Any
 
 import numpy as np
 import pytest
+from filelock import FileLock
 from numpy.typing import NDArray
 
 from catbox_agents import Agent
 from catbox_train import memory
 from catbox_train.runs.metrics import read_metrics
+from experiments.study import read_study, runs_of
 from tests.experiments.small_studies import BASE, Workplace, measured
 
 
@@ -48,7 +50,7 @@ def test_a_study_that_was_stopped_goes_on_to_the_same_results(
 
     assert workplace.run() == 0
     assert list(map(measured, workplace.lines())) == list(map(measured, unstopped.lines()))
-    assert [result.variant for result in workplace.lines()] == ["low", "high"]
+    assert [result.variant for result in workplace.lines()] == ["low", "high"] * 2
     updates = read_metrics(workplace.runs / "small" / "3 players" / "low" / "seed 1")
     assert [row["update"] for row in updates] == list(range(1, len(updates) + 1)), "none was made twice"
 
@@ -56,7 +58,7 @@ def test_a_study_that_was_stopped_goes_on_to_the_same_results(
 def test_a_result_holds_the_settings_the_curve_and_the_matches(workplace: Workplace) -> None:
     workplace.write(base={**BASE, "eval_opponents": ["random", "heuristic"]})
     assert workplace.run() == 0
-    low, high = workplace.lines()
+    low, high, *_ = workplace.lines()
     assert (low.config["ent_coef"], high.config["ent_coef"]) == (0.01, 0.12)
     assert low.config["game_options.num_players"] == 3
     assert low.decisions >= 8 * 512
@@ -73,57 +75,39 @@ def test_a_result_holds_the_settings_the_curve_and_the_matches(workplace: Workpl
 @pytest.mark.slow
 def test_a_finished_run_is_not_repeated(workplace: Workplace, capsys: pytest.CaptureFixture[str]) -> None:
     assert workplace.run() == 0
-    assert "0 of 2 runs have results already." in capsys.readouterr().out
+    assert "0 of 4 runs have results already." in capsys.readouterr().out
     before = workplace.file.read_bytes()
     shutil.rmtree(workplace.runs)
     assert workplace.run() == 0
-    assert "2 of 2 runs have results already." in capsys.readouterr().out
+    assert "4 of 4 runs have results already." in capsys.readouterr().out
     assert workplace.file.read_bytes() == before
     assert not workplace.runs.exists()
-    workplace.write(seeds=[1, 2])
+    workplace.write(seeds=[1, 2, 3])
     assert workplace.run() == 0
     assert [(result.seed, result.variant) for result in workplace.lines()] == [
-        (1, "low"),
-        (1, "high"),
-        (2, "low"),
-        (2, "high"),
+        (seed, variant) for seed in (1, 2, 3) for variant in ("low", "high")
     ]
 
 
-@pytest.mark.slow
-def test_a_run_that_another_study_has_made_is_taken_from_there(
-    workplace: Workplace, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_several_processes_share_the_runs(workplace: Workplace, capsys: pytest.CaptureFixture[str]) -> None:
+    """What another process is at is left to it, and what it has made since is not made again."""
+    first, second, *_ = runs_of("small", read_study("small", workplace.folders.studies))
+    folder = first.folder(workplace.folders.runs)
+    folder.parent.mkdir(parents=True)
+    with FileLock(f"{folder}.lock"):
+        assert workplace.run() == 0
+    assert f"Another process trains {first}." in capsys.readouterr().out
+    assert workplace.lines()[0].key == second.key
+    assert len(workplace.lines()) == 3
     assert workplace.run() == 0
-    taken = workplace.lines()[1]
-    workplace.file.rename(workplace.results / "other.jsonl")
-    text = (workplace.results / "other.jsonl").read_text()
-    (workplace.results / "other.jsonl").write_text(text.replace('"study":"small"', '"study":"other"'))
-    workplace.write(variants={"0.12": {"ent_coef": 0.12}, "0.2": {"ent_coef": 0.2}})
-    shutil.rmtree(workplace.runs)
-    assert workplace.run() == 0
-    assert "Study 'other' has made it, as variant 'high': taken from there." in capsys.readouterr().out
-    first, second = workplace.lines()
-    assert first == taken.model_copy(update={"variant": "0.12"})
-    assert (second.variant, second.config["ent_coef"]) == ("0.2", 0.2)
-    config = workplace.runs / "small" / "3 players" / "0.12" / "seed 1" / "config.yaml"
-    assert not config.exists()
-
-    workplace.file.unlink()
-    workplace.write(
-        variants={"0.12": {"ent_coef": 0.12}, "0.2": {"ent_coef": 0.2}},
-        judged="0.2",
-        fields={"random": ["random"]},
-    )
-    assert workplace.run() == 0
-    assert config.exists(), "a net that is played in fields is trained here"
+    assert sorted(result.seed for result in workplace.lines()) == [1, 1, 2, 2]
 
 
 def test_a_run_that_diverges_is_recorded_and_the_study_goes_on(workplace: Workplace) -> None:
     wild = {"learning_rate": 1e9, "learning_rate_end": 1e9}
     workplace.write(variants={"wild": wild, "low": {"ent_coef": 0.01}})
     assert workplace.run() == 0
-    first, second = workplace.lines()
+    first, second, *_ = workplace.lines()
     assert first.diverged.startswith("training diverged in update 1: ")
     assert str(workplace.runs) not in first.diverged
     assert (first.matches, first.decisions) == ([], 0)

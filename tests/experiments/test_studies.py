@@ -21,17 +21,15 @@ STUDIES = Folders().studies
 
 
 @pytest.mark.parametrize("name", study_names(STUDIES))
-def test_the_studies_of_the_repository_can_be_trained_or_are_archived_with_results(name: str) -> None:
+def test_the_studies_of_the_repository_can_be_trained_today(name: str) -> None:
     study = read_study(name, STUDIES)
-    if study.archived:
-        with pytest.raises(ValueError, match=f"study '{name}' was made with settings of an earlier version"):
-            runs_of(name, study)
-        assert Folders().results_of(name)
-        return
     made = runs_of(name, study)
     assert len(made) == len(study.variants) * len(study.rules) * len(study.seeds)
-    if not study.fields:
-        assert len({run.config.total_decisions for run in made}) == 1, "compared at equal decisions"
+    assert len({run.config.total_decisions for run in made}) == 1, "compared at equal decisions"
+    settings = {run.key: flat(run.config) for run in made}
+    for result in Folders().results_of(name):
+        now = {k: v for k, v in settings[result.key].items() if v != "auto"}
+        assert {k: result.config[k] for k in now} == now, "a result of other settings"
 
 
 def test_runs_are_ordered_seed_by_seed_with_the_settings_of_variant_rules_and_base(
@@ -79,7 +77,7 @@ def test_a_setting_that_is_a_mapping_is_one_value(workplace: Workplace) -> None:
         }
     )
     configs = [flat(run.config) for run in runs(workplace)]
-    assert [config["opponents"] for config in configs] == [{}, {"heuristic": 0.2}]
+    assert [config["opponents"] for config in configs[:2]] == [{}, {"heuristic": 0.2}]
 
 
 @pytest.mark.parametrize(

@@ -4,13 +4,13 @@ from collections.abc import Collection
 
 import numpy as np
 import pytest
+from experiments.leaderboard import PREVIOUS_EDITION
 
 from catbox_agents.networks.checkpoint import load_checkpoint
 from catbox_agents.networks.inputs import NetworkInputs
 from catbox_agents.networks.numpy_network import NumpyMLP
 from catbox_agents.networks.policy_agent import PolicyAgent
 from catbox_env import make_vec
-from experiments.leaderboard import PREVIOUS_EDITION
 from experiments.results import Folders
 
 UNKNOWN = ("other_choices", "color_choices", "slack_without", "other_slack")

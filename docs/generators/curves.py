@@ -90,9 +90,10 @@ def _panel(
 
 
 def _limits(runs: Runs, opponent: str) -> tuple[float, float]:
-    """The range of the margins plus a third, since intervals may be far wider, and room for the names below."""
-    means = [mean for results in runs.values() for _, mean, _ in _points(results, opponent)] or [0.0]
-    around = max(0.1, (max(means) - min(means)) / 3)
+    """The range of the margins after the first evaluation, which is of an untrained policy, plus a fifth, since
+    intervals may be far wider, and room for the names below."""
+    means = [mean for results in runs.values() for _, mean, _ in _points(results, opponent)[1:]] or [0.0]
+    around = max(0.1, (max(means) - min(means)) / 5)
     low, high = min(means) - around, max(means) + around
     return low - 0.4 * (high - low), high
 

@@ -28,7 +28,7 @@ def test_an_agent_is_run_verified_and_compared(tmp_path: Path) -> None:
     out = tmp_path / "out"
     played = run(
         *("bench", "run", "heuristic:3", "--suite", "petrify", "--quick", "--output", str(out), "--processes", "1"),
-        *("--name", "three", "--track", "learn-10M", "--decisions", "10"),
+        *("--name", "three", "--track", "learn-10M", "--decisions", "10", "--seed", "3", "--settings", "none"),
     )  # fmt: skip
     assert played.exit_code == 0, played.output
     assert "three, petrify: " in " ".join(played.stdout.split())
@@ -39,7 +39,7 @@ def test_an_agent_is_run_verified_and_compared(tmp_path: Path) -> None:
     table = run(
         "bench", "table", str(out), "--json", str(tmp_path / "t.json"), "--page", str(tmp_path / "t.md")
     )
-    assert "three (quick)" in table.stdout
+    assert "three, 1 of 5 seeds (quick)" in " ".join(table.stdout.split())
     (row,) = json.loads((tmp_path / "t.json").read_text())
     assert (row["track"], row["decisions"]) == ("learn-10M", 10)
     assert (tmp_path / "t.md").read_text().startswith("## petrify\n")

@@ -26,6 +26,8 @@ from catbox_env.core.checks import short_repr
 #: A policy may prefer another action than recorded if that has at least this share of its probability: processors round
 #: differently.
 NEARLY_EQUAL = 0.9999
+#: As many differences of an agent are listed in a block.
+LISTED = 3
 
 
 class ActionRecorder:
@@ -95,7 +97,8 @@ class ReplayTask(Task):
     """A block that was played: its `packed` ``actions``, and the share of its decisions, drawn anew each time, in which
     each agent of the seating is ``asked`` what it does.
 
-    The block that it plays has for each agent a tally: how many decisions were ``compared``, and how many ``differ``.
+    The block that it plays has for each agent a tally: how many decisions were ``compared``, how many ``differ``, and
+    the first LISTED ``differences`` in words.
     """
 
     actions: str = field(default="", repr=False)
@@ -115,6 +118,7 @@ class _Following(Asking):
         super().__init__(*about)
         self.games, self.asked = games, asked
         self.compared, self.differing = (np.zeros(len(self.agents), np.int64) for _ in range(2))
+        self.differences: list[list[str]] = [[] for _ in self.agents]
         self.moves = 0
         self._random = np.random.default_rng()  # nobody can know which decisions are compared
 
@@ -141,9 +145,14 @@ class _Following(Asking):
             if len(places):
                 answers = ask_agent(agent, label, vec, rows[places], seeds[places])
                 self.compared[i] += len(places)
-                self.differing[i] += self._differing(
-                    agent, label, vec, rows[places], actions[places], answers
-                )
+                differing = self._differing(agent, label, vec, rows[places], actions[places], answers)
+                self.differing[i] += len(differing)
+                for k in differing[: LISTED - len(self.differences[i])].tolist():
+                    recorded, now = (
+                        vec.game.action_to_string(int(one[k])) for one in (actions[places], answers)
+                    )
+                    game = f"game {int(rows[places[k]]) + 1} of the block, move {move + 1}"
+                    self.differences[i].append(f"{game}: {recorded}, now {now}")
         return actions
 
     def _differing(
@@ -154,23 +163,25 @@ class _Following(Asking):
         rows: NDArray[np.int64],
         actions: NDArray[np.int64],
         answers: NDArray[np.int64],
-    ) -> int:
-        """How many of the recorded ``actions`` (n,) the agent would not have taken."""
+    ) -> NDArray[np.int64]:
+        """The places of those of the recorded ``actions`` (n,) that the agent would not have taken."""
         other = np.flatnonzero(answers != actions)
         if not len(other) or not isinstance(agent, PolicyAgent) or not agent.greedy:
-            return len(other)
+            return other
         policies = ask_policy(agent, label, vec, rows[other])
         of_recorded = policies[np.arange(len(other)), actions[other]]
-        return int((of_recorded < NEARLY_EQUAL * policies.max(axis=1)).sum())
+        return other[of_recorded < NEARLY_EQUAL * policies.max(axis=1)]
 
-    def tallies(self) -> list[dict[str, float]]:
-        """The numbers of decisions compared and of those that differ, of each agent.
+    def tallies(self) -> list[dict[str, Any]]:
+        """What was compared and what differs, of each agent: see `ReplayTask`.
 
         Raises ``ValueError`` for games with actions after their end.
         """
         if self.moves != (self.games >= 0).sum():
             raise ValueError("a game of the block has actions after its end")
         return [
-            {"compared": int(compared), "differ": int(differing)}
-            for compared, differing in zip(self.compared, self.differing, strict=True)
+            {"compared": int(compared), "differ": int(differing), "differences": differences}
+            for compared, differing, differences in zip(
+                self.compared, self.differing, self.differences, strict=True
+            )
         ]

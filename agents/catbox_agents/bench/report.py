@@ -14,7 +14,7 @@ import numpy as np
 from catbox_agents.arena.plots import heat_map, style
 from catbox_agents.arena.report import markdown_table
 from catbox_agents.arena.results import Estimate, mean_and_half_width
-from catbox_agents.bench.run import DECIMALS, current_hash
+from catbox_agents.bench.run import DECIMALS, MIN_SEEDS, MOST_DECISIONS, current_hash
 from catbox_agents.bench.scenarios import VISITOR, Scenario, suite
 from catbox_agents.bench.verify import read_submission
 
@@ -53,7 +53,7 @@ def draw_card(submission: Mapping[str, Any]) -> Figure:
         return heat_map(
             f"{submission['agent']['name']}: {total_in_words(submission)}",
             rows,
-            tables,
+            [name.removeprefix(f"{submission['suite']}-") for name in tables],
             [[estimate(row, table) for table in tables] for row in rows],
             decimals=0,
             about=("0: as much as the heuristic earns in the same seats;", "100: a standard deviation more"),
@@ -158,15 +158,19 @@ def current_hashes(suite_name: str, quick: bool) -> dict[str, str]:
 
 
 def _check_different(group: Sequence[tuple[str, Mapping[str, Any]]]) -> None:
-    """Raise ``ValueError`` if two submissions of a row are of the same agent: seeds of a learner differ."""
+    """Raise ``ValueError`` if two submissions of a row are of the same agent, or declare the same seed."""
     folders: dict[str, str] = {}
     for folder, submission in group:
-        same = json.dumps(submission["agent"]["fingerprints"], sort_keys=True)
-        if same in folders:
-            raise ValueError(
-                f"{folder} and {folders[same]} are of the same agent: leave one out, or name them apart"
-            )
-        folders[same] = folder
+        seed = submission["declared"]["seed"]
+        same = [f"agent {json.dumps(submission['agent']['fingerprints'], sort_keys=True)}"]
+        same += [] if seed is None else [f"seed {seed}"]
+        for one in same:
+            if one in folders:
+                what = one.partition(" ")[0]
+                raise ValueError(
+                    f"{folder} and {folders[one]} are of the same {what}: leave one out, or name them apart"
+                )
+            folders[one] = folder
 
 
 def _worst(submissions: Sequence[Mapping[str, Any]]) -> dict[str, Any] | None:
@@ -208,7 +212,9 @@ def leaderboard_tables(
             ["agent", "all", *short, "worst", *(["track", "decisions"] if declared else [])]
         ]
         for row in own:
+            few = row["track"] in MOST_DECISIONS and row["seeds"] < MIN_SEEDS
             seeds = f", {row['seeds']} seeds" if row["seeds"] > 1 else ""
+            seeds = f", {row['seeds']} of {MIN_SEEDS} seeds" if few else seeds
             decisions = "" if row["decisions"] is None else f"{row['decisions']:,}"
             notes = [word for word in ("quick", "ranked", "outdated") if row[word]]
             tables[suite_name].append(

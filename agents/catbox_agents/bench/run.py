@@ -40,6 +40,8 @@ TRACKS = {
 }
 #: The most decisions of a track; the last update of a run may go beyond what it was to make.
 MOST_DECISIONS = {"learn-10M": 10_100_000, "learn-1B": 1_010_000_000}
+#: The seeds that a row of such a track should have.
+MIN_SEEDS = 5
 #: The agents of every table: the one that is measured, and the one that it is compared with.
 OWN, HEURISTIC = 0, 1
 #: Characters of the error of an agent that are kept.
@@ -70,7 +72,8 @@ def run_bench(
             the first that can play a table plays there; tables that none can play are left out.
         name: what the tables call it, by default the spec of the first.
         declared: what it says about itself: ``track`` (see TRACKS), ``decisions`` of training with those of its
-            ancestors, ``seconds`` of training, ``hardware``, ``licence``, ``contact``.
+            ancestors, ``settings`` and ``seed`` of training, ``seconds`` of training, ``hardware``, ``licence``,
+            ``contact``. The tracks that learn need the first three.
         processes, ray_address, progress: as in `catbox_agents.run_arena`.
 
     An agent that raises an error or answers anything but a legal action ends the scenario, which then has an ``error``
@@ -178,6 +181,8 @@ def check_declared(declared: Mapping[str, Any]) -> dict[str, Any]:
     kinds: dict[str, type | tuple[type, ...]] = {
         "track": str,
         "decisions": int,
+        "settings": str,
+        "seed": int,
         "seconds": (int, float),
         "hardware": str,
         "licence": str,
@@ -199,6 +204,10 @@ def check_declared(declared: Mapping[str, Any]) -> dict[str, Any]:
         raise ValueError(
             f"decisions={declared['decisions']}: too many for the track {track}, {TRACKS[track]}"
         )
+    if track in MOST_DECISIONS and (
+        missing := [name for name in ("decisions", "settings", "seed") if declared.get(name) is None]
+    ):
+        raise ValueError(f"the track {track} also needs {' and '.join(missing)}: {TRACKS[track]}")
     return {**dict.fromkeys(kinds), **declared, "track": track}
 
 

@@ -13,7 +13,7 @@ from typing import Any
 from catbox_agents.arena.results import Block
 from catbox_agents.arena.run import playing
 from catbox_agents.arena.seatings import Players, PlayTasks, Task
-from catbox_agents.bench.games import ReplayTask
+from catbox_agents.bench.games import LISTED, ReplayTask
 from catbox_agents.bench.run import (
     DECIMALS,
     FORMAT,
@@ -235,14 +235,20 @@ class _Verifier:
                 sum(int(blocks[task].tallies[agent][what]) for task in tasks)
                 for what in ("compared", "differ")
             )
-            if differ > (math.floor((1 - EQUAL) * compared) if agent == own else 0):
-                self.problems.append(
-                    f"{scenario.name}: {name} decides otherwise in {differ} of {compared} moves"
-                )
+            too_many = differ > (math.floor((1 - EQUAL) * compared) if agent == own else 0)
+            found = self.problems if too_many else self.verification.holds
+            if too_many:
+                found.append(f"{scenario.name}: {name} decides otherwise in {differ} of {compared} moves")
             elif compared:
-                self.verification.holds.append(
+                found.append(
                     f"{scenario.name}: {name} decides the same in {compared - differ} of {compared} moves"
                 )
+            listed = [
+                f"{scenario.name}: {name} in the block from deal {task.first + 1}, {difference}"
+                for task in tasks
+                for difference in blocks[task].tallies[agent]["differences"]  # type: ignore[attr-defined]
+            ]
+            found += listed[:LISTED]
         expected = scenario_result(
             scenario, [blocks[task] for task in tasks], [blocks[task] for task in baseline], hash_
         )

@@ -106,6 +106,10 @@ def run(
         int | None,
         typer.Option("--decisions", help="Decisions of its training, with those of its ancestors."),
     ] = None,
+    settings: Annotated[
+        str | None, typer.Option("--settings", help="How it was trained, such as the command.")
+    ] = None,
+    seed: Annotated[int | None, typer.Option("--seed", help="The seed of its training.")] = None,
     seconds: Annotated[float | None, typer.Option("--seconds", help="Seconds of its training.")] = None,
     hardware: Annotated[str | None, typer.Option("--hardware", help="What it was trained on.")] = None,
     licence: Annotated[str | None, typer.Option("--licence", help="Of its weights or code.")] = None,
@@ -120,7 +124,7 @@ def run(
 
     catbox bench run runs/quick --suite cat_in_the_box --quick --output bench/quick
 
-    catbox bench run runs/2p runs/3p runs/4p runs/5p --suite cat_in_the_box --track learn-10M --output bench/mine
+    catbox bench run runs/2p runs/3p runs/4p runs/5p --suite cat_in_the_box --output bench/mine
     """
     require("catbox bench", NEEDED, "arena")
     from catbox_agents.arena.results import terminal_table  # these need the extra arena
@@ -133,6 +137,8 @@ def run(
     declared = {
         "track": track,
         "decisions": decisions,
+        "settings": settings,
+        "seed": seed,
         "seconds": seconds,
         "hardware": hardware,
         "licence": licence,

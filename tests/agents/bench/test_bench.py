@@ -6,6 +6,7 @@ import base64
 import hashlib
 import json
 import os
+import re
 import shutil
 import zlib
 from dataclasses import replace
@@ -362,6 +363,11 @@ def test_another_agent_than_the_one_that_played_is_noticed(folder: Path) -> None
     found = verify(folder, agents="heuristic:6")
     assert any("its fingerprint is another" in problem for problem in found.problems)
     assert any("the agent decides otherwise in" in problem for problem in found.problems)
+    listed = [problem for problem in found.problems if "of the block, move" in problem]
+    assert listed, "the first differences"
+    assert re.search(
+        r": the agent in the block from deal \d+, game \d+ of the block, move \d+: .+, now .+$", listed[0]
+    )
 
 
 @pytest.mark.parametrize(
@@ -424,6 +430,7 @@ def test_declarations_are_checked(tmp_path: Path) -> None:
         ({"track": "learn"}, "unknown track 'learn'"),
         ({"decision": 3}, "unknown declaration 'decision'"),
         ({"decisions": "3"}, "decisions='3': expected a number"),
+        ({"track": "learn-1B", "decisions": 3}, "the track learn-1B also needs settings and seed"),
     ):
         with pytest.raises(ValueError, match=message):
             submit(tmp_path / "out", declared=declared)
@@ -431,15 +438,19 @@ def test_declarations_are_checked(tmp_path: Path) -> None:
 
 def test_submissions_of_one_name_are_seeds_of_a_row(kept: Path, tmp_path: Path) -> None:
     for seed in (6, 7):
-        submit(tmp_path / f"{seed}", f"heuristic:{seed}", name="variants", declared={"decisions": 12})
+        declared = {"decisions": 12, "track": "learn-1B", "settings": "none", "seed": seed}
+        submit(tmp_path / f"{seed}", f"heuristic:{seed}", name="variants", declared=declared)
     one, both = sorted(leaderboard([kept, tmp_path / "6", tmp_path / "7"]), key=lambda row: row["seeds"])
     scores = [json.loads((tmp_path / f"{k}" / SUBMISSION_FILE).read_text())["score"]["mean"] for k in (6, 7)]
     assert both["score"]["mean"] == pytest.approx(np.mean(scores), abs=1e-5)
     assert both["score"]["ci95"] == pytest.approx(12.7062 * abs(scores[0] - scores[1]) / 2, rel=1e-3)
     assert (one["agent"], both["agent"], both["seeds"]) == ("heuristic:5", "variants", 2)
     page = leaderboard_page([one, both])
-    assert "| variants, 2 seeds (quick) |" in page
+    assert "| variants, 2 of 5 seeds (quick) |" in page
     assert "| 12 |" in page
+    change(tmp_path / "7", lambda content: content["declared"].update(seed=6))
+    with pytest.raises(ValueError, match="are of the same seed: leave one out"):
+        leaderboard([tmp_path / "6", tmp_path / "7"])
 
 
 def test_the_card_has_a_cell_for_each_scenario(kept: Path) -> None:

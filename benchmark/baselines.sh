@@ -51,7 +51,7 @@ for row in "${rows[@]}"; do
     case "$row" in
     random) fixed random random "random" open ;;
     heuristic) fixed heuristic heuristic "heuristic" open ;;
-    zoo) fixed zoo best "zoo, third edition" open ;;
+    zoo) fixed zoo best "zoo" open ;;
     ppo) learner ppo "PPO, 10 million" ;;
     dmc) learner dmc "Deep Monte Carlo, 10 million" ;;
     exit) learner exit "expert iteration, 10 million" ;;

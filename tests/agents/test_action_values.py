@@ -67,6 +67,7 @@ def test_an_estimate_is_the_mean_over_worlds_played_out_one_by_one(
     found = action_values(game, state.observation(seat), worlds=16, seed=3)
     assert sorted(estimate.action for estimate in found) == state.legal_actions()
     assert [estimate.lead for estimate in found] == sorted((e.lead for e in found), reverse=True)
+    every = {}
     for estimate in found:
         leads, own, chances = [], [], []
         worlds = points.sample_states(state.observation(seat), 16, seed=3)
@@ -83,10 +84,17 @@ def test_an_estimate_is_the_mean_over_worlds_played_out_one_by_one(
         assert estimate.points == pytest.approx(np.mean(own))
         assert estimate.lead == pytest.approx(np.mean(leads))
         assert estimate.interval == pytest.approx(1.96 * np.std(leads, ddof=1) / 4)
+        every[estimate.action] = np.array(leads)
         assert list(estimate.chances) == names
         for name, chance in estimate.chances.items():
             assert set(values := [each[name] for each in chances]) <= {0.0, 1.0}
             assert chance == pytest.approx(np.mean(values))
+    in_order = [every[action] for action in sorted(every)]
+    best = [max(in_order, key=lambda of: of[half].mean()) for half in (slice(8, 16), slice(8))]
+    for estimate in found:
+        behind = np.concatenate([best[0][:8], best[1][8:]]) - every[estimate.action]
+        assert estimate.behind == pytest.approx(behind.mean(), abs=1e-9)
+        assert estimate.behind_interval == pytest.approx(1.96 * np.std(behind, ddof=1) / 4)
 
 
 def test_the_estimates_follow_from_what_the_seat_to_move_sees_and_the_seed() -> None:
@@ -119,6 +127,12 @@ def test_of_equal_actions_at_most_one_in_twenty_is_called_a_mistake_and_the_tota
     assert (np.array(costs) > intervals).mean() <= 0.05
     total, error = _mean(np.array(costs))
     assert abs(total) < 2 * error
+
+
+def test_the_best_of_a_half_is_chosen_in_the_other_half() -> None:
+    """Not world by world: the first action is best in the second half, the second in the first."""
+    leads = np.array([[1.0, 3.0, 5.0, 5.0], [3.0, 2.0, 0.0, 9.0]])
+    assert behind_the_best(leads).tolist() == [[0.0, 0.0, -5.0, 4.0], [-2.0, 1.0, 0.0, 0.0]]
 
 
 def test_a_worse_action_is_behind_by_what_it_costs() -> None:

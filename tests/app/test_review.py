@@ -12,7 +12,7 @@ from catbox_agents import read_record
 from catbox_agents.arena.match import Match
 from catbox_agents.arena.records import write_records
 from catbox_agents.search.action_values import action_values
-from catbox_app.review import COSTLIEST, costliest, review
+from catbox_app.review import COSTLIEST, Reviewed, costliest, review
 from catbox_env import make_game
 from tests.app.table import refused, run
 from tests.core.game_cases import CASES
@@ -31,6 +31,15 @@ def saved(tmp_path: Path) -> Path:
     path = tmp_path / "game.jsonl"
     write_records(path, game, list(match.names), [match.record()])
     return path
+
+
+@pytest.mark.parametrize(
+    ("cost", "is_mistake"), [(-0.1, False), (0.0, False), (0.1, False), (0.3, False), (0.31, True)]
+)
+def test_a_cost_within_its_error_is_no_mistake(cost: float, is_mistake: bool) -> None:
+    decision = Reviewed(0, 0, action=1, best=2, lead=-cost, best_lead=0.0, cost=cost, interval=0.3)
+    assert decision.is_mistake == is_mistake
+    assert (costliest([decision]) == [decision]) == is_mistake
 
 
 def test_a_cost_is_the_difference_of_two_hints_and_the_lead_counts_earlier_rounds(saved: Path) -> None:

@@ -36,6 +36,9 @@ def check_same(seen: GameState, true: GameState, seat: int) -> None:
     assert seen.current_player == true.current_player
     if not true.is_terminal():  # the end may show cards
         assert (seen.observation(seat) == true.observation(seat)).all()
+        assert seen.info(seat).keys() == true.info(seat).keys(), "of the last finished round"
+        if true.game.id != "cat_te_v0":  # there cards that the seat has not seen may win a trick
+            assert seen.info(seat) == true.info(seat)
 
 
 def follow(game: Game, seed: int) -> int:

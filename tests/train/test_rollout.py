@@ -272,6 +272,20 @@ def test_a_game_is_won_by_the_mean_pay_of_a_side_and_a_tie_is_half_a_win() -> No
     }
 
 
+def test_a_match_is_won_by_the_pay_of_all_its_rounds(monkeypatch: pytest.MonkeyPatch) -> None:
+    """What counts is the sum, not what the last round paid."""
+    rollout, seen = rollout_of(opponents={"random": 0.5}), []
+    wins = rollout._wins
+    monkeypatch.setattr(rollout, "_wins", lambda line_up, paid: seen.append(paid) or wins(line_up, paid))
+    found = play(rollout, past={})
+    totals = np.array([np.sum([step.rewards for step in game], axis=0) for game in found.games])
+    assert seen[0] == pytest.approx(totals, abs=1e-5)
+    assert any(np.abs(step.rewards).any() for game in found.games for step in game[:-1]), (
+        "rounds are paid in the middle"
+    )
+    assert found.decisions.wins["random"].tolist() == wins(found.line_up, totals)["random"].tolist()
+
+
 # Who plays.
 
 

@@ -1,5 +1,6 @@
 """The hand-written player of Cat Te: what it does in single positions, and the parts it is made of."""
 
+import itertools
 from typing import Any
 
 import numpy as np
@@ -82,6 +83,16 @@ def test_another_is_kept_from_all_four_tricks() -> None:
     assert next(iter(why)) == "play AC"
     assert why["fold 5D"]["stop"] == -1.0
     assert why["play AC"]["stop"] == 0.0  # nobody can beat the ace
+
+
+def test_early_tricks_are_all_won_none_won_or_some() -> None:
+    """After every sequence of won and lost early tricks; who loses the first has won none."""
+    for number in range(1, 5):
+        for won in itertools.product([False, True], repeat=number):
+            early = cat_te.ALL
+            for trick, wins in enumerate(won):
+                early = cat_te.win_from(early) if wins else cat_te.lose_from(early, trick)
+            assert early == (cat_te.ALL if all(won) else cat_te.SOME if any(won) else cat_te.NOTHING), won
 
 
 @pytest.mark.nojit

@@ -14,26 +14,33 @@ enter() { # NAME-OF-FOLDER SUITE AGENT... -- MORE OPTIONS
     [ -e "$folder/submission.json" ] || catbox bench run "${agents[@]}" --suite "$suite" --output "$folder" "$@"
 }
 
-learned() { # ALGORITHM PLAYERS SEED: trains a run of the preset quick, 10 million decisions
-    local run="runs/baselines/$1-$2p-$3"
+learned() { # RUN ARGUMENTS: trains one process of the preset quick, or resumes the run
+    local run="$1"
+    shift
     if [ -e "$run/results.json" ]; then return; fi
     if [ -e "$run/config.yaml" ]; then
         catbox train --resume --output "$run"
     else
-        catbox train --preset quick --algo "$1" --players "$2" --set seed="$3" --set workers=1 --output "$run"
+        catbox train --preset quick --set workers=1 "$@" --output "$run"
     fi
 }
 
-learner() { # ALGORITHM NAME: five seeds, each with a policy for every number of players
+learner() { # ALGORITHM NAME DECISIONS "PLAYERS": five seeds, a policy for each number of players and two other games
+    local algorithm="$1" decisions="$3" seed players
+    local settings="catbox train --preset quick --algo $algorithm --set workers=1 --set total_decisions=$decisions"
     for seed in $SEEDS; do
-        local runs=()
-        for players in 2 3 4 5; do
-            learned "$1" "$players" "$seed"
-            runs+=("runs/baselines/$1-${players}p-$seed")
+        local of_seed="runs/baselines/$algorithm" runs=()
+        local about=(--name "$2" --track learn-10M --decisions "$decisions" --seed "$seed" --settings "$settings")
+        local more=(--algo "$algorithm" --set "seed=$seed" --set "total_decisions=$decisions")
+        for players in $4; do
+            learned "$of_seed-${players}p-$seed" "${more[@]}" --players "$players"
+            runs+=("$of_seed-${players}p-$seed")
         done
-        enter "cat_in_the_box-$1-$seed" cat_in_the_box "${runs[@]}" -- \
-            --name "$2" --track learn-10M --decisions 10000000 --seed "$seed" \
-            --settings "catbox train --preset quick --algo $1 --set workers=1, for 2, 3, 4 and 5 players"
+        enter "cat_in_the_box-$algorithm-$seed" cat_in_the_box "${runs[@]}" -- "${about[@]}"
+        learned "$of_seed-cat_te-$seed" "${more[@]}" --game cat_te_v0 --players 4
+        enter "cat_te-$algorithm-$seed" cat_te "$of_seed-cat_te-$seed" -- "${about[@]}"
+        learned "$of_seed-petrify-$seed" "${more[@]}" --game petrify_v0
+        enter "petrify-$algorithm-$seed" petrify "$of_seed-petrify-$seed" -- "${about[@]}"
     done
 }
 
@@ -52,9 +59,9 @@ for row in "${rows[@]}"; do
     random) fixed random random "random" open ;;
     heuristic) fixed heuristic heuristic "heuristic" open ;;
     zoo) fixed zoo best "zoo" open ;;
-    ppo) learner ppo "PPO, 10 million" ;;
-    dmc) learner dmc "Deep Monte Carlo, 10 million" ;;
-    exit) learner exit "expert iteration, 10 million" ;;
+    ppo) learner ppo "PPO, 10 million" 10000000 "2 3 4 5" ;;
+    dmc) learner dmc "Deep Monte Carlo, 10 million" 10000000 "2 3 4 5" ;;
+    exit) learner exit "expert iteration, 1 million" 1000000 "3 5" ;; # ten million would take days
     # Searches play a tenth of the deals: all of them would take a day.
     pimc) fixed pimc "pimc:samples=16" "PIMC, 16 worlds" open+search --quick ;;
     ismcts) fixed ismcts "ismcts:simulations=100" "ISMCTS, 100 simulations" open+search --quick ;;

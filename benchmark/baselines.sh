@@ -11,7 +11,11 @@ enter() { # NAME-OF-FOLDER SUITE AGENT... -- MORE OPTIONS
     shift 2
     while [ "$1" != "--" ]; do agents+=("$1"); shift; done
     shift
-    [ -e "$folder/submission.json" ] || catbox bench run "${agents[@]}" --suite "$suite" --output "$folder" "$@"
+    catbox bench run "${agents[@]}" --suite "$suite" --output "$folder" "$@"
+}
+
+missing() { # NAME-OF-FOLDER
+    [ ! -e "$OUT/$1/submission.json" ]
 }
 
 learned() { # RUN ARGUMENTS: trains one process of the preset quick, or resumes the run
@@ -32,15 +36,21 @@ learner() { # ALGORITHM NAME DECISIONS "PLAYERS": five seeds, a policy for each 
         local of_seed="runs/baselines/$algorithm" runs=()
         local about=(--name "$2" --track learn-10M --decisions "$decisions" --seed "$seed" --settings "$settings")
         local more=(--algo "$algorithm" --set "seed=$seed" --set "total_decisions=$decisions")
-        for players in $4; do
-            learned "$of_seed-${players}p-$seed" "${more[@]}" --players "$players"
-            runs+=("$of_seed-${players}p-$seed")
-        done
-        enter "cat_in_the_box-$algorithm-$seed" cat_in_the_box "${runs[@]}" -- "${about[@]}"
-        learned "$of_seed-cat_te-$seed" "${more[@]}" --game cat_te_v0 --players 4
-        enter "cat_te-$algorithm-$seed" cat_te "$of_seed-cat_te-$seed" -- "${about[@]}"
-        learned "$of_seed-petrify-$seed" "${more[@]}" --game petrify_v0
-        enter "petrify-$algorithm-$seed" petrify "$of_seed-petrify-$seed" -- "${about[@]}"
+        if missing "cat_in_the_box-$algorithm-$seed"; then
+            for players in $4; do
+                learned "$of_seed-${players}p-$seed" "${more[@]}" --players "$players"
+                runs+=("$of_seed-${players}p-$seed")
+            done
+            enter "cat_in_the_box-$algorithm-$seed" cat_in_the_box "${runs[@]}" -- "${about[@]}"
+        fi
+        if missing "cat_te-$algorithm-$seed"; then
+            learned "$of_seed-cat_te-$seed" "${more[@]}" --game cat_te_v0 --players 4
+            enter "cat_te-$algorithm-$seed" cat_te "$of_seed-cat_te-$seed" -- "${about[@]}"
+        fi
+        if missing "petrify-$algorithm-$seed"; then
+            learned "$of_seed-petrify-$seed" "${more[@]}" --game petrify_v0
+            enter "petrify-$algorithm-$seed" petrify "$of_seed-petrify-$seed" -- "${about[@]}"
+        fi
     done
 }
 
@@ -48,7 +58,9 @@ fixed() { # FOLDER SPEC NAME TRACK MORE OPTIONS
     local folder="$1" spec="$2" name="$3" track="$4"
     shift 4
     for suite in petrify cat_te cat_in_the_box; do
-        enter "$suite-$folder" "$suite" "$spec" -- --name "$name" --track "$track" "$@"
+        if missing "$suite-$folder"; then
+            enter "$suite-$folder" "$suite" "$spec" -- --name "$name" --track "$track" "$@"
+        fi
     done
 }
 

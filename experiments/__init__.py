@@ -1,6 +1,7 @@
 """Evidence: training studies and the agents of the zoo.
 
     python -m experiments run defaults    train every run of a study that has no result yet
+    python -m experiments speeds defaults measure how fast its variants learn, on an idle machine
     python -m experiments zoo             train and measure the agents of the zoo (experiments/zoo.yaml)
 
 `python docs/generate.py` and `python -m docs.generators` then write docs/experiments.md, the pictures and the cards of

@@ -14,6 +14,7 @@ from catbox_train.memory import keep_freed_memory
 from experiments import __doc__ as description
 from experiments.results import ROOT, Folders
 from experiments.runner import run_studies
+from experiments.speeds import measure_speeds
 from experiments.study import read_study, runs_of, study_names
 from experiments.zoo import make_zoo, zoo_settings
 
@@ -45,7 +46,7 @@ def _do(command: str, names: Sequence[str], folders: Folders, console: Console) 
     else:
         _check_names(names, study_names(folders.studies))
         studies = {name: runs_of(name, read_study(name, folders.studies)) for name in names}
-        run_studies(studies, folders, console)
+        (run_studies if command == "run" else measure_speeds)(studies, folders, console)
 
 
 def _check_names(names: Sequence[str], known: Collection[str]) -> None:
@@ -66,6 +67,7 @@ def _parser() -> argparse.ArgumentParser:
     commands = parser.add_subparsers(dest="command", required=True)
     for name, what, number in (
         ("run", "train the runs of studies that have no result yet", "+"),
+        ("speeds", "measure how fast the variants of studies learn, on an idle machine", "+"),
         ("zoo", "train and measure agents of the zoo that are not yet, by default all", "*"),
     ):
         command = commands.add_parser(name, help=what, description=f"{what.capitalize()}.")

@@ -28,7 +28,7 @@ def picture(
 ) -> Picture:
     """The curves of ``by_rules`` (rule set -> variant -> runs), each against the ``opponent`` of its rule set.
 
-    ``seconds`` are those of a decision, by rule set and variant.
+    ``seconds`` are those of a decision, by rule set and variant; without, there are no curves over time.
 
     A line is the mean over the seeds, its band the 95 % interval over the seeds, or over the deals for a single seed;
     two seeds have no band, but a thin line each. What does not fit into the panel is clipped. More than four variants
@@ -37,14 +37,18 @@ def picture(
     shown = [title]
     for rules, runs in by_rules.items():
         shown += [f"{rules} {name} {result.model_dump_json()}" for name in runs for result in runs[name]]
-        shown += [opponent[rules], f"{seconds[rules]}"]
+        shown += [opponent[rules], f"{seconds.get(rules)}"]
     return Picture(title, "\n".join(shown), lambda: draw(opponent, by_rules, seconds))
 
 
 def draw(opponent: Mapping[str, str], by_rules: Mapping[str, Runs], seconds: Seconds) -> Figure:
-    """The figure: for each part of the variants a row over decisions and a row over seconds."""
+    """The figure: for each part of the variants a row over decisions and, if known, a row over seconds."""
     variants = list(dict.fromkeys(name for runs in by_rules.values() for name in runs))
-    rows = [(part, over_time) for part in _parts(variants, len(STYLES)) for over_time in (False, True)]
+    rows = [
+        (part, over_time)
+        for part in _parts(variants, len(STYLES))
+        for over_time in ((False, True) if seconds else (False,))
+    ]
     # Unlike pyplot, Figure has no global state.
     figure = Figure(figsize=(PANEL_WIDTH * len(by_rules), PANEL_HEIGHT * len(rows)), layout="constrained")
     panels = figure.subplots(len(rows), len(by_rules), squeeze=False, sharey="col")

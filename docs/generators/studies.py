@@ -15,6 +15,7 @@ from docs.generators.curves import Runs, picture
 from docs.generators.figures import Picture, picture_file, shown
 from docs.generators.tables import grouped_table, machines_in_words
 from experiments.results import Folders, RunResult, mean_of
+from experiments.speeds import read_speeds
 from experiments.study import Study, read_study, study_names
 
 POLICY, HEURISTIC = "policy", "heuristic"
@@ -47,7 +48,7 @@ def study_section(name: str, folders: Folders) -> str:
         f"deals each by `python -m experiments run {name}`, catbox "
         f"{', '.join(sorted({run.commit for run in found}))}; {machines_in_words({run.machine for run in found})}.",
         "",
-        _table(by_rules),
+        _table(by_rules, read_speeds(name, folders)),
         "",
         *_power(by_rules),
         shown(f"experiments-{name}", f"Learning curves: {study.title}"),
@@ -63,8 +64,8 @@ def study_pictures(folders: Folders) -> dict[Path, Picture]:
         by_rules = grouped(study, folders.results_of(name))
         if by_rules:
             seconds = {
-                rules: {variant: _seconds(runs) for variant, runs in of_rules.items()}
-                for rules, of_rules in by_rules.items()
+                rules: {variant: 1 / speed for variant, speed in of_rules.items()}
+                for rules, of_rules in read_speeds(name, folders).items()
             }
             opponents = dict.fromkeys(by_rules, HEURISTIC)
             pictures[picture_file(f"experiments-{name}", folders)] = picture(
@@ -120,14 +121,14 @@ def _corrected(by_rules: Mapping[str, Runs]) -> dict[tuple[str, str], float]:
     return dict(zip(found, holm(list(found.values())), strict=True)) if found else {}
 
 
-def _table(by_rules: Mapping[str, Runs]) -> str:
-    """A row for each variant under each rule set."""
+def _table(by_rules: Mapping[str, Runs], speeds: Mapping[str, Mapping[str, int]]) -> str:
+    """A row for each variant under each rule set; ``speeds`` as `read_speeds` returns them."""
     p_values = _corrected(by_rules)
     first = next(iter(next(iter(by_rules.values()))))
     rows = [
         [
             "rules", "variant", "among heuristics", f"more than {first}", "p", "among random",
-            "heuristic among policies", "decisions/s",
+            "heuristic among policies", *(["decisions/s"] if speeds else []),
         ]
     ]  # fmt: skip
     for rules, runs in by_rules.items():
@@ -149,7 +150,7 @@ def _table(by_rules: Mapping[str, Runs]) -> str:
                     difference,
                     NOTHING if p is None else "< 0.001" if p < 0.001 else f"{p:.3f}",
                     *(_mean(finished, match) for match in OTHER_MATCHES),
-                    f"{1 / _seconds(finished):,.0f}" if finished else NOTHING,
+                    *([f"{speeds[rules][variant]:,}"] if speeds else []),
                 ]
             )
     return grouped_table(rows)
@@ -198,8 +199,3 @@ def _in_words(values: Sequence[float]) -> str:
     """The mean with its interval over the seeds; of a single one, itself."""
     mean, reach = mean_of(values)
     return f"{mean:+.2f}" if reach is None else str(Estimate(mean, mean - reach, mean + reach))
-
-
-def _seconds(runs: Sequence[RunResult]) -> float:
-    """Seconds of a decision."""
-    return sum(run.seconds for run in runs) / max(1, sum(run.decisions for run in runs))

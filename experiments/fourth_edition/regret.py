@@ -33,9 +33,7 @@ def regrets(players: int, deals: int, policies: Sequence[str]) -> dict[str, Any]
     game = make_game("cat_in_the_box_v0", num_players=players, reward="margin")
     agent = catbox_agents.make(zoo.zoo_agent(f"{zoo.PREFIX}cat_in_the_box-{players}p").spec, game)
     others = {spec: catbox_agents.make(spec, game, seed=1) for spec in policies}
-    search = RolloutSearch(
-        game, agent, WORLDS, schedule=flat_schedule, beta=1.0, proposals=8, effective=0.25
-    )
+    search = RolloutSearch(game, agent, WORLDS, schedule=flat_schedule, beta=1.0, proposals=8, effective=0.25)
     root = np.random.SeedSequence(DEAL_SETS["selection"])
     games = Vec(
         game, deals, seed=[deal_seed(root, number) for number in range(deals)], auto_deal=False, history=True

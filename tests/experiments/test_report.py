@@ -15,6 +15,7 @@ from docs.generators.curves import draw
 from docs.generators.files import outdated_files, write_files
 from docs.generators.studies import detectable, differences, holm, study_section
 from experiments.results import Match, RunResult
+from experiments.speeds import read_speeds
 from tests.experiments.small_studies import Workplace
 
 
@@ -76,10 +77,10 @@ def test_variants_are_compared_seed_by_seed(workplace: Workplace) -> None:
     assert f"p = {ttest_1samp(found['high'], 0).pvalue:.3f}" == "p = 0.062"
     assert (
         """\
-| rules | variant | among heuristics | more than low | p | among random | heuristic among policies | decisions/s |
-|---|---|---:|---:|---:|---:|---:|---:|
-| 3 players | low | +0.30 \u00b1 0.66 | \u2013 | \u2013 | +3.00 \u00b1 0.00 | -0.30 \u00b1 0.66 | 48,780 |
-|  | high | -0.50 \u00b1 0.43 | -0.80 \u00b1 0.90 | 0.062 | +3.00 \u00b1 0.00 | +0.50 \u00b1 0.43 | 48,780 |
+| rules | variant | among heuristics | more than low | p | among random | heuristic among policies |
+|---|---|---:|---:|---:|---:|---:|
+| 3 players | low | +0.30 \u00b1 0.66 | \u2013 | \u2013 | +3.00 \u00b1 0.00 | -0.30 \u00b1 0.66 |
+|  | high | -0.50 \u00b1 0.43 | -0.80 \u00b1 0.90 | 0.062 | +3.00 \u00b1 0.00 | +0.50 \u00b1 0.43 |
 """
         in text
     )
@@ -152,6 +153,16 @@ def test_the_check_finds_what_is_out_of_date(workplace: Workplace) -> None:
     assert workplace.report() == 0
     assert not (workplace.folders.docs / "pictures" / "experiments-small.svg").exists()
     assert outdated() == []
+
+
+def test_speeds_are_measured_by_variant_and_shown(workplace: Workplace) -> None:
+    assert workplace.run("speeds", "small") == 0
+    text = section(workplace, *THREE_SEEDS)
+    found = read_speeds("small", workplace.folders)
+    assert list(found["3 players"]) == ["low", "high"]
+    assert f"| {found['3 players']['low']:,} |\n" in text
+    assert min(found["3 players"].values()) > 0
+    assert not workplace.runs.exists()
 
 
 def test_the_curves_are_means_over_seeds_over_decisions_and_over_seconds() -> None:

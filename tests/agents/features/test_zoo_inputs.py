@@ -4,7 +4,6 @@ from collections.abc import Collection
 
 import numpy as np
 import pytest
-from experiments.leaderboard import PREVIOUS_EDITION
 
 from catbox_agents.networks.checkpoint import load_checkpoint
 from catbox_agents.networks.inputs import NetworkInputs
@@ -19,7 +18,7 @@ UNKNOWN = ("other_choices", "color_choices", "slack_without", "other_slack")
 @pytest.mark.parametrize("players", [2, 3, 4, 5])
 def test_what_an_agent_has_not_learned_changes_none_of_its_choices(players: int) -> None:
     vec = make_vec("cat_in_the_box_v0", num_envs=64, seed=1, num_players=players)
-    file = Folders().own / PREVIOUS_EDITION / f"cat_in_the_box-{players}p.safetensors"
+    file = Folders().own / "previous_edition" / f"cat_in_the_box-{players}p.safetensors"
     network = load_checkpoint(file, vec.game).network
     layout = NetworkInputs(vec.game, True, True).action_layout
     assert layout is not None

@@ -139,8 +139,8 @@ class Connection:
 
     def _host(self, message: Message) -> None:
         table, seat = self._seat()
-        if table.keys[seat] != table.host:
-            raise Refused("Only the host decides that: the person who opened this table.")
+        if seat != table.host_seat:
+            raise Refused(f"Only the host, player_{table.host_seat}, decides that.")
         if "stand_in" in message:
             table.stand_in(check_seat("stand_in", message["stand_in"], table.game.num_players))
         else:

@@ -167,6 +167,14 @@ class Table:
 
     def allow_coach(self, allowed: bool) -> None:
         """Let people use the coach, or not."""
+    @property
+    def host_seat(self) -> int | None:
+        """The host's seat or, while that person is away, the next one clockwise where somebody is; None before that."""
+        if self.host is None:
+            return None
+        first = self.keys.index(self.host)
+        return min(self.viewers, key=lambda seat: (seat - first) % len(self.keys), default=first)
+
         self.allows_coach = allowed
         self._rearranged()
 
@@ -385,13 +393,12 @@ class Table:
             }
             for seat, (name, key) in enumerate(zip(self.match.names, self.keys, strict=True))
         ]
-        host, watching = self.keys.index(self.host) if self.host else None, len(self.watchers)
         return {
             "type": "people",
             "seats": seats,
-            "host": host,
+            "host": self.host_seat,
             "coach": self.allows_coach,
-            "watching": watching,
+            "watching": len(self.watchers),
         }
 
 

@@ -43,7 +43,7 @@ LONGEST_FILE = 4 << 20
 #: What a page can ask for; the method of the same name, with an underscore, handles each.
 KINDS = (
     "lobby", "open", "join", "act", "undo", "again", "name", "pace", "coach", "view", "save", "replay", "step",
-    "review", "host", "cards", "advise", "next",
+    "review", "host", "cards", "advise", "next", "ping",
 )  # fmt: skip
 #: The longest name of a person.
 LONGEST_NAME = 20
@@ -127,6 +127,7 @@ class Connection:
 
     def _join(self, message: Message) -> None:
         table, seat = self._tables.seat_of(text_of(message, "seat_key"))
+        self._viewer.page = text_of({"page": "", **message}, "page", shortest=0)
         if not check_flag("take_over", message.get("take_over", False)):
             table.check_free(seat, self._viewer)
         if self._table is not table or seat is None or self._viewer.seat != seat:
@@ -168,6 +169,9 @@ class Connection:
         if self._table is not None and self._viewer.seat is not None:
             self._table.rename(self._viewer, name)
         self._viewer.name = name
+
+    def _ping(self, message: Message) -> None:
+        self._send({"type": "pong"})
 
     def _next(self, message: Message) -> None:
         table, _ = self._seat()

@@ -8,7 +8,7 @@
 #   make test-faults       processes that are killed, signals, damaged files, full disks
 #   make test-checked      the engine once more without compilation, and mutated input with every index checked
 #   make test-slow         the notebooks, the examples of the pages, and what compiles, plays or trains much
-#   make test-web          the browser table in Chromium (apt-get install chromium); screenshots in .web-artefacts
+#   make test-web          the browser table in Chromium (apt-get install chromium nginx-light); screenshots in .web-artefacts
 #   make test-toolkits     other toolkits, each in an environment of its own in .toolkits
 #   make test-ray          what runs on Ray, in an environment of its own, .venv-ray
 #   make lint    style, types, import contracts        make format    apply the style

@@ -41,6 +41,27 @@ def test_the_host_switches_the_coach_off_and_on_for_everybody(new_page: NewPage)
     expect(friend.locator(".people")).not_to_contain_text("coach off")
 
 
+def test_while_the_host_is_away_a_friend_decides(new_page: NewPage) -> None:
+    host = new_page()
+    link = open_for_two(host)
+    wait_for_turn(host)
+    friend = new_page(url=link)
+    own_link = host.url
+    host.goto("about:blank")
+    expect(seat(friend, 0)).to_contain_text("not here")
+    expect(seat(friend, 1)).to_contain_text("host")
+    friend.get_by_label("People may use the coach").uncheck()
+    expect(friend.locator(".people")).to_contain_text("The host has switched the coach off.")
+    friend.get_by_role("button", name="Let an agent play").click()
+    expect(seat(friend, 0)).to_contain_text("not here, an agent plays")
+    expect_accessible(friend)
+    host.goto(own_link)
+    expect(seat(friend, 0)).to_contain_text("host")
+    expect(seat(friend, 0)).not_to_contain_text("agent plays")
+    expect(friend.get_by_label("People may use the coach")).to_be_hidden()
+    expect(host.get_by_label("People may use the coach")).not_to_be_checked()
+
+
 def test_an_agent_plays_for_a_friend_who_has_left_until_the_friend_is_back(new_page: NewPage) -> None:
     host = new_page()
     friend = new_page(url=open_for_two(host))

@@ -255,14 +255,15 @@ def _show_in_browser(
     path: Path, shown: dict[str, int], port: int, opens_browser: bool, console: Console
 ) -> None:
     """Serve a file of games on 127.0.0.1 until Ctrl-C; ``shown``: what the page requests first."""
-    from catbox_app.web.server import address_of, listen, serve, web_app  # needs the extra web
+    from catbox_app.web.server import address_of, listen, serve, server_of, web_app  # needs the extra web
 
     host, key, tables = "127.0.0.1", secrets.token_urlsafe(16), Tables()
     tables.recordings[key] = path
+    server = server_of(web_app(tables, host))
     listening = listen(host, port)
     address = f"{address_of(listening, host)}#{urlencode({'replay': key, **shown})}"
     console.print(Text(f"The game is at {address}   (Ctrl-C stops the server)"), soft_wrap=True)
-    serve(web_app(tables, host), listening, address if opens_browser else None)
+    serve(server, listening, address if opens_browser else None)
 
 
 def _gif(

@@ -36,6 +36,10 @@ def web(
             help="Address to listen on: 127.0.0.1 for this machine only, 0.0.0.0 for every network."
         ),
     ] = "127.0.0.1",
+    url: Annotated[
+        str | None,
+        typer.Option(help="Address at which others reach it, as through a proxy.", show_default="none"),
+    ] = None,
     port: Annotated[int, typer.Option(min=0, max=65535, help="Port to listen on; 0: any free port.")] = 8000,
     tables: Annotated[
         Path | None,
@@ -59,8 +63,18 @@ def web(
     """
     require("catbox web", NEEDED, "web")
     # It needs the extra web.
-    from catbox_app.web.server import address_for_others, address_of, get_ready, listen, serve, web_app
+    from catbox_app.web.guard import check_url
+    from catbox_app.web.server import (
+        address_for_others,
+        address_of,
+        get_ready,
+        listen,
+        serve,
+        server_of,
+        web_app,
+    )
 
+    url = url and check_url(url)
     for spec in agent or []:
         load_parts(spec)
     console = Console()
@@ -73,18 +87,21 @@ def web(
             open_tables.add(table)
         for problem in problems:
             console.print(Text(problem, style="yellow"), soft_wrap=True)
+    listen(host, port).close()  # what cannot be used is told before the games are compiled
+    with console.status("Preparing the games: the first time they are compiled, which takes minutes."):
+        get_ready()
+    server = server_of(web_app(open_tables, host, kept, url))
     with listen(host, port) as listening:
         address = address_of(listening, host)
         console.print(Text(f"The table is at {address}   (Ctrl-C stops the server)"), soft_wrap=True)
-        open_tables.address = address_for_others(listening, host)
+        open_tables.address = url or address_for_others(listening, host)
         if open_tables.address is not None:
             console.print(Text(f"Others reach it at {open_tables.address}"), soft_wrap=True)
-            warning = (
-                f"Listening on {host}: anyone who can reach this machine can open tables and run agents on it. Nothing "
-                "is encrypted: anyone who can read your network traffic can get the seat links, and so see the cards. "
-                "Use this only on a network that you trust."
-            )
+            warning = "Anyone who can reach it can open tables and run agents on this machine."
+            if not open_tables.address.startswith("https:"):
+                warning += (
+                    " Nothing is encrypted: anyone who can read your network traffic can get the seat links, and so "
+                    "see the cards. Use this only on a network that you trust."
+                )
             console.print(Text(warning, style="yellow"), soft_wrap=True)
-        with console.status("Preparing the games: the first time they are compiled, which takes minutes."):
-            get_ready()
-        serve(web_app(open_tables, host, kept), listening, None if no_browser else address)
+        serve(server, listening, None if no_browser else address)

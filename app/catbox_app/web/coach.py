@@ -114,7 +114,8 @@ class Coach:
 
 @dataclass(eq=False)
 class Viewer:
-    """One page that shows a table: how to send it messages, how to draw its pictures, and the name of its user."""
+    """One page that shows a table: how to send it messages, how to draw its pictures, its user's name, and its own
+    (``page``), which it has over all its connections."""
 
     send: Callable[[Message], None]
     coach: Coach
@@ -122,3 +123,4 @@ class Viewer:
     size: int = 720
     seat: int | None = None
     name: str = ""
+    page: str = ""

@@ -43,7 +43,7 @@ LONGEST_FILE = 4 << 20
 #: What a page can ask for; the method of the same name, with an underscore, handles each.
 KINDS = (
     "lobby", "open", "join", "act", "undo", "again", "name", "pace", "coach", "view", "save", "replay", "step",
-    "review", "host", "cards", "advise", "next",
+    "review", "host", "cards", "advise", "next", "ping",
 )  # fmt: skip
 #: The longest name of a person.
 LONGEST_NAME = 20
@@ -127,6 +127,7 @@ class Connection:
 
     def _join(self, message: Message) -> None:
         table, seat = self._tables.seat_of(text_of(message, "seat_key"))
+        self._viewer.page = text_of({"page": "", **message}, "page", shortest=0)
         if not check_flag("take_over", message.get("take_over", False)):
             table.check_free(seat, self._viewer)
         if self._table is not table or seat is None or self._viewer.seat != seat:
@@ -139,8 +140,8 @@ class Connection:
 
     def _host(self, message: Message) -> None:
         table, seat = self._seat()
-        if table.keys[seat] != table.host:
-            raise Refused("Only the host decides that: the person who opened this table.")
+        if seat != table.host_seat:
+            raise Refused(f"Only the host, player_{table.host_seat}, decides that.")
         if "stand_in" in message:
             table.stand_in(check_seat("stand_in", message["stand_in"], table.game.num_players))
         else:
@@ -168,6 +169,9 @@ class Connection:
         if self._table is not None and self._viewer.seat is not None:
             self._table.rename(self._viewer, name)
         self._viewer.name = name
+
+    def _ping(self, message: Message) -> None:
+        self._send({"type": "pong"})
 
     def _next(self, message: Message) -> None:
         table, _ = self._seat()

@@ -1,28 +1,30 @@
 """Which requests the server answers: those of its own pages, to one of its own names.
 
 A foreign page can make a browser send requests to 127.0.0.1, even under a domain of its own that resolves there (DNS
-rebinding). So the Host header must name this server, and Origin, which browsers send with every WebSocket, must match.
+rebinding). So the Host header must name this server, and Origin, which browsers send with every WebSocket, must match
+it, or the URL that the server was given because a proxy may replace Host.
 """
 
 from __future__ import annotations
 
+import contextlib
 import ipaddress
 import re
 import socket
+from urllib.parse import urlsplit
 
 from starlette.datastructures import Headers, MutableHeaders
 from starlette.responses import PlainTextResponse
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
-from starlette.websockets import WebSocketClose
+from starlette.websockets import WebSocket, WebSocketDisconnect
 
 #: Names of the loopback interface.
 LOCAL = ("localhost", "127.0.0.1", "::1")
 #: A Host header in lower case: a name or an address, and perhaps a port.
 _HOST = re.compile(r"(?:(?P<name>[a-z0-9._-]+)|\[(?P<address>[0-9a-f:.]+)\])(?::(?P<port>[0-9]{1,5}))?")
-REFUSAL = (
-    "Invalid host header: this server does not answer to the name in the address. Use the address that it printed, or "
-    "start it with  catbox web --host NAME\n"
-)
+_URL = re.compile(rf"(?P<origin>https?://{_HOST.pattern})(?P<path>/[^?#\s]*)?", re.IGNORECASE)
+#: At most 123 bytes, as the reason why a WebSocket is closed.
+REFUSAL = "This server does not know the address of this page: use the one that it printed, or start it with --url URL"
 #: Sent with every response. The keys of seats follow the # of a URL, which browsers do not send.
 HEADERS = {
     "Content-Security-Policy": "default-src 'self'; img-src 'self' data: blob:; style-src 'self'; object-src 'none'; "
@@ -41,13 +43,14 @@ class Guard:
 
     ``host``: what the server listens on. If that is local, only `LOCAL` and ``host`` are accepted; otherwise also the
     machine's own name and any IP address, because a foreign page always comes under a name (so starlette's
-    TrustedHostMiddleware, a list of names, is not enough).
+    TrustedHostMiddleware, a list of names, is not enough). ``url``: where others reach it, as `check_url` returns it.
     """
 
-    def __init__(self, app: ASGIApp, host: str) -> None:
+    def __init__(self, app: ASGIApp, host: str, url: str | None = None) -> None:
         self._app = app
         self._any_address = not is_local(host)
-        self._names = {*LOCAL, host.lower()}
+        self._url = urlsplit(url or "")
+        self._names = {*LOCAL, host.lower(), self._url.hostname}
         if self._any_address:
             own = socket.gethostname().lower()
             self._names |= {own, f"{own}.local", own.partition(".")[0]}
@@ -59,18 +62,26 @@ class Guard:
         headers = Headers(scope=scope)
         host, origin = headers.get("host", "").lower(), headers.get("origin")
         is_socket = scope["type"] == "websocket"
-        own_pages = (f"http://{host}", f"https://{host}")
+        own_pages = (f"http://{host}", f"https://{host}", f"{self._url.scheme}://{self._url.netloc}")
         foreign = is_socket and origin is not None and origin.lower() not in own_pages
         if foreign or not self._is_own(host):
-            refusal = PlainTextResponse(REFUSAL, 400)
-            await (WebSocketClose(1008, "foreign page") if is_socket else refusal)(scope, receive, send)
+            if not is_socket:
+                await PlainTextResponse(REFUSAL, 400)(scope, receive, send)
+                return
+            page = WebSocket(scope, receive, send)
+            with contextlib.suppress(WebSocketDisconnect):  # it is gone already
+                await page.accept()  # only then does the page learn the reason
+                await page.close(1008, REFUSAL)
             return
 
         async def with_headers(message: Message) -> None:
             if message["type"] == "http.response.start":
                 sent = MutableHeaders(scope=message)
+                sockets = " ".join(
+                    f"ws://{place} wss://{place}" for place in {host, self._url.netloc or host}
+                )
                 for name, value in HEADERS.items():
-                    sent[name] = value.replace("{sockets}", f"ws://{host} wss://{host}")
+                    sent[name] = value.replace("{sockets}", sockets)
             await send(message)
 
         await self._app(scope, receive, with_headers)
@@ -82,6 +93,14 @@ class Guard:
             return False
         name = found["name"] or found["address"]
         return name in self._names or (self._any_address and _is_address(name))
+
+
+def check_url(url: str) -> str:
+    """``url`` with its name in lower case and a slash at the end. Raises ``ValueError`` if a browser cannot open it."""
+    found = _URL.fullmatch(url)
+    if not found:
+        raise ValueError(f"--url {url}: expected an address such as https://play.example.org/cards/")
+    return f"{found['origin'].lower()}{(found['path'] or '').rstrip('/')}/"
 
 
 def is_local(host: str) -> bool:

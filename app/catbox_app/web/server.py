@@ -21,7 +21,8 @@ from typing import Any
 import uvicorn
 from starlette.applications import Starlette
 from starlette.middleware import Middleware
-from starlette.routing import Mount, WebSocketRoute
+from starlette.responses import PlainTextResponse
+from starlette.routing import Mount, Route, WebSocketRoute
 from starlette.staticfiles import StaticFiles
 from starlette.types import ASGIApp
 from starlette.websockets import WebSocket, WebSocketDisconnect
@@ -36,7 +37,7 @@ from catbox_app.web.connection import Connection
 from catbox_app.web.guard import Guard, is_local
 from catbox_app.web.kept import KeptTables, write
 from catbox_app.web.lobby import lobby
-from catbox_app.web.messages import Message, failed
+from catbox_app.web.messages import Message
 from catbox_app.web.table import new_match
 from catbox_app.web.tables import Tables
 
@@ -46,7 +47,7 @@ MAX_PAGES = 400
 LARGEST_MESSAGE = 8 << 20
 #: The most characters of messages that wait for a page; one with more does not read them, and is given up.
 MAX_WAITING = 4 << 20
-NOT_READ = "messages are not read"
+NOT_READ = "This page has not read its messages."
 #: Seconds that closing such a page may take.
 CLOSING_SECONDS = 5.0
 #: After each message a page waits this many times as long as its answer took: one thread answers all pages.
@@ -60,6 +61,8 @@ THINKERS = 32
 SWITCH_SECONDS = 0.0005
 #: Seconds until a connection whose request is incomplete is closed.
 REQUEST_SECONDS = 20.0
+#: Tells a page that gets no WebSocket, and asks over HTTP.
+NO_UPGRADE = "A proxy lets no WebSocket through: it must pass on the headers Upgrade and Connection."
 
 
 def get_ready() -> None:
@@ -143,8 +146,10 @@ class JobRunner:
         self.wake()
 
 
-def web_app(tables: Tables, host: str = "127.0.0.1", kept: KeptTables | None = None) -> Starlette:
-    """The ASGI application. ``host``: what the server listens on; ``kept``: keeps the tables."""
+def web_app(
+    tables: Tables, host: str = "127.0.0.1", kept: KeptTables | None = None, url: str | None = None
+) -> Starlette:
+    """The ASGI application. ``host``, ``url``: as for `Guard`; ``kept``: keeps the tables."""
 
     @contextlib.asynccontextmanager
     async def lifespan(app: Starlette) -> AsyncIterator[None]:
@@ -157,8 +162,12 @@ def web_app(tables: Tables, host: str = "127.0.0.1", kept: KeptTables | None = N
             runner.wake()
             await running
 
-    routes = [WebSocketRoute("/ws", serve_page), Mount("/", StaticFiles(directory=STATIC, html=True))]
-    return Starlette(routes=routes, middleware=[Middleware(Guard, host=host)], lifespan=lifespan)
+    routes = [
+        WebSocketRoute("/ws", serve_page),
+        Route("/ws", PlainTextResponse(NO_UPGRADE, 426, {"Upgrade": "websocket"})),
+        Mount("/", StaticFiles(directory=STATIC, html=True)),
+    ]
+    return Starlette(routes=routes, middleware=[Middleware(Guard, host=host, url=url)], lifespan=lifespan)
 
 
 class Waiting:
@@ -195,9 +204,7 @@ async def serve_page(page: WebSocket) -> None:
     runner: JobRunner = page.app.state.runner
     await page.accept()
     if runner.pages >= MAX_PAGES:
-        text = f"{MAX_PAGES} pages are open, the most that this server allows. Try again later."
-        await page.send_text(json.dumps(failed(text, "full")))
-        await page.close(1013)
+        await page.close(1013, f"{MAX_PAGES} pages are open, the most that this server allows.")
         return
     runner.pages += 1
     waiting = Waiting()
@@ -219,7 +226,7 @@ async def serve_page(page: WebSocket) -> None:
         if filling.done():
             # It may not even read that, or be gone.
             with contextlib.suppress(TimeoutError, RuntimeError, WebSocketDisconnect):
-                await asyncio.wait_for(page.close(1008, NOT_READ), CLOSING_SECONDS)
+                await asyncio.wait_for(page.close(1013, NOT_READ), CLOSING_SECONDS)
         else:
             await receiving  # raises what went wrong
     finally:
@@ -264,7 +271,8 @@ def listen(host: str, port: int) -> socket.socket:
     except OSError as error:
         raise ValueError(
             f"--host {host} --port {port}: {error.strerror}; expected an address of this machine, such as 127.0.0.1, "
-            "or 0.0.0.0 for all, and an unused port of 1024 or above, or 0 for any free port"
+            "or 0.0.0.0 for all, and an unused port of 1024 or above, or 0 for any free port; --url is for the "
+            "name that others use"
         ) from None
 
 
@@ -303,12 +311,13 @@ def server_of(app: ASGIApp) -> uvicorn.Server:
         server_header=False,
         timeout_graceful_shutdown=2,
     )
+    config.load()  # what takes long: the server listens only when it can answer
     return uvicorn.Server(config)
 
 
-def serve(app: ASGIApp, listening: socket.socket, open_browser: str | None = None) -> None:
+def serve(server: uvicorn.Server, listening: socket.socket, open_browser: str | None = None) -> None:
     """Serve until Ctrl-C. ``open_browser``: the URL to open in a browser."""
     if open_browser is not None:
         threading.Thread(target=webbrowser.open, args=(open_browser,), daemon=True).start()
     sys.setswitchinterval(SWITCH_SECONDS)
-    server_of(app).run(sockets=[listening])
+    server.run(sockets=[listening])

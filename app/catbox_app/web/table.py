@@ -98,8 +98,10 @@ class Table:
     # People come and go.
 
     def check_free(self, seat: int | None, viewer: Viewer) -> None:
-        """Raise `Failed` if a page other than ``viewer`` has ``seat``; None, to watch, is always free."""
-        if seat in self.viewers and self.viewers[seat] is not viewer:
+        """Raise `Failed` if another page has ``seat``; None, to watch, is always free."""
+        other = viewer if seat is None else self.viewers.get(seat, viewer)
+        # The same page may come over a new connection before the loss of the old one is noticed.
+        if other is not viewer and (not viewer.page or other.page != viewer.page):
             raise Failed(
                 f"player_{seat}'s seat is taken: this link is open in another window. Close that one, or take over.",
                 "taken",
@@ -164,6 +166,14 @@ class Table:
         viewer.seat = None
 
     # What the host decides.
+
+    @property
+    def host_seat(self) -> int | None:
+        """The host's seat or, while that person is away, the next one clockwise where somebody is; None before that."""
+        if self.host is None:
+            return None
+        first = self.keys.index(self.host)
+        return min(self.viewers, key=lambda seat: (seat - first) % len(self.keys), default=first)
 
     def allow_coach(self, allowed: bool) -> None:
         """Let people use the coach, or not."""
@@ -385,13 +395,12 @@ class Table:
             }
             for seat, (name, key) in enumerate(zip(self.match.names, self.keys, strict=True))
         ]
-        host, watching = self.keys.index(self.host) if self.host else None, len(self.watchers)
         return {
             "type": "people",
             "seats": seats,
-            "host": host,
+            "host": self.host_seat,
             "coach": self.allows_coach,
-            "watching": watching,
+            "watching": len(self.watchers),
         }
 
 

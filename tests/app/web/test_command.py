@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import signal
+import socket
 import subprocess
 import sys
 import time
@@ -60,16 +61,47 @@ def test_it_serves_the_page_until_it_is_stopped_whoever_thinks(
 
 
 def test_leaving_this_machine_is_said_with_what_it_means(monkeypatch: pytest.MonkeyPatch) -> None:
-    served: list[object] = []
+    opened: list[str | None] = []
     monkeypatch.setattr(server, "get_ready", lambda: None)
-    monkeypatch.setattr(server, "serve", lambda *given: served.append(given[2]))
+    monkeypatch.setattr(server, "serve", lambda *given: opened.append(given[2]))
     ran = run("web", "--host", "0.0.0.0", "--port", "0", columns=1000)
     assert ran.exit_code == 0
-    assert "anyone who can reach this machine" in ran.stdout
-    assert str(served[0]).startswith("http://127.0.0.1:")
+    assert "Anyone who can reach it can open tables" in ran.stdout
+    assert "Nothing is encrypted" in ran.stdout
+    assert str(opened[0]).startswith("http://127.0.0.1:")
+    ran = run("web", "--port", "0", "--no-browser", "--url", "https://play.example.org/cards")
+    assert "Others reach it at https://play.example.org/cards/\n" in ran.stdout
+    assert "Anyone who can reach it can open tables" in ran.stdout
+    assert "Nothing is encrypted" not in ran.stdout
     ran = run("web", "--port", "0", "--no-browser")
-    assert "everybody" not in ran.stdout
-    assert served[1] is None
+    assert "Anyone" not in ran.stdout
+    assert opened[1:] == [None, None]
+
+
+def test_nobody_is_let_in_before_the_server_can_answer(monkeypatch: pytest.MonkeyPatch) -> None:
+    with server.listen("127.0.0.1", 0) as taken:
+        port = taken.getsockname()[1]
+        monkeypatch.setattr(server, "get_ready", lambda: pytest.fail("compiles games for nothing"))
+        assert "Address already in use" in refused("web", "--port", str(port))
+    done: list[str] = []
+    make = server.server_of
+
+    def refuses(what: str) -> None:
+        with pytest.raises(ConnectionRefusedError):
+            socket.create_connection(("127.0.0.1", port))
+        done.append(what)
+
+    def server_of(app: Any) -> Any:
+        made = make(app)
+        assert made.config.loaded
+        refuses("made")
+        return made
+
+    monkeypatch.setattr(server, "get_ready", lambda: refuses("compiled"))
+    monkeypatch.setattr(server, "server_of", server_of)
+    monkeypatch.setattr(server, "serve", lambda *given: done.append("served"))
+    assert run("web", "--port", str(port), "--no-browser").exit_code == 0
+    assert done == ["compiled", "made", "served"]
 
 
 @pytest.mark.parametrize(
@@ -80,6 +112,8 @@ def test_leaving_this_machine_is_said_with_what_it_means(monkeypatch: pytest.Mon
         (["--agent", f"{__file__}.zip"], "No such file"),
         (["--agent", "tests.app.web.page:Nobody"], "has no class 'Nobody'"),
         (["--host", "no-such-host.invalid"], "--host no-such-host.invalid"),
+        (["--host", "play.example.invalid"], "--url is for the name that others use"),
+        (["--url", "play.example.org"], "--url play.example.org: expected an address such as https://"),
         (["--tables", f"{__file__}/folder"], "cannot write"),
     ],
 )

@@ -41,22 +41,54 @@ def watching(page: Page) -> Page:
 # The host.
 
 
-def test_the_host_is_whoever_sits_down_first_and_stays_it() -> None:
+def test_the_host_is_whoever_sits_down_first() -> None:
     page = Page(Tables())
     keys = page.open("person", "person")
     page.send("join", seat_key=keys[1])
     assert page.last("people")["host"] == 1
     friend = Page(page.tables)
     friend.send("join", seat_key=keys[0])
-    page.connection.close()
-    assert friend.last("people")["host"] == 1
     for asked in ({"coach": False}, {"stand_in": 1}):
         (answer,) = friend.send("host", **asked)
-        assert answer == {
-            "type": "refused",
-            "text": "Only the host decides that: the person who opened this table.",
-        }
+        assert answer == {"type": "refused", "text": "Only the host, player_1, decides that."}
     assert friend.last("people")["coach"]
+
+
+def test_while_the_host_is_away_the_next_person_clockwise_is_the_host() -> None:
+    host = Page(Tables())
+    keys = host.open("person", "person", "normal", "person")
+    second, last = Page(host.tables), Page(host.tables)
+    for page, key in ((last, keys[3]), (second, keys[1]), (host, keys[0])):
+        page.send("join", seat_key=key)
+    assert second.last("people")["host"] == 3  # who sat down first
+    last.connection.close()
+    assert second.last("people")["host"] == 0
+    host.connection.close()
+    assert second.last("people")["host"] == 1
+    second.send("host", coach=False)
+    second.send("host", stand_in=3)
+    assert not second.last("people")["coach"]
+    assert second.last("people")["seats"][3]["stand_in"]
+    back = Page(host.tables)
+    back.send("join", seat_key=keys[3])
+    assert second.last("people")["host"] == 3
+    assert second.send("host", coach=True)[0]["text"] == "Only the host, player_3, decides that."
+    assert back.send("host", coach=True)[0]["type"] == "people"
+
+
+def test_when_the_server_was_started_again_the_first_one_back_is_the_host_until_the_host_is(
+    tmp_path: Path,
+) -> None:
+    host, friend, keys = seated()
+    write(KeptTables(tmp_path).changes(host.tables))
+    tables = Tables()
+    (table,), _ = KeptTables(tmp_path).read(tables.clock)
+    tables.add(table)
+    friend, host = Page(tables), Page(tables)
+    friend.send("join", seat_key=keys[1])
+    assert friend.last("people")["host"] == 1
+    host.send("join", seat_key=keys[0])
+    assert friend.last("people")["host"] == 0
 
 
 def test_the_coach_advises_nobody_while_the_host_has_switched_it_off() -> None:

@@ -17,6 +17,7 @@ from starlette.websockets import WebSocketDisconnect
 
 from catbox_agents import Agent
 from catbox_app.web import server
+from catbox_app.web.guard import REFUSAL, check_url
 from catbox_app.web.kept import KeptTables
 from catbox_app.web.server import web_app
 from catbox_app.web.tables import Tables
@@ -112,7 +113,7 @@ def test_the_page_is_served_with_headers_that_keep_others_out(client: TestClient
     assert "ws://127.0.0.1:8000" in policy
     assert answer.headers["x-content-type-options"] == "nosniff"
     assert answer.headers["referrer-policy"] == "no-referrer"
-    for path in ("/../../pyproject.toml", "/%2e%2e/server.py", "/nothing", "/ws"):
+    for path in ("/../../pyproject.toml", "/%2e%2e/server.py", "/nothing"):
         assert client.get(path).status_code == 404
 
 
@@ -141,9 +142,69 @@ def test_the_page_is_served_with_headers_that_keep_others_out(client: TestClient
 def test_the_server_answers_to_its_own_names_alone(host: str, listening: str, allowed: bool) -> None:
     with TestClient(web_app(Tables(), listening), base_url=HERE) as client:
         assert client.get("/", headers={"Host": host}).status_code == (200 if allowed else 400)
-        refused = contextlib.nullcontext() if allowed else pytest.raises(WebSocketDisconnect)
-        with refused, client.websocket_connect("/ws", headers={"Host": host}):
-            pass
+        assert is_served(client, {"Host": host}) == allowed
+
+
+def is_served(client: TestClient, headers: dict[str, str]) -> bool:
+    """Whether a page gets a WebSocket that is answered; if not, it is told why."""
+    with client.websocket_connect(SOCKET, headers=headers) as page:
+        page.send_json({"type": "ping"})
+        told = page.receive()
+    if told["type"] == "websocket.send":
+        return True
+    assert (told["code"], told["reason"]) == (1008, REFUSAL)
+    assert len(REFUSAL.encode()) <= 123
+    return False
+
+
+@pytest.mark.parametrize(
+    ("host", "origin", "allowed"),
+    [
+        ("play.example.org", "https://play.example.org:8443", True),  # the proxy passes on the name
+        ("play.example.org:8443", "https://play.example.org:8443", True),
+        (
+            "127.0.0.1:8000",
+            "https://play.example.org:8443",
+            True,
+        ),  # it puts the address of this server in its place
+        ("127.0.0.1:8000", HERE, True),  # no proxy
+        ("127.0.0.1:8000", "http://play.example.org:8443", False),
+        ("127.0.0.1:8000", "https://play.example.org", False),
+        ("127.0.0.1:8000", "https://evil.play.example.org:8443", False),
+        ("127.0.0.1:8000", "https://evil.example", False),
+        ("play.example.org", "https://evil.example", False),
+        ("evil.example", "https://play.example.org:8443", False),
+    ],
+)
+def test_behind_a_proxy_the_server_answers_to_the_url_that_others_use(
+    host: str, origin: str, allowed: bool
+) -> None:
+    app = web_app(Tables(), url=check_url("https://Play.example.org:8443/cards"))
+    with TestClient(app, base_url=HERE) as client:
+        assert is_served(client, {"Host": host, "Origin": origin}) == allowed
+        policy = client.get("/", headers={"Host": "127.0.0.1:8000"}).headers["content-security-policy"]
+        assert "wss://play.example.org:8443" in policy
+
+
+@pytest.mark.parametrize(
+    ("url", "shown"),
+    [
+        ("https://Play.Example.org", "https://play.example.org/"),
+        ("http://[fd00::5]:80/Cards", "http://[fd00::5]:80/Cards/"),
+        ("play.example.org", None),
+        ("ftp://play.example.org/", None),
+        ("https://play.example.org/?a=1", None),
+        ("https://a@play.example.org/", None),
+        ("https://play.example.org/#seat=1", None),
+        ("https:///cards/", None),
+    ],
+)
+def test_the_url_that_others_use_is_one_that_a_browser_opens(url: str, shown: str | None) -> None:
+    if shown is None:
+        with pytest.raises(ValueError, match=r"^--url .*expected an address such as https://play\.example"):
+            check_url(url)
+    else:
+        assert check_url(url) == shown
 
 
 @pytest.mark.parametrize(
@@ -161,11 +222,19 @@ def test_the_server_answers_to_its_own_names_alone(host: str, listening: str, al
 def test_a_page_of_another_place_gets_no_websocket(
     client: TestClient, origin: str | None, allowed: bool
 ) -> None:
-    headers = {} if origin is None else {"Origin": origin}
-    refused = contextlib.nullcontext() if allowed else pytest.raises(WebSocketDisconnect)
-    with refused, client.websocket_connect(SOCKET, headers=headers) as page:
-        page.send_json({"type": "lobby"})
-        assert until(page, "lobby")["games"]
+    assert is_served(client, {} if origin is None else {"Origin": origin}) == allowed
+
+
+def test_a_page_that_gets_no_websocket_can_ask_why(client: TestClient) -> None:
+    answer = client.get("/ws")
+    assert (answer.status_code, answer.headers["upgrade"]) == (426, "websocket")
+    assert "headers Upgrade and Connection" in answer.text
+
+
+def test_a_page_can_ask_whether_the_server_is_there(client: TestClient) -> None:
+    with client.websocket_connect(SOCKET) as page:
+        page.send_json({"type": "ping"})
+        assert json.loads(page.receive_text()) == {"type": "pong"}
 
 
 def test_rubbish_is_answered_and_another_page_plays_on(client: TestClient) -> None:
@@ -246,7 +315,9 @@ def test_pages_are_bounded(client: TestClient, monkeypatch: pytest.MonkeyPatch) 
         page.send_json({"type": "lobby"})
         until(page, "lobby")
         with client.websocket_connect(SOCKET) as other:
-            assert until(other, "failed")["code"] == "full"
+            with pytest.raises(WebSocketDisconnect) as closed:
+                other.receive_text()
+            assert (closed.value.code, closed.value.reason[:16]) == (1013, "1 pages are open")
         page.send_json({"type": "lobby"})
         until(page, "lobby")
 
@@ -365,7 +436,7 @@ def test_a_page_that_does_not_read_and_leaves_is_no_error(monkeypatch: pytest.Mo
 def test_a_missing_page_leads_back(client: TestClient) -> None:
     answer = client.get("/nope")
     assert answer.status_code == 404
-    assert '<a href="/">' in answer.text
+    assert '<a href="./">' in answer.text  # also below the path of a proxy
 
 
 def test_a_page_that_only_sends_is_slowed_down_and_given_up(
@@ -389,7 +460,7 @@ def test_a_page_that_only_sends_is_slowed_down_and_given_up(
             page.send_json({"type": "step"})
         with pytest.raises(WebSocketDisconnect) as closed:
             page.receive_text()
-    assert closed.value.reason == "messages are not read"
+    assert (closed.value.code, closed.value.reason) == (1013, "This page has not read its messages.")
     assert any(0 < seconds < 1 for seconds in waits)
 
 

@@ -247,6 +247,18 @@ def test_an_agent_that_cannot_be_made_again_changes_nothing(monkeypatch: pytest.
     assert again.last("joined")["seat"] == 0
 
 
+def test_a_page_gets_its_seat_back_before_the_loss_of_its_connection_is_noticed() -> None:
+    page = Page(Tables())
+    (key, _) = page.open("person", "normal")
+    page.send("join", seat_key=key, page="one")
+    again, other, unnamed = Page(page.tables), Page(page.tables), Page(page.tables)
+    assert other.send("join", seat_key=key, page="other")[0]["code"] == "taken"
+    assert unnamed.send("join", seat_key=key)[0]["code"] == "taken"
+    assert again.send("join", seat_key=key, page="one")[0]["type"] == "joined"
+    page.connection.close()  # now the server notices
+    assert again.act()[0]["type"] == "events"
+
+
 def test_a_seat_that_is_taken_is_told_and_can_be_taken_over(page: Page) -> None:
     keys = page.open("person", "person")
     other = Page(page.tables)

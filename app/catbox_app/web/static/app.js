@@ -60,11 +60,13 @@ export function start(root, transport, {links = false, lobby = true} = {}) {
   let opening = 0; // the seat of this page at the table that it opens
   let replay = null; // the message `replay` being watched
   let advises = false; // whether a game on a real table is shown, or asked for
-  let lost = false;
+  const page = String(Math.random()); // by which the server knows it over the next connection
+  let lost = ["There is no connection to the table."]; // what the banner shows, while there is none
+  let unsure = false; // whether what was sent last may be lost
   // Why this page has no seat, by the code of the message `failed`, and what to do about it.
   const withoutSeat = {no_seat: (text) => showBanner(text, pushButton("Open a new table", leave)), taken: offerToTakeOver, taken_over: offerToTakeOver};
 
-  transport.onstate = (state) => (state === "open" ? connected() : disconnected());
+  transport.onstate = (state, ...details) => (state === "open" ? connected() : disconnected(state, ...details));
   transport.onmessage = receive;
   if (links) addEventListener("hashchange", enter);
   matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => showTheme(preferredTheme()));
@@ -72,16 +74,26 @@ export function start(root, transport, {links = false, lobby = true} = {}) {
   transport.open();
 
   function connected() {
-    hideBanner();
-    lost = false;
     view(frame.size ?? sizeFor(root.clientWidth));
     ask();
     enter();
+    if (seatKey === null && replay === null && !advises) resumed();
   }
 
-  function disconnected() {
-    if (!lost) showBanner("The connection to the table is lost. Reconnecting.");
-    lost = true;
+  // What was shown is shown again.
+  function resumed() {
+    lost = null;
+    hideBanner();
+    if (unsure) showBanner("The connection is back. What you chose last may be lost: if so, choose it again.");
+    unsure = false;
+  }
+
+  function disconnected(state, why = "", mayBeLost = false) {
+    unsure ||= mayBeLost;
+    const before = lost?.[0];
+    if (state === "refused") lost = [why, pushButton("Try again", transport.open)];
+    else lost = [`${why || "The connection to the table is lost."} Reconnecting; nothing is sent until then.`];
+    if (lost[0] !== before) showBanner(...lost);
     if (table !== null) table.pause();
   }
 
@@ -96,7 +108,7 @@ export function start(root, transport, {links = false, lobby = true} = {}) {
     if (links) seatKey = address.get("seat") ?? address.get("watch");
     advises = address.has("advise") && adviser.resume();
     if (address.get("replay") !== null) replay = replayOf(address);
-    if (seatKey !== null) send({type: "join", seat_key: seatKey});
+    if (seatKey !== null) send({type: "join", seat_key: seatKey, page});
     else if (replay !== null) send(replay);
     else if (lobby && !advises) showLobby();
   }
@@ -136,6 +148,7 @@ export function start(root, transport, {links = false, lobby = true} = {}) {
   }
 
   function receive(message) {
+    if (["failed", "refused"].includes(message.type)) lost = null;
     if (message.type === "lobby") {
       frame.agents = message.agents;
       frame.estimates = message.estimates;
@@ -173,7 +186,7 @@ export function start(root, transport, {links = false, lobby = true} = {}) {
   }
 
   function showTable(joined) {
-    hideBanner();
+    resumed();
     advises = joined.mode === "advise";
     if (advises && links && location.hash !== "#advise") history.pushState(null, "", "#advise");
     frame.invitations = [];
@@ -240,13 +253,14 @@ export function start(root, transport, {links = false, lobby = true} = {}) {
 
   function send(message) {
     const sent = transport.send(message);
-    if (!sent && !lost) showBanner("There is no connection to the table. Reconnecting.");
+    if (!sent && lost === null) disconnected("lost", "", true);
+    else if (!sent) showBanner(...lost);
     return sent;
   }
 
   function showBanner(text, ...buttons) {
     banner.replaceChildren(element("p", {}, text), ...buttons);
-    if (buttons.length === 0) banner.append(pushButton("Close", hideBanner, {class: "quiet"}));
+    if (buttons.length === 0 && lost === null) banner.append(pushButton("Close", hideBanner, {class: "quiet"}));
     banner.hidden = false;
   }
 

@@ -127,8 +127,9 @@ export function createDealForm(frame, about) {
     const missing = known.sizes.map((size, line) => Math.max(0, size - cards[line].length));
     const complete = missing.every((number) => number === 0);
     const left = (card) => (complete ? 0 : known.copies - cards.flat().filter((one) => one === card).length);
+    const focused = document.activeElement; // some browsers take the focus from a button that is disabled
     offered.childNodes.forEach((one, i) => (one.disabled = left(known.cards[i]) <= 0));
-    if (document.activeElement.disabled) button.focus();
+    if (focused.disabled) button.focus();
     [hand, turned].forEach((row, line) => {
       const free = Array.from({length: missing[line]}, () => element("span", {class: "card"}));
       row.replaceChildren(...cards[line].map((card, at) => cardButton(card, "Remove", () => remove(line, at))), ...free);

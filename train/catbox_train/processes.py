@@ -30,13 +30,15 @@ from catbox_train.group import DistributedGroup, Group, ProcessLost, SharedMemor
 from catbox_train.memory import keep_freed_memory
 from catbox_train.registry import algorithm_class
 
-#: What a process of this machine runs; all imports are from the path of the process that starts it.
+#: What a process of this machine runs; all imports are from the path of the process that starts it. It ends without the
+#: destructors of C++: those of gloo abort if another process is lost.
 COMMAND = """
-import sys
+import os, sys
 connection, memory, *sys.path = sys.argv[1:]
 from multiprocessing.connection import Connection
 from catbox_train.processes import work
 work(Connection(int(connection)), open(int(memory), 'r+b'))
+os._exit(0)
 """
 #: Seconds after which a process that is lost without a reason has none.
 TIME_TO_END = 5.0

@@ -26,13 +26,13 @@ from catbox_env.pictures.svg import number
 ROW, LARGE_ROWS, LARGE_ROW = 50, 190, 60
 #: The column of the first trick, the distance of the next, the width of a card.
 LEFT, SPACING, WIDTH = 128, 35, 32
-#: Heights of the antes, of all rows (above all hands too) and at most one in a large picture, of their changes, of the side
-#: pot, of a row of the hands.
+#: Heights of the antes, of all rows (above all hands too) and at most one in a large picture, of their changes, of the
+#: side pot, of a row of the hands.
 ANTES, LARGE_ANTES, ANTES_ABOVE, LARGE_ANTE, CHANGES, SIDE_POT, HAND_ROW = 46, 224, 120, 60, 24, 52, 44
 #: The gap between cards in the hand, their width, and how much higher they are.
 HAND_GAP, HAND_WIDTH, CARD_RATIO = 4, 50, 1.5
-#: Heights of the room around the cards, of the buttons below them, of the whole panel, and of the lines below: in a large
-#: picture they have a panel of their own.
+#: Heights of the room around the cards, of the buttons below them, of the whole panel, and of the lines below: in a
+#: large picture they have a panel of their own.
 HAND_PADDING, FOLDS_HEIGHT, FOOT = 10, 36, 46
 HAND = TITLE + CARD_RATIO * HAND_WIDTH + HAND_PADDING + FOLDS_HEIGHT + 6
 #: At the end of a large picture, where all hands take the place of one: the width of a row, and of a card at most.
@@ -165,8 +165,8 @@ def _put_tricks(view: View, sheet: Sheet) -> None:
 
 
 def _row(view: View, sheet: Sheet, row: int, seat: int, known: dict[tuple[int, int], int]) -> str:
-    """The row of a seat, ``row`` units high; face-down cards that the viewer knows (see `_face_down`) are shaded and have
-    a bent corner."""
+    """The row of a seat, ``row`` units high; face-down cards that the viewer knows (see `_face_down`) are shaded and
+    have a bent corner."""
     theme, height, out = sheet.theme, min(row - 6, 54), not view.in_round[seat]
     width = min(WIDTH, round(0.85 * height))
     top = TITLE + seat * row
@@ -269,8 +269,8 @@ def _foot(view: View, sheet: Sheet, seat: int, top: float) -> str:
 
 
 def _put_antes(view: View, sheet: Sheet) -> None:
-    """The antes that each seat has won in total and in the last round, in a row each in a large picture; the side pot, if
-    there is one.
+    """The antes that each seat has won in total and in the last round, in a row each in a large picture; the side pot,
+    if there is one.
 
     They are there from the start, so that all pictures are equally large (a film needs that).
     """

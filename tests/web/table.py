@@ -102,8 +102,8 @@ def expect_values(page: Page) -> None:
     """Waits until the coach has written a value beside each legal action."""
     page.wait_for_function(
         """() => {
-            const count = (selector) => document.querySelectorAll(selector).length;
-            return count(".choices .choice") > 0 && count(".choice .value") === count(".choices .choice");
+            const choices = [...document.querySelectorAll(".coach .choice, .advise .choice")];
+            return choices.length > 0 && choices.every((choice) => choice.querySelector(".value"));
         }""",
         timeout=COMPILING,
     )

@@ -22,7 +22,6 @@ def test_lobby(new_page: NewPage, width: int, theme: str) -> None:
     page = new_page(width, theme=theme)
     page.locator(".lobby").wait_for()
     unfold_rules(page)
-    page.get_by_text("Advanced").click()
     expect_accessible(page)
 
 

@@ -167,8 +167,7 @@ def test_pawns_show_the_faces_of_the_players(new_page: NewPage) -> None:
     open_table(page, "Petrify", 3, "easy")
     heads = page.locator(".picture [data-key^=pawn-] [data-face]")
     assert heads.count() == 3
-    shapes = {head.get_attribute("data-face"): head.locator("path").count() for head in heads.all()}
-    assert shapes == {"0": 6, "1": 5, "2": 5}
+    assert len({head.inner_html() for head in heads.all()}) == 3
 
 
 def test_there_is_no_sound_until_it_is_switched_on(new_page: NewPage) -> None:
@@ -194,28 +193,6 @@ def test_there_is_no_sound_until_it_is_switched_on(new_page: NewPage) -> None:
     page.get_by_label("Sounds").uncheck()
     page.reload()
     expect(page.get_by_label("Sounds")).not_to_be_checked()
-
-
-@pytest.mark.parametrize("moves", [True, False])
-def test_a_paradox_shakes_the_table_where_pictures_move(new_page: NewPage, moves: bool) -> None:
-    page = new_page()
-    if not moves:
-        page.emulate_media(reduced_motion="reduce")
-    open_table(page, "Cat in the Box", 3)  # seed 7: the first legal actions lead to a paradox
-    page.evaluate(
-        """() => {
-          window.shaken = 0;
-          const animate = Element.prototype.animate;
-          Element.prototype.animate = function (...given) {
-            window.shaken += this.matches(".stage");
-            return animate.apply(this, given);
-          };
-        }"""
-    )
-    while not is_over(page):
-        play(page)
-    expect(page.locator(".log-list")).to_contain_text("paradox")
-    assert page.evaluate("window.shaken") == int(moves)
 
 
 def test_a_click_while_another_is_to_move_is_answered_above_the_table(new_page: NewPage) -> None:
@@ -277,10 +254,8 @@ def test_an_option_out_of_range_is_answered_with_what_to_do(new_page: NewPage) -
     page = new_page()
     rank = page.get_by_label("Highest rank")
     unfold_rules(page)
-    page.get_by_text("Advanced").click()
     rank.fill("99")
-    page.get_by_text("Advanced").click()
-    page.locator(".lobby .rules > summary").click()  # the error opens both
+    page.locator(".lobby .rules > summary").click()  # the error opens it
     page.get_by_role("button", name="Play", exact=True).click()
     banner = page.locator(".banner")
     expect(banner).to_contain_text(

@@ -53,7 +53,7 @@ def test_two_people_see_their_own_cards_alone(new_page: NewPage) -> None:
         expect(page.locator(".people-list li").nth(1)).to_contain_text("<b>Ada</b> Lovelace,")
         expect(page.locator(".picture")).to_contain_text("<b>Ada</")
     assert cards(second).count() == 0
-    expect(second.get_by_role("heading", name="Waiting for Player 0")).to_be_visible()
+    expect(second.get_by_role("heading", name="Waiting for Mochi")).to_be_visible()
     cards(first).first.click()
     wait_for_turn(second)
     expect(second.get_by_role("log")).to_contain_text("puts a card aside")

@@ -32,7 +32,7 @@ from tests.web.test_accessibility import expect_accessible
 def test_a_coach_marks_each_legal_action(new_page: NewPage) -> None:
     page = new_page()
     open_table(page, "Cat in the Box", 3)
-    fold = page.locator(".fold")
+    fold = page.locator(".moves .fold")
     expect(fold).not_to_have_attribute("open", "")
     page.get_by_label("Show on my turn").select_option("heuristic")
     unfold(page)
@@ -234,10 +234,10 @@ def test_the_level_of_all_opponents_is_marked_and_who_gives_a_seat_away_gets_the
     expect(pressed).to_have_text(["Normal"])
     page.get_by_role("button", name="Easy").click()
     expect(pressed).to_have_text(["Easy"])
-    expect(page.locator(".seats label")).to_have_text(["You", "Luna", "Tom"])
+    expect(page.locator(".seats label")).to_have_text(["Mochi", "Luna", "Tom"])
     seat_choice(page, 0).select_option("normal")
     expect(seat_choice(page, 1)).to_have_value("you")
-    expect(page.locator(".seats label")).to_have_text(["Mochi", "You", "Tom"])
+    expect(page.locator(".seats label")).to_have_text(["Mochi", "Luna", "Tom"])
 
 
 def test_a_trained_agent_that_the_host_offers_is_an_opponent_and_a_coach(

@@ -35,7 +35,7 @@ _PAGE = """<!doctype html>
 <meta name="viewport" content="width=device-width, initial-scale=1">
 <meta name="color-scheme" content="light dark">
 <meta http-equiv="Content-Security-Policy" content="default-src 'none'; style-src 'unsafe-inline'; \
-script-src 'unsafe-inline'">
+script-src 'unsafe-inline'; font-src data:">
 <title>{title}</title>
 <style>
 {style}</style>
@@ -74,10 +74,17 @@ def replay_page(
     packed = gzip.compress(json.dumps(messages, separators=(",", ":"), allow_nan=False).encode(), 9, mtime=0)
     return _PAGE.format(
         title=escape(f"{joined['title']}: {', '.join(joined['names'])}"),
-        style=(STATIC / "style.css").read_text(encoding="utf-8"),
+        style=_style(),
         script=bundled("app.js", "recorded.js"),
         recorded=base64.b64encode(packed).decode(),
     )
+
+
+def _style() -> str:
+    """The style of the page, with its font."""
+    font = base64.b64encode((STATIC / "figtree.woff2").read_bytes()).decode()
+    sheets = [(STATIC / name).read_text(encoding="utf-8") for name in ("font.css", "style.css")]
+    return "".join(sheets).replace("figtree.woff2", f"data:font/woff2;base64,{font}")
 
 
 def recorded_messages(recording: Recording, progress: Callable[[int, int], None]) -> dict[str, Any]:

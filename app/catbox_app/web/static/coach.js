@@ -74,7 +74,7 @@ export function createCoach(send, show, playing, begins) {
     show(new Map(), []);
     node.hidden = !offered;
     const advises = offered && wanted !== "";
-    told.classList.toggle("on", advises);
+    for (const part of [node, told]) part.classList.toggle("on", advises);
     told.textContent = advises ? words : "";
   }
 }

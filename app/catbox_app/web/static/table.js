@@ -30,7 +30,7 @@ export function createTable(frame, mode) {
   const log = createLog(names, replay === null ? null : replay.go);
   const summary = createSummary(names);
   const coach = createCoach(frame.send, showValues, replay === null, advises);
-  const ranked = advises ? actions : createActions(replay === null ? act : null); // with the values of the coach
+  const ranked = advises ? actions : createActions(replay === null ? act : null, "By value"); // what the coach says
   if (!advises) coach.node.append(ranked.node);
   ranked.keepOpen(true);
   const review = replay === null ? null : createReview((seat) => frame.send({type: "review", seat}), replay.go, names, () => (joined.reviewed ? null : replay.viewed()), point);

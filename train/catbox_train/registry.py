@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from importlib import resources
 from pathlib import Path
 from typing import Any
@@ -117,14 +117,36 @@ def load_config(
 def read_yaml(file: Path) -> dict[str, Any]:
     """The mapping in a settings file. Raises ``ValueError`` for anything else, ``OSError`` if it cannot be read."""
     try:
-        content = yaml.safe_load(read_text(file))
+        text = read_text(file)
     except OSError as error:
         raise type(error)(f"cannot read {file}: {error.strerror or error}; give a settings file") from error
-    except (yaml.YAMLError, ValueError, RecursionError) as error:
-        raise ValueError(f"{file} is not valid YAML: {' '.join(str(error).split())}") from error
+    except ValueError as error:
+        raise ValueError(f"{file} is not valid YAML: {error}") from error
+    content = parse_yaml(str(file), text)
     if not isinstance(content, dict) or not all(isinstance(name, str) for name in content):
         raise ValueError(f"{file}: expected lines 'setting: value', found {short_repr(content)}")
     return content
+
+
+def parse_yaml(
+    what: str, text: str, loader: type[yaml.BaseLoader | yaml.SafeLoader] = yaml.SafeLoader
+) -> Any:
+    """The value of the YAML ``text``, which may be a stranger's.
+
+    Raises ``ValueError``, beginning with ``what``, for invalid YAML and too deep nesting, and for tags, anchors and
+    aliases: a few aliases of aliases stand for gigabytes, and one inside its own anchor has no end.
+    """
+    try:
+        events: Iterator[Any] = yaml.parse(text, loader)
+        for event in events:
+            name, tag = getattr(event, "anchor", None), getattr(event, "tag", None)
+            if name is not None or tag is not None:
+                kind = "the alias *" if isinstance(event, yaml.AliasEvent) else "the anchor &"
+                found = f"the tag {tag}" if name is None else f"{kind}{name}"
+                raise yaml.MarkedYAMLError(f"write the value itself instead of {found}", event.start_mark)
+        return yaml.load(text, loader)
+    except (yaml.YAMLError, ValueError, RecursionError) as error:
+        raise ValueError(f"{what} is not valid YAML: {' '.join(str(error).split())}") from error
 
 
 def _needs_trust(spec: str) -> bool:

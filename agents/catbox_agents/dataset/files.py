@@ -9,6 +9,7 @@ from collections import Counter
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from io import FileIO
 from pathlib import Path
 from typing import Any
 
@@ -201,7 +202,8 @@ def _writing_minari(minari_id: str) -> Iterator[None]:
         marker.parent.mkdir(parents=True, exist_ok=True)
         marker.touch()
     try:
-        yield
+        with writing(path):
+            yield
     except BaseException:
         shutil.rmtree(path, ignore_errors=True)
         raise
@@ -215,7 +217,7 @@ def _to_minari(chunks: Iterator[Chunk], minari_id: str, data: GameData) -> Any:
     import minari
     from minari.data_collector import EpisodeBuffer
 
-    def episodes() -> Iterator[Any]:
+    def episodes(file: _HDF5File) -> Iterator[Any]:
         for chunk in chunks:
             for rows in chunk.episodes():
                 game, seat = int(chunk.game[rows.start]), int(chunk.seat[rows.start])
@@ -241,13 +243,54 @@ def _to_minari(chunks: Iterator[Chunk], minari_id: str, data: GameData) -> Any:
                     truncations=np.zeros(steps, np.bool_),
                     infos={name: np.array([value]) for name, value in of_the_episode.items()},
                 )
+                file.raise_error()
 
     env = gymnasium.make(gymnasium_id(data.game.id), mask_in_observation=True, **data.game.options)
     about = {"algorithm_name": data.about["agents"], "requirements": ["catbox-env"]}
     with warnings.catch_warnings():
         # It asks for an author and a link, which the user may add.
         warnings.filterwarnings("ignore", category=UserWarning, module="minari")
-        return minari.create_dataset_from_buffers(minari_id, episodes(), env=env, **about)
+        stored = minari.create_dataset_from_buffers(minari_id, [], env=env, **about)
+    storage: Any = stored.storage
+    path = storage._file_path
+    with writing(path), _HDF5File(path, "r+b") as file:
+        storage._file_path = file
+        try:
+            storage.update_episodes(episodes(file))
+        finally:
+            file.raise_error()
+    storage._file_path = path
+    return stored
+
+
+class _HDF5File(FileIO):
+    """A file that HDF5 writes. HDF5 crashes the process after an error, so it learns of none: `raise_error` does."""
+
+    _error: OSError | None = None
+
+    def write(self, data: Any) -> int:
+        rest = memoryview(data)
+        with self._hidden_errors():
+            while rest and self._error is None:
+                rest = rest[super().write(rest) :]
+        return len(data)
+
+    def truncate(self, size: int | None = None) -> int:
+        with self._hidden_errors():
+            super().truncate(size)
+        return self.tell() if size is None else size
+
+    def raise_error(self) -> None:
+        """Raise the first error of writing, if there was one."""
+        if self._error is not None:
+            raise self._error
+
+    @contextmanager
+    def _hidden_errors(self) -> Iterator[None]:
+        try:
+            yield
+        except OSError as error:
+            self._error = self._error or error
 
 
 def _card(data: GameData, totals: _Totals, license: str) -> str:

@@ -18,6 +18,7 @@ import textarena
 from textarena import ObservationType
 
 from catbox_agents.text import parse_action, text_observation
+from catbox_agents.text.text_game import reward_of
 from catbox_env import GAMES, make_game
 from stand_in import StandIn
 
@@ -87,10 +88,9 @@ class CatboxEnv(textarena.Env):
 
     def _end(self, reason: str, loser: int | None = None) -> None:
         game, points = self.position.game, self.position.returns()
-        low, high = game.min_utility, game.max_utility
         if loser is not None:
-            points[loser] = float(low)
-        rewards = {seat: (paid - low) / (high - low) for seat, paid in enumerate(points)}
+            points[loser] = float(game.min_utility)
+        rewards = {seat: reward_of(game, paid) for seat, paid in enumerate(points)}
         self.state.set_game_outcome(rewards, reason)
         for seat, paid in enumerate(points):
             self.state.game_info[seat]["points"] = paid

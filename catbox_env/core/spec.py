@@ -48,7 +48,8 @@ class GameSpec(ABC):
         observation_layout, state_layout: the named parts of an observation (O,) and of the full state (S,); a game of
             perfect information sets only the first.
         max_game_length: the largest number of actions T in a game.
-        min_utility, max_utility: bounds of a seat's return, in units of ``reward``.
+        min_utility, max_utility: bounds of a seat's return, in units of ``reward``, except that rewards are rounded to
+            float32: a return may be that little beyond.
         params: read-only array (1,) of a record, what compiled code knows of the rules: ``num_players``,
             ``num_actions``, ``reward_mode`` (an index into `core.kernels.REWARDS`), ``at`` and ``state_at`` (where the
             parts of the layouts begin), the rules that are numbers, and the game's own (`core.kernels.make_params`).
@@ -113,8 +114,10 @@ class GameSpec(ABC):
         worst, best = map(float, self._score_bounds)
         margin = (worst - best, best - worst)
         if self._score_sum == 0:  # the mean of the others is minus the own score / (P - 1)
-            share = self.num_players / (self.num_players - 1)
-            margin = (worst * share, best * share)
+            margin = (
+                worst * self.num_players / (self.num_players - 1),
+                best * self.num_players / (self.num_players - 1),
+            )
         bounds = {"score": (worst, best), "margin": margin, "win": (0.0, 1.0)}
         self.min_utility, self.max_utility = bounds[reward]
         self.loops: Loops = make_loops(self.kernels)

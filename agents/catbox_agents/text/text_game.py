@@ -28,7 +28,7 @@ FIRST_TRY, REPAIRED, FALLEN_BACK = DECISIONS = ("first_try", "repaired", "fallen
 def reward_of(game: Game, points: float) -> float:
     """``points`` of a whole game, mapped linearly from the game's lowest and highest possible return to [0, 1]."""
     low, high = game.min_utility, game.max_utility
-    return (points - low) / (high - low)
+    return min(max((points - low) / (high - low), 0.0), 1.0)  # rounded, points may be a little out of bounds
 
 
 class TextGame:

@@ -176,6 +176,8 @@ import catbox_env
 from catbox_agents.dataset import game_data, play_games, write_dataset
 
 def fill(games, total):
+    if sys.argv[3]:
+        raise OSError("another error")
     resource.setrlimit(resource.RLIMIT_FSIZE, (0, resource.RLIM_INFINITY))
 
 game_data.CHUNK = 20
@@ -188,17 +190,19 @@ except OSError as error:
 """
 
 
+@pytest.mark.parametrize("other", ["", "another error"])
 @pytest.mark.parametrize(
     ("output", "minari_id", "file"),
-    [("data", "", "decisions.parquet"), ("", "catbox/full-v0", "main_data.hdf5")],
+    [("data", "", "decisions.parquet"), ("", "catbox/full-v0", "(full-v0|main_data.hdf5)")],
 )
-def test_a_full_disk_is_one_line_and_leaves_no_data_set(
-    output: str, minari_id: str, file: str, chunk: Chunk, tmp_path: Path
+def test_an_error_of_writing_is_one_line_and_leaves_no_data_set(
+    output: str, minari_id: str, file: str, other: str, chunk: Chunk, tmp_path: Path
 ) -> None:
-    command = [sys.executable, "-c", FULL, output, minari_id]
+    command = [sys.executable, "-c", FULL, output, minari_id, other]
     ran = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=False)
     assert (ran.returncode, ran.stderr) == (0, "")
-    assert re.fullmatch(rf"cannot write .*{file}: File too large \(allow larger files there\)\n", ran.stdout)
+    why = other or r"File too large \(allow larger files there\)"
+    assert re.fullmatch(rf"cannot write .*{file}: {why}\n", ran.stdout)
     left = [path.name for path in tmp_path.rglob("*") if path.is_file()]
     assert left == ([] if output else ["namespace_metadata.json"])
 

@@ -7,7 +7,7 @@ import shutil
 import warnings
 from collections import Counter
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
 from io import FileIO
 from pathlib import Path
@@ -140,7 +140,7 @@ def _to_parquet(chunks: Iterator[Chunk], folder: Path, game: Game) -> Iterator[C
     folder.mkdir(parents=True, exist_ok=True)
     writer = None
     about = {"game": game.id, "options": game.options, "catbox": catbox_env.__version__}
-    with writing_atomically(folder / DATA_FILE) as file:
+    with writing_atomically(folder / DATA_FILE) as file, ExitStack() as opened:
         for chunk in chunks:
             names = sorted({name for agents in chunk.agents for name in agents})
             place = np.array([[names.index(name) for name in agents] for agents in chunk.agents])
@@ -163,11 +163,9 @@ def _to_parquet(chunks: Iterator[Chunk], folder: Path, game: Game) -> Iterator[C
                 }
             ).replace_schema_metadata({"catbox": json.dumps(about)})
             if writer is None:
-                writer = parquet.ParquetWriter(file, table.schema, compression="zstd")
+                writer = opened.enter_context(parquet.ParquetWriter(file, table.schema, compression="zstd"))
             writer.write_table(table)
             yield chunk
-        assert writer is not None  # without games, ``chunks`` raised an error
-        writer.close()
 
 
 @contextmanager

@@ -13,7 +13,15 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 
-from catbox_env.core.checks import PUBLIC, check_action, check_integer, check_known, short_repr, suggestion
+from catbox_env.core.checks import (
+    PUBLIC,
+    check_action,
+    check_instance,
+    check_integer,
+    check_known,
+    short_repr,
+    suggestion,
+)
 from catbox_env.core.draws import Draws
 from catbox_env.core.kernels import REWARDS, Kernels, as_records, make_params, part_offsets
 from catbox_env.core.layout import Layout
@@ -282,9 +290,7 @@ def _rebuild_game(cls: type[GameSpec], rules: Any, reward: str) -> GameSpec:
 
 def check_game_object(value: Any) -> Any:
     """``value`` itself. Raises ``ValueError`` unless it is a game."""
-    if not isinstance(value, GameSpec):
-        raise ValueError(f"game={short_repr(value)}: expected a game, as make_game returns")
-    return value
+    return check_instance("game", value, GameSpec, "a game, as make_game returns")
 
 
 def vector_lines(game: GameSpec, record: np.record, seat: int | None) -> list[str]:

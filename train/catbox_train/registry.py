@@ -13,7 +13,7 @@ import yaml
 from catbox_agents.imports import is_class
 from catbox_agents.specs import hand_written_agent, import_class, parse_spec
 from catbox_agents.system.files import read_text
-from catbox_env.core.checks import check_known, short_repr, unknown
+from catbox_env.core.checks import check_known, check_path, short_repr, unknown
 from catbox_train.algorithm import Algorithm
 from catbox_train.config import GAME_OPTION, TrainConfig, plain
 
@@ -77,8 +77,12 @@ def load_config(
     code, or an agent that asks a server (``"llm:..."``), which is sent a key; ``OSError`` for a file that
     cannot be read.
     """
-    typed = plain(overrides or {})
-    written = {} if file is None else read_yaml(Path(file))
+    typed = plain({} if overrides is None else overrides)
+    if not isinstance(typed, dict) or not all(isinstance(name, str) for name in typed):
+        raise ValueError(
+            f"overrides={short_repr(overrides)}: expected a mapping from names of settings to values"
+        )
+    written = {} if file is None else read_yaml(check_path("file", file))
     if file is not None and "algorithm" not in typed and not trust:  # before it is imported, for its settings
         algorithm = str(written.get("algorithm", "ppo"))
         _check_trust({"algorithm": [algorithm] if is_class(algorithm) else []}, file)

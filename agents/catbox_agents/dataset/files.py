@@ -21,7 +21,7 @@ from catbox_agents.arena.report import markdown_table
 from catbox_agents.dataset.game_data import Chunk, GameData
 from catbox_agents.system.files import unfinished, write_atomically, writing, writing_atomically, writing_name
 from catbox_env import Game
-from catbox_env.core.checks import short_repr
+from catbox_env.core.checks import check_instance, check_path, short_repr
 from catbox_env.core.extras import missing_extra
 from catbox_env.registration import gymnasium_id
 
@@ -89,6 +89,7 @@ def write_dataset(
         raise ValueError(
             "output=None and minari_id=None: give a folder, the id of a Minari data set, or both"
         )
+    check_instance("data", data, GameData, "what play_games or read_games returns")
     totals = _Totals()
 
     def counted(chunks: Iterator[Chunk]) -> Iterator[Chunk]:
@@ -101,7 +102,7 @@ def write_dataset(
             raise ValueError("there is no finished game to write")
 
     chunks = counted(data.chunks)
-    folder = None if output is None else Path(output)
+    folder = None if output is None else check_path("output", output)
     if folder is not None:
         if (folder / DATA_FILE).exists() or (folder / CARD_FILE).exists():
             raise ValueError(f"{folder} holds a data set already: give another folder")

@@ -16,6 +16,7 @@ from catbox_agents.text.observation import LONG, SHORT, call_to_act, text_observ
 from catbox_env import Game
 from catbox_env.core.checks import check_choice, check_integer, check_seat, short_repr
 from catbox_env.core.rng import AGENTS, seed_for
+from catbox_env.core.spec import check_game_object
 
 #: What a prompt after the first one holds.
 FULL, STATE, DELTA = FORMS = ("full", "state", "delta")
@@ -72,7 +73,7 @@ class TextGame:
         fallback: str = LOSE,
         list_actions: bool = False,
     ) -> None:
-        self.game = game
+        self.game = check_game_object(game)
         others = game.num_players - 1
         several = isinstance(opponents, Sequence) and not isinstance(opponents, str)
         self._opponents: list[AgentSpec] = list(opponents) if several else [opponents] * others  # type: ignore[list-item, arg-type]

@@ -18,7 +18,6 @@ import textarena
 from textarena import ObservationType
 
 from catbox_agents.text import parse_action, text_observation
-from catbox_agents.text.text_game import reward_of
 from catbox_env import GAMES, make_game
 from stand_in import StandIn
 
@@ -88,9 +87,11 @@ class CatboxEnv(textarena.Env):
 
     def _end(self, reason: str, loser: int | None = None) -> None:
         game, points = self.position.game, self.position.returns()
+        low, high = game.min_utility, game.max_utility
         if loser is not None:
-            points[loser] = float(game.min_utility)
-        rewards = {seat: reward_of(game, paid) for seat, paid in enumerate(points)}
+            points[loser] = float(low)
+        shares = [(paid - low) / (high - low) for paid in points]  # may be a little out of bounds: float32
+        rewards = {seat: min(max(share, 0.0), 1.0) for seat, share in enumerate(shares)}
         self.state.set_game_outcome(rewards, reason)
         for seat, paid in enumerate(points):
             self.state.game_info[seat]["points"] = paid

@@ -79,7 +79,8 @@ FUNCTIONS: list[tuple[str, Callable[[Any], Any], list[Any]]] = [
     ("NetworkInputs source", lambda v: NetworkInputs(GAME, source=v), [""]),
     ("input_scale layout", input_scale, []),
     ("TextGame game", lambda v: TextGame(v, "random"), []),
-    ("play_games agents", lambda v: play_games(GAME, v, 1), [[1.5], np.array([1.5]), np.array(["a"])]),  # the item is refused
+    # Of these, the item is refused.
+    ("play_games agents", lambda v: play_games(GAME, v, 1), [[1.5], np.array([1.5]), np.array(["a"])]),
     ("read_games path", read_games, TEXTS),
     ("write_dataset data", lambda v: write_dataset(v, "nowhere"), []),
     ("write_dataset output", lambda v: write_dataset(play_games(GAME, ["random"], 1), v), NONE + TEXTS),

@@ -90,7 +90,8 @@ class CatboxEnv(textarena.Env):
         low, high = game.min_utility, game.max_utility
         if loser is not None:
             points[loser] = float(low)
-        rewards = {seat: (paid - low) / (high - low) for seat, paid in enumerate(points)}
+        shares = [(paid - low) / (high - low) for paid in points]  # may be a little out of bounds: float32
+        rewards = {seat: min(max(share, 0.0), 1.0) for seat, share in enumerate(shares)}
         self.state.set_game_outcome(rewards, reason)
         for seat, paid in enumerate(points):
             self.state.game_info[seat]["points"] = paid

@@ -26,6 +26,7 @@ from catbox_agents.system.files import write_atomically
 from catbox_agents.system.machine import physical_cores
 from catbox_env import Game
 from catbox_train import TrainConfig
+from catbox_train.registry import parse_yaml
 from experiments.results import Folders, Record, write_file
 from experiments.runner import check_run_folder, provenance, say, settings_of, train_in
 from experiments.study import checked_config
@@ -93,7 +94,7 @@ class Training(Record):
 def zoo_settings(folders: Folders) -> dict[str, Any]:
     """The settings of each agent of the zoo, as its file has them: every value a text, as ``--set`` takes it."""
     text = (folders.own / "zoo.yaml").read_text(encoding="utf-8")
-    found: dict[str, Any] = yaml.load(text, yaml.BaseLoader)
+    found: dict[str, Any] = parse_yaml("zoo.yaml", text, yaml.BaseLoader)
     return found
 
 

@@ -20,6 +20,7 @@ from catbox_env.core.bits import legal_at
 from catbox_env.core.checks import as_array
 from catbox_env.core.compilation import cached_njit
 from catbox_env.core.rng import AGENTS, seed_for
+from catbox_env.core.spec import check_game_object
 
 Seed = int | np.random.SeedSequence | None
 
@@ -150,6 +151,8 @@ def check_agent(agent: object, name: str, game: Game | None = None) -> Agent:
                 "catbox_agents.Agent that defines act()"
             )
     made_for = getattr(agent, "game", None)
+    if game is not None:
+        check_game_object(game)
     if game is not None and isinstance(made_for, Game) and (other := other_rules(made_for, game)):
         raise ValueError(f"{name} was made for {other}: make it for these rules")
     return cast(Agent, agent)

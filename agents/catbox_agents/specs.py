@@ -378,7 +378,7 @@ def best_agent(game: Game) -> str:
 
 def known_agents(game: Game | None = None) -> list[str]:
     """The specs that `make` knows, except paths and classes; with ``game`` given, those that can play it."""
-    zoo = [agent.spec for agent in zoo_agents(game)]
+    zoo = [agent.spec for agent in zoo_agents(game if game is None else check_game_object(game))]
     there = {style: game is None or game.id in games for style, games in STYLES.items()} | {
         OF_THE_ZOO: bool(zoo)
     }

@@ -5,9 +5,11 @@ from __future__ import annotations
 import difflib
 import math
 import operator
+import os
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import fields
+from pathlib import Path
 from typing import Any, TypeGuard, TypeVar
 
 import numpy as np
@@ -142,6 +144,18 @@ def check_choice(name: str, value: Any, choices: Sequence[str | None]) -> Any:
     return value
 
 
+def check_instance(name: str, value: Any, kind: Any, expected: str) -> Any:
+    """``value`` itself. Raises ``ValueError`` unless it is a ``kind``, which ``expected`` puts into words."""
+    if not isinstance(value, kind):
+        raise ValueError(f"{name}={short_repr(value)}: expected {expected}")
+    return value
+
+
+def check_path(name: str, value: Any) -> Path:
+    """``value`` as a path. Raises ``ValueError`` unless it is one or text."""
+    return Path(check_instance(name, value, str | os.PathLike, "a path"))
+
+
 def check_flag(name: str, value: Any) -> bool:
     """``value`` as a bool. Raises ``ValueError`` unless it is True or False."""
     if not isinstance(value, bool | np.bool_):
@@ -198,6 +212,13 @@ def is_sequence(value: Any) -> bool:
     """Whether ``value`` is a sequence or an array with items; text is none."""
     listed = value.ndim > 0 if isinstance(value, np.ndarray) else isinstance(value, Sequence)
     return listed and not isinstance(value, str | bytes)
+
+
+def check_list(name: str, value: Any, items: str) -> Any:
+    """``value`` itself. Raises ``ValueError`` unless it is a sequence; ``items`` says of what."""
+    if not is_sequence(value):
+        raise ValueError(f"{name}={short_repr(value)}: expected a sequence of {items}")
+    return value
 
 
 def check_sequence(what: str, value: Any, items: str) -> None:

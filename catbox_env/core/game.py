@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from catbox_env.core import drawing
-from catbox_env.core.checks import check_action, check_viewer, is_integer, short_repr
+from catbox_env.core.checks import check_action, check_list, check_viewer, is_integer, short_repr
 from catbox_env.core.kernels import HIDDEN, copy_records, new_records
 from catbox_env.core.rng import MASK32, WORDS, new_generators, seed_sequence
 from catbox_env.core.spec import GameSpec, check_origin
@@ -60,6 +60,7 @@ class Game(GameSpec):
 
     def set_deal(self, state: GameState, deal: Any) -> None:
         """Replace the deal of the round that has just begun in ``state``. Raises ``ValueError`` if it is impossible."""
+        check_state("state", state, self)
         self._write_deal(state.record, deal)
         state._round_starts[-1:] = [copy_records(state._records)]
 
@@ -73,6 +74,8 @@ class Game(GameSpec):
 
         Raises ``ValueError`` for an impossible deal or an illegal action.
         """
+        check_list("deals", deals, "deals, as deal_of returns")
+        check_list("actions", actions, "the ids of actions")
         state = self.new_initial_state(seed, deals[0] if len(deals) else None)
         later = iter(deals[1:])
         for action in actions:

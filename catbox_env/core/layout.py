@@ -9,7 +9,7 @@ from math import prod
 import numpy as np
 
 from catbox_env.core.bits import INT8_MAX, INT8_MIN
-from catbox_env.core.checks import as_array, is_integer, short_repr
+from catbox_env.core.checks import as_array, check_instance, check_list, is_integer, short_repr
 
 
 @dataclass(frozen=True)
@@ -65,6 +65,8 @@ class Layout(Mapping[str, Part]):
     """
 
     def __init__(self, parts: Sequence[Part]) -> None:
+        for part in check_list("parts", parts, "Part"):
+            check_instance("one of the parts", part, Part, "a Part")
         self.names = tuple(part.name for part in parts)
         if len({*self.names}) < len(parts):
             twice = next(name for name in self.names if self.names.count(name) > 1)

@@ -13,7 +13,15 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 
-from catbox_env.core.checks import PUBLIC, check_action, check_integer, check_known, short_repr, suggestion
+from catbox_env.core.checks import (
+    PUBLIC,
+    check_action,
+    check_instance,
+    check_integer,
+    check_known,
+    short_repr,
+    suggestion,
+)
 from catbox_env.core.draws import Draws
 from catbox_env.core.kernels import REWARDS, Kernels, as_records, make_params, part_offsets
 from catbox_env.core.layout import Layout
@@ -48,7 +56,8 @@ class GameSpec(ABC):
         observation_layout, state_layout: the named parts of an observation (O,) and of the full state (S,); a game of
             perfect information sets only the first.
         max_game_length: the largest number of actions T in a game.
-        min_utility, max_utility: bounds of a seat's return, in units of ``reward``.
+        min_utility, max_utility: bounds of a seat's return, in units of ``reward``, except that rewards are rounded to
+            float32: a return may be that little beyond.
         params: read-only array (1,) of a record, what compiled code knows of the rules: ``num_players``,
             ``num_actions``, ``reward_mode`` (an index into `core.kernels.REWARDS`), ``at`` and ``state_at`` (where the
             parts of the layouts begin), the rules that are numbers, and the game's own (`core.kernels.make_params`).
@@ -113,8 +122,10 @@ class GameSpec(ABC):
         worst, best = map(float, self._score_bounds)
         margin = (worst - best, best - worst)
         if self._score_sum == 0:  # the mean of the others is minus the own score / (P - 1)
-            share = self.num_players / (self.num_players - 1)
-            margin = (worst * share, best * share)
+            margin = (
+                worst * self.num_players / (self.num_players - 1),
+                best * self.num_players / (self.num_players - 1),
+            )
         bounds = {"score": (worst, best), "margin": margin, "win": (0.0, 1.0)}
         self.min_utility, self.max_utility = bounds[reward]
         self.loops: Loops = make_loops(self.kernels)
@@ -279,9 +290,7 @@ def _rebuild_game(cls: type[GameSpec], rules: Any, reward: str) -> GameSpec:
 
 def check_game_object(value: Any) -> Any:
     """``value`` itself. Raises ``ValueError`` unless it is a game."""
-    if not isinstance(value, GameSpec):
-        raise ValueError(f"game={short_repr(value)}: expected a game, as make_game returns")
-    return value
+    return check_instance("game", value, GameSpec, "a game, as make_game returns")
 
 
 def vector_lines(game: GameSpec, record: np.record, seat: int | None) -> list[str]:

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from catbox_env.core import drawing
-from catbox_env.core.checks import PUBLIC, check_action, check_seat, check_viewer, short_repr
+from catbox_env.core.checks import PUBLIC, check_action, check_instance, check_seat, check_viewer
 from catbox_env.core.kernels import copy_records, new_records
 from catbox_env.core.rng import GENERATOR, WORDS, split_one
 from catbox_env.core.spec import GameSpec, check_same_game, origin_of
@@ -328,6 +328,5 @@ def last_position(before: GameState, action: int, after: GameState) -> GameState
 
 def check_state(what: str, state: Any, game: GameSpec) -> None:
     """Raise ``ValueError`` unless ``state`` is a state of ``game``."""
-    if not isinstance(state, GameState):
-        raise ValueError(f"{what}={short_repr(state)}: expected a state, as new_initial_state returns")
+    check_instance(what, state, GameState, "a state, as new_initial_state returns")
     check_same_game(what, state.game, game)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import functools
 import re
 from collections.abc import Callable
+from fractions import Fraction
 from typing import Any
 
 import numpy as np
@@ -69,6 +70,25 @@ def test_a_whole_game_pays_what_the_game_pays(game_id: str, options: dict[str, A
         assert {kind: number for kind, number in table.counts.items() if number} == {"first_try": decisions}
         with pytest.raises(ValueError, match=r"call reset\(\)"):
             table.step("")
+
+
+@pytest.mark.parametrize(
+    ("game_id", "options"),
+    [
+        ("petrify_v0", {"num_players": 4}),
+        ("cat_te_v0", {"num_players": 4, "rounds": 7}),
+        ("cat_te_v0", {"num_players": 6}),
+    ],
+)
+def test_the_best_and_the_worst_result_pay_exactly_one_and_zero(
+    game_id: str, options: dict[str, Any]
+) -> None:
+    """Also where they are thirds or fifths, which rewards round to float32, and so past the bounds of the game."""
+    game = catbox_env.make_game(game_id, reward="margin", **options)
+    for bound, reward in ((game.min_utility, 0.0), (game.max_utility, 1.0)):
+        assert bound == float(Fraction(bound).limit_denominator(60))
+        beyond = float(np.nextafter(np.float32(bound), np.float32(2 * bound)))
+        assert text_game.reward_of(game, bound) == text_game.reward_of(game, beyond) == reward
 
 
 def test_the_forms_of_later_prompts() -> None:

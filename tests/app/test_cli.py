@@ -75,6 +75,8 @@ def test_evaluate_finds_out_first_that_it_cannot_write(tmp_path: Path, option: s
         (["dataset", "easy", "--rule", "num_ranks=99"], "num_ranks=99: expected an integer from 1 to 9"),
         (["train", "--preset", "quik"], "unknown preset 'quik'"),
         (["train", "--set", "sede=3"], "did you mean 'seed'"),
+        (["train", "--set", "hidden=&a [*a]"], "write the value itself instead of the anchor &a"),
+        (["train", "--set", "seed=" + 5000 * "9"], "is not valid YAML: Exceeds the limit"),
         (
             ["train", "--set", "game_options.bids=1,3", "--bids", "1,2,3"],
             "game_options.bids was given before",

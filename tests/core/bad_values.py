@@ -9,6 +9,7 @@ import pytest
 
 import catbox_agents
 import catbox_env
+import catbox_train
 
 
 class Odd:
@@ -29,6 +30,7 @@ VALUES: list[Any] = [
 INTEGERS = [99_999, 2**63, 10**30, np.uint64(2**64 - 1)]
 FLAGS = [True, False, np.bool_(True)]
 NONE = [None]
+TEXTS = ["no", "3", "", "x" * 5000]
 
 
 def is_one_of(value: Any, others: list[Any]) -> bool:
@@ -62,7 +64,7 @@ def check_refusals(
             function(value)
         message = str(refusal.value)
         raised_in = traceback.extract_tb(refusal.value.__traceback__)[-1].filename
-        ours = (*catbox_env.__path__, *catbox_agents.__path__)
+        ours = (*catbox_env.__path__, *catbox_agents.__path__, *catbox_train.__path__)
         assert raised_in.startswith(ours), f"{name} of {value!r}: not ours: {message}"
         assert "expected" in message or "; give" in message, f"{name} of {value!r}: no remedy: {message}"
         assert is_named(value, message), f"{name} of {value!r}: not named: {message}"

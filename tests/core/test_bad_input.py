@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import catbox_env
-from catbox_env import make_game, make_vec
+from catbox_env import Layout, make_game, make_vec
 from catbox_env.adapters.aec import AECGame
 from catbox_env.core.checks import PUBLIC
 from catbox_env.core.game import Game
@@ -128,6 +128,10 @@ FUNCTIONS: list[Case] = [
     ("game.string_to_action", GAME.string_to_action, []),
     ("game.action_to_string", GAME.action_to_string, []),
     ("game.deserialize_state", GAME.deserialize_state, []),
+    ("game.replay deals", lambda v: GAME.replay(v, [], 0), [[], (), np.array([])]),
+    ("game.replay actions", lambda v: GAME.replay([], v, 0), [[], (), np.array([])]),
+    ("game.set_deal state", lambda v: GAME.set_deal(v, None), []),
+    ("Layout", Layout, [[], (), np.array([])]),
     ("game.replay action", lambda v: GAME.replay([], [v], 0), []),
     ("game.replay deal", lambda v: GAME.replay([v], [], 0), NONE),
     ("game.deal_of", GAME.deal_of, []),

@@ -170,6 +170,43 @@ def test_what_a_killed_process_has_left_is_removed(chunk: Chunk, tmp_path: Path)
     assert not list(tmp_path.rglob("*.writing"))
 
 
+FULL = """
+import resource, sys
+import catbox_env
+from catbox_agents.dataset import game_data, play_games, write_dataset
+
+def fill(games, total):
+    if sys.argv[3]:
+        raise OSError("another error")
+    resource.setrlimit(resource.RLIMIT_FSIZE, (0, resource.RLIM_INFINITY))
+
+game_data.CHUNK = 20
+game = catbox_env.make_game("cat_te_v0", num_players=3, rounds=2, reward="margin")
+output, minari_id = sys.argv[1] or None, sys.argv[2] or None
+try:
+    write_dataset(play_games(game, ["random"], 60, seed=4), output, minari_id, progress=fill)
+except OSError as error:
+    print(error)
+"""
+
+
+@pytest.mark.parametrize("other", ["", "another error"])
+@pytest.mark.parametrize(
+    ("output", "minari_id", "file"),
+    [("data", "", "decisions.parquet"), ("", "catbox/full-v0", "(full-v0|main_data.hdf5)")],
+)
+def test_an_error_of_writing_is_one_line_and_leaves_no_data_set(
+    output: str, minari_id: str, file: str, other: str, chunk: Chunk, tmp_path: Path
+) -> None:
+    command = [sys.executable, "-c", FULL, output, minari_id, other]
+    ran = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=False)
+    assert (ran.returncode, ran.stderr) == (0, "")
+    why = other or r"File too large \(allow larger files there\)"
+    assert re.fullmatch(rf"cannot write .*{file}: {why}\n", ran.stdout)
+    left = [path.name for path in tmp_path.rglob("*") if path.is_file()]
+    assert left == ([] if output else ["namespace_metadata.json"])
+
+
 def test_a_data_set_that_another_process_writes_is_left_alone(chunk: Chunk, tmp_path: Path) -> None:
     other = tmp_path / "minari" / "catbox" / "busy-v0"
     (other / "data").mkdir(parents=True)

@@ -210,7 +210,14 @@ def test_every_wrong_setting_is_told_in_one_line() -> None:
         ("seed: [\n", r"config\.yaml is not valid YAML: while parsing"),
         ("seed: \0", r"config\.yaml is not valid YAML: "),
         ("seed: " + "[" * 5000, r"config\.yaml is not valid YAML: "),
-        ("seed: !!python/object/apply:os.system [ls]", r"config\.yaml is not valid YAML: "),
+        (
+            "seed: !!python/object/apply:os.system [ls]",
+            r"config\.yaml is not valid YAML: write the value itself instead of the tag ",
+        ),
+        ("hidden: &a [*a]", r"config\.yaml is not valid YAML: write .* instead of the anchor &a.* line 1"),
+        ("game_options:\n  rounds: *b", r"config\.yaml is not valid YAML: .*the alias \*b.* line 2"),
+        ("seed: !!int '7'", r"config\.yaml is not valid YAML: .*the tag tag:yaml.org,2002:int.* line 1"),
+        ("seed: 2024-99-01", r"config\.yaml is not valid YAML: month must be"),
     ],
     ids=lambda text: text[:30],
 )

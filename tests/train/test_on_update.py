@@ -136,15 +136,20 @@ def test_a_run_goes_on_without_a_tracker_that_fails(
     assert said.count("wandb failed, and the run goes on without it: ConnectionError('no route") == 1
 
 
-@pytest.mark.parametrize("failing", ["import", "init", "finish"])
+@pytest.mark.parametrize("error", [SystemError("broken"), SystemExit(3)], ids=repr)
+@pytest.mark.parametrize("failing", ["import", "init", "log", "finish"])
 def test_no_failure_of_a_tracker_ends_a_run(
-    failing: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+    failing: str,
+    error: BaseException,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
 ) -> None:
-    def fail(**given: Any) -> None:
-        raise SystemError("broken")
+    def fail(*given: Any, **named: Any) -> None:
+        raise error
 
     if failing == "import":
-        (tmp_path / "wandb.py").write_text("raise SystemError('broken')")
+        (tmp_path / "wandb.py").write_text(f"raise {error!r}")
         monkeypatch.syspath_prepend(str(tmp_path))
         monkeypatch.delitem(sys.modules, "wandb", raising=False)
     else:
@@ -155,7 +160,18 @@ def test_no_failure_of_a_tracker_ends_a_run(
         for decisions in (384, 768):
             assert not on_update or on_update({"update": 1, "decisions": decisions}) is None
     said = capsys.readouterr().err
-    assert said.count("wandb failed, and the run goes on without it: SystemError('broken')") == 1
+    assert said.count(f"wandb failed, and the run goes on without it: {error!r}\n") == 1
+
+
+def test_a_folder_of_the_trackers_name_is_no_tracker(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """wandb writes such a folder, and Python imports it as an empty package where wandb is not installed."""
+    monkeypatch.setitem(sys.modules, "wandb", SimpleNamespace())
+    with tracking("wandb", start_run(tmp_path / "run", small(**BRIEF))) as on_update:
+        assert on_update is not None
+        assert on_update({"update": 1, "decisions": 384}) is None
+    assert capsys.readouterr().err.startswith("wandb failed, and the run goes on without it: AttributeError(")
 
 
 def test_mlflow_gets_names_that_it_takes_and_a_parameter_for_each_setting(

@@ -30,7 +30,7 @@ from catbox_agents.networks.checkpoint import CHECKPOINTS_FOLDER, LOGITS, VALUES
 from catbox_agents.specs import Kind, load_policy, parse_spec, resolve
 from catbox_agents.system.files import parse_json, read_text, write_atomically
 from catbox_env import Game
-from catbox_env.core.checks import is_integer, short_repr
+from catbox_env.core.checks import check_instance, check_path, is_integer, is_sequence, short_repr
 from catbox_train.config import TrainConfig
 from catbox_train.registry import algorithm_class
 from catbox_train.runs.checkpoint import BEST_FOLDER
@@ -68,7 +68,7 @@ class Gain:
 def best_response(
     target: str,
     config: TrainConfig,
-    output: Path,
+    output: str | os.PathLike[str],
     seeds: Sequence[int] = (1, 2, 3),
     deals: int = 2000,
     from_scratch: bool = False,
@@ -94,7 +94,9 @@ def best_response(
     Raises ``ValueError`` for an algorithm without opponents in training, for seeds that are not different integers, and
     for a folder with runs of other settings; otherwise as ``catbox_train.train``.
     """
-    console = console or Console()
+    console, output = console or Console(), check_path("output", output)
+    check_instance("target", target, str, "the spec of an agent, such as 'random'")
+    check_instance("config", config, TrainConfig, "settings, as load_config returns")
     seeds = _checked_seeds(seeds)
     configs = {seed: _among_copies(target, config, seed, from_scratch) for seed in seeds}
     for seed, settings in configs.items():
@@ -151,9 +153,10 @@ def fine_tuning(target: str, config: TrainConfig) -> dict[str, float]:
 
 
 def _checked_seeds(seeds: Sequence[int]) -> list[int]:
-    if not seeds or len(set(seeds)) < len(seeds) or not all(is_integer(seed) and seed >= 0 for seed in seeds):
+    listed = is_sequence(seeds) and len(seeds) and all(is_integer(seed) and seed >= 0 for seed in seeds)
+    if not listed or len({*seeds}) < len(seeds):
         raise ValueError(
-            f"seeds = {short_repr(list(seeds))}: expected different integers of 0 or more, such as 1,2,3"
+            f"seeds = {short_repr(seeds)}: expected different integers of 0 or more, such as 1,2,3"
         )
     return [int(seed) for seed in seeds]
 

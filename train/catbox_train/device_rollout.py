@@ -22,13 +22,14 @@ from catbox_agents.networks.mlp import sample_legal
 from catbox_agents.networks.network import Network
 from catbox_agents.networks.policy_agent import PolicyAgent
 from catbox_env import Game
+from catbox_env.core.checks import check_instance
 from catbox_train.device_learner import DeviceLearner
 from catbox_train.graphs import Graph
 from catbox_train.group import Group
 from catbox_train.learner import Learner
 from catbox_train.rollout import BaseRollout, Choose, Decisions, Rollout
 from catbox_train.seeds import CHOICES, DEALS
-from catbox_train.self_play_config import SelfPlayConfig, why_on_cpu
+from catbox_train.self_play_config import SelfPlayConfig, check_config, why_on_cpu
 
 #: Steps after which the host asks whether a game is still running.
 ASK_EVERY = 16
@@ -42,14 +43,20 @@ def make_rollout(
     config: SelfPlayConfig, game: Game, inputs: NetworkInputs, group: Group = Group(), state: bool = False
 ) -> BaseRollout:
     """What plays the games of a run: a `Rollout` if there is a reason (`why_on_cpu`), otherwise a `DeviceRollout`."""
-    kind = Rollout if why_on_cpu(config, game, group.on_gpus) else DeviceRollout
+    kind = Rollout if _is_on_cpu(config, game, group) else DeviceRollout
     return kind(config, game, inputs, group, state)
 
 
 def make_learner(network: nn.Module, config: SelfPlayConfig, game: Game, group: Group = Group()) -> Learner:
     """What learns from the games of `make_rollout`: a `DeviceLearner`, if they are on a GPU."""
-    kind = Learner if why_on_cpu(config, game, group.on_gpus) else DeviceLearner
+    kind = Learner if _is_on_cpu(config, game, group) else DeviceLearner
     return kind(network, config, group)
+
+
+def _is_on_cpu(config: SelfPlayConfig, game: Game, group: Group) -> bool:
+    check_config(config)
+    check_instance("group", group, Group, "a Group, such as Group()")
+    return why_on_cpu(config, game, group.on_gpus) is not None
 
 
 class DeviceRollout(BaseRollout):

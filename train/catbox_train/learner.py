@@ -15,10 +15,11 @@ import torch
 from torch import nn
 from torch.nn.utils import parameters_to_vector
 
+from catbox_env.core.checks import check_instance
 from catbox_train.algorithm import DivergedError, State
 from catbox_train.group import Group
 from catbox_train.seeds import SHUFFLES, update_seed
-from catbox_train.self_play_config import SelfPlayConfig
+from catbox_train.self_play_config import SelfPlayConfig, check_config
 
 #: Adam's epsilon.
 EPSILON = 1e-5
@@ -44,6 +45,9 @@ class Learner:
     """
 
     def __init__(self, network: nn.Module, config: SelfPlayConfig, group: Group = Group()) -> None:
+        check_config(config)
+        check_instance("network", network, nn.Module, "a torch.nn.Module")
+        check_instance("group", group, Group, "a Group, such as Group()")
         self.config, self.group = config, group
         self.device = torch.device(config.device)
         self.weights = _flattened(network.to(self.device))

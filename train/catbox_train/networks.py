@@ -10,13 +10,22 @@ from catbox_agents.networks.mlp import MLP
 from catbox_agents.networks.network import Network, build_network
 from catbox_agents.specs import load_policy
 from catbox_env import Game
-from catbox_train.self_play_config import MLP_NETWORK, PAST, SelfPlayConfig, mean_decisions, why_on_cpu
+from catbox_env.core.checks import check_integer
+from catbox_train.self_play_config import (
+    MLP_NETWORK,
+    PAST,
+    SelfPlayConfig,
+    check_config,
+    mean_decisions,
+    why_on_cpu,
+)
 
 PRECISIONS = {"float32": torch.float32, "bfloat16": torch.bfloat16}
 
 
 def network_inputs(config: SelfPlayConfig, game: Game) -> NetworkInputs:
     """What the network of a run reads."""
+    check_config(config)
     return NetworkInputs(game, bool(config.features), config.action_features, config.features_source)
 
 
@@ -27,6 +36,7 @@ def make_network(config: SelfPlayConfig, game: Game, num_values: int = 0) -> Net
     network or game, or not a policy.
     """
     inputs = network_inputs(config, game)
+    num_values = check_integer("num_values", num_values, 0)
     if config.network == MLP_NETWORK:
         with torch.random.fork_rng(devices=[]):
             torch.manual_seed(config.seed)

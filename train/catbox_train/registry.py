@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from importlib import resources
 from pathlib import Path
 from typing import Any
@@ -13,7 +13,7 @@ import yaml
 from catbox_agents.imports import is_class
 from catbox_agents.specs import hand_written_agent, import_class, parse_spec
 from catbox_agents.system.files import read_text
-from catbox_env.core.checks import check_known, short_repr, unknown
+from catbox_env.core.checks import check_known, check_path, short_repr, unknown
 from catbox_train.algorithm import Algorithm
 from catbox_train.config import GAME_OPTION, TrainConfig, plain
 
@@ -77,8 +77,12 @@ def load_config(
     code, or an agent that asks a server (``"llm:..."``), which is sent a key; ``OSError`` for a file that
     cannot be read.
     """
-    typed = plain(overrides or {})
-    written = {} if file is None else read_yaml(Path(file))
+    typed = plain({} if overrides is None else overrides)
+    if not isinstance(typed, dict) or not all(isinstance(name, str) for name in typed):
+        raise ValueError(
+            f"overrides={short_repr(overrides)}: expected a mapping from names of settings to values"
+        )
+    written = {} if file is None else read_yaml(check_path("file", file))
     if file is not None and "algorithm" not in typed and not trust:  # before it is imported, for its settings
         algorithm = str(written.get("algorithm", "ppo"))
         _check_trust({"algorithm": [algorithm] if is_class(algorithm) else []}, file)
@@ -117,14 +121,36 @@ def load_config(
 def read_yaml(file: Path) -> dict[str, Any]:
     """The mapping in a settings file. Raises ``ValueError`` for anything else, ``OSError`` if it cannot be read."""
     try:
-        content = yaml.safe_load(read_text(file))
+        text = read_text(file)
     except OSError as error:
         raise type(error)(f"cannot read {file}: {error.strerror or error}; give a settings file") from error
-    except (yaml.YAMLError, ValueError, RecursionError) as error:
-        raise ValueError(f"{file} is not valid YAML: {' '.join(str(error).split())}") from error
+    except ValueError as error:
+        raise ValueError(f"{file} is not valid YAML: {error}") from error
+    content = parse_yaml(str(file), text)
     if not isinstance(content, dict) or not all(isinstance(name, str) for name in content):
         raise ValueError(f"{file}: expected lines 'setting: value', found {short_repr(content)}")
     return content
+
+
+def parse_yaml(
+    what: str, text: str, loader: type[yaml.BaseLoader | yaml.SafeLoader] = yaml.SafeLoader
+) -> Any:
+    """The value of the YAML ``text``, which may be a stranger's.
+
+    Raises ``ValueError``, beginning with ``what``, for invalid YAML and too deep nesting, and for tags, anchors and
+    aliases: a few aliases of aliases stand for gigabytes, and one inside its own anchor has no end.
+    """
+    try:
+        events: Iterator[Any] = yaml.parse(text, loader)
+        for event in events:
+            name, tag = getattr(event, "anchor", None), getattr(event, "tag", None)
+            if name is not None or tag is not None:
+                kind = "the alias *" if isinstance(event, yaml.AliasEvent) else "the anchor &"
+                found = f"the tag {tag}" if name is None else f"{kind}{name}"
+                raise yaml.MarkedYAMLError(f"write the value itself instead of {found}", event.start_mark)
+        return yaml.load(text, loader)
+    except (yaml.YAMLError, ValueError, RecursionError) as error:
+        raise ValueError(f"{what} is not valid YAML: {' '.join(str(error).split())}") from error
 
 
 def _needs_trust(spec: str) -> bool:

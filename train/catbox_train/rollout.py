@@ -25,10 +25,11 @@ from catbox_agents.networks.network import Network
 from catbox_agents.play import ask_agents
 from catbox_agents.specs import is_users_own
 from catbox_env import Game, Vec
-from catbox_env.core.checks import check_number, short_repr
+from catbox_env.core.checks import check_instance, check_number, short_repr
+from catbox_env.core.spec import check_game_object
 from catbox_train.group import Group
 from catbox_train.seeds import AGENTS, CHOICES, DEALS, LUCK, SEATS, update_seed
-from catbox_train.self_play_config import PAST, ROUNDING, SelfPlayConfig
+from catbox_train.self_play_config import PAST, ROUNDING, SelfPlayConfig, check_config
 
 #: Chooses actions: a network, inputs (n, I), action features (n, A, K), masks (n, A) and uniform random numbers (n,)
 #: in, tensors on the device of the network; columns (n, ...) by name out, among them ``actions`` (n,) int64.
@@ -97,7 +98,12 @@ class BaseRollout(ABC):
     """
 
     def __init__(self, config: SelfPlayConfig, game: Game, inputs: NetworkInputs, group: Group) -> None:
-        assert config.games_per_update != "auto", "use config.resolved(game)"
+        check_config(config)
+        check_game_object(game)
+        check_instance("inputs", inputs, NetworkInputs, "NetworkInputs")
+        check_instance("group", group, Group, "a Group, such as Group()")
+        if config.games_per_update == "auto":
+            raise ValueError("config: games_per_update = 'auto'; use config.resolved(game)")
         self.config, self.game, self.inputs = config, game, inputs
         self._num_games = config.games_per_update
         self._specs = config.agents()["opponents"]

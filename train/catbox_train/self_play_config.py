@@ -15,7 +15,7 @@ from catbox_agents.imports import is_class
 from catbox_agents.networks.numpy_network import MAX_HIDDEN_LAYERS
 from catbox_agents.specs import split_modules
 from catbox_env import Game, Vec
-from catbox_env.core.checks import short_repr
+from catbox_env.core.checks import check_instance, short_repr
 from catbox_env.core.extras import install_line
 from catbox_train.config import Count, Number, Share, TrainConfig, Widths
 
@@ -199,6 +199,11 @@ class SelfPlayConfig(TrainConfig):
             games = max(1, round(USUAL_DECISIONS / mean_decisions(game)))
         precision = native_precision(found.device) if found.precision == "auto" else found.precision
         return found.replace(games_per_update=games, precision=precision)
+
+
+def check_config(value: Any) -> None:
+    """Raise ``ValueError`` unless ``value`` is settings of self-play."""
+    check_instance("config", value, SelfPlayConfig, "a SelfPlayConfig, as load_config returns")
 
 
 def why_on_cpu(config: SelfPlayConfig, game: Game, own_gpus: bool | None = None) -> str | None:

@@ -37,7 +37,9 @@ def tracking(tracker: str | None, run: Path) -> Iterator[OnUpdate | None]:
         package = importlib.import_module(tracker)
     except ModuleNotFoundError as error:
         raise ValueError(f"tracker {tracker!r} needs {error.name}:  pip install {tracker}") from error
-    except Exception as error:  # noqa: BLE001  (each tracker has errors of its own)
+    except KeyboardInterrupt:
+        raise
+    except BaseException as error:  # noqa: BLE001  (each tracker has errors of its own, and may call sys.exit)
         _say(tracker, error)
         yield None
         return
@@ -48,7 +50,9 @@ def tracking(tracker: str | None, run: Path) -> Iterator[OnUpdate | None]:
         if not failed:
             try:
                 work()
-            except Exception as error:  # noqa: BLE001  (each tracker has errors of its own)
+            except KeyboardInterrupt:
+                raise
+            except BaseException as error:  # noqa: BLE001  (as above)
                 failed = True
                 _say(tracker, error)
 
@@ -67,8 +71,8 @@ def tracking(tracker: str | None, run: Path) -> Iterator[OnUpdate | None]:
             begun = True
             attempt(begin)
         metrics = {tracked_name(name): value for name, value in row.items() if name != "decisions"}
-        send = package.log_metrics if tracker == "mlflow" else package.log
-        attempt(lambda: send(metrics, step=int(row["decisions"])))
+        send = "log_metrics" if tracker == "mlflow" else "log"
+        attempt(lambda: getattr(package, send)(metrics, step=int(row["decisions"])))
 
     finished = False
     try:
@@ -78,7 +82,7 @@ def tracking(tracker: str | None, run: Path) -> Iterator[OnUpdate | None]:
         if begun and tracker == "mlflow":
             attempt(lambda: package.end_run("FINISHED" if finished else "KILLED"))
         elif begun:
-            attempt(package.finish)
+            attempt(lambda: package.finish())
 
 
 def tracked_name(name: str) -> str:
@@ -90,5 +94,5 @@ def tracked_name(name: str) -> str:
     return f"{group}{slash}{agent}{last_slash}{metric}"
 
 
-def _say(tracker: str, error: Exception) -> None:
+def _say(tracker: str, error: BaseException) -> None:
     print(f"{tracker} failed, and the run goes on without it: {error!r}", file=sys.stderr)

@@ -35,7 +35,7 @@ from numpy.typing import NDArray
 import catbox_env
 from catbox_agents.system.files import check_format, parse_json, writing_atomically
 from catbox_env import Game, GameState, Vec
-from catbox_env.core.checks import check_integer, is_integer, short_repr
+from catbox_env.core.checks import check_integer, check_path, is_integer, short_repr
 from catbox_env.core.text import counted
 
 FORMAT = "catbox-games-1"
@@ -181,7 +181,7 @@ def read_record(path: Path, number: int = 1) -> GameRecord:
     Raises ValueError, naming the line and the reason, for a damaged file, one of another version, and a number that
     does not exist; OSError for a file that cannot be read.
     """
-    with open(path, "rb") as file:
+    with open(check_path("path", path), "rb") as file:
         return read_record_from(file, path, number)
 
 

@@ -44,7 +44,7 @@ from catbox_agents.arena.seatings import (
 from catbox_agents.arena.store import BLOCKS_FILE, Store
 from catbox_agents.specs import AgentSpec, label_of, labels_of, resolve
 from catbox_env import Game
-from catbox_env.core.checks import check_flag, check_integer, check_number, is_integer, short_repr
+from catbox_env.core.checks import check_flag, check_integer, check_number, check_path, is_integer, short_repr
 from catbox_env.core.extras import install_line
 from catbox_env.core.spec import check_game_object
 
@@ -207,8 +207,9 @@ def run_arena(
     labels = list(setup.names)
     arena = {"seed": setup.seed, "mixed": mixed, "agents": fingerprints}
     header: dict[str, Any] = {"game": played_game(game), "agents": labels, "arena": arena}
+    output = None if output is None else check_path("output", output)
     if record is not None:
-        _check_record(Path(record), header, output)
+        _check_record(check_path("record", record), header, output)
     planned = first_check = most if until_ci is None else min(most, _FIRST_CHECK)
     interrupted = False
     with ExitStack() as stack:
@@ -237,7 +238,7 @@ def run_arena(
         if output is not None and result is not None:
             from catbox_agents.arena.report import write_report  # needs rich
 
-            write_report(result, Path(output))
+            write_report(result, output)
         if record is not None and store:
             write_records(Path(record), games=store.all_games(), **header)
     if result is None or interrupted:
@@ -394,11 +395,11 @@ def _names_of(agents: Sequence[AgentSpec], names: Sequence[str] | None) -> list[
     return list(names)
 
 
-def _check_record(path: Path, header: dict[str, Any], output: str | os.PathLike[str] | None) -> None:
+def _check_record(path: Path, header: dict[str, Any], output: Path | None) -> None:
     """Raise ValueError for a file at ``path``, unless the arena resumes in ``output`` and the file is its record."""
     if not path.exists():
         return
-    blocks = None if output is None else Path(output) / BLOCKS_FILE
+    blocks = None if output is None else output / BLOCKS_FILE
     goes_on = blocks is not None and blocks.is_file() and blocks.stat().st_size > 0
     if goes_on and path.is_file():
         expected = next(record_lines(games=[], **header)).encode()

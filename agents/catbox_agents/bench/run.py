@@ -27,7 +27,7 @@ from catbox_agents.bench.games import ActionRecorder
 from catbox_agents.bench.scenarios import VISITOR, Scenario, Suite, Table, hash_of
 from catbox_agents.specs import AgentSpec, can_play, label_of, make, printable
 from catbox_agents.system.files import write_atomically
-from catbox_env.core.checks import check_known, short_repr
+from catbox_env.core.checks import check_instance, check_known, check_path, short_repr
 
 FORMAT = "catbox-submission-1"
 SUBMISSION_FILE, GAMES_FILE, WORK_FOLDER = "submission.json", "games.jsonl", "unfinished"
@@ -81,7 +81,10 @@ def run_bench(
     same call resumes. Raises ``ValueError`` for declarations that are unknown, agents of which none can play or one
     cannot be made, and a folder that holds a submission or something else.
     """
-    folder = Path(output)
+    folder = check_path("output", output)
+    check_instance("suite", suite, Suite, "a suite, such as suite('petrify')")
+    check_instance("name", name, str | None, "text or None")
+    check_instance("declared", declared, Mapping | None, "a mapping or None")
     entered = agents_by_table(agents, suite)
     if existing := [name for name in (SUBMISSION_FILE, GAMES_FILE) if (folder / name).exists()]:
         raise ValueError(f"{folder} holds {existing[0]}, of another submission: name another folder")

@@ -35,7 +35,7 @@ from catbox_agents.bench.scenarios import VISITOR, Scenario, Suite, Table, suite
 from catbox_agents.settings import read_settings
 from catbox_agents.specs import AgentSpec, Kind, parse_spec, printable, resolve
 from catbox_agents.system.files import check_format, parse_json
-from catbox_env.core.checks import short_repr
+from catbox_env.core.checks import check_path, short_repr
 
 #: The share of the agent's decisions that must be equal when it is asked again: processors round differently.
 EQUAL = 0.995
@@ -89,8 +89,9 @@ def verify(
     Raises ``ValueError`` and ``OSError`` for files that are no submission or cannot be read, and ``ValueError`` for an
     agent that decides by the time it has: it would not decide the same again.
     """
-    submission = read_submission(Path(folder))
-    games = _read(Path(folder) / GAMES_FILE, MAX_GAMES)
+    folder = check_path("folder", folder)
+    submission = read_submission(folder)
+    games = _read(folder / GAMES_FILE, MAX_GAMES)
     verification = Verification(submission)
     complete = suite(submission["suite"], private_seed=private_seed, quick=submission["quick"])
     if submission["private"] != complete.private:

@@ -7,8 +7,9 @@ import shutil
 import warnings
 from collections import Counter
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
+from io import FileIO
 from pathlib import Path
 from typing import Any
 
@@ -20,7 +21,7 @@ from catbox_agents.arena.report import markdown_table
 from catbox_agents.dataset.game_data import Chunk, GameData
 from catbox_agents.system.files import unfinished, write_atomically, writing, writing_atomically, writing_name
 from catbox_env import Game
-from catbox_env.core.checks import short_repr
+from catbox_env.core.checks import check_instance, check_path, short_repr
 from catbox_env.core.extras import missing_extra
 from catbox_env.registration import gymnasium_id
 
@@ -88,6 +89,7 @@ def write_dataset(
         raise ValueError(
             "output=None and minari_id=None: give a folder, the id of a Minari data set, or both"
         )
+    check_instance("data", data, GameData, "what play_games or read_games returns")
     totals = _Totals()
 
     def counted(chunks: Iterator[Chunk]) -> Iterator[Chunk]:
@@ -100,7 +102,7 @@ def write_dataset(
             raise ValueError("there is no finished game to write")
 
     chunks = counted(data.chunks)
-    folder = None if output is None else Path(output)
+    folder = None if output is None else check_path("output", output)
     if folder is not None:
         if (folder / DATA_FILE).exists() or (folder / CARD_FILE).exists():
             raise ValueError(f"{folder} holds a data set already: give another folder")
@@ -139,7 +141,7 @@ def _to_parquet(chunks: Iterator[Chunk], folder: Path, game: Game) -> Iterator[C
     folder.mkdir(parents=True, exist_ok=True)
     writer = None
     about = {"game": game.id, "options": game.options, "catbox": catbox_env.__version__}
-    with writing_atomically(folder / DATA_FILE) as file:
+    with writing_atomically(folder / DATA_FILE) as file, ExitStack() as opened:
         for chunk in chunks:
             names = sorted({name for agents in chunk.agents for name in agents})
             place = np.array([[names.index(name) for name in agents] for agents in chunk.agents])
@@ -162,11 +164,9 @@ def _to_parquet(chunks: Iterator[Chunk], folder: Path, game: Game) -> Iterator[C
                 }
             ).replace_schema_metadata({"catbox": json.dumps(about)})
             if writer is None:
-                writer = parquet.ParquetWriter(file, table.schema, compression="zstd")
+                writer = opened.enter_context(parquet.ParquetWriter(file, table.schema, compression="zstd"))
             writer.write_table(table)
             yield chunk
-        assert writer is not None  # without games, ``chunks`` raised an error
-        writer.close()
 
 
 @contextmanager
@@ -201,7 +201,8 @@ def _writing_minari(minari_id: str) -> Iterator[None]:
         marker.parent.mkdir(parents=True, exist_ok=True)
         marker.touch()
     try:
-        yield
+        with writing(path):
+            yield
     except BaseException:
         shutil.rmtree(path, ignore_errors=True)
         raise
@@ -215,7 +216,7 @@ def _to_minari(chunks: Iterator[Chunk], minari_id: str, data: GameData) -> Any:
     import minari
     from minari.data_collector import EpisodeBuffer
 
-    def episodes() -> Iterator[Any]:
+    def episodes(file: _HDF5File) -> Iterator[Any]:
         for chunk in chunks:
             for rows in chunk.episodes():
                 game, seat = int(chunk.game[rows.start]), int(chunk.seat[rows.start])
@@ -241,13 +242,54 @@ def _to_minari(chunks: Iterator[Chunk], minari_id: str, data: GameData) -> Any:
                     truncations=np.zeros(steps, np.bool_),
                     infos={name: np.array([value]) for name, value in of_the_episode.items()},
                 )
+                file.raise_error()
 
     env = gymnasium.make(gymnasium_id(data.game.id), mask_in_observation=True, **data.game.options)
     about = {"algorithm_name": data.about["agents"], "requirements": ["catbox-env"]}
     with warnings.catch_warnings():
         # It asks for an author and a link, which the user may add.
         warnings.filterwarnings("ignore", category=UserWarning, module="minari")
-        return minari.create_dataset_from_buffers(minari_id, episodes(), env=env, **about)
+        stored = minari.create_dataset_from_buffers(minari_id, [], env=env, **about)
+    storage: Any = stored.storage
+    path = storage._file_path
+    with writing(path), _HDF5File(path, "r+b") as file:
+        storage._file_path = file
+        try:
+            storage.update_episodes(episodes(file))
+        finally:
+            file.raise_error()
+    storage._file_path = path
+    return stored
+
+
+class _HDF5File(FileIO):
+    """A file that HDF5 writes. HDF5 crashes the process after an error, so it learns of none: `raise_error` does."""
+
+    _error: OSError | None = None
+
+    def write(self, data: Any) -> int:
+        rest = memoryview(data)
+        with self._hidden_errors():
+            while rest and self._error is None:
+                rest = rest[super().write(rest) :]
+        return len(data)
+
+    def truncate(self, size: int | None = None) -> int:
+        with self._hidden_errors():
+            super().truncate(size)
+        return self.tell() if size is None else size
+
+    def raise_error(self) -> None:
+        """Raise the first error of writing, if there was one."""
+        if self._error is not None:
+            raise self._error
+
+    @contextmanager
+    def _hidden_errors(self) -> Iterator[None]:
+        try:
+            yield
+        except OSError as error:
+            self._error = self._error or error
 
 
 def _card(data: GameData, totals: _Totals, license: str) -> str:

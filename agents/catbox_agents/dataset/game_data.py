@@ -18,7 +18,7 @@ from catbox_agents.arena.seatings import deal_seed, decision_seeds, rotate_seats
 from catbox_agents.play import ask_agents, play
 from catbox_agents.specs import AgentSpec, agent_of, labels_of
 from catbox_env import Game, Vec
-from catbox_env.core.checks import check_integer, short_repr
+from catbox_env.core.checks import check_integer, check_path, is_sequence, short_repr
 from catbox_env.core.rng import DATA_SETS, seed_for
 from catbox_env.core.spec import check_game_object
 
@@ -101,7 +101,7 @@ def play_games(
     check_game_object(game)
     num_games = check_integer("num_games", num_games, 1)
     seed, deal_set = seed_of_deals("training" if seed is None else None, seed)
-    if isinstance(agents, str) or not 1 <= len(agents) <= game.num_players:
+    if not is_sequence(agents) or not 1 <= len(agents) <= game.num_players:
         raise ValueError(f"agents={short_repr(agents)}: expected a list of 1 to {game.num_players} agents")
     labels = labels_of(agents)
     line_ups = rotate_seats([min(seat, len(agents) - 1) for seat in range(game.num_players)])
@@ -176,7 +176,7 @@ def read_games(path: Path | str) -> GameData:
     Unfinished games are left out. Raises ``ValueError`` for a damaged file, now or, for a damaged game,
     when the games are read; ``OSError`` for a file that cannot be read.
     """
-    path = Path(path)
+    path = check_path("path", path)
     game = game_of_records(path)
     data = GameData(
         game, iter(()), None, {"agents": "see the column `agents`", "deals": f"those of `{path.name}`"}

@@ -26,12 +26,14 @@ from catbox_env import Game, Layout
 from catbox_env.core.checks import is_array, short_repr
 from catbox_env.core.compilation import cached_njit, njit
 from catbox_env.core.kernels import part_offsets
+from catbox_env.core.spec import check_game_object
 
 __all__ = ["Features", "GameFacts", "facts", "features_of"]
 
 
 def features_of(game: Game) -> Features | None:
     """The features of ``game``, or None if it has none. Equal games share one object."""
+    check_game_object(game)
     make_features = getattr(_agent_module(game.id, game.agent_module), "make_features", None)
     return None if make_features is None else _cached(make_features, game)
 
@@ -57,6 +59,8 @@ def features_from(source: str, game: Game) -> Features:
 
 def facts(game: Game | type[Game]) -> GameFacts:
     """The facts about ``game``, or about the games of a class, which are the same under all rules."""
+    if not (isinstance(game, type) and issubclass(game, Game)):
+        check_game_object(game)
     return getattr(_agent_module(game.id, game.agent_module), "FACTS", GameFacts())
 
 

@@ -11,7 +11,9 @@ from numpy.typing import NDArray
 from catbox_agents.features import features_from, features_of
 from catbox_agents.networks.numpy_network import NumpyMLP, PlayingNetwork
 from catbox_env import Game, Layout
+from catbox_env.core.checks import check_instance
 from catbox_env.core.layout import Part
+from catbox_env.core.spec import check_game_object
 
 __all__ = ["NetworkInputs", "input_scale"]
 
@@ -22,6 +24,7 @@ def input_scale(layout: Layout) -> NDArray[np.float32]:
     Each is the power of two nearest to 1/sqrt(largest magnitude): 1 for one-hot parts, 1/2 for a hand count of up to 5.
     Multiplying small integers by a power of two is exact, even in bfloat16.
     """
+    check_instance("layout", layout, Layout, "a layout, such as game.observation_layout")
     largest = np.maximum(np.maximum(np.abs(layout.low.astype(int)), np.abs(layout.high.astype(int))), 1)
     return np.exp2(-np.round(np.log2(largest) / 2)).astype(np.float32)
 
@@ -41,7 +44,8 @@ class NetworkInputs:
     def __init__(
         self, game: Game, use_features: bool = False, use_action_features: bool = False, source: str = ""
     ) -> None:
-        self.game, self.source = game, source
+        self.game = check_game_object(game)
+        self.source = check_instance("source", source, str, "text, 'package.module:function'")
         self.features = features = features_from(source, game) if source else features_of(game)
         self.layout = features.layout if features and use_features else None
         self.action_layout = features.action_layout if features and use_action_features else None

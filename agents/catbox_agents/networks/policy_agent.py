@@ -24,6 +24,7 @@ from catbox_agents.networks.checkpoint import (
 from catbox_agents.networks.inputs import fit_network
 from catbox_agents.networks.numpy_network import NumpyMLP, PlayingNetwork
 from catbox_env import Game
+from catbox_env.core.checks import check_instance, check_list, is_sequence, short_repr
 
 
 class PolicyAgent(SamplingAgent):
@@ -46,7 +47,7 @@ class PolicyAgent(SamplingAgent):
         outputs: str = LOGITS,
     ) -> None:
         super().__init__(game, seed)
-        self.adapted = adapted
+        self.adapted = check_instance("adapted", adapted, Adaptation | None, "an Adaptation or None")
         made_for = game if adapted is None else adapted.original
         self.network, self.inputs = fit_network(playing(network), made_for)
         self.outputs = outputs
@@ -131,7 +132,10 @@ class PolicyAgent(SamplingAgent):
 
 def playing(network: Any) -> PlayingNetwork:
     """What plays as ``network`` does now: the network itself, or its `Network.playing_network`."""
-    return cast(PlayingNetwork, network.playing_network() if hasattr(network, "playing_network") else network)
+    found = network.playing_network() if hasattr(network, "playing_network") else network
+    if not callable(getattr(found, "logits", None)):
+        raise ValueError(f"network={short_repr(network)}: expected a catbox_agents.networks.network.Network")
+    return cast(PlayingNetwork, found)
 
 
 def save_policy(
@@ -150,6 +154,9 @@ def save_policy(
 
     Raises ``ValueError`` for layers that do not fit each other or the game, and for numbers that are not finite.
     """
+    check_list("layers", layers, "pairs (weights, biases)")
+    if not all(is_sequence(layer) and len(layer) == 2 for layer in layers):
+        raise ValueError(f"layers={short_repr(layers)}: expected a sequence of pairs (weights, biases)")
     arrays = {}
     for k, (weight, bias) in enumerate(layers):
         arrays[f"layers.{k}.weight"] = np.asarray(weight, np.float32).copy()

@@ -23,7 +23,7 @@ from catbox_agents.search.rollout import (
 )
 from catbox_agents.specs import AgentSpec
 from catbox_env import Game
-from catbox_env.core.checks import check_integer
+from catbox_env.core.checks import check_integer, check_integers
 from catbox_env.core.rng import AGENTS, seed_for
 
 #: Worlds of a decision without a time budget.
@@ -48,7 +48,9 @@ class _OwnSeeds(SeededAgent):
         given = self.given_seeds(len(seen))
         if given is not None:
             return [agent_seed(seed.tobytes()) for seed in given]
-        past = [b""] * len(seen) if histories is None else [row.tobytes() for row in np.asarray(histories)]
+        if histories is not None:
+            histories = check_integers("histories", histories, (len(seen), None, 2))
+        past = [b""] * len(seen) if histories is None else [row.tobytes() for row in histories]
         return [
             agent_seed(self._seed, row.tobytes(), mask.tobytes(), before)
             for row, mask, before in zip(seen, masks, past, strict=True)

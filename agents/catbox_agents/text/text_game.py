@@ -16,6 +16,7 @@ from catbox_agents.text.observation import LONG, SHORT, call_to_act, text_observ
 from catbox_env import Game
 from catbox_env.core.checks import check_choice, check_integer, check_seat, short_repr
 from catbox_env.core.rng import AGENTS, seed_for
+from catbox_env.core.spec import check_game_object
 
 #: What a prompt after the first one holds.
 FULL, STATE, DELTA = FORMS = ("full", "state", "delta")
@@ -28,7 +29,7 @@ FIRST_TRY, REPAIRED, FALLEN_BACK = DECISIONS = ("first_try", "repaired", "fallen
 def reward_of(game: Game, points: float) -> float:
     """``points`` of a whole game, mapped linearly from the game's lowest and highest possible return to [0, 1]."""
     low, high = game.min_utility, game.max_utility
-    return (points - low) / (high - low)
+    return min(max((points - low) / (high - low), 0.0), 1.0)  # rounded, points may be a little out of bounds
 
 
 class TextGame:
@@ -72,7 +73,7 @@ class TextGame:
         fallback: str = LOSE,
         list_actions: bool = False,
     ) -> None:
-        self.game = game
+        self.game = check_game_object(game)
         others = game.num_players - 1
         several = isinstance(opponents, Sequence) and not isinstance(opponents, str)
         self._opponents: list[AgentSpec] = list(opponents) if several else [opponents] * others  # type: ignore[list-item, arg-type]

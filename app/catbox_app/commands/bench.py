@@ -9,7 +9,7 @@ from typing import Annotated, Any
 import typer
 from rich.console import Console
 
-from catbox_agents.system.files import write_atomically
+from catbox_agents.system.files import write_atomically, writing_atomically
 from catbox_app.options import AGENTS, RayAddress, agents_argument, choice_option
 from catbox_app.output import check_writable, games_progress, require
 
@@ -173,7 +173,8 @@ def run(
     for result in submission["scenarios"]:
         if "error" in result:
             typer.echo(f"{result['name']} ended with an error: {result['error']}", err=True)
-    draw_card(submission).savefig(output / CARD_FILE)
+    with writing_atomically(output / CARD_FILE) as file:
+        draw_card(submission).savefig(file, format="svg")
     typer.echo(f"Written to {output}. Anyone can check it:  catbox bench verify {output}")
 
 

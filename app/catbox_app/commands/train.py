@@ -196,7 +196,7 @@ def given_settings(
     game: GameOptions, settings: list[str] | None, algorithm: str | None = None
 ) -> dict[str, Any]:
     """The overrides for ``load_config`` that the options of a command give."""
-    import yaml  # in the extra train
+    from catbox_train.registry import parse_yaml  # in the extra train
 
     overrides: dict[str, Any] = {} if game.game_id is None else {"game": game.game_id}
     overrides |= {} if algorithm is None else {"algorithm": algorithm}
@@ -204,10 +204,7 @@ def given_settings(
     texts: dict[str, str] = {}
     add_pairs(texts, settings, "--set")
     for name, text in texts.items():
-        try:
-            add_once(overrides, name, yaml.safe_load(text), f"--set {name}={text}")
-        except yaml.YAMLError as error:
-            raise ValueError(f"--set {name}={text}: not valid YAML, {' '.join(str(error).split())}") from None
+        add_once(overrides, name, parse_yaml(f"--set {name}={text}", text), f"--set {name}={text}")
     return overrides
 
 

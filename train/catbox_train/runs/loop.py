@@ -24,7 +24,7 @@ from catbox_agents.networks.checkpoint import latest_checkpoint
 from catbox_agents.specs import parse_spec
 from catbox_agents.system.files import WriteError
 from catbox_env import Game
-from catbox_env.core.checks import check_integer
+from catbox_env.core.checks import check_instance, check_integer, check_path
 from catbox_train.algorithm import Algorithm, DivergedError, WorkersLost
 from catbox_train.config import TrainConfig
 from catbox_train.devices import free_memory
@@ -87,8 +87,9 @@ def train(
     are lost for good ``ChildProcessError`` (both are ``OSError``); the last checkpoint is kept. On Linux, calling
     ``memory.keep_freed_memory()`` first makes training about a tenth faster.
     """
+    run = check_path("output", output)
     config, game = check_run(config)
-    return _run(config, game, Path(output), console or Console(), True, make_algorithm, options, on_update)
+    return _run(config, game, run, console or Console(), True, make_algorithm, options, on_update)
 
 
 def resume(
@@ -110,7 +111,7 @@ def resume(
     ``config.yaml``, or if an opponent or the device no longer exists or needs ``trust``, ``OSError`` if another process
     trains in the folder; and during training what ``train`` raises.
     """
-    run = Path(output)
+    run = check_path("output", output)
     config = open_run(run, trust)
     if device is not None:
         config = config.replace(device=device)
@@ -125,6 +126,7 @@ def check_run(config: TrainConfig, new: bool = True, now: bool = True) -> tuple[
     does not fit into memory; unless the run begins ``now``, only for one that this machine can never hold. ``new`` is
     off for a run that is resumed. Trains and writes nothing.
     """
+    check_instance("config", config, TrainConfig, "settings, as load_config returns")
     game = config.make_game()
     config.check_agents(game)
     kind = algorithm_class(config.algorithm)

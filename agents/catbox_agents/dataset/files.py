@@ -132,9 +132,9 @@ def _to_parquet(chunks: Iterator[Chunk], folder: Path, game: Game) -> Iterator[C
         kind = pa.list_(pa.from_numpy_dtype(values.dtype), values.shape[1])
         return pa.FixedSizeListArray.from_arrays(pa.array(values.reshape(-1)), type=kind)
 
-    def repeated(values: list[str], places: NDArray[np.int64]) -> Any:
-        """A column in which many rows have the same of a few texts, each stored once for all of them."""
-        return pa.DictionaryArray.from_arrays(pa.array(places.astype(np.int32)), pa.array(values))
+    def repeated(values: list[Any], places: NDArray[np.int64]) -> Any:
+        """A column in which many rows have the same of a few values; Parquet stores each of them once."""
+        return pa.array(values).take(pa.array(places))
 
     folder.mkdir(parents=True, exist_ok=True)
     writer = None
@@ -157,7 +157,7 @@ def _to_parquet(chunks: Iterator[Chunk], folder: Path, game: Game) -> Iterator[C
                     "terminated": pa.array(terminated),
                     "return": pa.array(chunk.returns[chunk.game, chunk.seat]),
                     "agent": repeated(names, place[chunk.game, chunk.seat]),
-                    "agents": pa.array(chunk.agents).take(pa.array(chunk.game)),
+                    "agents": repeated(chunk.agents, chunk.game),
                     "deal": repeated(chunk.deals, chunk.game),
                 }
             ).replace_schema_metadata({"catbox": json.dumps(about)})

@@ -15,7 +15,7 @@ from rich.text import Text
 
 import catbox_env
 from catbox_agents.arena.arena_result import ArenaResult
-from catbox_agents.arena.plots import PIXELS, heat_map, style
+from catbox_agents.arena.plots import PIXELS, drawing, heat_map
 from catbox_agents.arena.results import Estimate, round_heading
 from catbox_agents.arena.terminal_tables import terminal_table
 from catbox_agents.system.files import write_atomically
@@ -43,10 +43,8 @@ def write_report(result: ArenaResult, folder: Path) -> None:
     text = json.dumps(content, indent=1, allow_nan=False) + "\n"
     write_atomically(folder / RESULTS_FILE, text.encode())
     write_atomically(folder / PAGE_FILE, page(result, about["date"]).encode())
-    import matplotlib  # slow to import, and in the extra "arena" alone
-
     picture = BytesIO()
-    with matplotlib.rc_context(style()):
+    with drawing():
         matrix_figure(content).savefig(picture, format="png", dpi=2 * PIXELS)
     write_atomically(folder / PICTURE_FILE, picture.getvalue())
 

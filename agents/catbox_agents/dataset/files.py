@@ -25,6 +25,8 @@ from catbox_env.core.extras import missing_extra
 from catbox_env.registration import gymnasium_id
 
 DATA_FILE, CARD_FILE = "decisions.parquet", "README.md"
+#: Rows of `DATA_FILE` that are written at once: the texts of their deals are in memory.
+ROWS = 1 << 13
 COLUMNS = {
     "game": "number of the game",
     "seat": "who decides",
@@ -132,9 +134,9 @@ def _to_parquet(chunks: Iterator[Chunk], folder: Path, game: Game) -> Iterator[C
         kind = pa.list_(pa.from_numpy_dtype(values.dtype), values.shape[1])
         return pa.FixedSizeListArray.from_arrays(pa.array(values.reshape(-1)), type=kind)
 
-    def repeated(values: list[Any], places: NDArray[np.int64]) -> Any:
-        """A column in which many rows have the same of a few values; Parquet stores each of them once."""
-        return pa.array(values).take(pa.array(places))
+    def repeated(values: list[str], places: NDArray[np.int64]) -> Any:
+        """A column in which many rows have the same of a few values, each in memory once."""
+        return pa.DictionaryArray.from_arrays(pa.array(places.astype(np.int32)), pa.array(values))
 
     folder.mkdir(parents=True, exist_ok=True)
     writer = None
@@ -157,13 +159,18 @@ def _to_parquet(chunks: Iterator[Chunk], folder: Path, game: Game) -> Iterator[C
                     "terminated": pa.array(terminated),
                     "return": pa.array(chunk.returns[chunk.game, chunk.seat]),
                     "agent": repeated(names, place[chunk.game, chunk.seat]),
-                    "agents": repeated(chunk.agents, chunk.game),
+                    "agents": pa.array(chunk.agents).take(pa.array(chunk.game)),
                     "deal": repeated(chunk.deals, chunk.game),
                 }
             ).replace_schema_metadata({"catbox": json.dumps(about)})
             if writer is None:
-                writer = parquet.ParquetWriter(file, table.schema, compression="zstd")
-            writer.write_table(table)
+                plain = table.schema
+                for place, column in enumerate(plain):
+                    if pa.types.is_dictionary(column.type):  # Parquet finds what repeats by itself
+                        plain = plain.set(place, column.with_type(column.type.value_type))
+                writer = parquet.ParquetWriter(file, plain, compression="zstd")
+            for first in range(0, len(table), ROWS):
+                writer.write_table(table.slice(first, ROWS).cast(plain))
             yield chunk
         assert writer is not None  # without games, ``chunks`` raised an error
         writer.close()

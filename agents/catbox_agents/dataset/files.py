@@ -164,10 +164,11 @@ def _to_parquet(chunks: Iterator[Chunk], folder: Path, game: Game) -> Iterator[C
                 }
             ).replace_schema_metadata({"catbox": json.dumps(about)})
             if writer is None:
-                plain = table.schema
-                for place, column in enumerate(plain):
-                    if pa.types.is_dictionary(column.type):  # Parquet finds what repeats by itself
-                        plain = plain.set(place, column.with_type(column.type.value_type))
+                columns = [  # Parquet itself finds what repeats
+                    each.with_type(each.type.value_type) if pa.types.is_dictionary(each.type) else each
+                    for each in table.schema
+                ]
+                plain = pa.schema(columns, table.schema.metadata)
                 writer = parquet.ParquetWriter(file, plain, compression="zstd")
             for first in range(0, len(table), ROWS):
                 writer.write_table(table.slice(first, ROWS).cast(plain))

@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import json
 import os
+import sys
 from concurrent.futures import ProcessPoolExecutor
 from dataclasses import asdict
 from multiprocessing import get_context
@@ -13,6 +14,7 @@ from pathlib import Path
 from benchmarks import MEASUREMENTS, NAMED
 from benchmarks import __doc__ as description
 from benchmarks.report import Metric, machine, measure, table
+from catbox_env.vector import device_adapter
 
 
 def main() -> None:
@@ -28,6 +30,11 @@ def main() -> None:
     arguments = parser.parse_args()
     if unknown := [name for name in arguments.names if name not in MEASUREMENTS]:
         parser.error(f"unknown measurement {unknown[0]!r}: expected one of {', '.join(MEASUREMENTS)}")
+    if "gpu" in arguments.names:
+        try:
+            device_adapter("cuda").check_device("cuda")
+        except ValueError as error:
+            sys.exit(f"python -m benchmarks gpu: {error}")
 
     where = machine()
     print(where, flush=True)

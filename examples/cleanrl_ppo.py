@@ -82,7 +82,10 @@ def measured(actor: nn.Module) -> float:
 
 if __name__ == "__main__":
     device = "cuda" if "cuda" in sys.argv else "cpu"
-    envs, updates = make_gpu_envs(8192) if device == "cuda" else make_envs(128), amount(40)
+    try:
+        envs, updates = make_gpu_envs(8192) if device == "cuda" else make_envs(128), amount(40)
+    except ValueError as error:  # there is no GPU
+        sys.exit(f"cleanrl_ppo.py {device}: {error}")
     torch.manual_seed(0)
     before = measured(network := mlp(GAME.num_actions))
     train(network.to(device), envs, updates, device)

@@ -21,7 +21,8 @@ from gymnasium import Wrapper, spaces
 from numpy.typing import NDArray
 
 from catbox_agents.learners.games import RAISE, LearnerGames, Opponents
-from catbox_agents.learners.options import make_learner_game
+from catbox_agents.learners.gymnasium import LearnerVectorEnv, frame
+from catbox_agents.learners.options import checked_render_mode, make_learner_game
 from catbox_agents.networks.game_note import note_game
 from catbox_agents.networks.inputs import NetworkInputs, part_sizes
 from catbox_agents.networks.sb3_agent import SB3Agent
@@ -31,7 +32,7 @@ from catbox_env.core.checks import check_flag, check_integer, short_repr
 from stable_baselines3.common.vec_env import VecEnv as BaseVecEnv  # isort: skip
 
 #: The options of `VecEnv` itself, not of the game.
-_OPTIONS = ("opponents", "learner_seat", "num_threads", "illegal_action", "features")
+_OPTIONS = ("opponents", "learner_seat", "num_threads", "illegal_action", "features", "render_mode")
 
 __all__ = ["SB3Agent", "VecEnv"]
 
@@ -48,6 +49,8 @@ class VecEnv(BaseVecEnv):
         illegal_action: "raise", "terminate" or "random_legal", as in `catbox_agents.learners.gymnasium`, for learners
             that do not use masks; ``infos[i]["illegal_action"]`` is then the illegal action.
         features: append the features of the position to the observation.
+        render_mode: None, or "rgb_array", which needs the extra ``render``: ``render()`` is a picture of all games as
+            their learners see them, uint8 (H, W, 3), as ``VecVideoRecorder`` films it.
         options: those of ``catbox_env.make_game``: ``num_players``, ``rules``, ``reward``, ...
 
     Observations are int8 (N, O), with ``features`` (N, O + F); policies of Stable-Baselines3 convert them to float32.
@@ -70,19 +73,24 @@ class VecEnv(BaseVecEnv):
         num_threads: int = 1,
         illegal_action: str = RAISE,
         features: bool = False,
+        render_mode: str | None = None,
         **options: Any,
     ) -> None:
         check_integer("num_envs", num_envs, 1)
         self.game = make_learner_game(game_id, options, _OPTIONS)
         self.features = check_flag("features", features)
         self._inputs = NetworkInputs(self.game, self.features)
-        self.games = LearnerGames(self.game, num_envs, opponents, learner_seat, num_threads, illegal_action)
-        self.spec = self.render_mode = None
+        self.spec, self.render_mode = None, checked_render_mode(render_mode, ("rgb_array",))
+        history = render_mode is not None  # pictures show the last trick
+        self.games = LearnerGames(
+            self.game, num_envs, opponents, learner_seat, num_threads, illegal_action, history=history
+        )
         low, high = self._inputs.bounds()
         observations = spaces.Box(low, high, dtype=np.int8)
         note_game(observations, self.game, part_sizes(self._inputs.layout))
         self._actions = np.zeros(num_envs, np.int64)
         super().__init__(int(num_envs), observations, spaces.Discrete(self.game.num_actions))
+        self.metadata["render_fps"] = LearnerVectorEnv.metadata["render_fps"]
 
     def reset(self) -> NDArray[np.int8]:
         """Begin an episode in every game, with the seed passed to ``seed`` since the last reset, if any.
@@ -137,6 +145,10 @@ class VecEnv(BaseVecEnv):
         """The learners' legal actions: a new array (N, A) bool."""
         return self.games.action_masks().astype(np.bool_)
 
+    def get_images(self) -> list[NDArray[np.uint8]]:
+        """A picture of each game as its learner sees it, uint8 (H, W, 3)."""
+        return self.env_method("render")
+
     def get_attr(self, attr_name: str, indices: int | Iterable[int] | None = None) -> list[Any]:
         """The attribute, which all games of the batch share, once for each of the games ``indices`` (None: all); for a
         method, what `env_method` calls for that game."""
@@ -158,7 +170,8 @@ class VecEnv(BaseVecEnv):
         indices: int | Iterable[int] | None = None,
         **method_kwargs: Any,
     ) -> list[Any]:
-        """Call "action_masks" or "render" (the game as text, with the learner's hand) for the games ``indices``.
+        """Call "action_masks" or "render" for the games ``indices``: as text with the learner's hand, or with
+        ``render_mode`` a picture.
 
         Raises ``AttributeError`` for another name.
         """
@@ -166,11 +179,10 @@ class VecEnv(BaseVecEnv):
             masks = self.action_masks()
             return list(masks if indices is None else masks[list(self._get_indices(indices))])
         if method_name == "render":
-            seats = self.games.seats
-            return [
-                self.game.render_text(self.games.vec.get_state(row), int(seats[row]))
-                for row in self._get_indices(indices)
-            ]
+            rows, seats = self._get_indices(indices), self.games.seats
+            if self.render_mode is not None:
+                return [frame(self.games, row) for row in rows]
+            return [self.game.render_text(self.games.vec.get_state(row), int(seats[row])) for row in rows]
         raise AttributeError(f"env_method({method_name!r}): expected 'action_masks' or 'render'")
 
     def env_is_wrapped(

@@ -35,7 +35,7 @@ from catbox_env.core.compilation import on_first_compilation
 #: Exit code of a program that Ctrl-C stopped.
 INTERRUPTED = 130
 #: Shown on a terminal.
-COMPILING = "Compiling: this can take a minute."
+COMPILING = "Compiling: this can take a minute or so."
 
 
 class _Commands(TyperGroup):

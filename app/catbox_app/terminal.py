@@ -12,12 +12,12 @@ from pathlib import Path
 from typing import Any
 
 from rich.console import Console
-from rich.table import Table
 from rich.text import Text
 
 from catbox_agents import Agent, AgentError
 from catbox_agents.arena.match import Match, with_names
 from catbox_agents.arena.records import write_records
+from catbox_agents.arena.terminal_tables import TerminalTable
 from catbox_agents.search.action_values import WORLDS, action_values
 from catbox_app.guide import Guide
 from catbox_env import Event, Game, GameState
@@ -113,8 +113,10 @@ class Display:
         if not self._hinted:
             self.console.print(Text(told, style="dim"))
         self._hinted = True
-        table = Table("action")
-        with self.console.status("Trying your actions: the first time, compiling takes half a minute."):
+        table = TerminalTable("action")
+        with self.console.status(
+            "Trying your actions: the first time, compiling takes up to a minute or so."
+        ):
             found = action_values(self.game, seen)
         for name in ("points", "lead", *found[0].chances):
             table.add_column(name.replace("_", " "), justify="right")
@@ -137,7 +139,7 @@ class Display:
         """Print the reasons of an agent for its best actions, or else its ``policy``, pairs (action, probability)."""
         explain: Callable[..., dict[int, dict[str, float]]] | None = getattr(agent, "explain", None)
         if explain is None and policy is not None:
-            table = Table("action", title="probability of each action")
+            table = TerminalTable("action", title="probability of each action")
             table.add_column("probability", justify="right")
             for action, chance in sorted(policy, key=lambda pair: -pair[1])[:MAX_REASONS]:
                 table.add_row(self.game.action_to_string(action), f"{chance:.1%}")
@@ -150,7 +152,7 @@ class Display:
             reasons = explain(state.observation(state.current_player), state.action_mask())
         except Exception as error:
             raise AgentError(type(agent).__name__, error) from error
-        table = Table(title="points by reason, best first; the agent's own scale")
+        table = TerminalTable(title="points by reason, best first; the agent's own scale")
         table.add_column("action")
         for name in (*next(iter(reasons.values())), "total"):
             table.add_column(name, justify="right")

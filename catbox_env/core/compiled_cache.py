@@ -142,7 +142,7 @@ def _remove_old_files(folder: Path) -> None:
 @functools.cache
 def _warn_once(why: str) -> None:
     warnings.warn(
-        f"compiled code is not cached on disk: {why}. Every start recompiles it, which can take several seconds",
+        f"compiled code is not cached on disk: {why}. Every start recompiles it, which can take a minute",
         RuntimeWarning,
         stacklevel=3,
     )

@@ -33,6 +33,19 @@ from catbox_env.core.worlds import empty_log, rewind, sample_state, sample_state
 _ROW = np.zeros(1, np.int64)
 
 
+def _deals_in(text: str) -> list[Any]:
+    """The deals of a game's rounds, from their JSON text."""
+    try:
+        deals = json.loads(text)
+    except ValueError:
+        deals = None
+    if not isinstance(deals, list) or not deals:
+        raise ValueError(
+            f"deal={short_repr(text)}: expected a JSON list with the deal of each round, as in a data set's column deal"
+        )
+    return deals
+
+
 class Game(GameSpec):
     """A game under one rule set: immutable, picklable, equal to another of the same id, rules and reward.
 
@@ -46,7 +59,8 @@ class Game(GameSpec):
 
         Args:
             seed: a non-negative integer, a numpy ``SeedSequence``, or ``None`` (entropy from the operating system).
-            deal: a fixed deal instead of a random one, in the game's own format. Later rounds are random.
+            deal: a fixed deal instead of a random one, in the game's own format; or the text that a data set holds, a
+                JSON list with the deal of each round, of which the first is taken. Later rounds are random.
         """
         return self._begin(new_generators([seed_sequence(seed)]), deal)
 
@@ -54,6 +68,8 @@ class Game(GameSpec):
         """Like ``new_initial_state``, with a generator (1,), a record of `core.rng`, which is advanced in place."""
         records = new_records(self.kernels.state)
         self.loops.deal_games(self.params, generators, records, _ROW)
+        if isinstance(deal, str) and deal.startswith("["):
+            deal = _deals_in(deal)[0]
         if deal is not None:
             self._write_deal(records[0], deal)
         return GameState(self, records, generators, empty_log(self), [copy_records(records)], Source.DEALT)
@@ -64,16 +80,19 @@ class Game(GameSpec):
         self._write_deal(state.record, deal)
         state._round_starts[-1:] = [copy_records(state._records)]
 
-    def replay(self, deals: Sequence[Any], actions: Sequence[int], seed: Any = None) -> GameState:
+    def replay(self, deals: Sequence[Any] | str, actions: Sequence[int], seed: Any = None) -> GameState:
         """The state to which ``actions`` lead if the rounds are dealt as ``deals`` say.
 
         Args:
-            deals: the deal of each round that begins, as `deal_of` gives it; rounds beyond them are dealt at random.
+            deals: the deal of each round that begins, as `deal_of` gives it, or the JSON text that a data set holds;
+                rounds beyond them are dealt at random.
             actions: the ids of all actions since the beginning.
             seed: of the random deals, as in ``new_initial_state``.
 
         Raises ``ValueError`` for an impossible deal or an illegal action.
         """
+        if isinstance(deals, str):
+            deals = _deals_in(deals)
         check_list("deals", deals, "deals, as deal_of returns")
         check_list("actions", actions, "the ids of actions")
         state = self.new_initial_state(seed, deals[0] if len(deals) else None)

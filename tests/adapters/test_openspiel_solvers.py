@@ -54,6 +54,41 @@ def test_cfr_plus_comes_to_the_known_values() -> None:
         assert pyspiel.nash_conv(game, solver.average_policy()) == pytest.approx(known, abs=1e-5)
 
 
+@pytest.mark.parametrize("solver", ["ExternalSamplingMCCFRSolver", "OutcomeSamplingMCCFRSolver"])
+def test_the_policy_of_a_sampling_solver_is_asked_by_state(solver: str) -> None:
+    game = pyspiel.convert_to_cached_tree(tiny())
+    sampling = getattr(pyspiel, solver)(game, seed=0)
+    for _ in range(1000):
+        sampling.run_iteration()
+    assert pyspiel.nash_conv(game, sampling.average_policy(), True) < KNOWN["margin"] / 3
+
+
+def test_learners_in_pytorch_have_what_they_import_and_play() -> None:
+    from open_spiel.python import rl_agent
+    from open_spiel.python.pytorch import deep_cfr, dqn, nfsp
+
+    game = pyspiel.convert_to_cached_tree(tiny())
+    solver = deep_cfr.DeepCFRSolver(
+        game,
+        (8,),
+        (8,),
+        1,
+        num_traversals=1,
+        batch_size_advantage=8,
+        batch_size_strategy=8,
+        memory_capacity=100,
+    )
+    solver.solve()
+    state = game.new_initial_state()
+    while state.is_chance_node():
+        state.apply_action(state.legal_actions()[0])
+    chances = solver.action_probabilities(state)
+    assert set(chances) == set(state.legal_actions())
+    assert 0 < min(chances.values()) <= 1
+    assert issubclass(dqn.DQN, rl_agent.AbstractAgent)
+    assert issubclass(nfsp.NFSP, rl_agent.AbstractAgent)
+
+
 # Searches.
 
 

@@ -38,8 +38,8 @@ def check(game: Game, chunk: Chunk) -> None:
     assert not paid[~decided].any()
     for number, deals in enumerate(chunk.deals):
         own = np.flatnonzero(chunk.game == number)
-        rounds = iter(json.loads(deals))
-        state = game.new_initial_state(seed=0, deal=next(rounds))
+        state = game.new_initial_state(seed=0, deal=deals)
+        rounds = iter(json.loads(deals)[1:])
         pending: dict[int, int] = {}
         before = np.zeros(game.num_players)  # paid before a seat's first decision
         received = np.zeros(len(chunk.reward))
@@ -59,6 +59,7 @@ def check(game: Game, chunk: Chunk) -> None:
             if state.round_ended and not state.is_terminal():
                 game.set_deal(state, next(rounds))
         assert state.is_terminal()
+        assert game.replay(deals, state.history(), seed=1).returns() == state.returns()
         assert chunk.reward[own] == pytest.approx(received[own])
         assert chunk.returns[number] == pytest.approx(state.returns())
         for seat in range(game.num_players):
@@ -80,6 +81,12 @@ def test_rewards_and_observations_are_those_of_the_game(
     assert sum(len(chunk.deals) for chunk in chunks) >= 8
     for chunk in chunks:
         check(data.game, chunk)
+
+
+@pytest.mark.parametrize("text", ["[", "[]", "[1]", '["no deal"]'])
+def test_a_text_that_holds_no_deal_is_refused(text: str) -> None:
+    with pytest.raises(ValueError, match=r"deal=.*expected"):
+        game_for(3).new_initial_state(deal=text)
 
 
 def columns(chunks: Sequence[Chunk]) -> dict[str, Any]:

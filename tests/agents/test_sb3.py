@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import copy
+import sys
+import types
 from pathlib import Path
 from typing import Any
 
@@ -13,7 +15,13 @@ import torch
 from sb3_contrib import MaskablePPO
 from sb3_contrib.common.maskable.evaluation import evaluate_policy
 from stable_baselines3 import A2C, DQN, PPO
-from stable_baselines3.common.vec_env import VecCheckNan, VecFrameStack, VecMonitor, VecNormalize
+from stable_baselines3.common.vec_env import (
+    VecCheckNan,
+    VecFrameStack,
+    VecMonitor,
+    VecNormalize,
+    VecVideoRecorder,
+)
 
 import catbox_agents
 from catbox_agents.learners.gymnasium import LearnerGames, LearnerVectorEnv
@@ -28,6 +36,32 @@ SMALL = {"num_players": 2, "hand_size": 4, "num_ranks": 3, "copies": 4, "reveale
 
 def small(num_envs: int = 8, **options: Any) -> VecEnv:
     return VecEnv("cat_in_the_box_v0", num_envs, **{"opponents": "random", **SMALL, **options})
+
+
+def test_a_video_recorder_films_what_the_learners_see(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(sys.modules, "moviepy", types.ModuleType("moviepy"))  # it writes the file
+    env = small(4, render_mode="rgb_array", learner_seat="random")
+    view = LearnerVectorEnv(4, "cat_in_the_box_v0", "random", "random", render_mode="rgb_array", **SMALL)
+    recorder = VecVideoRecorder(env, str(tmp_path), lambda step: step == 0, video_length=5)
+    assert recorder.frames_per_sec == view.metadata["render_fps"]
+    recorder.seed(3)
+    recorder.reset()
+    _, infos = view.reset(seed=3)
+    for _ in range(3):
+        first, *_ = view.render()
+        frame = recorder.recorded_frames.pop()
+        height, width, _ = first.shape
+        assert frame.shape == (2 * height, 2 * width, 3)
+        assert np.array_equal(frame[:height, :width], first)
+        actions = infos["action_mask"].argmax(1)
+        recorder.step(actions)
+        *_, infos = view.step(actions)
+    recorder.recorded_frames.clear()
+    assert small().render_mode is None
+    with pytest.raises(ValueError, match="render_mode='human'"):
+        small(render_mode="human")
 
 
 def maskable(env: Any, **settings: Any) -> MaskablePPO:

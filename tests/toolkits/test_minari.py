@@ -12,7 +12,7 @@ import minari
 import numpy as np
 import pytest
 import yaml
-from pyarrow import parquet
+from pyarrow import concat_tables, parquet
 
 from catbox_agents.dataset import Chunk, play_games
 from catbox_env import make_game
@@ -55,6 +55,20 @@ def test_parquet_reads_back_equal(chunk: Chunk, tmp_path: Path) -> None:
     assert set(paid["terminated_sum"].to_pylist()) == {1}
     about = json.loads(table.schema.metadata[b"catbox"])
     assert make_game(about["game"], **about["options"]).options == GAME.options
+
+
+def test_data_sets_of_different_agents_are_read_as_one(tmp_path: Path) -> None:
+    tables = []
+    for agent in ("random", "heuristic"):
+        assert run("dataset", agent, *ASKED, "--output", str(tmp_path / agent)).exit_code == 0
+        tables.append(parquet.read_table(tmp_path / agent / "decisions.parquet"))
+    both = concat_tables(tables)
+    means = both.group_by("agent").aggregate([("reward", "mean")])
+    assert sorted(means["agent"].to_pylist()) == ["heuristic", "random"]
+    assert len(both.group_by(["agent", "deal"]).aggregate([("move", "max")])) == 120
+    assert both.sort_by("agent")["agent"][0].as_py() == "heuristic"
+    paid = both.select(["agent", "reward"]).join(means, "agent")
+    assert (len(paid), paid["reward_mean"].null_count) == (len(both), 0)
 
 
 def test_the_same_command_writes_the_same_bytes_and_replaces_nothing(tmp_path: Path) -> None:

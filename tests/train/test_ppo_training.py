@@ -17,7 +17,7 @@ from catbox_agents import Result
 from catbox_env.core.game import Game
 from catbox_train.config import MAX_SEED, TrainConfig
 from catbox_train.registry import load_config
-from catbox_train.runs import curves, loop, report
+from catbox_train.runs import loop, report
 from catbox_train.runs.curves import draw_learning_curves, finding, panels_of
 from catbox_train.runs.loop import resume, train
 from catbox_train.runs.metrics import read_metrics
@@ -144,7 +144,9 @@ def test_lines_have_their_names_at_their_ends_and_shares_are_percentages(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     drawn: list[Figure] = []
-    monkeypatch.setattr(curves, "Figure", lambda **settings: drawn.append(Figure(**settings)) or drawn[-1])
+    monkeypatch.setattr(
+        "matplotlib.figure.Figure", lambda **settings: drawn.append(Figure(**settings)) or drawn[-1]
+    )
     rows = [
         {"decisions": n * 10**6, "game/bid_hit": 0.1 * n, "game/paradox": 0.101 * n}
         | {"evaluation/random/margin": -n, "evaluation/random/margin_ci95": 0.1}

@@ -6,7 +6,11 @@ matplotlib is imported where something is drawn: it is slow to import, and in th
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+import os
+import sys
+import warnings
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 from catbox_agents.arena.results import Estimate
@@ -59,6 +63,31 @@ def style() -> dict[Any, Any]:
         "xtick.color": SOFT,
         "ytick.color": SOFT,
     }
+
+
+@contextmanager
+def drawing() -> Iterator[None]:
+    """In this block matplotlib draws in our `style`.
+
+    An unknown backend in ``MPLBACKEND``, with which matplotlib cannot be imported, is a warning: what is drawn here is
+    saved to files, which needs no backend, and hours of games may precede it.
+    """
+    backend = None if "matplotlib" in sys.modules else os.environ.pop("MPLBACKEND", None)
+    try:
+        import matplotlib  # slow, and in the extra arena
+    finally:
+        if backend is not None:
+            os.environ["MPLBACKEND"] = backend
+    try:
+        if backend:
+            matplotlib.rcParams["backend"] = backend  # as its import does
+    except ValueError:
+        warnings.warn(
+            f"MPLBACKEND={backend}: expected a backend of matplotlib, such as agg; drawn without it. Unset it",
+            stacklevel=3,
+        )
+    with matplotlib.rc_context(style()):
+        yield
 
 
 def heat_map(

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import math
 import re
 from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
@@ -11,14 +10,14 @@ from io import BytesIO
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
 import catbox_env
 from catbox_agents.arena.arena_result import ArenaResult
-from catbox_agents.arena.plots import PIXELS, heat_map, style
-from catbox_agents.arena.results import Estimate, round_heading, terminal_table
+from catbox_agents.arena.plots import PIXELS, drawing, heat_map
+from catbox_agents.arena.results import Estimate, round_heading
+from catbox_agents.arena.terminal_tables import terminal_table
 from catbox_agents.system.files import write_atomically
 from catbox_env.core.text import game_title
 
@@ -44,10 +43,8 @@ def write_report(result: ArenaResult, folder: Path) -> None:
     text = json.dumps(content, indent=1, allow_nan=False) + "\n"
     write_atomically(folder / RESULTS_FILE, text.encode())
     write_atomically(folder / PAGE_FILE, page(result, about["date"]).encode())
-    import matplotlib  # slow to import, and in the extra "arena" alone
-
     picture = BytesIO()
-    with matplotlib.rc_context(style()):
+    with drawing():
         matrix_figure(content).savefig(picture, format="png", dpi=2 * PIXELS)
     write_atomically(folder / PICTURE_FILE, picture.getvalue())
 
@@ -76,11 +73,11 @@ def terminal_tables(result: ArenaResult, width: int) -> list[Table]:
     tables: list[list[Table]] = []
     numbered = False
     kinds = [(_matrix_rows, 1), (_summary_rows, 1), (_statistics_rows, 2)]
-    for rows, labels_of_row in kinds + [(_model_rows, 1)] * bool(result.tallies):
-        parts = _tables_of_width(width, rows(result, names), labels_of_row)
+    for rows, keys in kinds + [(_model_rows, 1)] * bool(result.tallies):
+        parts = terminal_table(rows(result, names), keys).parts(width)
         if len(parts) > 1:
             numbered = True
-            parts = _tables_of_width(width, rows(result, numbers), labels_of_row)
+            parts = terminal_table(rows(result, numbers), keys).parts(width)
         tables.append(parts)
     tables[0][0].title = "Margins of one agent (row)"
     tables[0][-1].caption = "own score minus the others', a game, ± 95 % interval"
@@ -190,23 +187,6 @@ def _model_rows(result: ArenaResult, labels: Mapping[str, str]) -> list[list[str
 
 def _markdown(rows: list[list[str]]) -> str:
     return "(none)" if len(rows) == 1 else markdown_table(rows)
-
-
-def _tables_of_width(width: int, rows: list[list[str]], keys: int) -> list[Table]:
-    """A table of ``rows``, or as few as fit, each with the first ``keys`` columns and some of the others.
-
-    Each has at least one of the other columns, even if it does not fit.
-    """
-    console = Console(width=width)
-    unbounded = console.options.update(max_width=10_000)
-    others = range(keys, len(rows[0]))
-    for number in range(1, len(others) + 1):
-        size = math.ceil(len(others) / number)
-        parts = [others[k : k + size] for k in range(0, len(others), size)]
-        tables = [terminal_table([row[:keys] + [row[k] for k in part] for row in rows]) for part in parts]
-        if all(console.measure(table, options=unbounded).maximum <= width for table in tables):
-            break
-    return tables
 
 
 def matrix_figure(content: Mapping[str, Any], width: float = 750) -> Figure:

@@ -9,16 +9,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass, field, fields
 from math import sqrt
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from catbox_agents.features import facts
 from catbox_env import Vec
-
-if TYPE_CHECKING:
-    from rich.table import Table
 
 #: What is measured for every deal and in every seat.
 MEASURES = ("score", "margin", "win_share")
@@ -326,51 +323,6 @@ def table_result(
     return Result(deals=num_deals, games=num_deals * rotations, standings=standings, **measures, **about)
 
 
-def results_table(matches: Sequence[Result], title: str) -> Table:
-    """A section for each match, a row for each agent with the number of seats it held."""
-    statistics = list(matches[0].standings[0].statistics) if matches else []
-    rows = [["agent", "score a game", "margin a game", "win share", *map(round_heading, statistics)]]
-    for match in matches:
-        for standing in match.standings:
-            rows.append(
-                [
-                    f"{standing.seats} x {standing.name}",
-                    f"{standing.score:.2f}",
-                    f"{standing.margin:+.2f} ± {standing.margin_ci95:.2f}",
-                    f"{standing.win_share:.1%}",
-                    *(f"{standing.statistics[name]:.2f}" for name in statistics),
-                ]
-            )
-    table = terminal_table(rows)
-    table.title, table.caption = (
-        title,
-        "margin: own score minus the others', with its 95 % interval; win share: of all games",
-    )
-    ends = np.cumsum([len(match.standings) for match in matches])
-    for end in ends:
-        table.rows[end - 1].end_section = True
-    return table
-
-
 def round_heading(statistic: str) -> str:
     """The heading of a statistic, whose mean is over rounds."""
     return f"{statistic.replace('_', ' ')} a round"
-
-
-def terminal_table(rows: list[list[str]]) -> Table:
-    from rich import box  # in the extra cli
-    from rich.table import Table
-    from rich.text import Text
-
-    table = Table(box=box.SIMPLE_HEAD, pad_edge=False, padding=0)
-    for number, name in enumerate(rows[0]):
-        text = name in ("one agent", "agent", "among")
-        table.add_column(
-            name if text else name.replace(" ", "\n"),
-            justify="left" if text else "right",
-            overflow="fold",
-            no_wrap=not text and number > 0,
-        )
-    for row in rows[1:]:
-        table.add_row(*map(Text, row))
-    return table

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from catbox_agents.arena.plots import heat_map, style
+from catbox_agents.arena.plots import drawing, heat_map
 from catbox_agents.arena.report import markdown_table
 from catbox_agents.arena.results import Estimate, mean_and_half_width
 from catbox_agents.bench.run import DECIMALS, MIN_SEEDS, MOST_DECISIONS, current_hash
@@ -39,8 +39,6 @@ def card_rows(submission: Mapping[str, Any]) -> list[list[str]]:
 
 def draw_card(submission: Mapping[str, Any]) -> Figure:
     """The card as a heat map of the scores. It needs matplotlib."""
-    import matplotlib as mpl  # slow, and in the extra arena
-
     rows, tables, cells = _cells(submission)
 
     def estimate(row: str, table: str) -> Estimate | None:
@@ -49,7 +47,7 @@ def draw_card(submission: Mapping[str, Any]) -> Figure:
             return None
         return Estimate(result["score"], result["score"] - result["ci95"], result["score"] + result["ci95"])
 
-    with mpl.rc_context(style()):
+    with drawing():
         return heat_map(
             f"{submission['agent']['name']}: {total_in_words(submission)}",
             rows,

@@ -26,6 +26,8 @@ from catbox_env.core.extras import missing_extra
 from catbox_env.registration import gymnasium_id
 
 DATA_FILE, CARD_FILE = "decisions.parquet", "README.md"
+#: Rows of `DATA_FILE` that are written at once: the texts of their deals are in memory.
+ROWS = 1 << 13
 COLUMNS = {
     "game": "number of the game",
     "seat": "who decides",
@@ -135,7 +137,7 @@ def _to_parquet(chunks: Iterator[Chunk], folder: Path, game: Game) -> Iterator[C
         return pa.FixedSizeListArray.from_arrays(pa.array(values.reshape(-1)), type=kind)
 
     def repeated(values: list[str], places: NDArray[np.int64]) -> Any:
-        """A column in which many rows have the same of a few texts, each stored once for all of them."""
+        """A column in which many rows have the same of a few values, each in memory once."""
         return pa.DictionaryArray.from_arrays(pa.array(places.astype(np.int32)), pa.array(values))
 
     folder.mkdir(parents=True, exist_ok=True)
@@ -164,8 +166,14 @@ def _to_parquet(chunks: Iterator[Chunk], folder: Path, game: Game) -> Iterator[C
                 }
             ).replace_schema_metadata({"catbox": json.dumps(about)})
             if writer is None:
-                writer = opened.enter_context(parquet.ParquetWriter(file, table.schema, compression="zstd"))
-            writer.write_table(table)
+                columns = [  # Parquet itself finds what repeats
+                    each.with_type(each.type.value_type) if pa.types.is_dictionary(each.type) else each
+                    for each in table.schema
+                ]
+                plain = pa.schema(columns, table.schema.metadata)
+                writer = opened.enter_context(parquet.ParquetWriter(file, plain, compression="zstd"))
+            for first in range(0, len(table), ROWS):
+                writer.write_table(table.slice(first, ROWS).cast(plain))
             yield chunk
 
 

@@ -99,8 +99,8 @@ Observation = NDArray[Any] | dict[str, NDArray[Any]]
 PICTURES = ["rgb_array"] if can_rasterise() else []
 
 
-def _frame(games: LearnerGames, row: int) -> NDArray[np.uint8]:
-    """Game ``row`` as its learner sees it."""
+def frame(games: LearnerGames, row: int) -> NDArray[np.uint8]:
+    """Game ``row`` as its learner sees it: a picture, uint8 (H, W, 3)."""
     state = games.vec.get_state(row)
     return rasterise(games.game.render_svg(state, int(games.seats[row]), FRAME_WIDTH))
 
@@ -168,7 +168,7 @@ class LearnerEnv(gymnasium.Env[Observation, np.int64]):
     def render(self) -> str | NDArray[np.uint8]:
         """The game as the learner sees it: as text, or with ``render_mode="rgb_array"`` a picture, uint8 (H, W, 3)."""
         if self.render_mode == "rgb_array":
-            return _frame(self.games, 0)
+            return frame(self.games, 0)
         return self.games.game.render_text(self.games.vec.get_state(0), int(self.games.seats[0]))
 
     def _seen(self) -> tuple[Observation, dict[str, Any]]:
@@ -312,7 +312,7 @@ class LearnerVectorEnv(gymnasium.vector.VectorEnv[Observation, NDArray[Any], NDA
         """A picture of each game as its learner sees it, uint8 (H, W, 3); None without ``render_mode``."""
         if self.render_mode is None:
             return None
-        return tuple(_frame(self.games, row) for row in range(self.num_envs))
+        return tuple(frame(self.games, row) for row in range(self.num_envs))
 
     def _final(self, terminated: NDArray[np.bool_]) -> dict[str, Any]:
         """The last observations and infos of the episodes that are over, in Gymnasium's form."""

@@ -61,7 +61,7 @@ def list_suites(
     The hash is that of the scenario as this version of catbox plays it: rules, opponents and deals.
     """
     require("catbox bench", NEEDED, "arena")
-    from catbox_agents.arena.results import terminal_table  # these need the extra arena
+    from catbox_agents.arena.terminal_tables import terminal_table  # these need the extra arena
     from catbox_agents.bench import suite, suite_names
     from catbox_agents.bench.run import current_hash
 
@@ -127,7 +127,7 @@ def run(
     catbox bench run runs/2p runs/3p runs/4p runs/5p --suite cat_in_the_box --output bench/mine
     """
     require("catbox bench", NEEDED, "arena")
-    from catbox_agents.arena.results import terminal_table  # these need the extra arena
+    from catbox_agents.arena.terminal_tables import terminal_table  # these need the extra arena
     from catbox_agents.bench import BenchInterrupted, run_bench, suite
     from catbox_agents.bench.report import CARD_FILE, card_rows, draw_card, total_in_words
     from catbox_agents.system.machine import physical_cores
@@ -240,7 +240,7 @@ def table(
 ) -> None:
     """Show a leaderboard of submissions. Nothing is verified: catbox bench verify does that."""
     require("catbox bench", NEEDED, "arena")
-    from catbox_agents.arena.results import terminal_table  # these need the extra arena
+    from catbox_agents.arena.terminal_tables import terminal_table  # these need the extra arena
     from catbox_agents.bench.report import leaderboard, leaderboard_page, leaderboard_tables
 
     check_writable(json_path)

@@ -7,8 +7,8 @@ from typing import Annotated
 
 import typer
 from rich.console import Console
-from rich.table import Table
 
+from catbox_agents.arena.terminal_tables import TerminalTable
 from catbox_agents.specs import parse_spec
 from catbox_app.commands.train import NEEDED, given_settings, stops_of_training
 from catbox_app.options import AGENTS, PRESETS, GameOptions, choice_option, complete_agent
@@ -92,7 +92,7 @@ def best_response(
     keep_freed_memory()
     with stops_of_training(f"Stopped. To resume, run the same command: {command()} best-response ..."):
         result = find(target, config, folder, numbers, deals, from_scratch)
-    table = Table(
+    table = TerminalTable(
         "learner",
         "score gained a game",
         "margin gained a game",

@@ -13,7 +13,7 @@ from rich.console import Console
 
 import catbox_agents
 from catbox_agents import EvaluationInterrupted, Result
-from catbox_agents.arena.results import results_table
+from catbox_agents.arena.terminal_tables import results_table
 from catbox_agents.system.files import write_atomically
 from catbox_app.options import AGENTS, GameOptions, agents_argument, choose_game
 from catbox_app.output import check_writable, games_progress

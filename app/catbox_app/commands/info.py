@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from rich.console import Console
-from rich.table import Table
 
 import catbox_env
+from catbox_agents.arena.terminal_tables import TerminalTable
 from catbox_agents.settings import read_options
 from catbox_app.options import GameOptions
 from catbox_app.rules import DEFAULT_GAME, REWARD
@@ -23,18 +23,18 @@ def info(game: GameOptions) -> None:
     console = Console()
     console.print(f"[bold]{shown.id}[/]: {shown.num_players} players, games: {', '.join(catbox_env.GAMES)}")
 
-    rules = Table("rule", "value", title="Rules")
+    rules = TerminalTable("rule", "value", title="Rules")
     for name, value in shown.options.items():
         rules.add_row(name, str(value))
     console.print(rules)
 
-    actions = Table("ids", "action", title=f"Actions: {shown.num_actions}")
+    actions = TerminalTable("ids", "action", title=f"Actions: {shown.num_actions}")
     for first, last, text in shown.describe_actions():
         actions.add_row(str(first) if first == last else f"{first} .. {last}", text)
     console.print(actions)
 
     layout = shown.observation_layout
-    observation = Table(
+    observation = TerminalTable(
         "part", "offset", "shape", "values", "what it holds", title=f"Observation: {layout.size} x int8"
     )
     for row in layout.table():

@@ -9,8 +9,8 @@ from typing import Annotated
 import numpy as np
 import typer
 from rich.console import Console
-from rich.table import Table
 
+from catbox_agents.arena.terminal_tables import TerminalTable
 from catbox_agents.text import text_observation
 from catbox_agents.text.observation import FORMS, LONG
 from catbox_app.options import GameOptions, Seed, choice_option, choose_game
@@ -64,7 +64,7 @@ def prompt(
     }
     typer.echo(texts[form])
     exact = has_tokenizer()
-    table = Table("form", "characters", f"tokens ({ENCODING})" if exact else "tokens, about")
+    table = TerminalTable("form", "characters", f"tokens ({ENCODING})" if exact else "tokens, about")
     for name, text in texts.items():
         table.add_row(name, str(len(text)), str(count_tokens(text)))
     Console(stderr=True).print(table)

@@ -18,6 +18,7 @@ from rich.table import Table
 from rich.text import Text
 
 from catbox_agents import GameRecord, read_record
+from catbox_agents.arena.terminal_tables import TerminalTable
 from catbox_agents.search.action_values import WORLDS
 from catbox_agents.system.files import write_atomically
 from catbox_app.commands.web import NEEDED
@@ -227,9 +228,7 @@ def _show_review(record: GameRecord, decisions: list[Reviewed], as_json: bool, c
         return
     name, several = record.game.action_to_string, len({decision.seat for decision in decisions}) > 1
     widest = max((abs(decision.lead) for decision in decisions), default=0.0) or 1.0
-    table = Table("move", *["seat"] * several, "action", "lead", "", "cost", "better")
-    for column in table.columns:
-        column.no_wrap = True
+    table = TerminalTable("move", *["seat"] * several, "action", "lead", "", "cost", "better")
     for decision in decisions:
         bar = round(BAR * decision.lead / widest)
         graph = f"{'█' * -bar:>{BAR}}│{'█' * bar:<{BAR}}"

@@ -9,7 +9,6 @@ from typing import Annotated, Any
 
 import typer
 from rich.console import Console
-from rich.table import Table
 
 from catbox_app.options import (
     ALGORITHMS,
@@ -209,9 +208,12 @@ def given_settings(
 
 
 def _print_settings(algorithm: str) -> None:
+    from catbox_agents.arena.terminal_tables import TerminalTable  # catbox_agents takes a second
     from catbox_train.registry import algorithm_class, preset_names  # needs torch
 
-    table = Table("setting", "default", "what it does", title=f"Settings of a training run with {algorithm}")
+    table = TerminalTable(
+        "setting", "default", "what it does", title=f"Settings of a training run with {algorithm}"
+    )
     for row in algorithm_class(algorithm).Config.describe():
         table.add_row(*row)
     Console().print(table)

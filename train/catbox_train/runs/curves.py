@@ -5,17 +5,16 @@ from __future__ import annotations
 import io
 import textwrap
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-import matplotlib
 import numpy as np
-from matplotlib.axes import Axes
-from matplotlib.figure import Figure
-from matplotlib.layout_engine import ConstrainedLayoutEngine
-from matplotlib.ticker import MaxNLocator
 
-from catbox_agents.arena.plots import LINES, SOFT, style
+from catbox_agents.arena.plots import LINES, SOFT, drawing
 from catbox_agents.system.files import write_atomically
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
 
 #: Inches of a panel, and how many stand side by side: two fill a page.
 PANEL, IN_A_ROW = (3.85, 3.2), 2
@@ -77,7 +76,7 @@ def draw_learning_curves(
 
     ``about``: which run it is.
     """
-    with matplotlib.rc_context(style()):
+    with drawing():
         picture = io.BytesIO()
         learning_figure(rows, about, shares).savefig(picture, dpi=140, format="png")
     write_atomically(path, picture.getvalue())
@@ -88,6 +87,9 @@ def learning_figure(
 ) -> Figure:
     """Strength and ``shares`` of the game, at most ``columns`` side by side, below the finding in bold and ``about``,
     which run it is."""
+    from matplotlib.figure import Figure  # `drawing` imports matplotlib
+    from matplotlib.layout_engine import ConstrainedLayoutEngine
+
     panels = panels_of(rows, shares)
     columns = min(max(1, len(panels)), columns)
     lines = max(1, -(-len(panels) // columns))
@@ -113,6 +115,8 @@ def learning_figure(
 
 
 def _panel(axes: Axes, rows: list[dict[str, float]], metrics: tuple[str, ...]) -> None:
+    from matplotlib.ticker import MaxNLocator
+
     ends = {name: _curve(axes, rows, name, LINES[n % len(LINES)]) for n, name in enumerate(metrics)}
     axes.set_xlabel("decisions (millions)")
     axes.set_xlim(0, max(row["decisions"] for row in rows) / 1e6)

@@ -10,7 +10,8 @@ from typing import Any
 from rich.console import Console
 
 import catbox_agents
-from catbox_agents.arena.results import Result, results_table
+from catbox_agents.arena.results import Result
+from catbox_agents.arena.terminal_tables import results_table
 from catbox_agents.features import facts
 from catbox_agents.imports import with_code
 from catbox_agents.networks.policy_agent import PolicyAgent

@@ -1,0 +1,106 @@
+"""Tables for a terminal of any width. It needs the extra ``cli``."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+import numpy as np
+from rich import box
+from rich.console import Console, ConsoleOptions
+from rich.markup import escape
+from rich.table import Table
+from rich.text import Text
+
+from catbox_agents.arena.results import Result, round_heading
+
+#: Characters of a cell that stay on one line. They hold every number with its interval; longer names may be folded.
+_UNFOLDED = 16
+
+
+class TerminalTable(Table):
+    """A table of which nothing is cut: where it is too wide, its columns are printed as several tables.
+
+    ``keys``: so many of the first columns are in each of them. Texts are taken literally, without markup.
+    """
+
+    def __init__(self, *headers: str, keys: int = 1, **options: Any) -> None:
+        super().__init__(*headers, **options)
+        self.keys = keys
+
+    def add_row(self, *cells: Any, **options: Any) -> None:
+        """A row of ``cells``, as in the class above."""
+        super().add_row(*(Text(cell) if isinstance(cell, str) else cell for cell in cells), **options)
+
+    def __rich_console__(self, console: Console, options: ConsoleOptions) -> Iterator[Table]:
+        yield from self.parts(options.max_width)
+
+    def parts(self, width: int) -> list[Table]:
+        """As few tables as fit into ``width`` characters; the last resort is one for each of the other columns."""
+        console = Console(width=width)
+        unbounded = console.options.update(max_width=10_000)
+        others = range(self.keys, len(self.columns))
+        for number in range(1, len(others) + 1):
+            size = math.ceil(len(others) / number)
+            parts = [self._part(others[k : k + size]) for k in range(0, len(others), size)]
+            if all(console.measure(part, options=unbounded).maximum <= width for part in parts):
+                break
+        for part in parts:
+            for column in part.columns:
+                column.max_width = None
+        parts[0].title, parts[-1].caption = (
+            escape(text) if isinstance(text, str) else text for text in (self.title, self.caption)
+        )
+        return parts
+
+    def _part(self, others: Sequence[int]) -> Table:
+        """The key columns and ``others``, as wide as they need to be."""
+        part = Table(box=self.box, padding=self.padding, pad_edge=self.pad_edge)
+        columns = [self.columns[k] for k in (*range(self.keys), *others)]
+        for column in columns:
+            part.add_column(column.header, justify=column.justify, overflow="fold", max_width=_UNFOLDED)
+        for row, cells in zip(
+            self.rows, zip(*(column.cells for column in columns), strict=True), strict=True
+        ):
+            part.add_row(*cells, style=row.style, end_section=row.end_section)
+        return part
+
+
+def terminal_table(rows: list[list[str]], keys: int = 1) -> TerminalTable:
+    """``rows``, the first of which is the header, without lines between the columns. The first column holds names."""
+    table = TerminalTable(keys=keys, box=box.SIMPLE_HEAD, pad_edge=False, padding=0)
+    for number, name in enumerate(rows[0]):
+        if number == 0 or name == "among":
+            table.add_column(name)
+        else:
+            table.add_column(name.replace(" ", "\n"), justify="right")
+    for row in rows[1:]:
+        table.add_row(*row)
+    return table
+
+
+def results_table(matches: Sequence[Result], title: str) -> TerminalTable:
+    """A section for each match, a row for each agent with the number of seats it held."""
+    statistics = list(matches[0].standings[0].statistics) if matches else []
+    rows = [["agent", "score a game", "margin a game", "win share", *map(round_heading, statistics)]]
+    for match in matches:
+        for standing in match.standings:
+            rows.append(
+                [
+                    f"{standing.seats} x {standing.name}",
+                    f"{standing.score:.2f}",
+                    f"{standing.margin:+.2f} ± {standing.margin_ci95:.2f}",
+                    f"{standing.win_share:.1%}",
+                    *(f"{standing.statistics[name]:.2f}" for name in statistics),
+                ]
+            )
+    table = terminal_table(rows)
+    table.title, table.caption = (
+        title,
+        "margin: own score minus the others', with its 95 % interval; win share: of all games",
+    )
+    ends = np.cumsum([len(match.standings) for match in matches])
+    for end in ends:
+        table.rows[end - 1].end_section = True
+    return table

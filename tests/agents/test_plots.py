@@ -1,0 +1,41 @@
+"""Pictures are drawn whatever MPLBACKEND is: it is about windows, and a picture ends hours of games."""
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[2]
+DRAWING = """
+import sys
+from catbox_agents.arena.plots import Estimate, drawing, heat_map
+
+with drawing():
+    heat_map("title", ["one"], ["two"], [[Estimate(1, 0, 2)]]).savefig(sys.argv[1])
+import matplotlib, os
+print(dict.__getitem__(matplotlib.rcParams, "backend"), os.environ["MPLBACKEND"])
+"""
+
+
+@pytest.mark.parametrize(("backend", "known"), [("nope", False), ("svg", True)])
+def test_an_unknown_backend_is_named_and_the_picture_drawn(backend: str, known: bool, tmp_path: Path) -> None:
+    ran = subprocess.run(
+        [sys.executable, "-c", DRAWING, tmp_path / "picture.png"],
+        env={**os.environ, "MPLBACKEND": backend, "PYTHONPATH": os.pathsep.join(sys.path)},
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    assert (tmp_path / "picture.png").read_bytes().startswith(b"\x89PNG")
+    assert ("MPLBACKEND=nope: expected a backend" in ran.stderr) != known
+    used, variable = ran.stdout.rsplit(maxsplit=1)
+    assert (used == backend) == known
+    assert variable == backend
+
+
+def test_every_picture_is_drawn_so() -> None:
+    for folder in ("agents", "app", "train"):
+        for file in (ROOT / folder).rglob("*.py"):
+            assert file.name == "plots.py" or "import matplotlib" not in file.read_text("utf-8"), file

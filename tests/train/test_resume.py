@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+import shutil
 import signal
 from collections.abc import Callable
 from pathlib import Path
@@ -15,9 +17,20 @@ from catbox_train.config import TrainConfig
 from catbox_train.runs.folder import start_run
 from catbox_train.runs.loop import resume
 from catbox_train.runs.metrics import read_metrics
+from catbox_train.runs.progress import TrainingInterrupted
 from catbox_train.self_play_config import PAST
 from tests.train.agents_in_training import DRAWING, HERE, REMEMBERING
-from tests.train.ppo_runs import BRIEF, assert_same_end, final_arrays, quiet, run_python, small, stop
+from tests.train.ppo_runs import (
+    BRIEF,
+    UPDATE,
+    assert_same_end,
+    final_arrays,
+    in_update,
+    quiet,
+    run_python,
+    small,
+    stop,
+)
 
 #: The pool is full after two updates.
 TABLES: dict[str, Any] = {
@@ -155,3 +168,27 @@ def test_a_programs_settings_of_torch_do_not_reach_training(
     done = run_python(script, run)
     assert done.returncode == 0, done.stderr
     assert_same_end(finished_run(small(**BRIEF)), run)
+
+
+def test_a_run_becomes_longer_and_its_schedules_follow(
+    finished_run: Callable[[TrainConfig], Path], tmp_path: Path
+) -> None:
+    config, one, two = small(), tmp_path / "one", tmp_path / "two"
+    for run in (one, two):
+        shutil.copytree(finished_run(config), run)
+    with pytest.raises(ValueError, match=r"total_decisions = 384: .*one has made 3,072 decisions; give more"):
+        resume(one, quiet(), total_decisions=UPDATE)
+    found = resume(one, quiet(), total_decisions=16 * UPDATE)
+    assert found["training"]["segments"] == [[0, 8 * UPDATE], [8 * UPDATE, 16 * UPDATE]]
+    assert found["config"]["total_decisions"] == 16 * UPDATE
+    middle = (config.learning_rate + config.learning_rate_end) / 2
+    rates = {int(row["update"]): row["learning/learning_rate"] for row in read_metrics(one)}
+    assert rates[5] == pytest.approx(middle)  # in the middle of 8, and of 16
+    assert rates[9] == pytest.approx(middle)
+    with (
+        in_update(config, 11, lambda: os.kill(os.getpid(), signal.SIGINT)),
+        pytest.raises(TrainingInterrupted),
+    ):
+        resume(two, quiet(), total_decisions=16 * UPDATE)
+    resume(two, quiet())
+    assert_same_end(one, two)

@@ -128,8 +128,10 @@ def train(
             raise ValueError(
                 "--resume: give the folder of the run with --output, such as --output runs/quick"
             )
-        if preset is not None or config is not None or overrides:
-            raise ValueError("--resume keeps the settings of the run: leave out all others but --device")
+        if preset is not None or config is not None or overrides.keys() - {"total_decisions"}:
+            raise ValueError(
+                "--resume keeps the settings of the run: leave out all others but --device and --set total_decisions=N"
+            )
         folder = output
     else:
         if workers_on_ray is not None:
@@ -162,6 +164,7 @@ def train(
                     make_algorithm=make_algorithm,
                     options=again,
                     on_update=on_update,
+                    total_decisions=overrides.get("total_decisions"),
                 )
             else:
                 loop.train(chosen, folder, make_algorithm=make_algorithm, options=again, on_update=on_update)

@@ -20,7 +20,7 @@ import shutil
 import zipfile
 from collections.abc import Mapping
 from contextlib import suppress
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -40,11 +40,13 @@ ARRAYS_FILE, VALUES_FILE = "training.npz", "training.json"
 
 @dataclass
 class Counters:
-    """How far a run has come. ``seconds`` counts playing and learning, not evaluations."""
+    """How far a run has come. ``seconds`` counts playing and learning, not evaluations. ``segments``: for each length
+    that the run was given, [the decisions made by then, the ``total_decisions`` from then on]."""
 
     update: int = 0
     decisions: int = 0
     seconds: float = 0.0
+    segments: list[list[int]] = field(default_factory=list)
 
 
 def save_training(run: Path, done: Counters, config: dict[str, Any], policy: Policy, state: State) -> Path:
@@ -109,12 +111,17 @@ def load_training(folder: Path, config: dict[str, Any]) -> tuple[Counters, State
     check_format(f"checkpoint {folder}", values.get("format"), FORMAT, _remedy(folder))
     try:
         _check_checksums(folder, values)
-        was, done = dict(values["config"]), Counters(**{name: values[name] for name in asdict(Counters())})
+        was = dict(values["config"])
+        values.setdefault("segments", [[0, was["total_decisions"]]])  # of an earlier version
+        done = Counters(**{name: values[name] for name in asdict(Counters())})
         with np.load(folder / ARRAYS_FILE, allow_pickle=False) as arrays:
             state = dict(arrays)
     except (OSError, ValueError, KeyError, TypeError, RecursionError, zipfile.BadZipFile) as error:
         raise damage_error(folder, error) from error
-    changed = [name for name in {**was, **config} if was.get(name) != config.get(name) and name != "device"]
+    may_differ = ("device", "total_decisions")
+    changed = [
+        name for name in {**was, **config} if was.get(name) != config.get(name) and name not in may_differ
+    ]
     if changed:
         lines = ", ".join(f"{name}: {was.get(name)!r} -> {config.get(name)!r}" for name in changed)
         raise ValueError(

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
+import yaml
 from filelock import FileLock, Timeout
 
 from catbox_agents.networks.checkpoint import CHECKPOINTS_FOLDER
@@ -60,6 +61,14 @@ def open_run(run: Path, trust: bool = False) -> TrainConfig:
             f"{file} lacks {', '.join(missing)}: restore what the run began with, or start a new run in another folder"
         )
     return config
+
+
+def lengthen_run(run: Path, total_decisions: int) -> None:
+    """Change the ``total_decisions`` of the run in a folder."""
+    settings = read_yaml(run / CONFIG_FILE)
+    if settings["total_decisions"] != total_decisions:
+        settings["total_decisions"] = total_decisions
+        write_atomically(run / CONFIG_FILE, yaml.safe_dump(settings, sort_keys=False).encode())
 
 
 def remove_leftovers(run: Path) -> None:

@@ -39,7 +39,15 @@ from catbox_train.runs.checkpoint import (
     save_best,
     save_training,
 )
-from catbox_train.runs.folder import CONFIG_FILE, check_new, locked, open_run, remove_leftovers, start_run
+from catbox_train.runs.folder import (
+    CONFIG_FILE,
+    check_new,
+    lengthen_run,
+    locked,
+    open_run,
+    remove_leftovers,
+    start_run,
+)
 from catbox_train.runs.metrics import MetricsLog, checked_metrics
 from catbox_train.runs.progress import (
     StopRequest,
@@ -100,12 +108,14 @@ def resume(
     make_algorithm: MakeAlgorithm | None = None,
     options: Sequence[str] = (),
     on_update: OnUpdate | None = None,
+    total_decisions: int | None = None,
 ) -> dict[str, Any]:
     """Resume the run in the folder ``output``, exactly as if it had not been stopped.
 
-    Without ``trust``, no module that ``config.yaml`` names is imported. ``device`` moves the run to another device:
-    from the same weights and games, but with other rounding. ``make_algorithm``, ``options`` and
-    ``on_update`` as for ``train``.
+    ``total_decisions`` makes the run longer or shorter: from here on, what changes over a run, such as the learning
+    rate, follows the new total. Without ``trust``, no module that ``config.yaml`` names is imported. ``device``
+    moves the run to another device: from the same weights and games, but with other rounding. ``make_algorithm``,
+    ``options`` and ``on_update`` as for ``train``.
 
     Raises ``FileNotFoundError`` if the folder holds no run, ``ValueError`` if its checkpoint is damaged or does not fit
     ``config.yaml``, or if an opponent or the device no longer exists or needs ``trust``, ``OSError`` if another process
@@ -113,8 +123,8 @@ def resume(
     """
     run = check_path("output", output)
     config = open_run(run, trust)
-    if device is not None:
-        config = config.replace(device=device)
+    changes = {"device": device, "total_decisions": total_decisions}
+    config = config.replace(**{name: value for name, value in changes.items() if value is not None})
     config, game = check_run(config, new=False)
     return _run(config, game, run, console or Console(), False, make_algorithm, options, on_update)
 
@@ -415,11 +425,21 @@ class Loop:
         )
 
     def load_latest(self) -> None:
-        """Resume from the latest checkpoint of the run, if there is one. Raises ``ValueError`` if it is damaged."""
-        folder = latest_checkpoint(self.run)
-        if folder is None:
+        """Resume from the latest checkpoint of the run, if there is one. Raises ``ValueError`` if it is damaged, or if
+        it has made all decisions of a new total."""
+        folder, total, state = latest_checkpoint(self.run), self.config.total_decisions, None
+        if folder is not None:
+            self.done, state = load_training(folder, self.config.as_dict())
+        done = self.done
+        if not done.segments or done.segments[-1][1] != total:
+            if total <= done.decisions:
+                raise ValueError(
+                    f"total_decisions = {total:,}: {self.run} has made {done.decisions:,} decisions; give more"
+                )
+            done.segments.append([done.decisions, total])
+        lengthen_run(self.run, total)
+        if folder is None or state is None:
             return
-        self.done, state = load_training(folder, self.config.as_dict())
         try:
             self.algorithm.restore(state)
         except (ValueError, KeyError) as error:

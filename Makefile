@@ -4,12 +4,13 @@
 #
 #   make train   train a self-play agent for three players and show how it plays (about three minutes)
 #   make test    run the tests, before every commit (about five minutes on two cores, seven the first time)
-#   make test-all          run the tests and all of the next six, as continuous integration does
+#   make test-all          run the tests and all of the next seven, as continuous integration does
 #   make test-faults       processes that are killed, signals, damaged files, full disks
 #   make test-checked      the engine once more without compilation, and mutated input with every index checked
 #   make test-slow         the notebooks, the examples of the pages, and what compiles, plays or trains much
 #   make test-web          the browser table in Chromium (apt-get install chromium nginx-light); screenshots in .web-artefacts
 #   make test-toolkits     other toolkits, each in an environment of its own in .toolkits
+#   make test-versions     a short path through every extra, with the lowest and the newest versions, in .versions
 #   make test-ray          what runs on Ray, in an environment of its own, .venv-ray
 #   make lint    style, types, import contracts        make format    apply the style
 #   make docs    build the documentation site into site/
@@ -34,11 +35,11 @@ PIP_INSTALL := python -m pip install --quiet --disable-pip-version-check --no-in
 PIP    := $(VENV)/bin/$(PIP_INSTALL) --constraint constraints.txt
 
 .DEFAULT_GOAL := help
-.PHONY: help train test test-all test-faults test-checked test-slow test-toolkits test-web test-ray coverage lint format bench docs notebooks zoo leaderboard clean
+.PHONY: help train test test-all test-faults test-checked test-slow test-toolkits test-versions test-web test-ray coverage lint format bench docs notebooks zoo leaderboard clean
 .DELETE_ON_ERROR:
 
 help:
-	@sed -n 's/^# \{0,1\}//p' Makefile | head -20
+	@sed -n 's/^# \{0,1\}//p' Makefile | head -21
 
 # An environment that another folder made (the checkout was moved or copied) points at that folder: make it anew.
 ifneq ($(shell cat $(TRAIN) 2>/dev/null),$(CURDIR))
@@ -84,6 +85,26 @@ test-ray: $(RAY)/catbox-installed
 	$(RAY)/bin/python -m pytest -q tests/ray tests/agents/test_gymnasium*.py \
 	  -k 'not stable_baselines and not own_vector_environment and not normalised'
 
+VERSIONS := lowest newest
+EXTRAS := arena,cli,data,llm,render,sb3,spiel,tokens,train,web
+VERSIONS_ELSEWHERE := $(foreach name,$(VERSIONS),$(if $(filter $(CURDIR),$(shell cat .versions/$(name)/installed 2>/dev/null)),,$(name)))
+.PHONY: $(VERSIONS_ELSEWHERE:%=.versions/%/installed)
+$(VERSIONS:%=.versions/%/installed): .versions/%/installed: pyproject.toml constraints.txt
+	@echo "Setting up .versions/$*"
+	@rm -rf .versions/$*
+	@$(PYTHON) -m venv .versions/$*
+	@.versions/$*/bin/$(PIP_INSTALL) --upgrade pip
+	@$(PYTHON) tests/versions/constraints.py $* > .versions/$*/constraints.txt
+	@.versions/$*/bin/$(PIP_INSTALL) --constraint .versions/$*/constraints.txt --editable '.[$(EXTRAS)]' --group test
+	@printf '%s' '$(CURDIR)' > $@
+
+# Code that another version of Numba compiled is no use to the other environments.
+$(VERSIONS:%=test-%): test-%: .versions/%/installed
+	NUMBA_CACHE_DIR=$(CURDIR)/.versions/$*/numba .versions/$*/bin/python -m pytest -q tests/versions
+
+test-versions: export OMP_NUM_THREADS = 1
+test-versions: $(VERSIONS:%=test-%)
+
 $(BENCH): $(STAMP)
 	@$(PIP) --group bench
 	@touch $@
@@ -121,7 +142,7 @@ test: $(STAMP)
 	$(PY) -m pytest -n 2 --dist worksteal -m "not slow and not faults" --ignore tests/web --ignore tests/core/test_fuzz.py $(COV)
 
 test-all: test test-faults test-checked test-slow test-web
-	OMP_NUM_THREADS=1 $(THREE_AT_A_TIME) test-ray $(TOOLKITS:%=test-%)
+	OMP_NUM_THREADS=1 $(THREE_AT_A_TIME) test-ray $(VERSIONS:%=test-%) $(TOOLKITS:%=test-%)
 
 # Without compilation an index past the end of an array is an error; the tests of mutated input compile such checks in.
 test-checked: export OMP_NUM_THREADS = 1

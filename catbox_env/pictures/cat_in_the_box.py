@@ -15,7 +15,7 @@ from catbox_env.pictures.sheet import LETTERS, MAX_SEATS, PADDING, PANEL, TITLE,
 from catbox_env.pictures.svg import number
 
 #: Heights of the cards of a trick with the tokens below, of a row of the players, of a hand.
-TRICK, ROW, HAND_ROW = 112, 40, 34
+TRICK, ROW, HAND_ROW = 98, 31, 34
 #: In a large picture: the height of the trick and all rows of the players, and that of a row that is not enlarged.
 LARGE_TRICK_AND_ROWS, GROWN_ROW = 434, 64
 #: The height of a trick besides the cards, and their width at most, and in a small picture.
@@ -224,16 +224,16 @@ def _put_players(view: View, sheet: Sheet) -> None:
 
 
 def _notes(view: View, seat: int) -> list[str]:
-    return ["starts"] * (seat == view.start_player)
+    return ["leads first"] * (seat == view.start_player and view.phase != PLAY)
 
 
 def _row(
     view: View, sheet: Sheet, seat: int, top: float, height: float, cards: int, group: int, score: int | None
 ) -> tuple[str, str]:  # fmt: skip
     """The row of a seat with so many unseen ``cards``, its largest ``group`` and ``score``; and who it is, in words."""
-    y, up = top + height / 2, top + height / 2 - (17 if cards else 9)
+    y, up = top + height / 2, top + height / 2 - (14.5 if cards else 9)
     row, who = sheet.seat_row(seat, top, height, _notes(view, seat))
-    row += _x_tokens(view, sheet.theme, seat, X_TOKENS, up, 18) + sheet.backs(cards, X_TOKENS, up + 21, 13)
+    row += _x_tokens(view, sheet.theme, seat, X_TOKENS, up, 18) + sheet.backs(cards, X_TOKENS, up + 20, 9)
     row += _won_and_bid(view, sheet.theme, seat, y, 1) + svg.centred(GROUP, y, group, 15)
     row += svg.centred(SCORE, y, svg.signed(score), 15, bold=True) if score is not None else ""
     return row, who

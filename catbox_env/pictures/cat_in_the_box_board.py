@@ -18,7 +18,7 @@ LEFT, TOP, ROOM, CELL, SPACE = 40, 34, 296, 36, 4
 #: The widest column and the widest card.
 WIDEST, WIDEST_CARD = 64, 44
 #: Height of a card of the hand, in a large picture too; of the room above it, and of the line below.
-CARD, LARGE_CARD, ABOVE, FOOT = 46, 66, 34, 50
+CARD, LARGE_CARD, ABOVE, FOOT = 46, 66, 30, 46
 
 
 def hand_in_words(view: View, seat: int) -> str:

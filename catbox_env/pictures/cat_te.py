@@ -1,8 +1,6 @@
-"""A position of Cat Te as a picture: the tricks card by card, a hand, scores and side pot, all hands."""
+"""A position of Cat Te as a picture: the tricks card by card, a hand, antes and side pot, all hands."""
 
 from __future__ import annotations
-
-from typing import NamedTuple
 
 import numpy as np
 
@@ -24,16 +22,23 @@ from catbox_env.pictures import svg
 from catbox_env.pictures.sheet import PADDING, PANEL, TITLE, Sheet, Theme
 from catbox_env.pictures.svg import number
 
-#: In a large picture: the height that the rows of the tricks fill, also above all hands, and that of a row at most.
-LARGE_ROWS, ROWS_ABOVE_HANDS, LARGEST_ROW = 475, 276, 170
-#: Heights of the scores, in a large picture too, of the changes among them, of the side pot, and of a row of the hands.
-SCORES, LARGE_SCORES, CHANGES, SIDE_POT, HAND_ROW = 46, 60, 24, 52, 44
-#: At the end of a large picture: the height of all hands, the width of a row, and of a card at most.
-LARGE_HANDS, HANDS_WIDTH, LARGEST_CARD = 201, 286, 48
-#: The gap between cards in the hand, their width, at most in a large picture too, and how much higher they are.
-HAND_GAP, HAND_WIDTH, LARGE_HAND_WIDTH, CARD_RATIO = 4, 50, 70, 1.5
-#: Heights of the room around the cards, of the buttons below them, and of the lines below, in a large picture too.
-HAND_PADDING, FOLDS_HEIGHT, FOOT, LARGE_FOOT = 10, 36, 46, 56
+#: The height of a row of the tricks, and of all in a large picture, where a row has at most that of a large one.
+ROW, LARGE_ROWS, LARGE_ROW = 50, 190, 60
+#: The column of the first trick, the distance of the next, the width of a card.
+LEFT, SPACING, WIDTH = 128, 35, 32
+#: Heights of the antes, of all rows (above all hands too) and at most one in a large picture, of their changes, of the
+#: side pot, of a row of the hands.
+ANTES, LARGE_ANTES, ANTES_ABOVE, LARGE_ANTE, CHANGES, SIDE_POT, HAND_ROW = 46, 224, 120, 60, 24, 52, 44
+#: The gap between cards in the hand, their width, and how much higher they are.
+HAND_GAP, HAND_WIDTH, CARD_RATIO = 4, 50, 1.5
+#: Heights of the room around the cards, of the buttons below them, of the whole panel, and of the lines below: in a
+#: large picture they have a panel of their own.
+HAND_PADDING, FOLDS_HEIGHT, FOOT = 10, 36, 46
+HAND = TITLE + CARD_RATIO * HAND_WIDTH + HAND_PADDING + FOLDS_HEIGHT + 6
+#: At the end of a large picture, where all hands take the place of one: the width of a row, and of a card at most.
+HANDS_WIDTH, LARGEST_CARD = 286, 48
+#: What an ante is.
+ANTE = ("An ante is what each player stakes in a round.", "Whoever wins trick 6 takes one from every other.")
 #: The suits around the origin, 10 units high: clubs, diamonds, hearts, spades.
 SUIT_SHAPES = (
     svg.disc(0, -2.5, 2.5) + svg.disc(-2.7, 1.2, 2.5) + svg.disc(2.7, 1.2, 2.5) + "M-.6 0L-1.6 5H1.6L.6 0z",
@@ -43,26 +48,6 @@ SUIT_SHAPES = (
 )
 
 
-class _Rows(NamedTuple):
-    """The rows of the tricks: the name is ``above`` the cards, or 0 on their left; ``card`` is the height of one."""
-
-    height: int
-    above: int
-    left: int
-    spacing: int
-    width: int
-    card: int
-
-
-def _rows(view: View, sheet: Sheet) -> _Rows:
-    """Few rows of a large picture are so high that the cards, below the name, can be wider."""
-    room = ROWS_ABOVE_HANDS if view.seat is None and view.mover >= 0 else LARGE_ROWS
-    height = min(LARGEST_ROW, room // view.rules.num_players) if sheet.is_large else 50
-    if height < 90:
-        return _Rows(height, 0, 128, 35, 32, min(height - 8, 54))
-    return _Rows(height, 38, 52, 47, 43, min(height - 42, 72))
-
-
 def draw(sheet: Sheet) -> str:
     """The picture as the viewer of ``sheet`` sees it."""
     view = View.of(sheet.state.game, sheet.state.record, sheet.seat)
@@ -70,7 +55,10 @@ def draw(sheet: Sheet) -> str:
     ends_with_hands = sheet.is_large and sheet.seat is None and view.mover < 0
     put = _put_hands if ends_with_hands else _put_hand
     put(view, sheet)
-    _put_scores(view, sheet)
+    _put_antes(view, sheet)
+    seat = view.mover if sheet.seat is None else sheet.seat
+    if sheet.is_large and seat >= 0:
+        sheet.panel(1, FOOT, _foot(view, sheet, seat, 0))
     if sheet.seat is None and not ends_with_hands:
         _put_hands(view, sheet)
     return sheet.picture(_note(view), _line(view, sheet), _tell)
@@ -161,38 +149,33 @@ def _face_down(view: View, sheet: Sheet) -> dict[tuple[int, int], int]:
 
 def _put_tricks(view: View, sheet: Sheet) -> None:
     """A row for each seat, a column for each trick; the best card of each trick has a crown."""
-    theme, players, rows = sheet.theme, view.rules.num_players, _rows(view, sheet)
+    theme, players = sheet.theme, view.rules.num_players
+    row = min(LARGE_ROW, LARGE_ROWS // players) if sheet.is_large else ROW
     drawn, under_way = "", view.trick if view.mover >= 0 else NONE
     if under_way != NONE:
-        x = rows.left + view.trick * rows.spacing
-        # Names above the cards interrupt the column.
-        parts = [(TITLE + seat * rows.height + rows.above - 4, rows.card + 8) for seat in range(players)]
-        for top, height in [(6, TITLE - 10), *parts] if rows.above else [(6, players * rows.height + 28)]:
-            drawn += svg.box(x, top, rows.spacing, height, theme.turn, radius=8)
-    if not rows.above:
-        drawn += sheet.heading("Tricks")
+        drawn += svg.box(LEFT + view.trick * SPACING, 6, SPACING, players * row + 28, theme.turn, radius=8)
+    drawn += sheet.heading("Tricks")
     for trick in range(NUM_TRICKS):
         now = trick == under_way
         fill = theme.ink if now else theme.soft
-        drawn += svg.centred(rows.left + (trick + 0.5) * rows.spacing, 19, trick + 1, 14, fill, bold=now)
+        drawn += svg.centred(LEFT + (trick + 0.5) * SPACING, 19, trick + 1, 14, fill, bold=now)
     known = _face_down(view, sheet)
-    drawn += "".join(_row(view, sheet, rows, seat, known) for seat in range(players))
-    sheet.panel(int(sheet.is_large), TITLE + players * rows.height + 6, drawn, "tricks")
+    drawn += "".join(_row(view, sheet, row, seat, known) for seat in range(players))
+    sheet.panel(0, TITLE + players * row + 6, drawn, "tricks")
 
 
-def _row(view: View, sheet: Sheet, rows: _Rows, seat: int, known: dict[tuple[int, int], int]) -> str:
-    """The row of a seat; face-down cards that the viewer knows (see `_face_down`) are shaded and have a bent corner."""
-    theme, width, height, out = sheet.theme, rows.width, rows.card, not view.in_round[seat]
-    top = TITLE + seat * rows.height
-    y = top + (rows.above or (rows.height - height) / 2)
+def _row(view: View, sheet: Sheet, row: int, seat: int, known: dict[tuple[int, int], int]) -> str:
+    """The row of a seat, ``row`` units high; face-down cards that the viewer knows (see `_face_down`) are shaded and
+    have a bent corner."""
+    theme, height, out = sheet.theme, min(row - 6, 54), not view.in_round[seat]
+    width = min(WIDTH, round(0.85 * height))
+    top = TITLE + seat * row
+    y = top + (row - height) / 2
     notes = ["dealer"] * (seat == view.dealer) + ["out"] * out
     words: list[str] = []
-    if rows.above:
-        drawn, who = sheet.seat_row(seat, top, rows.above, notes, faded=out, line=rows.above)
-    else:
-        drawn, who = sheet.seat_row(seat, top, rows.height, notes, width=rows.left - 10, faded=out)
+    drawn, who = sheet.seat_row(seat, top, row, notes, width=LEFT - 10, faded=out)
     for trick, card in enumerate(view.table[seat]):
-        x, wins = rows.left + trick * rows.spacing + 2, view.wins.get(trick) == seat
+        x, wins = LEFT + trick * SPACING + (SPACING - width) / 2, view.wins.get(trick) == seat
         if card >= 0:
             face = _face(theme, x, y, width, height, card, line=theme.ink if wins else "")
             face += sheet.crown(x + width - 3, y + 2, 7.5) if wins else ""
@@ -235,13 +218,7 @@ def _put_hand(view: View, sheet: Sheet) -> None:
         drawn += sheet.token(winner, PADDING + 12, y, 11)
         drawn += svg.text(PADDING + 32, y, f"player_{winner}", 15, bold=True)
         drawn += sheet.crown(PANEL - PADDING - 10, y)
-    foot, width = (LARGE_FOOT, LARGE_HAND_WIDTH) if sheet.is_large else (FOOT, HAND_WIDTH)
-    sheet.panel(
-        int(not sheet.is_large),
-        TITLE + CARD_RATIO * width + HAND_PADDING + FOLDS_HEIGHT + foot,
-        drawn,
-        "hand",
-    )
+    sheet.panel(*((0, HAND) if sheet.is_large else (1, HAND - 6 + FOOT)), drawn, "hand")
 
 
 def _hand(view: View, sheet: Sheet, seat: int) -> str:
@@ -249,10 +226,7 @@ def _hand(view: View, sheet: Sheet, seat: int) -> str:
     known = _face_down(view, sheet).values()
     unplaced = cards_to_string(card for card in view.folded.get(seat, ()) if card not in known)
     drawn = sheet.heading(f"Hand of player_{seat}", f"folded {unplaced}" if unplaced else "")
-    width, room = HAND_WIDTH, PANEL - 2 * PADDING + HAND_GAP
-    if sheet.is_large:
-        width = min(LARGE_HAND_WIDTH, room // max(len(view.hands[seat]), 1) - HAND_GAP)
-    height = CARD_RATIO * width
+    width, height = HAND_WIDTH, CARD_RATIO * HAND_WIDTH
     below = TITLE + height + HAND_PADDING
     for k, card in enumerate(view.hands[seat]):
         x, playable = PADDING + k * (width + HAND_GAP), card in sheet.legal
@@ -263,7 +237,8 @@ def _hand(view: View, sheet: Sheet, seat: int) -> str:
         drawn += sheet.choice(card, x, y, width, height, radius=5)
         if FOLD + card in sheet.legal:
             drawn += sheet.button(FOLD + card, x, below + 2, width, "fold", small=True)
-    drawn += _foot(view, sheet, seat, below + (FOLDS_HEIGHT if has_folds else 8) - 6)
+    if not sheet.is_large:
+        drawn += _foot(view, sheet, seat, below + (FOLDS_HEIGHT if has_folds else 8) - 6)
     return svg.group(drawn, f"player_{seat} holds {cards_to_string(view.hands[seat]) or 'no card'}")
 
 
@@ -293,8 +268,9 @@ def _foot(view: View, sheet: Sheet, seat: int, top: float) -> str:
     return drawn
 
 
-def _put_scores(view: View, sheet: Sheet) -> None:
-    """Each seat's score in total and in the last round; the side pot, if there is one.
+def _put_antes(view: View, sheet: Sheet) -> None:
+    """The antes that each seat has won in total and in the last round, in a row each in a large picture; the side pot,
+    if there is one.
 
     They are there from the start, so that all pictures are equally large (a film needs that).
     """
@@ -304,16 +280,30 @@ def _put_scores(view: View, sheet: Sheet) -> None:
     if view.mover < 0:
         note = "total · this round" if any_round else _how_won(view, record)
     drawn, words = sheet.heading("Antes won", note), []
-    room, larger = (LARGE_SCORES, 1.3) if sheet.is_large and rules.num_players < 5 else (SCORES, 1)
-    height, y = TITLE + room + CHANGES * (rules.num_rounds > 1), TITLE + room / 2 - 4
+    row = min(LARGE_ANTE, (ANTES_ABOVE if sheet.seat is None else LARGE_ANTES) // rules.num_players)
     for seat, (x, score) in enumerate(zip(sheet.places(76), view.scores, strict=True)):
-        drawn += sheet.token(seat, x - 12 * larger, y, 11 * larger)
-        drawn += svg.text(x + 3 * larger, y, svg.signed(score), round(16 * larger, 1), bold=True)
-        if any_round:
-            change = int(record.info[INFO_SCORE, seat])
-            words_of_change = f"+{change}" if change > 0 else svg.signed(change)
-            drawn += svg.centred(x, y + 13 + room / 4, words_of_change, 13, sheet.theme.soft)
+        change = int(record.info[INFO_SCORE, seat])
+        changed = (f"+{change}" if change > 0 else svg.signed(change)) if any_round else ""
+        if sheet.is_large:
+            y, radius = TITLE + (seat + 0.5) * row, min(18, 0.4 * row)
+            drawn += sheet.token(seat, PADDING + 18, y, radius) + svg.text(
+                PADDING + 46, y, f"player_{seat}", 18
+            )
+            drawn += svg.text(
+                PANEL - 84, y, svg.signed(score), round(0.8 + 1.3 * radius), bold=True, anchor="end"
+            )
+            drawn += svg.text(PANEL - PADDING, y, changed, 14, sheet.theme.soft, anchor="end")
+        else:
+            y = TITLE + ANTES / 2 - 4
+            drawn += sheet.token(seat, x - 12, y, 11) + svg.text(x + 3, y, svg.signed(score), 16, bold=True)
+            drawn += svg.centred(x, y + 25, changed, 13, sheet.theme.soft)
         words.append(f"player_{seat} {score}")
+    height = TITLE + ANTES + CHANGES * (rules.num_rounds > 1)
+    if sheet.is_large:
+        height = TITLE + row * rules.num_players + 20
+        for line in ANTE if sheet.seat is not None else ():
+            drawn += svg.text(PADDING, height, line, 13, sheet.theme.soft)
+            height += 20
     drawn = svg.figure(drawn, f"antes won: {', '.join(words)}")
     if rules.side_pot:
         what, right = f"Side pot {view.pot}, {view.claim}", PANEL - PADDING
@@ -322,7 +312,7 @@ def _put_scores(view: View, sheet: Sheet) -> None:
         side_pot += _face(sheet.theme, right - 32, height + 6, 32, 40, view.upturned)
         drawn += svg.figure(side_pot, f"{what}; upturned {card_to_string(view.upturned)}")
         height += SIDE_POT
-    sheet.panel(0 if sheet.is_large else None, height, drawn, "scores")
+    sheet.panel(1 if sheet.is_large else None, height, drawn, "antes")
 
 
 def _how_won(view: View, record: np.record) -> str:
@@ -337,10 +327,10 @@ def _how_won(view: View, record: np.record) -> str:
 def _put_hands(view: View, sheet: Sheet) -> None:
     """The cards that all seats hold. At the end of a large picture they are larger, in the place of a single hand."""
     drawn, height, pitch = sheet.heading("Hands"), float(HAND_ROW), 34.0
-    column, room = None, height * len(view.hands)
+    column, room = 1 if sheet.is_large else None, height * len(view.hands)
     if sheet.is_large and view.mover < 0:
         most = max(len(hand) for hand in view.hands.values())
-        column, room, pitch = 0, LARGE_HANDS, min(LARGEST_CARD, HANDS_WIDTH / max(most, 1))
+        column, room, pitch = 0, HAND - TITLE - 6, min(LARGEST_CARD, HANDS_WIDTH / max(most, 1))
         height = min(CARD_RATIO * pitch, room / len(view.hands))
         pitch = min(pitch, height)
     for seat, hand in view.hands.items():

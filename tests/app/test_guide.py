@@ -42,7 +42,7 @@ def test_the_prompt_explains_what_happens() -> None:
     ran = run("play", "random", *TINY, "--guide", typed=whole_game(2))
     assert ran.exit_code == 0
     lines = [line for line in ran.stdout.splitlines() if line.startswith("  → ")]
-    assert lines[0].startswith("  → Set one card aside")
+    assert lines[0].startswith("  → Cards have a number, but no colour yet.")
     assert len(lines) == len(set(lines)) > 3
 
 

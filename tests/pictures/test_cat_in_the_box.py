@@ -45,7 +45,9 @@ def test_the_players_say_tricks_bid_group_and_lost_x_tokens() -> None:
     )
     told = "player_2, to move, 1 tricks won, bid 2, 3 cards in hand, largest group 1, may declare red yellow green"
     assert told in labels(state, 1)
-    told = "player_0, starts, 0 tricks won, bid 1, 3 cards in hand, largest group 1, may declare red blue yellow green"
+    told = (
+        "player_0, 0 tricks won, bid 1, 3 cards in hand, largest group 1, may declare red blue yellow green"
+    )
     assert told in labels(state, 1)
 
 

@@ -81,13 +81,13 @@ def test_own_folded_cards_are_listed_if_the_past_is_not_known() -> None:
     assert not any(text.startswith("folded") for text in texts(forgotten, 1))
 
 
-def test_a_large_picture_has_the_hand_beside_the_tricks_and_at_the_end_beside_all_hands() -> None:
+def test_a_large_picture_has_the_hand_below_the_tricks_and_at_the_end_all_hands() -> None:
     state = play(start(HANDS), "KS, QS")
-    assert _columns(state, 2) == {"hand": 0, "scores": 0, "tricks": 1}
+    assert _columns(state, 2) == {"tricks": 0, "hand": 0, "antes": 1}
     rng = np.random.default_rng(0)
     while not state.is_terminal():
         state.apply_action(int(rng.choice(state.legal_actions())))
-    assert _columns(state, None) == {"hands": 0, "scores": 0, "tricks": 1}
+    assert _columns(state, None) == {"tricks": 0, "hands": 0, "antes": 1}
 
 
 @pytest.mark.parametrize("players", range(2, 7))
@@ -95,22 +95,14 @@ def test_a_large_picture_is_as_high_as_a_window_for_every_number_of_players(play
     state = make_game("cat_te_v0", num_players=players).new_initial_state(seed=0)
     root = ElementTree.fromstring(state.game.render_svg(state, 0, 1000))
     height = root.attrib["height"]
-    assert 650 <= int(height) <= 720
+    assert 630 <= int(height) <= 760
     places = [place for place in root.iter(f"{{{SVG}}}rect") if "stroke-dasharray" in place.attrib]
-    assert {float(place.attrib["width"]) + 1 for place in places} == {43 if players <= 5 else 32}
+    assert {float(place.attrib["width"]) + 1 for place in places} <= {32, 27, 21}
     while not state.is_terminal():
         state.apply_action(state.legal_actions()[0])
     assert ElementTree.fromstring(state.game.render_svg(state, None, 1000)).attrib["height"] == height, (
         "at the end"
     )
-
-
-def test_the_notes_of_a_seat_stand_beside_its_name_where_the_cards_are_below() -> None:
-    state = make_game("cat_te_v0", num_players=4).new_initial_state(seed=0)
-    root = ElementTree.fromstring(state.game.render_svg(state, 1, 1000))
-    heights = {text.text: float(text.attrib["y"]) for text in root.iter(f"{{{SVG}}}text")}
-    (note,) = [words for words in heights if words and words.startswith("you")]
-    assert abs(heights[note] - heights["player_1"]) < 4
 
 
 def test_at_the_end_of_a_large_picture_the_hands_are_as_wide_as_there_is_room() -> None:

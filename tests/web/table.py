@@ -110,7 +110,7 @@ def expect_values(page: Page) -> None:
 
 
 def unfold_rules(page: Page) -> None:
-    """Shows the rounds, rules and speed in the lobby, which a narrow page folds."""
+    """Shows the seed and the rules in the lobby, which are folded."""
     page.locator(".lobby .rules").evaluate("rules => { rules.open = true; }")
 
 

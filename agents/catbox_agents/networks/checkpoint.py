@@ -108,6 +108,11 @@ def find_policy(path: str | os.PathLike[str]) -> Path:
     if (place / POLICY_FILE).is_file():
         return place / POLICY_FILE
     if latest := latest_checkpoint(place):
+        if not (latest / POLICY_FILE).is_file():
+            raise FileNotFoundError(
+                f"{latest} holds no {POLICY_FILE}: {ANOTHER_CHECKPOINT}. An algorithm of your own must save one, with "
+                "catbox_agents.save_policy, if its run is to be an agent"
+            )
         return latest / POLICY_FILE
     what = "holds no policy checkpoint" if place.is_dir() else "does not exist"
     raise FileNotFoundError(

@@ -323,7 +323,9 @@ def _round_end(before: View, ended: View, after: GameState, is_swept: bool) -> l
         elif rules.side_pot and given_back:
             parts.append((pot // rules.num_players, "back from the side pot"))
         score = infos[seat]["score"]
-        text = f"player_{seat}: {' '.join(f'{antes:+d} ({what})' for antes, what in parts)} = {score:+d}"
+        text = f"player_{seat}: {' '.join(f'{antes:+d} ({what})' for antes, what in parts)}"
+        if len(parts) > 1:
+            text += f" = {score:+d}"
         if rules.num_rounds > 1:
             text += f" ({totals[seat]:+d} in total)"
         listed = [{"antes": antes, "for": what} for antes, what in parts]

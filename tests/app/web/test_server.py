@@ -25,6 +25,11 @@ from tests.app.web.page import Page
 
 HERE = "http://127.0.0.1:8000"
 SOCKET = "ws://127.0.0.1:8000/ws"
+#: A request for a WebSocket at a host.
+UPGRADE = (
+    b"GET /ws HTTP/1.1\r\nHost: %b\r\nUpgrade: websocket\r\nConnection: Upgrade\r\nSec-WebSocket-Version: 13\r\n"
+    b"Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\n\r\n"
+)
 
 
 class Slow(Agent):
@@ -333,16 +338,26 @@ def test_a_host_or_port_that_cannot_be_used_is_refused() -> None:
 
 
 @contextlib.contextmanager
-def served() -> Iterator[tuple[str, int]]:
+def served(ping_seconds: float = 20.0) -> Iterator[tuple[str, int]]:
     """Uvicorn and a real socket, in a thread; its address."""
     listening = server.listen("127.0.0.1", 0)
     running = server.server_of(web_app(Tables()))
+    running.config.ws_ping_interval = running.config.ws_ping_timeout = ping_seconds
     thread = threading.Thread(target=running.run, args=([listening],), daemon=True)
     thread.start()
     yield listening.getsockname()
     running.should_exit = True
     thread.join(20)
     assert not thread.is_alive()
+
+
+@pytest.mark.faults
+def test_a_page_that_answers_no_ping_is_closed() -> None:
+    with served(ping_seconds=0.3) as place, socket.create_connection(place, timeout=20) as raw:
+        raw.sendall(UPGRADE % f"127.0.0.1:{place[1]}".encode())
+        assert raw.recv(12) == b"HTTP/1.1 101"
+        while raw.recv(1 << 16):
+            pass
 
 
 @pytest.mark.faults
@@ -367,9 +382,7 @@ def test_a_request_that_is_never_complete_is_given_up_and_a_page_that_is_open_is
         with socket.create_connection(place, timeout=20) as raw:  # a page that comes over a connection in use
             raw.sendall(whole)
             assert b"200 OK" in raw.recv(4096)
-            upgrade = b"Upgrade: websocket\r\nConnection: Upgrade\r\nSec-WebSocket-Version: 13\r\n"
-            key = b"Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\n\r\n"
-            raw.sendall(whole.replace(b"GET / ", b"GET /ws ")[:-2] + upgrade + key)
+            raw.sendall(UPGRADE % f"127.0.0.1:{place[1]}".encode())
             raw.settimeout(2)
             answer = raw.recv(1 << 20)
             while b"101 Switching Protocols" not in answer:

@@ -72,9 +72,10 @@ export function createDealForm(frame, about) {
   const counter = element("p", {class: "counter", role: "status"});
   const wrong = element("p", {class: "wrong", role: "alert"});
   const button = pushButton("Advise me", advise);
-  const explained = "Enter what everyone does, and see what each of your actions is worth. The game, the rules and your seat are those chosen above; the first seat starts, unless the rules say otherwise.";
+  const explained = "The game, the rules and your seat are those chosen above; the first seat starts, unless the rules say otherwise.";
+  const short = element("small", {}, "Enter your hand and what everyone does: see what each of your actions is worth.");
   const form = element("div", {class: "watch"}, element("p", {}, explained), offered, counter, hand, turned, typed, wrong, button);
-  const node = element("details", {class: "panel", ontoggle: ask}, element("summary", {}, "Get advice for a game at a real table"), form);
+  const node = element("details", {class: "panel", ontoggle: ask}, element("summary", {}, "Get advice for a game at a real table", short), form);
   let known = {cards: [], sizes: [0, 0]}; // the last message `cards`
 
   return {node, wrong, ask, take, clear};

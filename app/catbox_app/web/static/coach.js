@@ -4,6 +4,8 @@
 import {capital, element, labelled, panel, selection, withMinus} from "./dom.js";
 
 const POINTS = "points";
+// At most so many actions, of those that are about as good as one another, have a ring.
+const RINGS = 3;
 
 /**
  * The panel; `send` asks the table, `show(values, best)` marks the actions; `values`: a map from actions to
@@ -57,11 +59,11 @@ export function createCoach(send, show, playing, begins) {
     const shown = new Map();
     const [high, low] = [Math.max, Math.min].map((end) => end(...values.map((one) => one.value)));
     for (const one of values) {
-      const brief = !points ? `${Math.round(100 * one.value)}\u00a0%` : close ? "" : withMinus((one.value - first.value).toFixed(1));
+      const brief = !points ? `${Math.round(100 * one.value)}\u00a0%` : withMinus((one.value - first.value).toFixed(1));
       const bar = high === low ? 100 : (100 * (one.value - low)) / (high - low);
       shown.set(one.action, {brief, words: inWords(one), bar});
     }
-    show(shown, close ? [] : same.map((one) => one.action));
+    show(shown, close ? [] : same.slice(0, RINGS).map((one) => one.action));
     if (first === undefined) told.textContent = "";
     else if (points) told.replaceChildren(element("strong", {}, bestOf(values, same)), element("span", {}, ` On average ${ends} up ${ahead(first)} ${others}.`, close ? "" : key));
     else told.textContent = `${titles.get(agent) ?? agent} ${recorded ? "preferred" : "would choose"}: ${first.text} (${inWords(first)}).`;

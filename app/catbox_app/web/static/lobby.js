@@ -2,7 +2,7 @@
 
 import {createDealForm} from "./advise.js";
 import {catFace, logo} from "./cats.js";
-import {capital, element, labelled, newId, pushButton, rulesInWords, seatToken, selection} from "./dom.js";
+import {capital, element, labelled, newId, panel, pushButton, rulesInWords, seatToken, selection} from "./dom.js";
 import {calledAt} from "./names.js";
 import {createRules} from "./rules.js";
 import {keepSetting, setting} from "./settings.js";
@@ -67,17 +67,12 @@ export function createLobby(frame) {
         "div",
         {},
         chooser("Players", players),
+        element("div", {class: "field-row"}, rules.rounds, labelled("Speed of the agents", pace)),
         element(
           "details",
-          {class: "panel rules", open: matchMedia("(min-width: 900px)").matches},
-          element("summary", {}, "Rounds, rules and speed"),
-          element(
-            "div",
-            {class: "field-row"},
-            rules.rounds,
-            labelled("Speed of the agents", pace),
-            labelled("Seed", seed, "The same number makes the same deal."),
-          ),
+          {class: "rules"},
+          element("summary", {}, "Seed and other rules"),
+          labelled("Seed", seed, "The same number makes the same deal."),
           rules.node,
         ),
       ),
@@ -87,12 +82,7 @@ export function createLobby(frame) {
       "div",
       {class: "more"},
       advice.node,
-      element(
-        "details",
-        {class: "panel"},
-        element("summary", {}, "Open a saved game"),
-        element("div", {class: "watch"}, labelled("File of games", file, "Saved at a table, or by the commands play, watch and arena."), tooLarge),
-      ),
+      panel("Open a saved game", "watch", labelled("File of games", file, "Saved at a table, or by the commands play, watch and arena."), tooLarge),
     ),
   );
 
@@ -132,11 +122,11 @@ export function createLobby(frame) {
     for (const head of drawn.querySelectorAll("[data-face]")) head.replaceChildren(...catFace(Number(head.dataset.face)).childNodes);
     // A thumbnail shows the first panel of a picture: the first part that is wider than the token of a seat.
     const parts = [...drawn.children].filter((part) => part.matches("g[transform]"));
-    const panel = parts.find((part) => Number(part.querySelector("rect")?.getAttribute("width")) > 100);
-    if (panel !== undefined) {
-      const ground = panel.querySelector("rect");
-      const corner = panel.getAttribute("transform").match(/[\d.]+/g);
-      drawn.replaceChildren(panel);
+    const first = parts.find((part) => Number(part.querySelector("rect")?.getAttribute("width")) > 100);
+    if (first !== undefined) {
+      const ground = first.querySelector("rect");
+      const corner = first.getAttribute("transform").match(/[\d.]+/g);
+      drawn.replaceChildren(first);
       drawn.setAttribute("viewBox", [...corner, ground.getAttribute("width"), ground.getAttribute("height")].join(" "));
     }
     picture.append(document.importNode(drawn, true));
@@ -188,9 +178,7 @@ export function createLobby(frame) {
     seats.replaceChildren(
       ...occupants.map((spec, seat) => {
         const field = selection(occupantOptions(), spec, (value) => seatTaken(seat, value));
-        const face = catFace(spec === YOU || spec === PERSON ? null : seat);
-        const name = spec === YOU ? "You" : calledAt(spec, seat);
-        return element("li", {}, seatToken(seat, face), labelled(name, field));
+        return element("li", {}, seatToken(seat, catFace(seat)), labelled(calledAt(spec, seat), field));
       }),
     );
     const opponents = occupants.filter((spec) => spec !== YOU);

@@ -1,4 +1,4 @@
-// The names of the players: people choose theirs; agents are cats, one for each seat, beside the kind of the agent.
+// The names of the players: a cat for each seat, unless its player has a name. An agent has its kind beside it.
 
 import {catFace, catName} from "./cats.js";
 
@@ -36,11 +36,11 @@ export function createNames() {
   }
 
   function face(seat) {
-    return kinds[seat] === undefined ? null : catFace(kinds[seat] === null && [null, seat].includes(own) ? null : seat);
+    return kinds[seat] === undefined ? null : catFace(seat);
   }
 
   function of(seat) {
-    return shown[seat] ?? `Player ${seat}`;
+    return shown[seat] ?? catName(seat);
   }
 
   function full(seat) {
@@ -127,7 +127,6 @@ function first(text, count) {
 
 /** The name to show for `name` at `seat`: the spec of an agent, "you" or "person", or "=" and a person's name. */
 export function calledAt(name, seat) {
-  if (name === "you" || name === "person") return `Player ${seat}`;
   return name.startsWith("=") ? name.slice(1) : catName(seat);
 }
 

@@ -71,7 +71,7 @@ export function createPeople(send, names) {
   }
 
   function invitation({seat, key}) {
-    const [what, token] = seat === null ? ["watch", "Watch"] : [`seat ${seat}`, seatToken(seat)];
+    const [what, token] = seat === null ? ["watch", "Watch"] : [`the seat of ${names.of(seat)}`, seatToken(seat, names.face(seat))];
     const address = new URL(`#${seat === null ? "watch" : "seat"}=${key}`, base).href;
     const shown = element("code", {class: "link"}, address);
     const button = pushButton("Copy", () => copyText(address, button, shown), {

@@ -30,11 +30,13 @@ export function sizeFor(width) {
 export function createPicture(act, say, names, missed, undoable) {
   const node = element("div", {class: "picture", tabindex: -1, onclick: clicked, onkeydown: pressed, onpointerdown: grabbed});
   let closed = false; // whether nothing can be chosen
+  let asked = null; // what the picture says while no card is picked
 
   return {node, show, showValues, choices};
 
   function show(svg, watched = false, offered = []) {
     closed = watched;
+    asked = null;
     const drawn = new DOMParser().parseFromString(svg, "image/svg+xml").documentElement;
     drawn.querySelector(":scope > title")?.remove(); // browsers show it as a tooltip; the label says the same
     const focused = node.contains(document.activeElement) ? document.activeElement : null;
@@ -88,10 +90,10 @@ export function createPicture(act, say, names, missed, undoable) {
     }
   }
 
-  // In a strip along the lower edge, below what is written on the choice; a low choice has it across the edge.
+  // In a strip across the lower edge, below what is written on the choice.
   function number(choice, brief) {
     const {x, y, width, height} = choice.getBBox();
-    const top = y + Math.max(height - 13, height / 2 + 6);
+    const top = y + height - 6.5;
     const strip = shape("rect", {x: x + 1, y: top, width: width - 2, height: 13, rx: 4});
     const short = brief.replace("\u00a0", "");
     const words = shape("text", {x: x + width / 2, y: top + 10.8, "text-anchor": "middle", "font-size": Math.min(12, (2 * width) / short.length)}, short);
@@ -167,6 +169,9 @@ export function createPicture(act, say, names, missed, undoable) {
   function pointOut(actions, card = null) {
     for (const one of node.querySelectorAll("[data-leads]")) one.classList.toggle("picked", one === card && actions.length > 0);
     node.classList.toggle("choosing", card !== null && actions.length > 0);
+    const prompt = node.querySelector("[data-prompt] text");
+    asked ??= prompt?.textContent;
+    if (prompt !== null) prompt.textContent = card !== null && actions.length > 0 ? `${Number(card.dataset.rank) + 1}: choose its colour.` : asked;
     for (const choice of choices()) {
       choice.classList.toggle("led", actions.includes(choice.dataset.action));
       choice.classList.toggle("tapped", actions.length === 1 && choice.dataset.action === actions[0]);

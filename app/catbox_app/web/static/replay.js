@@ -1,6 +1,5 @@
 // The controls of a recorded game: a slider over its actions, single steps, automatic play, and any seat's view.
 
-import {createActions} from "./actions.js";
 import {element, labelled, pushButton, selection, shape} from "./dom.js";
 
 const SECONDS = 1;
@@ -10,14 +9,12 @@ const ICONS = {
   Forward: "M6 4l9 6-9 6z", Last: "M4 4l9 6-9 6zM14 4h2v12h-2z",
 };
 
-/** The controls of a recorded game, and what is shown `below` them; `frame`: see app.js, `names`: see names.js. */
+/** The controls of a recorded game; `frame`: see app.js, `names`: see names.js. */
 export function createReplay(frame, names) {
   const slider = element("input", {type: "range", min: 0, max: 0, value: 0, oninput: () => go(Number(slider.value))});
   const place = element("output", {class: "place"});
   const playButton = iconButton("Play", playOrPause, "primary");
   const view = element("div", {class: "field-row"});
-  // The legal actions at a decision: the same list as at a table, but nothing can be chosen in it.
-  const weighed = createActions(null);
   const back = pushButton("Back to the table", () => frame.back(null));
   const playOn = pushButton("Play on from here", () => frame.back(at));
   const steps = element(
@@ -46,7 +43,7 @@ export function createReplay(frame, names) {
 
   document.addEventListener("keydown", pressed);
 
-  return {controls, below: weighed.node, viewed: () => seat, opened, arrived, go, pause, weigh: weighed.show, showValues: weighed.showValues};
+  return {controls, viewed: () => seat, opened, arrived, go, pause};
 
   function opened(joined) {
     length = joined.length;
@@ -81,7 +78,6 @@ export function createReplay(frame, names) {
   // While the slider is dragged, one position at a time is requested, and finally the last one.
   function arrived({number}) {
     waiting = false;
-    weighed.show([]);
     if (number !== at) ask();
     else if (timer !== 0) timer = at < length ? setTimeout(() => go(at + 1), 1000 * SECONDS) : stop();
   }

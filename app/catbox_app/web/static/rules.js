@@ -20,8 +20,7 @@ const HELPS = {
  */
 export function createRules() {
   const rounds = element("div", {class: "rounds"});
-  const list = element("div", {class: "rules-list"});
-  const node = element("details", {}, element("summary", {}, "Advanced"), list);
+  const node = element("div", {class: "rules-list"});
   let fields = [];
 
   return {node, rounds, show, chosen, pointOut, adapt};
@@ -29,10 +28,9 @@ export function createRules() {
   function show(rules) {
     fields = rules.map((rule) => ({rule, field: fieldOf(rule)}));
     rounds.replaceChildren();
-    list.replaceChildren();
-    for (const {rule, field} of fields) (rule.name === "rounds" ? rounds : list).append(row(rule, field));
+    node.replaceChildren();
+    for (const {rule, field} of fields) (rule.name === "rounds" ? rounds : node).append(row(rule, field));
     rounds.hidden = !rounds.hasChildNodes();
-    node.hidden = !list.hasChildNodes();
   }
 
   function adapt(index) {

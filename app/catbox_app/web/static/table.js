@@ -3,11 +3,11 @@
 import {createActions} from "./actions.js";
 import {createCoach} from "./coach.js";
 import {createDeal} from "./deal.js";
-import {element, pushButton, seatToken, wide} from "./dom.js";
+import {capital, element, pushButton, seatToken, wide} from "./dom.js";
 import {createLog} from "./log.js";
 import {createNames} from "./names.js";
 import {createPeople} from "./people.js";
-import {createPicture, picturesMove, sizeFor} from "./picture.js";
+import {createPicture, sizeFor} from "./picture.js";
 import {createReplay} from "./replay.js";
 import {createReview} from "./review.js";
 import {createSummary} from "./rounds.js";
@@ -19,8 +19,6 @@ const NOTICE_MS = 6_000;
 const IDLE = ["person", "agent", "over"];
 // What the side of a wide page takes at least, with the gap before it, in pixels: the picture may have the rest.
 const SIDE = 356;
-// How a paradox shakes the table.
-const SHAKE = [0, -9, 8, -6, 5, -3, 0].map((x) => ({transform: `translateX(${x}px) rotate(${x / 12}deg)`}));
 
 /** The screen of a table (`mode` "play"), of a recorded game ("replay") or of one on a real table ("advise"). `receive(message)` takes its messages. */
 export function createTable(frame, mode) {
@@ -32,6 +30,9 @@ export function createTable(frame, mode) {
   const log = createLog(names, replay === null ? null : replay.go);
   const summary = createSummary(names);
   const coach = createCoach(frame.send, showValues, replay === null, advises);
+  const ranked = advises ? actions : createActions(replay === null ? act : null); // with the values of the coach
+  if (!advises) coach.node.append(ranked.node);
+  ranked.keepOpen(true);
   const review = replay === null ? null : createReview((seat) => frame.send({type: "review", seat}), replay.go, names, () => (joined.reviewed ? null : replay.viewed()), point);
   const people = createPeople(frame.send, names);
   const deal = createDeal(frame.send, mode === "play", people.yourName, watchOwn);
@@ -46,9 +47,9 @@ export function createTable(frame, mode) {
   const pill = element("div", {class: "pill"}, status, undo);
   const entry = advises ? [coach.told, actions.node, frame.adviser.enter] : [actions.node];
   const moves = element("section", {class: advises ? "panel moves" : "moves", "aria-label": "Your move"}, pill, ...entry, turn);
-  const below = replay !== null ? [replay.controls, said, coach.told, notice, replay.below] : advises ? [notice] : [coach.told, notice, moves];
+  const below = replay !== null ? [replay.controls, said, coach.told, notice] : advises ? [notice] : [coach.told, notice, moves];
   const centre = element("div", {class: "centre"}, guide, stage, ...below);
-  const side = element("div", {class: "side"}, summary.node, advises ? moves : null, review?.node ?? people.node, log.node, coach.node);
+  const side = element("div", {class: "side"}, summary.node, advises ? moves : null, review?.node ?? people.node, coach.node, log.node);
   const node = element("div", {class: `table ${mode}`}, centre, side, deal.node);
   let joined = null;
   let called = []; // the names, as the messages have them
@@ -138,7 +139,6 @@ export function createTable(frame, mode) {
   function sound(kinds) {
     const name = kinds.includes("paradox") ? "paradox" : kinds.includes("score") ? "end" : kinds.includes("trick_won") ? "trick" : "card";
     playSound(name);
-    if (name === "paradox" && picturesMove()) stage.animate(SHAKE, 500);
   }
 
   // The guide keeps what it has said since one's last action.
@@ -167,6 +167,7 @@ export function createTable(frame, mode) {
     node.dataset.number = number;
     node.dataset.waits = message.waits_for;
     coach.clear(adviceTo(message));
+    if (!advises && ranked.show([])) status.focus({preventScroll: true});
     picture.show(message.svg, replay !== null, message.legal);
     if (replay !== null) {
       replay.arrived(message);
@@ -192,8 +193,8 @@ export function createTable(frame, mode) {
     if (next !== null) return (advised = message);
     if (message.number !== number) return;
     const values = message.values.map((one) => ({...one, text: names.within(one.text), short: names.brief(one.text)}));
-    if (replay !== null) replay.weigh(values, position.taken);
-    else if (advises) actions.show(values.sort((one, other) => other.value - one.value));
+    values.sort((one, other) => other.value - one.value);
+    ranked.show(values.map((one) => (advises ? one : {...one, text: capital(one.short)})), position.taken);
     const mover = position.to_move;
     const own = replay === null || mover === frame.own;
     const rival = mover === 1 - frame.own && replay !== null ? "you" : names.of(1 - mover);
@@ -310,7 +311,7 @@ export function createTable(frame, mode) {
 
   function showValues(values, best) {
     shown = [values, best];
-    (replay ?? actions).showValues(values, best);
+    ranked.showValues(values, best);
     picture.showValues(values, [...best, ...pointed[0]], pointed[1]);
   }
 

@@ -24,9 +24,10 @@ def main() -> None:
         sys.exit(f"catbox: {error}")
     try:
         from catbox_app.cli import main as run  # takes a second
+
+        run()
     except KeyboardInterrupt:
         sys.exit(130)
-    run()
 
 
 if __name__ == "__main__":

@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import json
+import multiprocessing
 import os
+import subprocess
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +15,7 @@ import pytest
 
 import catbox_agents
 from catbox_agents.arena import seatings
+from catbox_agents.arena.workers import NO_START
 from catbox_agents.dataset.game_data import play_games
 from tests.agents.arena_agents import (
     BadPolicy,
@@ -73,6 +77,41 @@ def test_a_time_limit_changes_no_result() -> None:
     game, agents = game_for(2), ["random", spec(Lowest)]
     limited = catbox_agents.run_arena(game, agents, 10, seed=1, move_time=100)
     assert same(limited, catbox_agents.run_arena(game, agents, 10, seed=1))
+
+
+def test_a_process_that_may_start_none_says_so() -> None:
+    game = game_for(2)
+    with multiprocessing.get_context("spawn").Pool(1) as pool:
+        played = pool.apply_async(
+            catbox_agents.run_arena, (game, ["random", "heuristic"], 10), {"processes": 2}
+        )
+        with pytest.raises(ChildProcessError, match=r"^processes=2 .* multiprocessing.Pool: play without "):
+            played.get()
+
+
+#: Without a main guard.
+SCRIPT = """
+import sys
+import catbox_agents, catbox_env
+
+try:
+    catbox_agents.run_arena(catbox_env.make_game("petrify_v0"), ["random", "heuristic"], 10, processes=2)
+except ChildProcessError as error:
+    print(error)
+"""
+
+
+@pytest.mark.faults
+def test_a_script_that_each_process_runs_again_is_told_to_guard_it(tmp_path: Path) -> None:
+    (tmp_path / "script.py").write_text(SCRIPT)
+    ran = subprocess.run(
+        [sys.executable, str(tmp_path / "script.py")],
+        env=os.environ | {"PYTHONPATH": os.pathsep.join(filter(None, sys.path))},
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    assert ran.stdout == f"{NO_START}\n"
 
 
 @pytest.mark.faults

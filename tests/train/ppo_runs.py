@@ -99,15 +99,21 @@ def quiet() -> Console:
 
 
 @contextmanager
-def in_update(config: TrainConfig, number: int, act: Callable[[], object]) -> Iterator[None]:
-    """While it lasts, ``act`` is called when a run of ``config`` begins its ``number``-th update (1, 2, ...)."""
+def in_update(
+    config: TrainConfig, number: int, act: Callable[[], object], at_end: bool = False
+) -> Iterator[None]:
+    """While it lasts, ``act`` is called when a run of ``config`` begins its ``number``-th update (1, 2, ...), or
+    ``at_end`` of it."""
     kind: Any = algorithm_class(config.algorithm)
     update = kind.update
 
     def act_and_update(algorithm: Any, done: int, progress: float) -> Any:
-        if done + 1 == number:
+        if done + 1 == number and not at_end:
             act()
-        return update(algorithm, done, progress)
+        found = update(algorithm, done, progress)
+        if done + 1 == number and at_end:
+            act()
+        return found
 
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(kind, "update", act_and_update)
@@ -115,9 +121,10 @@ def in_update(config: TrainConfig, number: int, act: Callable[[], object]) -> It
 
 
 def stop(config: TrainConfig, run: Path, update: int, number: signal.Signals = signal.SIGINT) -> str:
-    """Begin a run, to which a signal comes in this update; what is said. The update is finished and saved."""
+    """Begin a run, to which a signal comes when all but the end of the update after this one is done, which is
+    discarded; what is said."""
     with (
-        in_update(config, update, lambda: os.kill(os.getpid(), number)),
+        in_update(config, update + 1, lambda: os.kill(os.getpid(), number), at_end=True),
         pytest.raises(TrainingInterrupted) as stopped,
     ):
         train(config, run, quiet())

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import copy
+import errno
+import os
 import pickle
 from collections import UserDict, UserList
 from pathlib import Path
@@ -11,6 +13,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+from catbox_agents.system.files import WriteError
 from catbox_app.options import PRESETS
 from catbox_env import GAMES, make_game
 from catbox_train.config import TrainConfig
@@ -253,6 +256,24 @@ def test_a_folder_is_locked_while_a_run_trains_in_it(tmp_path: Path) -> None:
         pass
     with locked(tmp_path / "run"):
         pass
+
+
+@pytest.mark.skipif(os.name != "posix", reason="locks of POSIX")
+def test_a_file_system_without_locks(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Where there are none, as on Lustre, filelock makes do with the file itself; where they fail, as on some NFS, a
+    message says what to do."""
+    error = OSError(errno.ENOSYS, os.strerror(errno.ENOSYS))
+
+    def flock(*_: object) -> None:
+        raise error
+
+    monkeypatch.setattr("fcntl.flock", flock)
+    with pytest.warns(match="SoftFileLock"):
+        test_a_folder_is_locked_while_a_run_trains_in_it(tmp_path)
+    for number in (errno.ENOLCK, errno.EOPNOTSUPP):
+        error = OSError(number, os.strerror(number))
+        with pytest.raises(WriteError, match="cannot lock files: use one that can"), locked(tmp_path / "new"):
+            pass
 
 
 def test_a_written_configuration_reads_back_the_same_and_is_not_written_over(tmp_path: Path) -> None:

@@ -15,6 +15,7 @@ import pytest
 from catbox_agents.networks.checkpoint import latest_checkpoint
 from catbox_app.options import TRACKERS
 from catbox_train import trackers
+from catbox_train.runs import loop
 from catbox_train.runs.folder import start_run
 from catbox_train.runs.loop import resume, train
 from catbox_train.runs.metrics import read_metrics
@@ -44,13 +45,21 @@ def test_a_run_that_is_stopped_is_saved_and_goes_on(brief_run: Path, tmp_path: P
     assert_same_end(run, brief_run)
 
 
-def test_a_resumed_run_that_is_stopped_by_the_row_of_its_first_evaluation_stops(tmp_path: Path) -> None:
+def test_a_resumed_run_that_is_stopped_by_the_row_of_its_first_evaluation_stops(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     config, run = small(**CONFIG), tmp_path / "run"
-    with (
-        in_update(config, 4, lambda: signal.raise_signal(signal.SIGINT)),
-        pytest.raises(TrainingInterrupted),
-    ):
-        train(config, run, quiet())  # before the evaluation of update 4
+    evaluate_policy, begun = loop.evaluate_policy, []
+
+    def interrupted(*given: Any) -> dict[str, float]:
+        begun.append(1)
+        if len(begun) == 3:  # of update 4
+            signal.raise_signal(signal.SIGINT)
+        return evaluate_policy(*given)
+
+    monkeypatch.setattr(loop, "evaluate_policy", interrupted)
+    with pytest.raises(TrainingInterrupted):
+        train(config, run, quiet())
     rows: list[Mapping[str, float]] = []
     with pytest.raises(TrainingInterrupted, match="everything is saved"):
         resume(run, quiet(), on_update=lambda row: rows.append(row) or True)
@@ -60,7 +69,7 @@ def test_a_resumed_run_that_is_stopped_by_the_row_of_its_first_evaluation_stops(
 
 @pytest.mark.parametrize("update", [3, 4])
 def test_each_row_is_told_once_and_whole_when_a_signal_stops_the_run(update: int, tmp_path: Path) -> None:
-    """Update 4 is to be evaluated, which the resumed run does."""
+    """Update 4 is to be evaluated."""
     config, run = small(**CONFIG), tmp_path / "run"
     rows: list[Mapping[str, float]] = []
     with (

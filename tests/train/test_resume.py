@@ -14,8 +14,9 @@ import pytest
 
 from catbox_agents.networks.checkpoint import latest_checkpoint
 from catbox_train.config import TrainConfig
+from catbox_train.runs import loop
 from catbox_train.runs.folder import start_run
-from catbox_train.runs.loop import resume
+from catbox_train.runs.loop import resume, train
 from catbox_train.runs.metrics import read_metrics
 from catbox_train.runs.progress import TrainingInterrupted
 from catbox_train.self_play_config import PAST
@@ -61,7 +62,7 @@ def config_of(kind: str) -> TrainConfig:
 def test_a_stopped_run_goes_on_exactly(
     kind: str, finished_run: Callable[[TrainConfig], Path], tmp_path: Path
 ) -> None:
-    """Ctrl-C in an update after which no checkpoint is due, with a full pool of earlier policies."""
+    """Ctrl-C at the end of an update before which no checkpoint is due, with a full pool of earlier policies."""
     config = config_of(kind)
     said = stop(config, tmp_path / "run", 3)
     assert "1,152 decisions" in said
@@ -71,15 +72,52 @@ def test_a_stopped_run_goes_on_exactly(
     assert_same_end(finished_run(config), tmp_path / "run")
 
 
-def test_a_run_that_is_stopped_in_its_last_update_has_its_matches_to_play(
-    finished_run: Callable[[TrainConfig], Path], tmp_path: Path
+@pytest.mark.parametrize(("evaluation", "update"), [(1, 1), (2, 4), (3, 8)])
+def test_a_run_that_is_stopped_in_an_evaluation_plays_it_when_it_is_resumed(
+    evaluation: int,
+    update: int,
+    finished_run: Callable[[TrainConfig], Path],
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    handler = signal.getsignal(signal.SIGTERM)
-    stop(small(), tmp_path / "run", 8, signal.SIGTERM)
+    """The last one comes after the last update, before the matches of the end."""
+    handler, evaluate = signal.getsignal(signal.SIGTERM), loop.evaluate_policy
+    rows: list[Any] = []
+    begun: list[int] = []
+
+    def interrupted(*given: Any) -> dict[str, float]:
+        found = evaluate(*given)
+        begun.append(1)
+        if len(begun) == evaluation:
+            signal.raise_signal(signal.SIGTERM)
+        return found
+
+    monkeypatch.setattr(loop, "evaluate_policy", interrupted)
+    with pytest.raises(TrainingInterrupted) as stopped:
+        train(small(), tmp_path / "run", quiet(), on_update=rows.append)
+    assert stopped.value.signal == signal.SIGTERM
     assert signal.getsignal(signal.SIGTERM) is handler
+    assert [row["update"] for row in rows] == [*range(1, update)]
     assert not (tmp_path / "run" / "results.json").exists()
-    resume(tmp_path / "run", quiet())
+    assert latest_checkpoint(tmp_path / "run").name == f"{update:08}"
+    resume(tmp_path / "run", quiet(), on_update=rows.append)
+    assert rows == read_metrics(tmp_path / "run")
     assert_same_end(finished_run(small()), tmp_path / "run")
+
+
+@pytest.mark.parametrize("number", ["SIGINT", "SIGTERM"])
+def test_a_run_that_is_stopped_before_it_begins_writes_nothing(
+    number: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def interrupted(*given: Any) -> Any:
+        signal.raise_signal(getattr(signal, number))
+
+    with pytest.raises(TrainingInterrupted, match=r"^Stopped before the run began; nothing is written\.$"):
+        train(small(), tmp_path / "run", quiet(), make_algorithm=interrupted)
+    assert not (tmp_path / "run").exists()
+    stop(small(), tmp_path / "run", 1)
+    with pytest.raises(TrainingInterrupted, match=r"^Stopped; everything is saved\. Resume with: "):
+        resume(tmp_path / "run", quiet(), make_algorithm=interrupted)
 
 
 def test_another_seed_gives_another_run(finished_run: Callable[[TrainConfig], Path]) -> None:

@@ -204,16 +204,17 @@ def test_ctrl_c_in_the_matches_of_the_end_says_that_all_is_saved_and_how_to_go_o
 
 
 @pytest.mark.parametrize(
-    ("update", "said"), [(1, "there is no checkpoint yet"), (3, "the work since the last checkpoint, ")]
+    ("update", "said"), [(2, "there is no checkpoint yet"), (4, "the work since the last checkpoint, ")]
 )
 def test_a_second_ctrl_c_stops_at_once_and_says_what_counts(
-    brief_run: Path, tmp_path: Path, update: int, said: str
+    brief_run: Path, tmp_path: Path, update: int, said: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    """It comes while a checkpoint is written."""
     run, file = tmp_path / "run", tmp_path / "settings.yaml"
     file.write_text(json.dumps({**SMALL, **BRIEF}))
 
     def twice() -> None:
-        os.kill(os.getpid(), signal.SIGINT)
+        monkeypatch.setattr(loop, "save_training", lambda *_: os.kill(os.getpid(), signal.SIGINT))
         os.kill(os.getpid(), signal.SIGINT)
 
     with in_update(small(), update, twice):
@@ -222,6 +223,7 @@ def test_a_second_ctrl_c_stops_at_once_and_says_what_counts(
     assert error.startswith(f"Stopped at once; {said}")
     assert error.count("\n") == 1
     assert f"--resume --output {run}" in error
+    monkeypatch.undo()
     resume(run, quiet())
     assert_same_end(brief_run, run)
 
@@ -284,7 +286,7 @@ def test_a_closed_terminal_saves_and_stops(tmp_path: Path) -> None:
 
     with in_update(config, 3, hang_up), pytest.raises((TrainingInterrupted, OSError)):
         train(config, run, Console(file=Terminal()))
-    assert latest_checkpoint(run).name == "00000003"
+    assert latest_checkpoint(run).name == "00000002"
     assert not (run / "results.json").exists()
 
 

@@ -89,11 +89,14 @@ class Algorithm(ABC):
 
     @abstractmethod
     def policy(self) -> Policy:
-        """The agent that has been learned so far, for evaluations and checkpoints."""
+        """The agent that has been learned so far, for evaluations and checkpoints. Later updates leave it as it is."""
 
     @abstractmethod
     def state(self) -> State:
-        """Everything that the rest of the run depends on besides the configuration and the number of updates."""
+        """Everything that the rest of the run depends on besides the configuration and the number of updates.
+
+        It is copied after each update: a signal ends the next one at any place, and the copy is saved.
+        """
 
     @abstractmethod
     def restore(self, state: State) -> None:

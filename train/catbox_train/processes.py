@@ -9,7 +9,6 @@ from __future__ import annotations
 import os
 import pickle
 import subprocess
-import sys
 import tempfile
 import time
 from collections.abc import Callable, Mapping
@@ -22,6 +21,7 @@ import torch
 import torch.distributed as dist
 
 from catbox_agents.errors import portable
+from catbox_agents.system.interpreter import python_command
 from catbox_env import Game
 from catbox_train.algorithm import Algorithm, Metrics, Policy, State
 from catbox_train.config import TrainConfig
@@ -30,11 +30,11 @@ from catbox_train.group import DistributedGroup, Group, ProcessLost, SharedMemor
 from catbox_train.memory import keep_freed_memory
 from catbox_train.registry import algorithm_class
 
-#: What a process of this machine runs; all imports are from the path of the process that starts it. It ends without the
-#: destructors of C++: those of gloo abort if another process is lost.
+#: What a process of this machine runs. It ends without the destructors of C++: those of gloo abort if another process
+#: is lost.
 COMMAND = """
-import os, sys
-connection, memory, *sys.path = sys.argv[1:]
+import os
+connection, memory = sys.argv[1:]
 from multiprocessing.connection import Connection
 from catbox_train.processes import work
 work(Connection(int(connection)), open(int(memory), 'r+b'))
@@ -208,8 +208,7 @@ class LocalWorkers:
         own, other = Pipe()
         with other:
             process = subprocess.Popen(
-                # -P: the working directory is no place to import from, unless it is one for this process.
-                [sys.executable, "-P", "-c", COMMAND, f"{other.fileno()}", f"{memory}", *sys.path],
+                python_command(COMMAND, f"{other.fileno()}", f"{memory}"),
                 stdin=subprocess.DEVNULL,
                 stdout=subprocess.DEVNULL,
                 pass_fds=(other.fileno(), memory),

@@ -16,10 +16,19 @@ from catbox_agents.arena.results import Block
 from catbox_agents.arena.seatings import Players, PlayTasks, Setup, Task
 from catbox_agents.errors import portable
 
+#: What a process says once it has started, which takes an import of the script that started it.
+STARTED = "started"
+#: What to do if it does not.
+NO_START = (
+    "a process of the arena ended with exit code 1 before it could play, see its error above: a new process imports "
+    'the script that is run, so the script must call the arena below  if __name__ == "__main__":'
+)
+
 
 def _work(connection: Connection) -> None:
     """The main function of a process: receive the setup, then play tasks until there are no more."""
     with suppress(EOFError, BrokenPipeError, ConnectionResetError):  # the arena has ended
+        connection.send(STARTED)
         pickled, players = connection.recv(), None
         while True:
             task = connection.recv()
@@ -35,9 +44,15 @@ def _work(connection: Connection) -> None:
 def in_processes(setup: Setup, number: int) -> Iterator[PlayTasks]:
     """A function that plays tasks in ``number`` processes, which end with the block.
 
-    It raises what `play_block` raises, and ``ChildProcessError`` if a process ends by itself.
+    It raises what `play_block` raises, and ``ChildProcessError`` if a process ends by itself or cannot start.
     """
+    if multiprocessing.current_process().daemon:
+        raise ChildProcessError(
+            f"processes={number} in a process that may start none, such as one of multiprocessing.Pool: play without "
+            "processes there, or start it with concurrent.futures.ProcessPoolExecutor"
+        )
     processes: dict[Connection, Any] = {}
+    started: set[Connection] = set()
 
     def play(tasks: Iterable[Task]) -> Iterator[tuple[Task, Block]]:
         left, playing = list(tasks)[::-1], dict[Connection, Task]()
@@ -52,12 +67,14 @@ def in_processes(setup: Setup, number: int) -> Iterator[PlayTasks]:
                     connection.send(playing[connection])
             for ready in wait(list(playing)):
                 assert isinstance(ready, Connection)
-                task = playing.pop(ready)
+                task = playing[ready]
                 try:
                     answer = ready.recv()
                 except (EOFError, ConnectionResetError):
                     processes[ready].join()
                     code = processes[ready].exitcode
+                    if code == 1 and ready not in started:
+                        raise ChildProcessError(NO_START) from None
                     how = (
                         f"by signal {-code} ({signal.Signals(-code).name})"
                         if code < 0
@@ -68,7 +85,10 @@ def in_processes(setup: Setup, number: int) -> Iterator[PlayTasks]:
                     ) from None
                 if isinstance(answer, Exception):
                     raise answer
-                yield task, answer
+                if answer == STARTED:
+                    started.add(ready)
+                else:
+                    yield playing.pop(ready), answer
 
     try:
         yield play

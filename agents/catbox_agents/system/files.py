@@ -27,6 +27,8 @@ _REMEDIES = {
     errno.EACCES: "give yourself the right to write there",
     errno.EPERM: "give yourself the right to write there",
     errno.EROFS: "give yourself the right to write there",
+    errno.ENOLCK: "its file system cannot lock files: use one that can, such as a local disk",
+    errno.EOPNOTSUPP: "its file system cannot lock files: use one that can, such as a local disk",
 }
 
 

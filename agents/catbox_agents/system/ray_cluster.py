@@ -5,10 +5,10 @@ from __future__ import annotations
 import importlib.util
 import os
 import subprocess
-import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 
+from catbox_agents.system.interpreter import python_command
 from catbox_env.core.extras import install_line
 
 #: How long an address may take to answer, in seconds.
@@ -19,7 +19,7 @@ _NO_CLIENT = (
     "submit the command with 'ray job submit', and use --ray-address auto"
 )
 _CONNECT = """
-import sys, ray
+import ray
 try:
     ray.init(address=sys.argv[1], logging_level="CRITICAL", log_to_driver=False)
 except BaseException as error:
@@ -82,7 +82,7 @@ def _check_answers(address: str) -> None:
         raise ValueError(f"--ray-address {address}: {_NO_CLIENT}")
     try:
         found = subprocess.run(
-            [sys.executable, "-c", _CONNECT, address],
+            python_command(_CONNECT, address),
             stdin=subprocess.DEVNULL,
             stdout=subprocess.PIPE,
             stderr=subprocess.DEVNULL,

@@ -25,7 +25,7 @@ from catbox_agents.specs import parse_spec
 from catbox_agents.system.files import WriteError
 from catbox_env import Game
 from catbox_env.core.checks import check_instance, check_integer, check_path
-from catbox_train.algorithm import Algorithm, DivergedError, WorkersLost
+from catbox_train.algorithm import Algorithm, DivergedError, Policy, State, WorkersLost
 from catbox_train.config import TrainConfig
 from catbox_train.devices import free_memory
 from catbox_train.memory import check_memory
@@ -50,6 +50,7 @@ from catbox_train.runs.folder import (
 )
 from catbox_train.runs.metrics import MetricsLog, checked_metrics
 from catbox_train.runs.progress import (
+    Stopped,
     StopRequest,
     TrainingAborted,
     TrainingDiverged,
@@ -89,11 +90,11 @@ def train(
 
     Raises ``ValueError`` for rules, opponents or a device that do not exist and for a run that does not fit into
     memory, ``FileExistsError`` if the folder holds a run already, ``OSError`` if it is not writable or another process
-    trains in it; all before training starts. Ctrl-C (or SIGTERM, or SIGHUP) raises ``TrainingInterrupted`` after
-    saving, a second Ctrl-C ``TrainingAborted`` at once; ``resume`` continues from what is saved. A loss, gradient or
-    weight that is not finite raises ``TrainingDiverged``, a file that cannot be written ``WriteError``, processes that
-    are lost for good ``ChildProcessError`` (both are ``OSError``); the last checkpoint is kept. On Linux, calling
-    ``memory.keep_freed_memory()`` first makes training about a tenth faster.
+    trains in it; all before training starts. Ctrl-C (or SIGTERM, or SIGHUP) discards the update under way and raises
+    ``TrainingInterrupted`` after saving, a second Ctrl-C ``TrainingAborted`` at once; ``resume`` continues from what is
+    saved. A loss, gradient or weight that is not finite raises ``TrainingDiverged``, a file that cannot be written
+    ``WriteError``, processes that are lost for good ``ChildProcessError`` (both are ``OSError``); the last checkpoint
+    is kept. On Linux, calling ``memory.keep_freed_memory()`` first makes training about a tenth faster.
     """
     run = check_path("output", output)
     config, game = check_run(config)
@@ -188,9 +189,11 @@ def _run(
             try:
                 # Before anything is written.
                 with _memory_for(config, new), _advice_on_resuming(run, options, begun=not new):
-                    algorithm = (make_algorithm or make_algorithm_here)(config, game)
+                    algorithm = stop.repeatable(lambda: (make_algorithm or make_algorithm_here)(config, game))
                 made = True
                 return _run_once(config, game, run, console, new, algorithm, options, on_update, stop)
+            except Stopped as stopped:
+                raise TrainingInterrupted(run, None, options, stopped.signal) from None
             except WorkersLost as lost:
                 if stop.requested is not None:
                     raise TrainingAborted(run, options, stop.requested) from lost
@@ -348,16 +351,26 @@ class Loop:
             requested = stop.requested
             if log.rows and log.rows[-1]["update"] == done.update and self.is_due(log.rows[-1]):
                 last = dict(log.rows[-1])  # the run was stopped before its evaluation
-                if self.on_update(last | self.evaluate(last, log, progress.say)) and requested is None:
+                last |= self.evaluate(last, log, progress.say, stop)
+                if not self.is_due(last) and self.on_update(last):
                     requested = signal.SIGINT
+                requested = requested if stop.requested is None else stop.requested
+            learned = self.learned()
             while not self.is_over and requested is None:
                 began = time.perf_counter()
                 try:
-                    decisions, metrics = self.algorithm.update(
-                        done.update, done.decisions / config.total_decisions
+                    decisions, metrics = stop.repeatable(
+                        lambda: self.algorithm.update(done.update, done.decisions / config.total_decisions)
                     )
                     metrics = checked_metrics(metrics, config.algorithm)
                     decisions = check_integer(f"decisions of an update of {config.algorithm}", decisions, 1)
+                    learned = self.learned()
+                except Stopped as stopped:
+                    requested = stopped.signal
+                    if done.update:
+                        log.sync()
+                        self.save(*learned)
+                    break
                 except DivergedError as error:
                     raise self.diverged(done.update + 1, error) from error
                 seconds = time.perf_counter() - began
@@ -371,17 +384,18 @@ class Loop:
                 requested = stop.requested
                 if not self.is_over:  # a stopped run is evaluated when it is resumed
                     if requested is None and self.is_due(row):
-                        row |= self.evaluate(row, log, progress.say)
+                        row |= self.evaluate(row, log, progress.say, stop)
                     if not self.is_due(row) and self.on_update(dict(row)):
                         requested = signal.SIGINT
                     requested = requested if stop.requested is None else stop.requested
                 if done.update % config.checkpoint_every == 0 or self.is_over or requested is not None:
                     log.sync()
-                    self.save()
+                    self.save(*learned)
                 if self.is_over:  # what was learned is safe by now
                     if self.is_due(row):
-                        row |= self.evaluate(row, log, progress.say)
-                    self.on_update(row)
+                        row |= self.evaluate(row, log, progress.say, stop)
+                    if not self.is_due(row):
+                        self.on_update(row)
         if requested is not None:
             raise TrainingInterrupted(self.run, done.decisions, self.options, requested)
 
@@ -395,13 +409,16 @@ class Loop:
         return self.done.update == 1 or self.done.update % self.config.evaluate_every == 0 or self.is_over
 
     def evaluate(
-        self, row: Mapping[str, float], log: MetricsLog, say: Callable[[str], None]
+        self, row: Mapping[str, float], log: MetricsLog, say: Callable[[str], None], stop: StopRequest
     ) -> dict[str, float]:
         """Metrics of the policy against ``eval_opponents``, added to ``row``, the last one of ``log``. Saves the policy
-        if it did better than any before."""
+        if it did better than any before. If ``stop`` is requested, none: a resumed run evaluates."""
         config, done = self.config, self.done
         policy = self.algorithm.policy()
-        found = evaluate_policy(config, self.game, policy, done.decisions, say)
+        try:
+            found = stop.repeatable(lambda: evaluate_policy(config, self.game, policy, done.decisions, say))
+        except Stopped:
+            return {}
         margins = [found[f"evaluation/{name}/margin"] for name in config.eval_opponents]
         margin = sum(margins) / len(margins)
         if margin > self.best_margin:
@@ -410,10 +427,13 @@ class Loop:
         log.extend(row, found)
         return found
 
-    def save(self) -> None:
+    def learned(self) -> tuple[Policy, State]:
+        """What a checkpoint holds, copied: the next update changes it, and may be discarded."""
+        return self.algorithm.policy(), {name: array.copy() for name, array in self.algorithm.state().items()}
+
+    def save(self, policy: Policy, state: State) -> None:
         """Write a checkpoint. Raises ``TrainingDiverged`` for numbers that are not finite."""
         try:
-            policy, state = self.algorithm.policy(), self.algorithm.state()
             save_training(self.run, self.done, self.config.as_dict(), policy, state)
         except DivergedError as error:
             raise self.diverged(self.done.update, error) from error

@@ -8,11 +8,11 @@ import shutil
 import signal
 import sys
 import threading
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from types import FrameType
-from typing import Any
+from typing import Any, TypeVar
 
 from rich.console import Console, Group
 from rich.live import Live
@@ -28,6 +28,9 @@ from rich.text import Text
 
 from catbox_agents.networks.checkpoint import latest_checkpoint
 from catbox_train.config import TrainConfig
+from catbox_train.runs.folder import CONFIG_FILE
+
+Found = TypeVar("Found")
 
 
 def command() -> str:
@@ -57,16 +60,21 @@ def what_is_kept(run: Path) -> str:
 class TrainingInterrupted(KeyboardInterrupt):
     """A run was stopped on request, after a checkpoint was written. The text says how to resume.
 
-    ``signal``: the number of the signal.
+    ``decisions``: 0 if nothing has been learned, None if it is not known yet. ``signal``: the number of the signal.
     """
 
     def __init__(
-        self, run: Path, decisions: int, options: Sequence[str] = (), number: int = signal.SIGINT
+        self,
+        run: Path,
+        decisions: int | None,
+        options: Sequence[str] = (),
+        number: int = signal.SIGINT,
     ) -> None:
-        super().__init__(
-            f"Stopped after {decisions:,} decisions; everything is saved. "
-            f"Resume with:  {resume_command(run, options)}"
-        )
+        text = "Stopped before the run began; nothing is written."
+        if (run / CONFIG_FILE).exists():
+            after = "" if decisions is None else f" after {decisions:,} decisions"
+            text = f"Stopped{after}; everything is saved. Resume with:  {resume_command(run, options)}"
+        super().__init__(text)
         self.run, self.signal = run, int(number)
 
 
@@ -110,11 +118,19 @@ class TrainingDiverged(RuntimeError):
 
 
 #: What is said at the first Ctrl-C.
-ACKNOWLEDGED = b"\nStopping as soon as the update under way is saved. Ctrl-C again stops at once.\n"
+ACKNOWLEDGED = b"\nStopping as soon as everything is saved. Ctrl-C again stops at once.\n"
+
+
+class Stopped(Exception):
+    """Work was ended by the signal of this number."""
+
+    def __init__(self, number: int) -> None:
+        super().__init__(number)
+        self.signal = number
 
 
 class StopRequest:
-    """Turns the first Ctrl-C, SIGTERM or SIGHUP into ``requested``, so that the update can be finished and saved.
+    """Turns the first Ctrl-C, SIGTERM or SIGHUP into ``requested``, so that everything can be saved.
 
     Ctrl-C is acknowledged at once, on standard error. A second signal has its usual effect: Ctrl-C raises
     ``KeyboardInterrupt``. Signals that the process was started to ignore (``nohup``) stay ignored. Outside the main
@@ -127,6 +143,7 @@ class StopRequest:
 
     def __init__(self) -> None:
         self.requested: int | None = None  # the number of the signal
+        self._raises = False
         self._before: dict[signal.Signals, Any] = {}
 
     def __enter__(self) -> StopRequest:
@@ -139,6 +156,23 @@ class StopRequest:
     def __exit__(self, *error: object) -> None:
         self.restore()
 
+    def repeatable(self, work: Callable[[], Found]) -> Found:
+        """``work()``, which a resumed run does again: a signal, also one that came before, ends it at once.
+
+        Raises `Stopped` then. What ``work`` has changed is to be discarded.
+        """
+        try:
+            try:
+                self._raises = True
+                if self.requested is None:
+                    return work()
+            finally:
+                self._raises = False
+        except KeyboardInterrupt:
+            if self.requested is None:
+                raise
+        raise Stopped(self.requested)
+
     def _ask(self, number: int, frame: FrameType | None) -> None:
         self.requested = number
         self.restore()
@@ -146,6 +180,8 @@ class StopRequest:
             # Written past every buffer: the signal may come in the middle of a write, or when the terminal is gone.
             with suppress(OSError):
                 os.write(2, ACKNOWLEDGED)
+        if self._raises:
+            raise KeyboardInterrupt
 
     def restore(self) -> None:
         """Restore the previous signal handlers."""

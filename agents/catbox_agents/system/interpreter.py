@@ -1,0 +1,13 @@
+"""Other processes of Python."""
+
+from __future__ import annotations
+
+import sys
+
+
+def python_command(program: str, *arguments: str) -> list[str]:
+    """The command that runs ``program`` in a new interpreter, which imports what this one would.
+
+    With -P, the working directory is no place to import from, unless it is one for this process.
+    """
+    return [sys.executable, "-P", "-c", f"import sys\nsys.path = {sys.path}\n{program}", *arguments]

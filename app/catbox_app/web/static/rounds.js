@@ -50,8 +50,11 @@ function resultTable(lines, rounds, places, own, names) {
     columns = COLUMNS.filter(([key]) => says(key)).map(([key, words]) => [words, (line) => line.data[key]]);
   }
   const head = ["Player", ...columns.map(([words]) => words)].map((words) => element("th", {scope: "col"}, words));
+  // In a column, all numbers have as many decimals, at most two.
+  const decimals = (number) => (String(Math.round(100 * number) / 100).split(".")[1] ?? "").length;
+  const digits = columns.map(([, value]) => Math.max(...told.map((line) => decimals(value(line) ?? 0))));
   const rows = told.map((line) => {
-    const cells = columns.map(([, value]) => element("td", {}, withMinus(String(Math.round(100 * (value(line) ?? 0)) / 100))));
+    const cells = columns.map(([, value], at) => element("td", {}, withMinus((value(line) ?? 0).toFixed(digits[at]))));
     const classes = [places?.[line.seat] === 1 ? "winner" : "", line.seat === own ? "own" : ""];
     const medal = places && element("span", {class: "medal", "data-place": places[line.seat]}, String(places[line.seat]));
     const note = line.data.paradox && !ofMatch ? element("small", {}, "paradox: \u22121 per trick") : null;

@@ -36,7 +36,7 @@ from catbox_env.core.compilation import on_first_compilation
 #: Exit code of a program that Ctrl-C stopped.
 INTERRUPTED = 130
 #: Shown on a terminal.
-COMPILING = "Compiling: this can take a minute or so."
+COMPILING = "Compiling: this can take a minute."
 
 
 class _Commands(TyperGroup):

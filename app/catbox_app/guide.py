@@ -11,12 +11,11 @@ SEED = 3
 #: For each game, by the kind of an event, what a newcomer should know; "begin": before the first.
 LINES = {
     "cat_in_the_box_v0": {
-        "begin": "Cards have a number, but no colour yet. Choose the one to set aside for good. Then you bid "
-        "how many tricks you will win.",
+        "begin": "Cards have a number, but no colour yet. First choose the one that you set aside for good.",
         "discard": "That card is out of the round, and nobody else sees it.",
         "bid": "Win exactly as many tricks as you bid, and your largest connected group of tokens counts as a bonus. "
-        "To play, choose an outlined cell of the board: its column is the number of your card, its row the colour that "
-        "you declare. The lock on red: nobody may lead red before somebody has played it.",
+        "To play, choose a free cell of the board: its column is the number of your card, its row the colour that you "
+        "declare. Red is locked: nobody may lead it before somebody has played it.",
         "play": "The cell has that player's token now: nobody else can play this card in this colour.",
         "x_token_lost": "Whoever does not follow the led colour gives up its X-token, and never declares that colour "
         "again in this round.",

@@ -114,9 +114,7 @@ class Display:
             self.console.print(Text(told, style="dim"))
         self._hinted = True
         table = TerminalTable("action")
-        with self.console.status(
-            "Trying your actions: the first time, compiling takes up to a minute or so."
-        ):
+        with self.console.status("Trying your actions: the first time, compiling takes up to a minute."):
             found = action_values(self.game, seen)
         for name in ("points", "lead", *found[0].chances):
             table.add_column(name.replace("_", " "), justify="right")

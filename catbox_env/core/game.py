@@ -37,7 +37,7 @@ def _deals_in(text: str) -> list[Any]:
     """The deals of a game's rounds, from their JSON text."""
     try:
         deals = json.loads(text)
-    except ValueError:
+    except (ValueError, RecursionError):
         deals = None
     if not isinstance(deals, list) or not deals:
         raise ValueError(

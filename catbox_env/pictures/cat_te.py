@@ -38,7 +38,7 @@ HAND = TITLE + CARD_RATIO * HAND_WIDTH + HAND_PADDING + FOLDS_HEIGHT + 6
 #: At the end of a large picture, where all hands take the place of one: the width of a row, and of a card at most.
 HANDS_WIDTH, LARGEST_CARD = 286, 48
 #: What an ante is.
-ANTE = ("An ante is what each player stakes in a round.", "Whoever wins trick 6 takes one from every other.")
+ANTE = ("An ante is what each player stakes in a round.", "Usually, whoever wins trick 6 takes them all.")
 #: The suits around the origin, 10 units high: clubs, diamonds, hearts, spades.
 SUIT_SHAPES = (
     svg.disc(0, -2.5, 2.5) + svg.disc(-2.7, 1.2, 2.5) + svg.disc(2.7, 1.2, 2.5) + "M-.6 0L-1.6 5H1.6L.6 0z",

@@ -83,7 +83,7 @@ def test_rewards_and_observations_are_those_of_the_game(
         check(data.game, chunk)
 
 
-@pytest.mark.parametrize("text", ["[", "[]", "[1]", '["no deal"]'])
+@pytest.mark.parametrize("text", ["[", "[]", "[1]", '["no deal"]', "[" * 100_000])
 def test_a_text_that_holds_no_deal_is_refused(text: str) -> None:
     with pytest.raises(ValueError, match=r"deal=.*expected"):
         game_for(3).new_initial_state(deal=text)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from pathlib import Path
 
 import pytest
@@ -20,5 +21,6 @@ def test_a_cluster_is_asked_without_the_modules_of_the_working_directory(
     (library / "ray.py").write_text("import random, types\ndef init(**given):\n    pass\n")
     monkeypatch.chdir(here)
     monkeypatch.syspath_prepend(str(library))
+    monkeypatch.setattr(sys, "path", [*sys.path, tmp_path])  # no text: imports pass over it
     ray_cluster._check_answers("10.0.0.1:6379")
     assert not (here / "ran").exists()

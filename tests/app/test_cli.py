@@ -85,6 +85,14 @@ def test_evaluate_finds_out_first_that_it_cannot_write(tmp_path: Path, option: s
         (["train", "--resume"], "--output"),
         (["train", "--resume", "--output", "x", "--players", "3"], "leave out all others"),
         (["train", "--resume", "--output", "no/such/run"], "no/such/run"),
+        (
+            ["train", "--resume", "--output", "x", "--set", "total_decisions=null"],
+            "total_decisions=None: expected an",
+        ),
+        (
+            ["train", "--resume", "--output", "x", "--set", "seed=2"],
+            "leave out all others but --device and --set",
+        ),
     ],
 )
 def test_bad_input_is_one_clear_message(

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import shutil
 import signal
+import time
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -193,7 +194,7 @@ def test_a_programs_settings_of_torch_do_not_reach_training(
     script = """
         import sys, torch
         from rich.console import Console
-        from catbox_train.runs.loop import resume
+        from catbox_train.runs.loop import resume, train
         torch.set_default_dtype(torch.float64)
         torch.set_grad_enabled(False)
         torch.set_num_threads(2)
@@ -230,3 +231,22 @@ def test_a_run_becomes_longer_and_its_schedules_follow(
         resume(two, quiet(), total_decisions=16 * UPDATE)
     resume(two, quiet())
     assert_same_end(one, two)
+
+
+def test_a_signal_ends_an_update_at_once_whatever_it_raises_there(tmp_path: Path) -> None:
+    def interrupted() -> None:
+        try:
+            os.kill(os.getpid(), signal.SIGINT)
+            time.sleep(600)
+        except KeyboardInterrupt:
+            began.append(time.monotonic())
+            raise OSError("what was interrupted") from None
+
+    began: list[float] = []
+    with (
+        in_update(small(), 3, interrupted),
+        pytest.raises(TrainingInterrupted, match="768 decisions; everything"),
+    ):
+        train(small(), tmp_path / "run", quiet())
+    assert time.monotonic() - began[0] < 2
+    resume(tmp_path / "run", quiet())

@@ -167,9 +167,8 @@ class DistributedGroup(Group):
         try:
             with _interface_to(host):
                 dist.init_process_group(backend, store=store, rank=rank, world_size=size)
-            self.counts(
-                0
-            )  # waits until all have joined: gloo reports a process that is lost before on stderr
+            # Waits until all have joined: gloo reports a process that is lost before, on standard error.
+            self.counts(0)
         except RuntimeError as error:
             raise ProcessLost(str(error)) from error
         finally:

@@ -37,9 +37,7 @@ def tracking(tracker: str | None, run: Path) -> Iterator[OnUpdate | None]:
         package = importlib.import_module(tracker)
     except ModuleNotFoundError as error:
         raise ValueError(f"tracker {tracker!r} needs {error.name}:  pip install {tracker}") from error
-    except KeyboardInterrupt:
-        raise
-    except BaseException as error:  # noqa: BLE001  (each tracker has errors of its own, and may call sys.exit)
+    except (Exception, SystemExit) as error:  # noqa: BLE001  (each tracker has errors of its own)
         _say(tracker, error)
         yield None
         return
@@ -50,9 +48,7 @@ def tracking(tracker: str | None, run: Path) -> Iterator[OnUpdate | None]:
         if not failed:
             try:
                 work()
-            except KeyboardInterrupt:
-                raise
-            except BaseException as error:  # noqa: BLE001  (as above)
+            except (Exception, SystemExit) as error:  # noqa: BLE001  (as above)
                 failed = True
                 _say(tracker, error)
 

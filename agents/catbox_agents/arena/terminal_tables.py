@@ -41,9 +41,9 @@ class TerminalTable(Table):
         console = Console(width=width)
         unbounded = console.options.update(max_width=10_000)
         others = range(self.keys, len(self.columns))
-        for number in range(1, len(others) + 1):
-            size = math.ceil(len(others) / number)
-            parts = [self._part(others[k : k + size]) for k in range(0, len(others), size)]
+        for number in range(1, max(1, len(others)) + 1):
+            size = max(1, math.ceil(len(others) / number))
+            parts = [self._part(others[k : k + size]) for k in range(0, max(1, len(others)), size)]
             if all(console.measure(part, options=unbounded).maximum <= width for part in parts):
                 break
         for part in parts:
@@ -59,7 +59,8 @@ class TerminalTable(Table):
         part = Table(box=self.box, padding=self.padding, pad_edge=self.pad_edge)
         columns = [self.columns[k] for k in (*range(self.keys), *others)]
         for column in columns:
-            part.add_column(column.header, justify=column.justify, overflow="fold", max_width=_UNFOLDED)
+            header = Text(column.header) if isinstance(column.header, str) else column.header
+            part.add_column(header, justify=column.justify, overflow="fold", max_width=_UNFOLDED)
         for row, cells in zip(
             self.rows, zip(*(column.cells for column in columns), strict=True), strict=True
         ):

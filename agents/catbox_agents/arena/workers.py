@@ -21,7 +21,7 @@ STARTED = "started"
 #: What to do if it does not.
 NO_START = (
     "a process of the arena ended with exit code 1 before it could play, see its error above: a new process imports "
-    'the script that is run, so the script must call the arena below  if __name__ == "__main__":'
+    'the script that is run, so the script must call the arena inside  if __name__ == "__main__":'
 )
 
 

@@ -45,7 +45,8 @@ def writing(path: Path) -> Iterator[None]:
         raise
     except OSError as error:
         remedy = f" ({_REMEDIES[error.errno]})" if error.errno in _REMEDIES else ""
-        raise WriteError(f"cannot write {path}: {error.strerror or error}{remedy}") from error
+        reason = " ".join((error.strerror or str(error)).split())  # HDF5 has several lines
+        raise WriteError(f"cannot write {path}: {reason}{remedy}") from error
 
 
 def writing_name(path: Path) -> Path:

@@ -10,4 +10,5 @@ def python_command(program: str, *arguments: str) -> list[str]:
 
     With -P, the working directory is no place to import from, unless it is one for this process.
     """
-    return [sys.executable, "-P", "-c", f"import sys\nsys.path = {sys.path}\n{program}", *arguments]
+    path = [place for place in sys.path if isinstance(place, str)]  # as imports do
+    return [sys.executable, "-P", "-c", f"import sys\nsys.path = {path}\n{program}", *arguments]

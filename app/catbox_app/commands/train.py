@@ -22,6 +22,7 @@ from catbox_app.options import (
 )
 from catbox_app.output import require
 from catbox_app.rules import DEFAULT_GAME
+from catbox_env.core.checks import check_integer
 
 #: What training needs beyond the command line, by import name.
 NEEDED = ("filelock", "matplotlib", "psutil", "pydantic", "tensorboard", "torch", "yaml")
@@ -132,6 +133,8 @@ def train(
             raise ValueError(
                 "--resume keeps the settings of the run: leave out all others but --device and --set total_decisions=N"
             )
+        if "total_decisions" in overrides:
+            check_integer("total_decisions", overrides["total_decisions"], 1)
         folder = output
     else:
         if workers_on_ray is not None:

@@ -447,20 +447,19 @@ class Loop:
     def load_latest(self) -> None:
         """Resume from the latest checkpoint of the run, if there is one. Raises ``ValueError`` if it is damaged, or if
         it has made all decisions of a new total."""
-        folder, total, state = latest_checkpoint(self.run), self.config.total_decisions, None
+        folder, total = latest_checkpoint(self.run), self.config.total_decisions
         if folder is not None:
             self.done, state = load_training(folder, self.config.as_dict())
+            try:
+                self.algorithm.restore(state)
+            except (ValueError, KeyError) as error:
+                raise damage_error(folder, ValueError(str(error))) from error
         done = self.done
-        if not done.segments or done.segments[-1][1] != total:
-            if total <= done.decisions:
-                raise ValueError(
-                    f"total_decisions = {total:,}: {self.run} has made {done.decisions:,} decisions; give more"
-                )
-            done.segments.append([done.decisions, total])
-        lengthen_run(self.run, total)
-        if folder is None or state is None:
+        if done.segments and done.segments[-1][1] == total:
             return
-        try:
-            self.algorithm.restore(state)
-        except (ValueError, KeyError) as error:
-            raise damage_error(folder, ValueError(str(error))) from error
+        if total <= done.decisions:
+            raise ValueError(
+                f"total_decisions = {total:,}: {self.run} has made {done.decisions:,} decisions; give more"
+            )
+        done.segments.append([done.decisions, total])
+        lengthen_run(self.run, total)

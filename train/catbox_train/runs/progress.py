@@ -27,6 +27,7 @@ from rich.progress import (
 from rich.text import Text
 
 from catbox_agents.networks.checkpoint import latest_checkpoint
+from catbox_train.algorithm import DivergedError
 from catbox_train.config import TrainConfig
 from catbox_train.runs.folder import CONFIG_FILE
 
@@ -73,7 +74,10 @@ class TrainingInterrupted(KeyboardInterrupt):
         text = "Stopped before the run began; nothing is written."
         if (run / CONFIG_FILE).exists():
             after = "" if decisions is None else f" after {decisions:,} decisions"
-            text = f"Stopped{after}; everything is saved. Resume with:  {resume_command(run, options)}"
+            text = (
+                f"Stopped{after}; everything is saved." if decisions != 0 else "Stopped in the first update."
+            )
+            text += f" Resume with:  {resume_command(run, options)}"
         super().__init__(text)
         self.run, self.signal = run, int(number)
 
@@ -168,7 +172,9 @@ class StopRequest:
                     return work()
             finally:
                 self._raises = False
-        except KeyboardInterrupt:
+        except DivergedError:
+            raise
+        except (KeyboardInterrupt, Exception):  # what is interrupted may raise an error of its own
             if self.requested is None:
                 raise
         raise Stopped(self.requested)

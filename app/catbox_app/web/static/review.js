@@ -124,7 +124,7 @@ export function createReview(begin, go, names, viewed, point) {
     });
     graph.removeAttribute("hidden");
     graph.setAttribute("aria-label", `Expected lead, from ${withMinus((-most).toFixed(1))} to ${most.toFixed(1)}`);
-    const scale = [[`+${most.toFixed(1)} points ahead`, 15], ["0", HEIGHT / 2 - 4], [`${withMinus((-most).toFixed(1))} behind`, HEIGHT - 7]].map(([words, y]) => shape("text", {x: 4, y}, words));
+    const scale = [[`${most.toFixed(1)} points ahead`, 15], ["0", HEIGHT / 2 - 4], [`${most.toFixed(1)} points behind`, HEIGHT - 7]].map(([words, y]) => shape("text", {x: 4, y}, words));
     scale.push(shape("text", {x: WIDTH - 4, y: HEIGHT - 7, "text-anchor": "end"}, "actions \u2192"));
     graph.replaceChildren(...(seats.length > 1 ? [] : areas), zero, ...scale, ...lines, cursor, ...dots);
     mark(at);

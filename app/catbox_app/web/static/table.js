@@ -31,8 +31,10 @@ export function createTable(frame, mode) {
   const summary = createSummary(names);
   const coach = createCoach(frame.send, showValues, replay === null, advises);
   const ranked = advises ? actions : createActions(replay === null ? act : null, "By value"); // what the coach says
-  if (!advises) coach.node.append(ranked.node);
-  ranked.keepOpen(true);
+  if (!advises) {
+    coach.node.append(ranked.node);
+    ranked.keepOpen(true);
+  }
   const review = replay === null ? null : createReview((seat) => frame.send({type: "review", seat}), replay.go, names, () => (joined.reviewed ? null : replay.viewed()), point);
   const people = createPeople(frame.send, names);
   const deal = createDeal(frame.send, mode === "play", people.yourName, watchOwn);

@@ -47,7 +47,7 @@ def play(
         bool,
         typer.Option(
             "--hint",
-            help="Before each of your moves, show the best three actions with the lead they promise, from sampled worlds.",
+            help="Before each of your moves, show the best three and the lead that they promise, from sampled worlds.",
         ),
     ] = False,
     guide: Annotated[

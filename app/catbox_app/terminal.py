@@ -18,13 +18,13 @@ from catbox_agents import Agent, AgentError
 from catbox_agents.arena.match import Match, with_names
 from catbox_agents.arena.records import write_records
 from catbox_agents.arena.terminal_tables import TerminalTable
-from catbox_agents.search.action_values import WORLDS, action_values
+from catbox_agents.search.action_values import WORLDS, ActionValue, action_values
 from catbox_app.guide import Guide
 from catbox_env import Event, Game, GameState
 from catbox_env.core.state import last_position, styled_text
 
-#: The most actions whose reasons are shown.
-MAX_REASONS = 5
+#: The most actions whose reasons are shown, and of those in a short hint.
+MAX_REASONS, MAX_HINTED = 5, 3
 #: Kinds of events that stand out; a game may have others.
 STYLES = {
     "trick_won": "bold",
@@ -103,9 +103,24 @@ class Display:
         for line in lines:
             self.console.print(Text(f"  → {line}", style="cyan"))
 
+    def short_hint(self, state: GameState) -> None:
+        """Print the lead that the best actions of the seat to move promise, those that are alike in bold."""
+        found = self._values(state)
+        line = Text("Hint: the best by lead are ")
+        for number, estimate in enumerate(found[:MAX_HINTED]):
+            name = self.game.action_to_string(estimate.action)
+            line.append(" · " if number else "").append(
+                f"{name} {estimate.lead:+.2f} ± {estimate.interval:.2f}", "bold" if estimate.is_alike else ""
+            )
+        line.append(f". Type hint to see all {len(found)}", "dim")
+        self.console.print(line)
+
+    def _values(self, state: GameState) -> list[ActionValue]:
+        with self.console.status("Trying your actions: the first time, compiling takes up to a minute."):
+            return action_values(self.game, state.observation(state.current_player))
+
     def hint(self, state: GameState) -> None:
         """Print the expected outcome of each legal action for the seat to move."""
-        seen = state.observation(state.current_player)
         told = (
             f"The expected outcome of each action in this round, best first: means over {WORLDS} worlds consistent "
             "with what you see. Lead: your points minus the mean of the others'."
@@ -114,8 +129,7 @@ class Display:
             self.console.print(Text(told, style="dim"))
         self._hinted = True
         table = TerminalTable("action")
-        with self.console.status("Trying your actions: the first time, compiling takes up to a minute."):
-            found = action_values(self.game, seen)
+        found = self._values(state)
         for name in ("points", "lead", *found[0].chances):
             table.add_column(name.replace("_", " "), justify="right")
         alike = sum(estimate.is_alike for estimate in found)

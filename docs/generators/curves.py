@@ -8,8 +8,8 @@ from collections.abc import Mapping, Sequence
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from catbox_agents.arena.plots import BLUE, GREEN, GREY, PURPLE, VERMILION
-from docs.generators.figures import Picture
+from catbox_agents.arena.plots import BLUE, GREEN, GREY, INK, PURPLE, VERMILION
+from docs.generators.figures import Picture, as_saved
 from experiments.results import RunResult, mean_of
 
 #: Of the lines; for readers without the colours their styles differ too.
@@ -31,14 +31,14 @@ def picture(
     ``seconds`` are those of a decision, by rule set and variant; without, there are no curves over time.
 
     A line is the mean over the seeds, its band the 95 % interval over the seeds, or over the deals for a single seed;
-    two seeds have no band, but a thin line each. What does not fit into the panel is clipped. More than four variants
-    are split into several rows; the grey lines are those of the other rows.
+    two seeds have no band, but a thin line each. What does not fit into the panel is clipped. The numbers are margins
+    of the final evaluations. More than four variants are split into rows; the grey lines are those of other rows.
     """
     shown = [title]
     for rules, runs in by_rules.items():
         shown += [f"{rules} {name} {result.model_dump_json()}" for name in runs for result in runs[name]]
         shown += [opponent[rules], f"{seconds.get(rules)}"]
-    return Picture(title, "\n".join(shown), lambda: draw(opponent, by_rules, seconds))
+    return Picture(title, "\n".join(shown), as_saved(lambda: draw(opponent, by_rules, seconds)))
 
 
 def draw(opponent: Mapping[str, str], by_rules: Mapping[str, Runs], seconds: Seconds) -> Figure:
@@ -77,7 +77,10 @@ def _panel(
             continue
         colour, style = styles[name]
         diverged = any(result.diverged for result in results)
-        label = f"{name} (diverged)" if diverged else name
+        final = [match.margin for run in results for match in run.matches if match.agents[1] == opponent]
+        label = (
+            f"{name} (diverged)" if diverged else f"{name}: {mean_of(final)[0]:+.2f}".replace("-", "\u2212")
+        )
         axes.plot(x, means, style, marker=".", color=colour, label=label, zorder=3)
         if len(results) == 2:
             for result in results:
@@ -90,7 +93,7 @@ def _panel(
     axes.axhline(0, color="black", linewidth=0.6)
     axes.grid(alpha=0.3)
     if any(name in styles for name in runs):
-        axes.legend(loc="lower right", fontsize="small")
+        axes.legend(loc="lower right", fontsize=10, labelcolor=INK)
 
 
 def _limits(runs: Runs, opponent: str) -> tuple[float, float]:

@@ -33,7 +33,7 @@ def leaderboard_table(suite: str, folders: Folders) -> str:
         raise ValueError(f"no submission to {suite!r} in {folders.submissions}")
     header, *cells = leaderboard_tables(rows)[suite]
     shown_cells = [[html.escape(agent), *map(_with_minus, others)] for agent, *others in cells]
-    lines = [markdown_table([header, *shown_cells])]
+    lines = ['<div class="sortable" markdown>\n', markdown_table([header, *shown_cells]), "\n</div>"]
     if _zoo_folder(suite, folders).exists():
         lines += ["", shown(f"bench-{suite}", "The scores of the zoo in every scenario.")]
     return "\n".join(lines)

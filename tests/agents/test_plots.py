@@ -7,6 +7,8 @@ from pathlib import Path
 
 import pytest
 
+from catbox_agents.arena.plots import drawing
+
 ROOT = Path(__file__).parents[2]
 DRAWING = """
 import sys
@@ -33,6 +35,16 @@ def test_an_unknown_backend_is_named_and_the_picture_drawn(backend: str, known: 
     used, variable = ran.stdout.rsplit(maxsplit=1)
     assert (used == backend) == known
     assert variable == backend
+
+
+@pytest.mark.parametrize("weight", ["regular", "bold"])
+def test_the_font_of_the_table_is_used_and_has_every_sign_of_numbers(weight: str) -> None:
+    from matplotlib import font_manager
+
+    with drawing():
+        used = font_manager.findfont(font_manager.FontProperties(weight=weight), fallback_to_default=False)
+    assert Path(used).name == f"Figtree-{weight.title()}.ttf"
+    assert set(map(ord, "0123456789%+\u2212±\u2013")) <= font_manager.get_font(used).get_charmap().keys()
 
 
 def test_every_picture_is_drawn_so() -> None:

@@ -47,6 +47,12 @@ def test_a_long_cell_is_folded_and_brackets_are_no_markup() -> None:
     assert all(word in shown for word in ("[a]", "[b]", "[red]"))
 
 
+def test_a_long_name_is_folded_between_its_words() -> None:
+    shown = printed(terminal_table([["agent", "value"], [f"1 x {LONG}", "+0.12 ± 0.34"]]), 30)
+    folded = [line[:17].strip() for line in shown.splitlines()[-5:-1]]
+    assert folded == ["1 x search:", "worlds=2,", "opponent_model=", "heuristic"]
+
+
 def test_each_part_has_the_keys_and_the_order_of_the_columns_stays() -> None:
     table = terminal_table([["one", "two", *map(str, range(9))], ["a", "b", *["+0.12 ± 0.34"] * 9]], keys=2)
     headers = [[str(column.header) for column in part.columns] for part in table.parts(40)]

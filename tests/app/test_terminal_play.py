@@ -169,13 +169,25 @@ def test_an_action_is_taken_back() -> None:
 
 
 def test_a_hint_speaks_of_points_and_of_the_risk_of_a_paradox() -> None:
-    for arguments, typed in ((["--hint"], "quit\n"), ([], "hint\nquit\n")):
-        ran = run("play", "random", "--players", "3", "--seed", "2", *arguments, typed=typed)
-        assert "means over 400 worlds consistent with what you see" in ran.stdout
-        header = next(line for line in ran.stdout.splitlines() if line.startswith("┃"))
-        for word in ("points", "lead", "paradox", "bid hit"):
-            assert word in header
-        assert ran.stdout.count("%") >= 4
+    ran = run("play", "random", "--players", "3", "--seed", "2", typed="hint\nquit\n")
+    assert "means over 400 worlds consistent with what you see" in ran.stdout
+    header = next(line for line in ran.stdout.splitlines() if line.startswith("┃"))
+    for word in ("points", "lead", "paradox", "bid hit"):
+        assert word in header
+    assert ran.stdout.count("%") >= 4
+
+
+def test_the_hint_before_each_action_is_short_and_has_the_best_of_the_table() -> None:
+    ran = run("play", "random", "--players", "3", "--seed", "2", "--hint", typed="hint\nquit\n")
+    before, _, after = ran.stdout.partition("your move>")
+    assert "┃" not in before, "no table"
+    best = re.findall(
+        r"([^·]+?) ([+-]\S+ ± \S+\d)", before.partition("the best by lead are ")[2].replace("\n", " ")
+    )
+    table = [line.split("│") for line in after.splitlines() if line.startswith("│")]
+    assert [(name.strip(), lead) for name, lead in best] == [
+        (row[1].strip(), row[3].strip()) for row in table[:3]
+    ]
 
 
 def test_the_game_is_saved_also_when_the_person_leaves(tmp_path: Path) -> None:

@@ -170,7 +170,7 @@ def test_the_curves_are_means_over_seeds_over_decisions_and_over_seconds() -> No
     seconds = {"3 players": {"low": 82 / 4_000_000, "high": 1e-5}}
     over_decisions, over_seconds = draw({"3 players": "heuristic"}, {"3 players": runs}, seconds).axes
     low = over_decisions.get_lines()[0]
-    assert low.get_label() == "low"
+    assert low.get_label() == "low: +0.30"
     assert list(low.get_xdata()) == pytest.approx([2.0, 4.0])
     assert list(low.get_ydata()) == pytest.approx([0.15, 0.3])
     assert list(over_seconds.get_lines()[0].get_xdata()) == pytest.approx([41.0, 82.0])
@@ -181,7 +181,9 @@ def test_nine_variants_are_drawn_three_in_a_panel() -> None:
     panels = draw(
         {"3 players": "heuristic"}, {"3 players": runs}, {"3 players": dict.fromkeys(runs, 1e-5)}
     ).axes
-    legends = [[text.get_text() for text in axes.get_legend().get_texts()] for axes in panels]
+    legends = [
+        [text.get_text().partition(":")[0] for text in axes.get_legend().get_texts()] for axes in panels
+    ]
     assert legends[::2] == [["v0", "v1", "v2"], ["v3", "v4", "v5"], ["v6", "v7", "v8"]]
     assert all(len(axes.get_lines()) == 9 + 1 for axes in panels), "the others in grey, and the line at 0"
 

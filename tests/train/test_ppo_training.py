@@ -18,7 +18,7 @@ from catbox_env.core.game import Game
 from catbox_train.config import MAX_SEED, TrainConfig
 from catbox_train.registry import load_config
 from catbox_train.runs import loop, report
-from catbox_train.runs.curves import draw_learning_curves, finding, panels_of
+from catbox_train.runs.curves import draw_learning_curves, final_finding, finding, panels_of
 from catbox_train.runs.loop import resume, train
 from catbox_train.runs.metrics import read_metrics
 from tests.train.ppo_runs import BRIEF, SMALL, UPDATE, assert_same_end, quiet, small
@@ -150,6 +150,7 @@ def test_lines_have_their_names_at_their_ends_and_shares_are_percentages(
     rows = [
         {"decisions": n * 10**6, "game/bid_hit": 0.1 * n, "game/paradox": 0.101 * n}
         | {"evaluation/random/margin": -n, "evaluation/random/margin_ci95": 0.1}
+        | {"speed/decisions_per_second": 10**6 / n}
         for n in (1, 2, 3)
     ]
     draw_learning_curves(rows, tmp_path / "learning.png", "a run", ("bid_hit", "paradox"))
@@ -157,7 +158,12 @@ def test_lines_have_their_names_at_their_ends_and_shares_are_percentages(
     assert [text.get_text() for text in strength.texts] == ["among\nrandom agents"]
     assert [text.get_text() for text in drawn[0].texts] == [
         "After 3 million decisions: \u22123.00\u00a0±\u00a00.10 points among random agents", "a run",
+        "3 million decisions in 6 s (500,000 a second)",
     ]  # fmt: skip
+    final = final_finding(1000, "heuristic", -1, 0.1)
+    assert final == "On 1,000 deals at the end: \u22121.00\u00a0±\u00a00.10 points among heuristics"
+    draw_learning_curves(rows, tmp_path / "learning.png", "a run", final=final)
+    assert " ".join(text.get_text() for text in drawn[1].texts).startswith(final)
     names = {text.get_text(): text.get_position()[1] for text in shares.texts}
     assert names["bid hit"] == pytest.approx(0.3, abs=0.02)
     assert names["paradox"] > names["bid hit"] + 0.01, "so that both can be read"

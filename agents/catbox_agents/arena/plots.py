@@ -11,6 +11,8 @@ import sys
 import warnings
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from functools import cache
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from catbox_agents.arena.results import Estimate
@@ -29,30 +31,30 @@ BLUE, SKY, GREEN, VERMILION, PURPLE = "#0072B2", "#56B4E9", "#009E73", "#D55E00"
 GREY = "#C8C8C8"
 #: The cells of a heat map whose interval contains 0, their hatching, and text on all cells.
 _UNCLEAR, _HATCHING, _ON_CELL = "#EEEEEE", "#D2D2D2", "#111111"
-#: That of the browser table, and what looks most like it.
-FONTS = ("Figtree", "Inter", "DejaVu Sans")
+#: That of the browser table, from `_FONTS` (written by `docs/plot_fonts.py`), and matplotlib's own for other letters.
+FONTS = ["Figtree", "DejaVu Sans"]
+_FONTS = Path(__file__).parent / "fonts"
 #: Pixels of a page in an inch of a plot.
 PIXELS = 96
 #: Pixels: a cell of a heat map, the narrowest and the widest, its height, and what the names of the columns take where
 #: they are written slantwise.
-_CELL, _NARROW_CELL, _WIDE_CELL, _HIGH, _SLANTED = 66, 56, 150, 44, 3.4
+_CELL, _NARROW_CELL, _WIDE_CELL, _HIGH, _SLANTED = 72, 58, 150, 50, 4
 #: Pixels that the word for the columns takes above their names.
-_SIDE = 15
+_SIDE = 18
 #: Pixels of a character of names and other small words.
-_CHARACTER = 6.8
+_CHARACTER = 7.9
 #: Pixels: a colour of the key, how many there are on each side of 0, and the room of the key below the cells.
 _SWATCH, _SHADES, _KEY = 20, 4, 52
-#: Points, at which the smallest words are 12 pixels high.
-_TITLE, _NUMBERS, _SMALL = 11, 10.5, 9
+#: Points, at which the smallest words are 14 pixels high.
+_TITLE, _NUMBERS, _SMALL = 13, 12, 10.5
 
 
 def style() -> dict[Any, Any]:
-    """The settings of matplotlib for a plot in the colours of the browser table, in its font if it is installed."""
-    from matplotlib.font_manager import fontManager  # slow
-
-    installed = set(fontManager.get_font_names())
+    """The settings of matplotlib for a plot in the colours and the font of the browser table."""
+    _add_fonts()
     return {
-        "font.family": [name for name in FONTS if name in installed],
+        "font.family": FONTS,
+        "font.size": 11.5,
         "figure.facecolor": PAGE,
         "axes.facecolor": "none",
         "axes.edgecolor": SOFT,
@@ -63,6 +65,15 @@ def style() -> dict[Any, Any]:
         "xtick.color": SOFT,
         "ytick.color": SOFT,
     }
+
+
+@cache
+def _add_fonts() -> None:
+    """Tell matplotlib of `_FONTS`."""
+    from matplotlib.font_manager import fontManager  # slow
+
+    for file in _FONTS.glob("*.ttf"):
+        fontManager.addfont(file)
 
 
 @contextmanager

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Iterator, Sequence
 from typing import Any
 
 import numpy as np
 from rich import box
 from rich.console import Console, ConsoleOptions
+from rich.containers import Lines
 from rich.markup import escape
 from rich.table import Table
 from rich.text import Text
@@ -17,6 +19,16 @@ from catbox_agents.arena.results import Result, round_heading
 
 #: Characters of a cell that stay on one line. They hold every number with its interval; longer names may be folded.
 _UNFOLDED = 16
+
+
+class _Cell(Text):
+    """Text that is folded after a space, a colon or a comma, or else after another sign between words."""
+
+    def wrap(self, console: Console, width: int, **options: Any) -> Lines:
+        lines = re.findall(
+            rf".{{1,{width}}}(?:(?<=[\s:,])|$)|.{{1,{width}}}(?<=[=/_-])|.{{{width}}}", self.plain, re.DOTALL
+        )
+        return Text("\n".join(lines)).wrap(console, width, **options)
 
 
 class TerminalTable(Table):
@@ -31,7 +43,7 @@ class TerminalTable(Table):
 
     def add_row(self, *cells: Any, **options: Any) -> None:
         """A row of ``cells``, as in the class above."""
-        super().add_row(*(Text(cell) if isinstance(cell, str) else cell for cell in cells), **options)
+        super().add_row(*(_Cell(cell) if isinstance(cell, str) else cell for cell in cells), **options)
 
     def __rich_console__(self, console: Console, options: ConsoleOptions) -> Iterator[Table]:
         yield from self.parts(options.max_width)

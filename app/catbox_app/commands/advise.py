@@ -101,7 +101,7 @@ def _follow(table: RealTable, display: Display, lines: deque[tuple[int, str]], f
         if not lines and not question:
             display.show(state)
             if is_own:
-                display.hint(state)
+                display.short_hint(state)
             elif seen:
                 console.print(Text(f"player_{mover} may: {in_a_line(game, seen)}", style="dim"))
             if HIDDEN in possible:

@@ -47,7 +47,7 @@ def play(
         bool,
         typer.Option(
             "--hint",
-            help="Before each of your moves, show the expected points and risks of every action, from sampled worlds.",
+            help="Before each of your moves, show the best three and the lead that they promise, from sampled worlds.",
         ),
     ] = False,
     guide: Annotated[
@@ -129,8 +129,8 @@ def _take_turn(match: Match, seat: int, display: Display, hint: bool) -> None:
     display.show(state)
     if only is None:
         console.print(Text(f"You may: {in_a_line(game, legal)}", style="dim"))
-    if hint:
-        display.hint(state)
+        if hint:
+            display.short_hint(state)
     while True:
         if only is not None:
             console.print(Text(f"Your only legal action: {only} (press Enter)"))

@@ -20,7 +20,7 @@ from catbox_env import Game
 from catbox_env.core.text import game_title
 from catbox_train.algorithm import Policy
 from catbox_train.config import TrainConfig
-from catbox_train.runs.curves import draw_learning_curves
+from catbox_train.runs.curves import draw_learning_curves, final_finding
 from catbox_train.runs.metrics import read_metrics
 from catbox_train.runs.progress import show
 
@@ -90,7 +90,11 @@ def final_report(
     algorithm = ALGORITHMS.get(config.algorithm, config.algorithm)
     about = f"{run.name}: {algorithm}, {game_title(game.id)}, {game.num_players} players"
     shares = facts(game).binary_statistics
-    draw_learning_curves(read_metrics(run), run / CURVES_FILE, about, shares)
+    final = ""
+    if config.eval_opponents:  # as in the curves, the last of them is the measure
+        last = matches[len(config.eval_opponents) - 1][POLICY]
+        final = final_finding(config.final_deals, config.eval_opponents[-1], last.margin, last.margin_ci95)
+    draw_learning_curves(read_metrics(run), run / CURVES_FILE, about, shares, final)
     show(console, results_table(matches, "The same deals from every seat"))
     said = (
         f"{counters['decisions']:,} decisions in {seconds:,.0f} s of playing and learning ({speed:,.0f} a second). "

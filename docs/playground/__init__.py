@@ -43,10 +43,10 @@ FROM_A_FILE = """  <script>
   </script>
 """
 TABLE = f"""
+<div id="catbox"><p>Loading the table.</p><progress aria-label="Loaded"></progress></div>
 <link rel="stylesheet" href="{FOLDER}/font.css">
 <link rel="stylesheet" href="{FOLDER}/style.css">
 <noscript><p>The table needs JavaScript, which is switched off in this browser.</p></noscript>
-<div id="catbox"></div>
 {FROM_A_FILE}<script type="module" src="{FOLDER}/main.js"></script>
 """
 

@@ -132,6 +132,19 @@ def test_agents_that_search_are_left_out_and_the_page_says_so(new_playground: Op
     expect(page.locator("form.lobby")).to_contain_text("catbox is not compiled here")
 
 
+def test_on_the_site_progress_is_shown_before_any_script_has_arrived(
+    new_playground: Open, address: str
+) -> None:
+    page = new_playground()
+    html = (
+        f'<!doctype html><html><head><base href="../"></head><body><article>{TABLE}</article></body></html>'
+    )
+    page.route(f"{address}page.html", lambda route: route.fulfill(body=html, content_type="text/html"))
+    page.route("**/main.js", lambda _: None)  # never answered
+    page.goto(f"{address}page.html", wait_until="commit")
+    expect(page.get_by_role("progressbar")).to_be_visible()
+
+
 def test_on_the_site_it_has_the_tables_font_and_scrolls_to_the_board(
     new_playground: Open, address: str
 ) -> None:

@@ -23,6 +23,7 @@ def test_a_machine_without_a_gpu_says_what_is_missing() -> None:
 
 
 @pytest.mark.skipif(torch.cuda.is_available(), reason="there is a GPU here")
+@pytest.mark.slow
 @pytest.mark.parametrize("command", ["-m benchmarks engine gpu", "examples/cleanrl_ppo.py cuda"])
 def test_a_command_says_so_in_one_line_before_it_measures_anything(command: str) -> None:
     ran = subprocess.run(

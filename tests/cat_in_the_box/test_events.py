@@ -111,7 +111,7 @@ def test_a_paradox_is_told_with_every_card_and_why_no_colour_is_left() -> None:
             "player_0 causes a paradox, and the round ends",
             why,
             "player_0's paradox ends the round",
-            "player_0: 0 (0 tricks, caused the paradox) = 0",
+            "player_0: 0 (0 tricks, each -1 after the paradox)",
             "player_1: 1 trick + 2 (hit the bid of 1, group of 2) = 3",
             "player_0 still held 1 1, and had put a 2 aside",
             "player_1 still held 2, and had put a 3 aside",

@@ -89,9 +89,9 @@ def test_the_blind_trick_is_shown_when_it_is_complete_and_the_last_one_with_it()
         "the last cards are shown: player_0 5C, player_1 10D, player_2 QD",
         "player_2 wins trick 6: QD is the highest card of diamonds, the led suit",
         "player_2 wins the round with the last trick",
-        "player_0: -1 (1 ante to player_2) = -1",
-        "player_1: -1 (1 ante to player_2) = -1",
-        "player_2: +2 (1 ante from each of the others) = +2",
+        "player_0: -1 (1 ante to player_2)",
+        "player_1: -1 (1 ante to player_2)",
+        "player_2: +2 (1 ante from each of the others)",
         "player_2 wins with 2 antes",
     ]
 
@@ -102,10 +102,10 @@ def test_the_hidden_cards_are_laid_open_when_the_round_ends() -> None:
     assert said(play(state, "JS, fold 8D, fold 10C"), "fold QC", seat=1)[2:] == [
         "player_1, player_2 and player_3 won none of the first four tricks, and are out",
         "player_0 wins the round with all of the first four tricks",
-        "player_0: +6 (2 antes from each of the others) = +6",
-        "player_1: -2 (2 antes to player_0) = -2",
-        "player_2: -2 (2 antes to player_0) = -2",
-        "player_3: -2 (2 antes to player_0) = -2",
+        "player_0: +6 (2 antes from each of the others)",
+        "player_1: -2 (2 antes to player_0)",
+        "player_2: -2 (2 antes to player_0)",
+        "player_3: -2 (2 antes to player_0)",
         "player_0 still held 2C 3C",
         "player_1 had folded 5C 6C 8D, and still held 7D 4S",
         "player_2 had folded 9C 10C, and still held 9H 10H",

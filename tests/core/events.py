@@ -79,10 +79,15 @@ def texts(state: GameState, move: int, seat: int | None = None) -> list[str]:
 
 
 def sum_in(text: str) -> tuple[float, float]:
-    """Both sides of the sum in the text of a ``score``: what its terms add up to, and what it says they do."""
+    """Both sides of the sum in the text of a ``score``: what its terms add up to, and what it says they do.
+
+    One term alone is no sum: it is both.
+    """
     terms, _, total = text.partition(": ")[2].partition(" = ")
     plain = re.sub(r"\([^)]*\)|tricks?", "", terms)
-    return sum(float(term) for term in re.sub(r"([+-]) ", r"\1", plain).split()), float(total.split(" (")[0])
+    found = [float(term) for term in re.sub(r"([+-]) ", r"\1", plain).split()]
+    assert total or len(found) == 1
+    return sum(found), float(total.split(" (")[0]) if total else found[0]
 
 
 def laid_open(events: Sequence[Event]) -> dict[int, dict[str, Any]]:

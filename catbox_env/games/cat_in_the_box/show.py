@@ -373,7 +373,7 @@ def _sum(rules: Rules, info: dict[str, int], hit: bool) -> tuple[str, dict[str, 
     data = {"tricks": won, "bid": bid, "bonus": bonus, "paradox": bool(info["paradox"]), "score": score}
     tricks = counted(won, "trick")
     if info["paradox"]:
-        return f"{tricks}, each -1 after the paradox = {score}", {**data, "hit": False}
+        return f"{score} ({tricks}, each -1 after the paradox)", {**data, "hit": False}
     if bid is None:
         condition = f"{'at most' if hit else 'more than'} {counted(rules.bonus_max_tricks, 'trick')}"
     else:

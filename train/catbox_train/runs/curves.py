@@ -145,7 +145,7 @@ def learning_figure(
 
 
 def _panel(axes: Axes, rows: list[dict[str, float]], metrics: tuple[str, ...]) -> None:
-    from matplotlib.ticker import MaxNLocator
+    from matplotlib.ticker import MaxNLocator  # as above
 
     ends = {name: _curve(axes, rows, name, LINES[n % len(LINES)]) for n, name in enumerate(metrics)}
     axes.set_xlabel("decisions (millions)")

@@ -50,4 +50,6 @@ def test_the_font_of_the_table_is_used_and_has_every_sign_of_numbers(weight: str
 def test_every_picture_is_drawn_so() -> None:
     for folder in ("agents", "app", "train"):
         for file in (ROOT / folder).rglob("*.py"):
-            assert file.name == "plots.py" or "import matplotlib" not in file.read_text("utf-8"), file
+            text = file.read_text("utf-8")
+            assert file.name == "plots.py" or "import matplotlib" not in text, file
+            assert not re.search("^(from|import) matplotlib", text, re.MULTILINE), file

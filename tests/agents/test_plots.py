@@ -1,6 +1,7 @@
 """Pictures are drawn whatever MPLBACKEND is: it is about windows, and a picture ends hours of games."""
 
 import os
+import re
 import subprocess
 import sys
 from pathlib import Path

@@ -306,6 +306,7 @@ def server_of(app: ASGIApp) -> uvicorn.Server:
         ws="websockets-sansio",
         ws_max_size=LARGEST_MESSAGE,
         ws_per_message_deflate=False,
+        log_config=None,  # uvicorn's would close the handlers of every other logger in this process
         log_level="warning",
         access_log=False,
         server_header=False,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import logging
 import signal
 import socket
 import subprocess
@@ -13,6 +14,7 @@ from typing import Any
 from urllib.request import urlopen
 
 import pytest
+from starlette.applications import Starlette
 from websockets.sync.client import connect
 
 from catbox_agents import Agent
@@ -102,6 +104,14 @@ def test_nobody_is_let_in_before_the_server_can_answer(monkeypatch: pytest.Monke
     monkeypatch.setattr(server, "serve", lambda *given: done.append("served"))
     assert run("web", "--port", str(port), "--no-browser").exit_code == 0
     assert done == ["compiled", "made", "served"]
+
+
+def test_the_server_leaves_the_logging_of_this_process_alone(monkeypatch: pytest.MonkeyPatch) -> None:
+    closed: list[bool] = []
+    handler = logging.Handler()
+    monkeypatch.setattr(handler, "close", lambda: closed.append(True))
+    server.server_of(Starlette())
+    assert not closed
 
 
 @pytest.mark.parametrize(

@@ -132,8 +132,8 @@ def test_results_and_half_finished_runs_of_other_settings_are_refused(
 def test_a_run_that_does_not_fit_into_memory_is_refused_before_any_is_trained(
     workplace: Workplace, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    monkeypatch.setattr(memory, "memory_left", lambda: 100_000_000)
-    workplace.write(variants={"low": {"ent_coef": 0.01}, "wide": {"hidden": [5000, 5000]}})
+    monkeypatch.setattr(memory, "memory_left", lambda: 5_000_000)
+    workplace.write(variants={"low": {"ent_coef": 0.01}, "wide": {"hidden": [800, 800]}})
     assert workplace.run() == 1
     assert "variant 'wide', seed 1: not enough memory for hidden" in capsys.readouterr().err
     assert not workplace.runs.exists()

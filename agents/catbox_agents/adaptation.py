@@ -55,7 +55,8 @@ def adaptation(original: Game, game: Game) -> Adaptation | None:
     """How an agent for the rules of ``original`` plays ``game``; None if it cannot.
 
     The options that differ must be among the ``transferable_options`` and ``adaptable_options`` of `facts`, and the
-    actions and observations of ``game`` among those of ``original``. Bids and no bids are too different.
+    actions and observations of ``game`` among those of ``original``. Some bids and none are too different, and so are
+    some revealed cards and none.
     """
     if original.id != game.id:
         return None

@@ -69,6 +69,12 @@ def test_a_match_of_cat_te_is_played_by_its_agent_of_single_rounds() -> None:
     assert catbox_agents.evaluate(match, ["zoo", "random"], 20).standings[0].margin > 0
 
 
+@pytest.mark.parametrize("revealed_cards", [1, 2, 4, 5])
+def test_the_agent_for_two_plays_with_any_number_of_neutral_tokens(revealed_cards: int) -> None:
+    game = cat_in_the_box(num_players=2, revealed_cards=revealed_cards, reward="margin")
+    assert catbox_agents.evaluate(game, ["best", "heuristic"], 200).standings[0].margin > 0.3
+
+
 @pytest.mark.parametrize(
     "game",
     [
@@ -76,6 +82,7 @@ def test_a_match_of_cat_te_is_played_by_its_agent_of_single_rounds() -> None:
         cat_in_the_box(num_ranks=7),
         cat_in_the_box(bids=(1, 5)),
         cat_in_the_box(hand_size=9, revealed_cards=3),
+        cat_in_the_box(num_players=2, revealed_cards=3),
         make_game("cat_te_v0", num_players=3),
     ],
 )

@@ -55,7 +55,7 @@ def statistics(game: Game, info: Mapping[str, np.ndarray]) -> dict[str, np.ndarr
 
 FACTS = GameFacts(
     transferable_options=("rounds", "start_player"),
-    adaptable_options=("bids",),
+    adaptable_options=("bids", "revealed_cards"),
     axis_labels=axis_labels,
     statistics=statistics,
     binary_statistics=("paradox", "bid_hit"),

@@ -58,7 +58,9 @@ def test_the_command_plays_with_processes_and_writes_the_folder(tmp_path: Path) 
     line = json.loads(record.read_text().splitlines()[11])
     for seat, name in enumerate(line["agents"]):
         points = f"{line['returns'][seat]:g}"
-        assert re.search(rf"player_{seat} \({name}\): (.* = {points}|{points} \(.* after the paradox\))\n", shown.stdout)
+        assert re.search(
+            rf"player_{seat} \({name}\): (.* = {points}|{points} \(.* after the paradox\))\n", shown.stdout
+        )
 
 
 @pytest.mark.usefixtures("in_this_process")

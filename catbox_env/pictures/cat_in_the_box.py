@@ -337,7 +337,7 @@ def _put_hands(view: View, sheet: Sheet) -> None:
                 row += svg.centred(
                     middle + across - 2 * is_low, half + 1.4 * up, f"\u00d7{count}", 12, theme.soft
                 )
-            if chooses and view.phase == DISCARD:
+            if chooses and rank in sheet.legal:  # to put it aside
                 row += sheet.choice(rank, x, y, spacing - 3, card, radius=4)
         words = hand_in_words(view, seat)
         if seat in view.discards:

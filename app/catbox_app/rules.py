@@ -113,12 +113,6 @@ def command_line(command: str, agents: Sequence[str], game: Game, seed: int, sea
     words = ["catbox", command, *agents, "--seed", str(seed)]
     if seat:
         words += ["--seat", str(seat)]
-    return shlex.join([*words, *game_arguments(game)])
-
-
-def game_arguments(game: Game) -> list[str]:
-    """The options by which a command plays ``game``: those that are not the defaults."""
-    words = []
     if game.id != DEFAULT_GAME:
         words += ["--game", game.id]
     defaults = catbox_env.make_game(game.id, num_players=game.num_players, reward=REWARD).options
@@ -128,7 +122,7 @@ def game_arguments(game: Game) -> list[str]:
         if value != defaults[name]:
             text = ",".join(map(str, value)) if isinstance(value, list) else str(value)
             words += ["--rounds", text] if name == "rounds" else ["--rule", f"{name}={text}"]
-    return words
+    return shlex.join(words)
 
 
 def parse_action(state: GameState, text: str, possible: Sequence[int] | None = None) -> int:

@@ -224,7 +224,9 @@ class Sheet:
         """
         y, turn, you = top + (line or height) / 2, seat == self.state.current_player, seat == self.seat
         radius, size, small = (16, 17.0, 13) if line or height >= TALL_ROW else (14.5, 15.0, 12)
-        radius = 12.5 if height < LOW_ROW else radius
+        up, down = 8, 11  # of the name and the notes
+        if height < LOW_ROW:
+            radius, size, up, down = 12.5, 14.0, 7, 8
         if line:
             radius = max(radius, min(19, 0.46 * line))
             size += (radius - 16) / 2
@@ -234,8 +236,8 @@ class Sheet:
         drawn += svg.with_key(f"seat-{seat}", self.token(seat, 26, y, radius, faded=faded))
         fill = self.theme.soft if faded else ""
         below, beside = bool(notes and not line), " · ".join(notes)
-        drawn += svg.text(left, y - 8 * below, f"player_{seat}", size, fill, bold=turn or you)
-        drawn += svg.text(left, y + 11, beside, small, self.theme.soft) if below else ""
+        drawn += svg.text(left, y - up * below, f"player_{seat}", size, fill, bold=turn or you)
+        drawn += svg.text(left, y + down, beside, small, self.theme.soft) if below else ""
         drawn += svg.text(left + 4.9 * size, y, beside, small, self.theme.soft) if notes and line else ""
         return drawn, ", ".join([f"player_{seat}", *notes] + ["to move"] * turn)
 

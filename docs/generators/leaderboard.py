@@ -29,7 +29,7 @@ def _rows(submissions: Path) -> list[dict[str, Any]]:
 
 
 def leaderboard_table(suite: str, folders: Folders) -> str:
-    """The rows of a suite, and the scores of the zoo by scenario, as a picture and in numbers.
+    """The rows of a suite, and the scores of the zoo by scenario, in numbers and as a picture.
 
     Raises ``ValueError`` for a suite without submissions.
     """
@@ -42,8 +42,9 @@ def leaderboard_table(suite: str, folders: Folders) -> str:
     if zoo.exists():
         (_, *tables), *scores = card_rows(read_submission(zoo))
         header = ["zoo", *(name.removeprefix(f"{suite}-") for name in tables)]
-        lines += ["", shown(f"bench-{suite}", "The scores of the zoo in every scenario."), ""]
-        lines += _sortable([header, *scores])
+        picture = shown(f"bench-{suite}", "The scores of the zoo in every scenario.")
+        numbers = _sortable([header, *scores])
+        lines += ["", '<div class="beside" markdown>\n', *numbers, "", picture, "\n</div>"]
     return "\n".join(lines)
 
 

@@ -110,6 +110,7 @@ def test_a_phone_shows_what_a_move_needs_without_scrolling(
     expect(advice).to_be_in_viewport(ratio=1)
     assert box_of(advice)["y"] >= box_of(page.locator(".moves"))["y"], "it is in the bar"
     expect_parts_above_the_bar()
+    expect_accessible(page)
     assert page.locator(".log").get_attribute("open") is None
     page.locator(".log > summary").click()
     expect(page.get_by_role("log")).to_be_visible()
@@ -139,6 +140,8 @@ def test_all_hands_of_a_saved_game_leave_the_board_as_large_as_in_play(
         view.select_option("")
         page.keyboard.press("Tab")
         page.keyboard.press("End")
+    expect(hands).to_be_visible()
+    expect_accessible(page)
 
 
 def open_match(page: Page, rounds: str = "2", pace: str = "0") -> None:

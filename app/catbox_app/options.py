@@ -73,6 +73,14 @@ RayAddress = Annotated[
         help="Address of a Ray cluster: HOST:PORT of its head node, or auto for the one on this machine.",
     ),
 ]
+Processes = Annotated[
+    int | None,
+    typer.Option(
+        "--processes",
+        help="Number of processes; the result does not depend on it.",
+        show_default="the physical cores, or the whole Ray cluster",
+    ),
+]
 Seed = Annotated[int | None, typer.Option("--seed", help="Same seed, same game.", show_default="random")]
 SaveGame = Annotated[
     Path | None,

@@ -6,6 +6,7 @@ import inspect
 import re
 import shlex
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import MISSING, dataclass, fields
 from typing import Any
 
@@ -97,15 +98,11 @@ def deal_cards(game: Game) -> dict[str, Any]:
 
 def player_counts(game_id: str) -> list[int]:
     """The numbers of players, up to `MAX_PLAYERS`, that a game accepts."""
-
-    def is_possible(players: int) -> bool:
-        try:
-            catbox_env.make_game(game_id, num_players=players)
-        except ValueError:
-            return False
-        return True
-
-    return [players for players in range(1, MAX_PLAYERS + 1) if is_possible(players)]
+    found = []
+    for players in range(1, MAX_PLAYERS + 1):
+        with suppress(ValueError):
+            found.append(catbox_env.make_game(game_id, num_players=players).num_players)
+    return found
 
 
 def command_line(command: str, agents: Sequence[str], game: Game, seed: int, seat: int = 0) -> str:
@@ -113,12 +110,6 @@ def command_line(command: str, agents: Sequence[str], game: Game, seed: int, sea
     words = ["catbox", command, *agents, "--seed", str(seed)]
     if seat:
         words += ["--seat", str(seat)]
-    return shlex.join([*words, *game_arguments(game)])
-
-
-def game_arguments(game: Game) -> list[str]:
-    """The options by which a command plays ``game``: those that are not the defaults."""
-    words = []
     if game.id != DEFAULT_GAME:
         words += ["--game", game.id]
     defaults = catbox_env.make_game(game.id, num_players=game.num_players, reward=REWARD).options
@@ -128,7 +119,7 @@ def game_arguments(game: Game) -> list[str]:
         if value != defaults[name]:
             text = ",".join(map(str, value)) if isinstance(value, list) else str(value)
             words += ["--rounds", text] if name == "rounds" else ["--rule", f"{name}={text}"]
-    return words
+    return shlex.join(words)
 
 
 def parse_action(state: GameState, text: str, possible: Sequence[int] | None = None) -> int:

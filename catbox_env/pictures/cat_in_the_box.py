@@ -14,18 +14,19 @@ from catbox_env.pictures.cat_in_the_box_board import Board, hand_in_words
 from catbox_env.pictures.sheet import LETTERS, MAX_SEATS, PADDING, PANEL, TITLE, Sheet, Theme
 from catbox_env.pictures.svg import number
 
-#: Heights of the cards of a trick with the tokens below, of a row of the players, of a hand.
-TRICK, ROW, HAND_ROW = 98, 31, 34
+#: Heights of a card of a trick, of a row of the players, in a narrow picture too, and of a hand.
+TRICK_CARD, ROW, NARROW_ROW, HAND_ROW = 52, 31, 28, 34
 #: In a large picture: the height of the trick and all rows of the players, and that of a row that is not enlarged.
 LARGE_TRICK_AND_ROWS, GROWN_ROW = 434, 64
-#: The height of a trick besides the cards, and their width at most, and in a small picture.
-AROUND_TRICK, LARGEST_CARD, SMALL_CARD = 46, 96, 44
+#: The height of a trick besides the cards, in a narrow picture too; the width of a card at most, and in a small one.
+AROUND_TRICK, NARROW_AROUND, LARGEST_CARD, SMALL_CARD = 46, 41, 96, 44
 #: Columns of the players: X-tokens, tricks won, group, score.
 X_TOKENS, WON, GROUP, SCORE = 126, 211, 283, 322
 #: In a large picture below the name; the cards in hand beside it.
 LARGE_X_TOKENS, LARGE_WON, LARGE_GROUP, LARGE_BACKS = 12, 124, 262, 224
-#: The start of the cards of a hand, and the width of all ranks; the height of all hands below a large last board.
-CARDS, ROOM, LARGE_HANDS = 40, 262, 101
+#: The start of the cards of a hand, and the width of all ranks; the height of all hands below a large board; the start
+#: and the end of the buttons in their title, and the width of one.
+CARDS, ROOM, LARGE_HANDS, BUTTONS, BUTTONS_END, BUTTON = 40, 262, 101, 76, 288, 72
 
 
 def draw(sheet: Sheet) -> str:
@@ -103,7 +104,11 @@ def _trick_card(sheet: Sheet) -> tuple[list[float], float, float]:
     """The middles, the width and the height of the cards of a trick; a large picture has cards as wide as fit."""
     places = sheet.places(LARGEST_CARD + 22 if sheet.is_large else 64)
     width = min(LARGEST_CARD, places[1] - places[0] - 12) if sheet.is_large else SMALL_CARD
-    return places, width, round(1.4 * width) if sheet.is_large else TRICK - AROUND_TRICK
+    return places, width, round(1.4 * width) if sheet.is_large else TRICK_CARD
+
+
+def _around_trick(sheet: Sheet) -> int:
+    return AROUND_TRICK if sheet.is_wide else NARROW_AROUND
 
 
 def _put_trick(view: View, completed: list[tuple[int, int, int]], sheet: Sheet) -> None:
@@ -146,12 +151,12 @@ def _put_trick(view: View, completed: list[tuple[int, int, int]], sheet: Sheet) 
             )
         else:
             drawn += svg.box(left, y, width, height, "none", line=theme.soft, weight=1.5, dashed=True)
-        drawn += sheet.token(seat, x, y + height + 19, 11)
+        drawn += sheet.token(seat, x, y + height + (19 if sheet.is_wide else 17), 11)
     cards = ", ".join(f"player_{seat} {card_to_string(color, rank)}" for seat, color, rank in plays)
     wins = f"; player_{winner} {'won' if completed else 'wins so far'}" if cards else ""
     caused = f"; player_{by} caused a paradox" if by != NONE else ""
     label = f"{head.lower()}, {note}: {cards or 'no card yet'}{wins}{caused}"
-    sheet.panel(1, TITLE + height + AROUND_TRICK, svg.figure(drawn, label))
+    sheet.panel(1, TITLE + height + _around_trick(sheet), svg.figure(drawn, label))
 
 
 def _paradox_of(view: View, state: GameState) -> int:
@@ -170,6 +175,7 @@ def _put_results(view: View, sheet: Sheet) -> None:
     drawn, words = sheet.heading(head, "total · last round" if is_match_over else note), []
     places, _, height = _trick_card(sheet)
     top = TITLE + (height - 66) / 2  # in the middle of a large picture's higher panel
+    top -= AROUND_TRICK - _around_trick(sheet)
     for seat, (x, info) in enumerate(zip(places, infos, strict=True)):
         score, tricks, bonus = info["score"], info["tricks_won"], info["bonus"]
         addends = svg.signed(score - bonus) + (f" + {bonus}" if bonus else "")
@@ -186,7 +192,9 @@ def _put_results(view: View, sheet: Sheet) -> None:
             f"player_{seat} {total}{score} points, {tricks} tricks, {bid}{', ' * bool(bid)}bonus {bonus}"
         )
     sheet.panel(
-        1, TITLE + height + AROUND_TRICK, svg.figure(drawn, f"{head.lower()}, {note}: {'; '.join(words)}")
+        1,
+        TITLE + height + _around_trick(sheet),
+        svg.figure(drawn, f"{head.lower()}, {note}: {'; '.join(words)}"),
     )
 
 
@@ -197,21 +205,23 @@ def _put_players(view: View, sheet: Sheet) -> None:
     hit = "exactly the tricks bid" if view.rules.bids else f"at most {view.rules.bonus_max_tricks}"
     bonus = "The most tokens of a player that touch, side by side or one above the other. They are a bonus, one point "
     bonus += f"each, but only for winning {hit}."
-    height, x_tokens, won, group = float(ROW), X_TOKENS, WON, GROUP
+    height, x_tokens, won, group = float(ROW if sheet.is_wide else NARROW_ROW), X_TOKENS, WON, GROUP
+    heads = 19 if sheet.is_wide else 15
+    first = heads + 15  # where the first row begins
     if view.seat is None and sheet.is_wide:  # as high as the hands on the other side
         height += HAND_ROW - 8
     if sheet.is_large:
         _, _, card = _trick_card(sheet)
         height = (LARGE_TRICK_AND_ROWS - AROUND_TRICK - card) / view.rules.num_players
         x_tokens, won, group = LARGE_X_TOKENS, LARGE_WON, LARGE_GROUP
-    drawn = svg.with_title(svg.text(x_tokens, 19, "X-tokens", 12, soft), may)
-    drawn += svg.text(won, 19, "won/bid" if view.rules.bids else "won", 12, soft)
-    drawn += svg.with_title(svg.centred(group, 19, "group", 12, soft), bonus)
-    drawn += svg.centred(SCORE, 19, "score", 12, soft) if scored else ""
+    drawn = svg.with_title(svg.text(x_tokens, heads, "X-tokens", 12, soft), may)
+    drawn += svg.text(won, heads, "won/bid" if view.rules.bids else "won", 12, soft)
+    drawn += svg.with_title(svg.centred(group, heads, "group", 12, soft), bonus)
+    drawn += svg.centred(SCORE, heads, "score", 12, soft) if scored else ""
     for seat, kept in enumerate(view.x_tokens):
         score = view.scores[seat] if scored else None
         cards = int(sheet.state.record.hand[seat].sum()) if view.seat not in (None, seat) else 0
-        group_size, top = len(largest_group(sheet.state, seat)), TITLE + seat * height
+        group_size, top = len(largest_group(sheet.state, seat)), first + seat * height
         put = _large_row if sheet.is_large else _row
         row, who = put(view, sheet, seat, top, height, cards, group_size, score)
         words = [who, f"{view.tricks_won[seat]} tricks won"]
@@ -220,7 +230,7 @@ def _put_players(view: View, sheet: Sheet) -> None:
         words += [f"largest group {group_size}"] + [f"score {view.scores[seat]}"] * scored
         may = " ".join(COLORS[color] for color in kept)
         drawn += svg.figure(row, f"{', '.join(words)}, may declare {may or 'nothing'}")
-    sheet.panel(1, TITLE + height * view.rules.num_players + 4, drawn, "players")
+    sheet.panel(1, first + height * view.rules.num_players + 4, drawn, "players")
 
 
 def _notes(view: View, seat: int) -> list[str]:
@@ -231,10 +241,10 @@ def _row(
     view: View, sheet: Sheet, seat: int, top: float, height: float, cards: int, group: int, score: int | None
 ) -> tuple[str, str]:  # fmt: skip
     """The row of a seat with so many unseen ``cards``, its largest ``group`` and ``score``; and who it is, in words."""
-    y, up = top + height / 2, top + height / 2 - (14.5 if cards else 9)
+    y, up = top + height / 2, top + height / 2 - ((14.5 if sheet.is_wide else 13.5) if cards else 9)
     row, who = sheet.seat_row(seat, top, height, _notes(view, seat))
     row += _x_tokens(view, sheet.theme, seat, X_TOKENS, up, 18) + sheet.backs(cards, X_TOKENS, up + 20, 9)
-    row += _won_and_bid(view, sheet.theme, seat, y, 1) + svg.centred(GROUP, y, group, 15)
+    row += _won_and_bid(view, sheet, seat, y, 1) + svg.centred(GROUP, y, group, 15)
     row += svg.centred(SCORE, y, svg.signed(score), 15, bold=True) if score is not None else ""
     return row, who
 
@@ -252,7 +262,7 @@ def _large_row(
     row += sheet.backs(cards, LARGE_BACKS, top + first / 2 - back / 2, back)
     y = top + height - space - 13 * grown
     row += _x_tokens(view, sheet.theme, seat, LARGE_X_TOKENS, y - 11 * grown, 22 * grown)
-    row += _won_and_bid(view, sheet.theme, seat, y, grown, in_line=True)
+    row += _won_and_bid(view, sheet, seat, y, grown)
     row += svg.centred(LARGE_GROUP, y, group, round(16 * grown, 1))
     row += (
         svg.centred(SCORE, y, svg.signed(score), round(16 * grown, 1), bold=True) if score is not None else ""
@@ -278,40 +288,43 @@ def _x_tokens(view: View, theme: Theme, seat: int, x: float, y: float, height: f
     return drawn
 
 
-def _won_and_bid(
-    view: View, theme: Theme, seat: int, y: float, grown: float, *, in_line: bool = False
-) -> str:  # fmt: skip
-    """Tricks won against the bid, in words and as discs below: full ones are won, hollow ones still to be won.
+def _won_and_bid(view: View, sheet: Sheet, seat: int, y: float, grown: float) -> str:
+    """Tricks won against the bid, in words and as discs: full ones are won, hollow ones still to be won.
 
-    ``in_line``: the row has two lines, and the discs follow the words.
+    The discs are below the words, and beside them in a large picture; a narrow one has no room for them.
     """
-    won, bid = view.tricks_won[seat], view.bids[seat]
+    theme, won, bid = sheet.theme, view.tricks_won[seat], view.bids[seat]
     words = won if bid is None else f"{won} of {bid}"
     if view.rules.bids and bid is None:
         words = "\u2013"
-    total, x, disc_x, disc_y, room = max(won, bid or 0), WON, WON + 4.0, y + 11, 54.0
-    if in_line:
+    total = max(won, bid or 0) if sheet.is_wide else 0
+    x, disc_x, disc_y, room = WON, WON + 4.0, y + 11, 54.0
+    if sheet.is_large:
         x, disc_x, disc_y = LARGE_WON, LARGE_WON + 51 * grown, y
         room = LARGE_GROUP - 14 - disc_x
-    drawn = svg.text(x, y - 8 * (total > 0 and not in_line), words, round(15 * grown, 1), bold=bid == won)
+    up = 8 * (total > 0 and not sheet.is_large)
+    drawn = svg.text(x, y - up, words, round(15 * grown, 1), bold=bid == won)
     spacing = min(9 * grown, room / max(total, 1))
     radius, places = min(3.5 * grown, 0.4 * spacing), [disc_x + spacing * k for k in range(total)]
     full = "".join(svg.disc(place, disc_y, round(radius, 2)) for place in places[:won])
-    drawn += svg.path(full, theme.ink) if won else ""
+    drawn += svg.path(full, theme.ink) if full else ""
     hollow = "".join(svg.disc(place, disc_y, round(radius - 0.5, 2)) for place in places[won:])
     return drawn + (svg.path(hollow, "none", line=theme.ink, weight=1.2) if hollow else "")
 
 
 def _put_hands(view: View, sheet: Sheet) -> None:
-    """The hands and discards of all seats."""
+    """The hands and discards of all seats; in a large picture they take the place of one, with what can be chosen."""
     theme, drawn = sheet.theme, sheet.heading("Hands", "aside")
     spacing = min(30.0, ROOM / view.rules.num_ranks)
-    room = LARGE_HANDS if sheet.is_large and view.mover < 0 else HAND_ROW * MAX_SEATS
+    room = LARGE_HANDS if sheet.is_large else HAND_ROW * MAX_SEATS
+    drawn += _buttons(view, sheet) if sheet.is_large else ""
     height = min(HAND_ROW, room / view.rules.num_players)
     card, is_low = height - 4, height < HAND_ROW - 4
     for seat, hand in view.hands.items():
         y = TITLE + seat * height
-        row, half = sheet.token(seat, 21, y + card / 2, min(11, 0.45 * height)), y + card / 2
+        half, chooses = y + card / 2, sheet.is_large and seat == view.mover
+        row = svg.box(6, y - 2, PANEL - 12, height, theme.turn, radius=6) if chooses else ""
+        row += sheet.token(seat, 21, half, min(11, 0.45 * height))
         for rank, count in enumerate(hand):
             if not count:
                 continue
@@ -324,10 +337,25 @@ def _put_hands(view: View, sheet: Sheet) -> None:
                 row += svg.centred(
                     middle + across - 2 * is_low, half + 1.4 * up, f"\u00d7{count}", 12, theme.soft
                 )
+            if chooses and rank in sheet.legal:  # to put it aside
+                row += sheet.choice(rank, x, y, spacing - 3, card, radius=4)
         words = hand_in_words(view, seat)
         if seat in view.discards:
             row += svg.centred(PANEL - PADDING - 10, half, view.discards[seat] + 1, 15, theme.soft)
             words += f"; put aside {view.discards[seat] + 1}"
         drawn += svg.figure(row, f"hand of player_{seat}: {words}")
-    column = int(view.mover >= 0) if sheet.is_large else None  # there is room below a board without a hand
+    column = 0 if sheet.is_large else None
     sheet.panel(column, TITLE + height * view.rules.num_players + 8, drawn, "hands")
+
+
+def _buttons(view: View, sheet: Sheet) -> str:
+    """What can be chosen without a card, beside the title of all hands: the bids, or a paradox."""
+    rules = view.rules
+    bids = [action for action in sheet.legal if rules.num_ranks <= action < rules.first_play]
+    words: dict[int, object] = {action: rules.bids[action - rules.num_ranks] for action in bids}
+    words |= {rules.paradox: "Paradox"} if rules.paradox in sheet.legal else {}
+    width = min(BUTTON, (BUTTONS_END - BUTTONS) / max(1, len(words)))
+    return "".join(
+        sheet.button(action, BUTTONS + k * width, 3, width - 4, told, small=True)
+        for k, (action, told) in enumerate(words.items())
+    )

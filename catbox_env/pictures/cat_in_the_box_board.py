@@ -17,8 +17,9 @@ from catbox_env.pictures.sheet import LETTERS, PADDING, PANEL, Sheet
 LEFT, TOP, ROOM, CELL, SPACE = 40, 34, 296, 36, 4
 #: The widest column and the widest card.
 WIDEST, WIDEST_CARD = 64, 44
-#: Height of a card of the hand, in a large picture too; of the room above it, and of the line below.
-CARD, LARGE_CARD, ABOVE, FOOT = 46, 66, 30, 46
+#: Height of a card of the hand, in a large picture too; of the room above it, in a narrow picture too, and of the line
+#: below.
+CARD, LARGE_CARD, ABOVE, NARROW_ABOVE, FOOT = 46, 66, 30, 24, 46
 
 
 def hand_in_words(view: View, seat: int) -> str:
@@ -35,6 +36,9 @@ class Board:
         self.pitch = min(WIDEST, 2 * ROOM // self.rules.num_ranks / 2)  # in halves of a unit
         self.width = self.pitch - SPACE
         self.card = LARGE_CARD if sheet.is_large else CARD
+        self.above = ABOVE if sheet.is_wide else NARROW_ABOVE
+        #: Whether all hands are below the board, in the place of one.
+        self.has_hands = sheet.is_large and self.view.seat is None
         #: The middle of each column.
         self.columns = [LEFT + rank * self.pitch + self.width / 2 for rank in range(self.rules.num_ranks)]
 
@@ -46,14 +50,14 @@ class Board:
         drawn = f'<g aria-hidden="true">{heads}{self._outlines()}</g>'
         drawn += "".join(self._row(color) for color in range(self.rules.num_colors))
         below_board = self.view.mover if self.view.seat is None else self.view.seat
-        if below_board >= 0:
-            drawn += self._hand(below_board, below) + self._foot(below_board, below + ABOVE + self.card)
+        foot = below + self.above + self.card
+        if self.has_hands:
+            foot = below - FOOT
+        elif below_board >= 0:
+            drawn += self._hand(below_board, below) + self._foot(below_board, foot)
         elif self.view.mover >= 0:
-            words = "The hands are hidden."
-            drawn += svg.text(PADDING, below + ABOVE + self.card, words, fill=self.theme.soft)
-        if self.view.mover >= 0 or below_board >= 0 or not self.sheet.is_large:  # frames have the same size
-            below += ABOVE + self.card + FOOT
-        self.sheet.panel(0, below, drawn, "research board")
+            drawn += svg.text(PADDING, foot, "The hands are hidden.", fill=self.theme.soft)
+        self.sheet.panel(0, foot + FOOT, drawn, "research board")
 
     def _outlines(self) -> str:
         """The largest group of the viewer, and at the end those of the winners; in the view of None, all of them."""
@@ -146,7 +150,7 @@ class Board:
         if self.view.phase != DISCARD:
             plays = playable & set(range(rules.first_play, rules.paradox))
             playable = {rules.card_of(action)[1] for action in plays}
-        drawn = self.sheet.token(seat, 21, top + ABOVE - 7 + self.card / 2, 12)
+        drawn = self.sheet.token(seat, 21, top + self.above - 7 + self.card / 2, 12)
         for rank, count in enumerate(self.view.hands[seat]):
             if count:
                 raised, dimmed = rank in playable, bool(playable - {rank})
@@ -157,7 +161,7 @@ class Board:
         """The cards of one rank, one behind the other, and what choosing them does."""
         theme, rules, middle = self.theme, self.rules, self.columns[rank]
         width = min(self.width, WIDEST_CARD)
-        x, y, height = middle - width / 2, top + ABOVE - (10 if raised else 4), self.card
+        x, y, height = middle - width / 2, top + self.above - (10 if raised else 4), self.card
         drawn = ""
         for k in range(count - 1, -1, -1):
             drawn += svg.box(x, y - 3 * k, width, height, theme.face, line=theme.line, weight=1.5)

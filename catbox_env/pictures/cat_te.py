@@ -19,7 +19,7 @@ from catbox_env.games.cat_te.rules import (
 from catbox_env.games.cat_te.state import CLAIM, FOLD, INFO_SCORE, INFO_SHOWED, INFO_WON, NONE, SHOW
 from catbox_env.games.cat_te.view import CHOSEN, EMPTY, View, cards_to_string
 from catbox_env.pictures import svg
-from catbox_env.pictures.sheet import PADDING, PANEL, TITLE, Sheet, Theme
+from catbox_env.pictures.sheet import GAP, PADDING, PANEL, TITLE, Sheet, Theme
 from catbox_env.pictures.svg import number
 
 #: The height of a row of the tricks, and of all in a large picture, where a row has at most that of a large one.
@@ -57,10 +57,11 @@ def draw(sheet: Sheet) -> str:
     put(view, sheet)
     _put_antes(view, sheet)
     seat = view.mover if sheet.seat is None else sheet.seat
-    if sheet.is_large and seat >= 0:
+    has_foot = sheet.seat is not None or bool({CLAIM, SHOW} & {*sheet.legal})
+    if sheet.is_large and seat >= 0 and has_foot:
         sheet.panel(1, FOOT, _foot(view, sheet, seat, 0))
     if sheet.seat is None and not ends_with_hands:
-        _put_hands(view, sheet)
+        _put_hands(view, sheet, FOOT + GAP if sheet.is_large and not has_foot else 0)
     return sheet.picture(_note(view), _line(view, sheet), _tell)
 
 
@@ -243,7 +244,7 @@ def _hand(view: View, sheet: Sheet, seat: int) -> str:
 
 
 def _foot(view: View, sheet: Sheet, seat: int, top: float) -> str:
-    """What can be done, and below it what is at risk."""
+    """What can be done, and below it what is at risk for the viewer."""
     drawn, x, line = "", PADDING, top + 18
     for action, words, what in ((CLAIM, "Claim", "the side pot"), (SHOW, "Show", "and win")):
         if action in sheet.legal:
@@ -260,7 +261,8 @@ def _foot(view: View, sheet: Sheet, seat: int, top: float) -> str:
                 asked = f"No {SUITS[view.led]}: your card cannot win."
         drawn, line = svg.prompt(PADDING, line, asked), line + 20
     has_won = seat in (view.wins[trick] for trick in range(view.trick))
-    if view.rules.eliminates and view.trick < NUM_EARLY_TRICKS and not has_won and view.in_round[seat]:
+    at_risk = view.rules.eliminates and view.trick < NUM_EARLY_TRICKS and not has_won and view.in_round[seat]
+    if at_risk and seat == sheet.seat:
         left = NUM_EARLY_TRICKS - view.trick
         goal = f"No trick yet: win {'this one' if left == 1 else f'one of the next {left}'} or you're out."
         goal = goal if view.trick else "Win one of the first four tricks or you're out."
@@ -324,8 +326,9 @@ def _how_won(view: View, record: np.record) -> str:
     return f"player_{winner} {'showed an instant win' if record.info[INFO_SHOWED, winner] else 'won all four tricks'}"
 
 
-def _put_hands(view: View, sheet: Sheet) -> None:
-    """The cards that all seats hold. At the end of a large picture they are larger, in the place of a single hand."""
+def _put_hands(view: View, sheet: Sheet, below: int = 0) -> None:
+    """The cards that all seats hold, and free room ``below``. At the end of a large picture they are larger, in the
+    place of a single hand."""
     drawn, height, pitch = sheet.heading("Hands"), float(HAND_ROW), 34.0
     column, room = 1 if sheet.is_large else None, height * len(view.hands)
     if sheet.is_large and view.mover < 0:
@@ -340,4 +343,4 @@ def _put_hands(view: View, sheet: Sheet) -> None:
         for k, card in enumerate(hand):
             row += _face(sheet.theme, 46 + k * pitch, y, pitch - 3, height - 4, card)
         drawn += svg.figure(row, f"player_{seat} holds {cards_to_string(hand) or 'no card'}")
-    sheet.panel(column, TITLE + room + 6, drawn, "hands")
+    sheet.panel(column, TITLE + room + 6 + below, drawn, "hands")

@@ -31,9 +31,9 @@ PANEL, GAP = 344, 10
 #: Padding at the sides of a panel, and the height of its title.
 PADDING, TITLE = 12, 34
 #: Height of the head of a narrow and of a wide picture.
-HEADS = (76, 66)
-#: The row of a seat has larger words from this height on.
-TALL_ROW = 72
+HEADS = (72, 66)
+#: The row of a seat has larger words from this height on, and a smaller token below that one.
+TALL_ROW, LOW_ROW = 72, 30
 #: Letters of the colours red, blue, yellow, green.
 LETTERS = "RBYG"
 #: The number of seats that have their own token.
@@ -224,6 +224,9 @@ class Sheet:
         """
         y, turn, you = top + (line or height) / 2, seat == self.state.current_player, seat == self.seat
         radius, size, small = (16, 17.0, 13) if line or height >= TALL_ROW else (14.5, 15.0, 12)
+        up, down = 8, 11  # of the name and the notes
+        if height < LOW_ROW:
+            radius, size, up, down = 12.5, 14.0, 7, 8
         if line:
             radius = max(radius, min(19, 0.46 * line))
             size += (radius - 16) / 2
@@ -233,8 +236,8 @@ class Sheet:
         drawn += svg.with_key(f"seat-{seat}", self.token(seat, 26, y, radius, faded=faded))
         fill = self.theme.soft if faded else ""
         below, beside = bool(notes and not line), " · ".join(notes)
-        drawn += svg.text(left, y - 8 * below, f"player_{seat}", size, fill, bold=turn or you)
-        drawn += svg.text(left, y + 11, beside, small, self.theme.soft) if below else ""
+        drawn += svg.text(left, y - up * below, f"player_{seat}", size, fill, bold=turn or you)
+        drawn += svg.text(left, y + down, beside, small, self.theme.soft) if below else ""
         drawn += svg.text(left + 4.9 * size, y, beside, small, self.theme.soft) if notes and line else ""
         return drawn, ", ".join([f"player_{seat}", *notes] + ["to move"] * turn)
 
@@ -327,5 +330,5 @@ class Sheet:
         words += self.token(self.state.current_player, left + 11, y, 11) if has_token else ""
         words += svg.text(left + (30 if has_token else 0), y, line, 15, bold=True)
         return words + (
-            svg.text(right, 47, last, 13, soft, anchor="end") if wide else svg.text(left, 64, last, 13, soft)
+            svg.text(right, 47, last, 13, soft, anchor="end") if wide else svg.text(left, 62, last, 13, soft)
         )

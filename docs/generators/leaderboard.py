@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import html
 import json
+import re
+from collections.abc import Sequence
 from functools import cache, partial
 from pathlib import Path
 from typing import Any
 
 from catbox_agents.arena.report import markdown_table
-from catbox_agents.bench.report import draw_card, leaderboard, leaderboard_tables
+from catbox_agents.bench.report import card_rows, draw_card, leaderboard, leaderboard_tables
 from catbox_agents.bench.run import SUBMISSION_FILE
 from catbox_agents.bench.verify import read_submission
 from docs.generators.figures import Picture, as_saved, picture_file, shown
@@ -27,16 +29,31 @@ def _rows(submissions: Path) -> list[dict[str, Any]]:
 
 
 def leaderboard_table(suite: str, folders: Folders) -> str:
-    """The rows of a suite, and the card of the zoo. Raises ``ValueError`` for a suite without submissions."""
+    """The rows of a suite, and the scores of the zoo by scenario, in numbers and as a picture.
+
+    Raises ``ValueError`` for a suite without submissions.
+    """
     rows = [row for row in _rows(folders.submissions) if row["suite"] == suite]
     if not rows:
         raise ValueError(f"no submission to {suite!r} in {folders.submissions}")
     header, *cells = leaderboard_tables(rows)[suite]
-    shown_cells = [[html.escape(agent), *map(_with_minus, others)] for agent, *others in cells]
-    lines = ['<div class="sortable" markdown>\n', markdown_table([header, *shown_cells]), "\n</div>"]
-    if _zoo_folder(suite, folders).exists():
-        lines += ["", shown(f"bench-{suite}", "The scores of the zoo in every scenario.")]
+    lines = _sortable([header, *cells])
+    zoo = folders.submissions / f"{suite}-zoo"
+    if zoo.exists():
+        (_, *tables), *scores = card_rows(read_submission(zoo))
+        header = ["zoo", *(name.removeprefix(f"{suite}-") for name in tables)]
+        picture = shown(f"bench-{suite}", "The scores of the zoo in every scenario.")
+        numbers = _sortable([header, *scores])
+        lines += ["", '<div class="beside" markdown>\n', *numbers, "", picture, "\n</div>"]
     return "\n".join(lines)
+
+
+def _sortable(rows: Sequence[Sequence[str]]) -> list[str]:
+    """The lines of a compact table that the page can sort."""
+    header, *cells = rows
+    shown_cells = [[html.escape(first), *map(_with_minus, others)] for first, *others in cells]
+    table = re.sub(r" ?\| ?", "|", markdown_table([header, *shown_cells]))
+    return ['<div class="sortable" markdown>\n', table, "\n</div>"]
 
 
 def zoo_cards(folders: Folders) -> dict[Path, Picture]:
@@ -56,10 +73,6 @@ def zoo_cards(folders: Folders) -> dict[Path, Picture]:
 def _with_minus(cell: str) -> str:
     """A number with a minus sign, on one line; other words as they are."""
     return printed(cell) if cell[:1] in "+-" else cell
-
-
-def _zoo_folder(suite: str, folders: Folders) -> Path:
-    return folders.submissions / f"{suite}-zoo"
 
 
 def margins_in_short(folders: Folders) -> tuple[str, str]:

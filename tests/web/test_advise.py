@@ -24,7 +24,7 @@ def begin(page: Page, title: str, players: int, deal: str, seat: int = 0, clicke
 
 
 def send_deal(page: Page, deal: str, clicked: str = "") -> None:
-    page.get_by_text("Get advice for a game at a real table").click()
+    page.get_by_role("button", name="Enter the deal").click()
     offered(page).first.or_(page.get_by_label("What you see of the deal")).first.wait_for()
     if deal:
         type_deal(page, deal)
@@ -140,7 +140,7 @@ def test_what_no_game_allows_is_answered_with_the_rule_and_nothing_is_lost(new_p
 def test_a_deal_that_is_none_is_answered_in_the_lobby(new_page: NewPage) -> None:
     page = new_page()
     send_deal(page, "")
-    wrong = page.locator("details .wrong")
+    wrong = page.locator(".watch .wrong")
     expect(wrong).to_have_text("Enter what you see of the deal first.")
     page.get_by_role("radio", name="3", exact=True).check(force=True)
     expect(offered(page)).to_have_text(["1", "2", "3", "4", "5", "6"])
@@ -161,7 +161,7 @@ def test_the_cards_of_the_chosen_rules_are_put_into_the_hand_and_out_of_it(
 ) -> None:
     page = new_page(width=width, theme=theme)
     page.get_by_role("radio", name="3", exact=True).check(force=True)
-    page.get_by_text("Get advice for a game at a real table").click()
+    page.get_by_role("button", name="Enter the deal").click()
     expect(offered(page)).to_have_text(list("123456"))
     unfold_rules(page)
     page.get_by_label("Highest rank").fill("7")
@@ -200,7 +200,7 @@ def test_cards_turned_up_follow_those_of_the_hand(new_page: NewPage) -> None:
 def test_a_card_of_the_hand_is_replaced_beside_cards_turned_up(new_page: NewPage) -> None:
     page = new_page(width=390)
     page.get_by_role("radio", name="2", exact=True).check(force=True)
-    page.get_by_text("Get advice for a game at a real table").click()
+    page.get_by_role("button", name="Enter the deal").click()
     offered(page).first.wait_for()
     for card in "1122334455123":
         offered(page).get_by_text(card, exact=True).click()

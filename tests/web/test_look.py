@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import re
+from pathlib import Path
 
 import pytest
 from playwright.sync_api import FloatRect, Locator, Page, expect
 
+from tests.app.table import run
 from tests.web.conftest import NewPage
 from tests.web.table import (
     cards,
@@ -45,15 +47,18 @@ def test_the_lobby_fits_into_a_window_and_a_phone_always_shows_play(new_page: Ne
     page = new_page(1440, 900)
     start = page.get_by_role("button", name="Play", exact=True)
     assert box_of(start)["width"] <= 420
-    folds = [
-        page.get_by_text(words) for words in ("Get advice for a game at a real table", "Open a saved game")
-    ]
-    assert box_of(folds[0])["y"] == box_of(folds[1])["y"]
-    assert bottom(folds[0]) <= 900
+    titles = ("Get advice for a game at a real table", "Open a saved game")
+    others = [page.get_by_role("region", name=words) for words in titles]
+    assert box_of(others[0])["y"] == box_of(others[1])["y"]
+    for other in others:
+        assert bottom(other) <= 900
+        expect(other.get_by_role("button")).to_be_in_viewport(ratio=1)
     page = new_page(390, 844)
     start = page.get_by_role("button", name="Play", exact=True)
     expect(start).to_be_in_viewport(ratio=1)
     assert box_of(start)["width"] > 360
+    for words in ("Enter the deal", "Choose a file"):
+        expect(page.get_by_role("button", name=words)).to_be_visible()
     assert page.evaluate("document.documentElement.scrollWidth") == 390
 
 
@@ -84,17 +89,59 @@ def test_the_picture_fills_the_window(new_page: NewPage, title: str, width: int,
     assert bottom(hand) <= height
 
 
-@pytest.mark.parametrize("title", GAMES)
-def test_a_phone_shows_what_a_move_needs_without_scrolling(new_page: NewPage, title: str) -> None:
+@pytest.mark.parametrize(("title", "players"), [("Cat in the Box", 5), ("Cat Te", 6), ("Petrify", 4)])
+def test_a_phone_shows_what_a_move_needs_without_scrolling(
+    new_page: NewPage, title: str, players: int
+) -> None:
     page = new_page(390, 844)
-    open_table(page, title, 4)
-    play(page)
-    assert page.evaluate("scrollY") == 0
-    for part in GAMES[title][1]:
-        assert bottom(page.locator(f".picture [aria-label^='{part}']").first) <= 844, part
+    open_table(page, title, players, "heuristic")
+
+    def expect_parts_above_the_bar() -> None:
+        assert page.evaluate("scrollY") == 0
+        for part in GAMES[title][1]:
+            shown = page.locator(f".picture [aria-label^='{part}']").first
+            assert bottom(shown) <= box_of(page.locator(".moves"))["y"] + 1, part
+
+    expect_parts_above_the_bar()
+    page.get_by_label("Show on my turn").select_option("heuristic")
+    advice = page.locator(".advice")
+    expect(advice).to_contain_text("would choose")
+    page.evaluate("scrollTo(0, 0)")
+    expect(advice).to_be_in_viewport(ratio=1)
+    assert box_of(advice)["y"] >= box_of(page.locator(".moves"))["y"], "it is in the bar"
+    expect_parts_above_the_bar()
+    expect_accessible(page)
     assert page.locator(".log").get_attribute("open") is None
     page.locator(".log > summary").click()
     expect(page.get_by_role("log")).to_be_visible()
+
+
+@pytest.mark.parametrize(("width", "height"), [(1440, 900), (1920, 1080)])
+def test_all_hands_of_a_saved_game_leave_the_board_as_large_as_in_play(
+    new_page: NewPage, tmp_path: Path, width: int, height: int
+) -> None:
+    game = tmp_path / "game.jsonl"
+    ran = run("watch", "heuristic", "--players", "5", "--seed", "6", "--save", str(game))
+    assert ran.exit_code == 0
+    page = new_page(width, height)
+    page.get_by_label("File of games").set_input_files(game)
+    view, board = (
+        page.get_by_label("View", exact=True),
+        page.locator(".picture [aria-label='research board']"),
+    )
+    hands = page.locator(".picture [aria-label='hands']")
+    for _ in range(2):
+        expect(hands).to_be_visible()
+        cell = board.locator("rect, path").first
+        large = cell.evaluate("one => one.getCTM().a")
+        view.select_option("0")
+        expect(hands).to_have_count(0)
+        assert large == pytest.approx(cell.evaluate("one => one.getCTM().a"), rel=0.02)
+        view.select_option("")
+        page.keyboard.press("Tab")
+        page.keyboard.press("End")
+    expect(hands).to_be_visible()
+    expect_accessible(page)
 
 
 def open_match(page: Page, rounds: str = "2", pace: str = "0") -> None:

@@ -11,7 +11,15 @@ from rich.console import Console
 
 import catbox_agents
 from catbox_agents import DEAL_SETS, ArenaInterrupted
-from catbox_app.options import AGENTS, GameOptions, RayAddress, agents_argument, choice_option, choose_game
+from catbox_app.options import (
+    AGENTS,
+    GameOptions,
+    Processes,
+    RayAddress,
+    agents_argument,
+    choice_option,
+    choose_game,
+)
 from catbox_app.output import check_writable, games_progress, require
 
 #: What the command needs: the extra "arena".
@@ -73,14 +81,7 @@ def arena(
             "--move-time", metavar="SECONDS", help="An agent that takes longer for a move ends the arena."
         ),
     ] = None,
-    processes: Annotated[
-        int | None,
-        typer.Option(
-            "--processes",
-            help="Number of processes; the result does not depend on it.",
-            show_default="the physical cores, or the whole Ray cluster",
-        ),
-    ] = None,
+    processes: Processes = None,
     ray_address: RayAddress = None,
 ) -> None:
     """Compare every agent with every other: one among copies of the other, in both directions.

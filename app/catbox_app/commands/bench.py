@@ -10,23 +10,14 @@ import typer
 from rich.console import Console
 
 from catbox_agents.system.files import write_atomically, writing_atomically
-from catbox_app.options import AGENTS, RayAddress, agents_argument, choice_option
+from catbox_app.commands.arena import NEEDED
+from catbox_app.options import AGENTS, Processes, RayAddress, agents_argument, choice_option
 from catbox_app.output import check_writable, games_progress, require
 
-#: What the commands need: the extra "arena".
-NEEDED = ("choix", "filelock", "matplotlib", "psutil")
 #: The suites. They stand here too, because the benchmark takes a second to import.
 SUITES = ("cat_in_the_box", "cat_te", "petrify")
 TRACKS = ("learn-10M", "learn-1B", "open", "open+search")
 
-Processes = Annotated[
-    int | None,
-    typer.Option(
-        "--processes",
-        help="Number of processes; the result does not depend on it.",
-        show_default="the physical cores, or the whole Ray cluster",
-    ),
-]
 PrivateSeed = Annotated[
     str | None,
     typer.Option(

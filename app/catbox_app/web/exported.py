@@ -72,19 +72,14 @@ def replay_page(
     told = [reviewed(record.game, one, k, len(decisions)) for k, one in enumerate(decisions, 1)]
     messages = {"joined": joined, "reviewed": told, **recorded_messages(recording, progress)}
     packed = gzip.compress(json.dumps(messages, separators=(",", ":"), allow_nan=False).encode(), 9, mtime=0)
+    font = base64.b64encode((STATIC / "figtree.woff2").read_bytes()).decode()
+    style = "".join((STATIC / name).read_text(encoding="utf-8") for name in ("font.css", "style.css"))
     return _PAGE.format(
         title=escape(f"{joined['title']}: {', '.join(joined['names'])}"),
-        style=_style(),
+        style=style.replace("figtree.woff2", f"data:font/woff2;base64,{font}"),
         script=bundled("app.js", "recorded.js"),
         recorded=base64.b64encode(packed).decode(),
     )
-
-
-def _style() -> str:
-    """The style of the page, with its font."""
-    font = base64.b64encode((STATIC / "figtree.woff2").read_bytes()).decode()
-    sheets = [(STATIC / name).read_text(encoding="utf-8") for name in ("font.css", "style.css")]
-    return "".join(sheets).replace("figtree.woff2", f"data:font/woff2;base64,{font}")
 
 
 def recorded_messages(recording: Recording, progress: Callable[[int, int], None]) -> dict[str, Any]:

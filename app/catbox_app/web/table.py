@@ -309,7 +309,11 @@ class Table:
         else:
             message["waits_for"] = "agent"
         message["can_undo"] = self.is_for_one and seat in match.movers
-        message["ended"] = self._last_board(viewer, seen_by) if self._round_ended else None
+        message["ended"] = None
+        if self._round_ended:  # the end of that round, and how many seconds to show it
+            board = last_position(match.states[-2], match.actions[-1], match.state)
+            svg = self.game.render_svg(board, seen_by, viewer.size, viewer.theme)
+            message["ended"] = {"svg": svg, "seconds": self._seconds_shown}
         viewer.send(message)
         is_advised = self.allows_coach and to_move == seat
         viewer.coach.ask(match.state if is_advised else None, len(match.actions))
@@ -322,13 +326,6 @@ class Table:
     @property
     def _seconds_shown(self) -> float:
         return SHOWN + SHOWN_PAUSES * self.pace
-
-    def _last_board(self, viewer: Viewer, seat: int | None) -> Message:
-        """The end of the round that has just ended, and how many seconds to show it."""
-        match = self.match
-        board = last_position(match.states[-2], match.actions[-1], match.state)
-        svg = self.game.render_svg(board, seat, viewer.size, viewer.theme)
-        return {"svg": svg, "seconds": self._seconds_shown}
 
     def _changed(self) -> None:
         self.changes += 1

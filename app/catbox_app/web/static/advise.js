@@ -1,6 +1,6 @@
 // Advice in a game on a real table: the deal, and the record that this browser keeps of it.
 
-import {capital, element, labelled, newId, pushButton} from "./dom.js";
+import {capital, element, labelled, newId, panel, pushButton} from "./dom.js";
 import {withSuits} from "./names.js";
 import {keepSetting, setting} from "./settings.js";
 
@@ -58,8 +58,8 @@ export function createAdviser(send) {
 }
 
 /**
- * The form for what one sees of a deal: cards that are clicked, or text. `about()`: the game, players, rules and seat of the
- * advice. `ask()` asks which cards these have, and `take(message)` shows them; `wrong` says why a deal is none; `clear()`:
+ * The form for what one sees of a deal, behind a button: cards that are clicked, or text. `about()`: the game, players,
+ * rules and seat of the advice. `ask()` asks which cards these have, and `take(message)` shows them; `wrong` says why a deal is none; `clear()`:
  * another game is chosen.
  */
 export function createDealForm(frame, about) {
@@ -73,15 +73,22 @@ export function createDealForm(frame, about) {
   const wrong = element("p", {class: "wrong", role: "alert"});
   const button = pushButton("Advise me", advise);
   const explained = "The game, the rules and your seat are those chosen above; the first seat starts, unless the rules say otherwise.";
-  const short = element("small", {}, "Enter your hand and what everyone does: see what each of your actions is worth.");
-  const form = element("div", {class: "watch"}, element("p", {}, explained), offered, counter, hand, turned, typed, wrong, button);
-  const node = element("details", {class: "panel", ontoggle: ask}, element("summary", {}, "Get advice for a game at a real table", short), form);
+  const short = element("p", {class: "hint"}, "Enter what you hold and what everyone does: see what each of your actions is worth.");
+  const form = element("div", {class: "watch", hidden: true}, element("p", {}, explained), offered, counter, hand, turned, typed, wrong, button);
+  const opener = pushButton("Enter the deal", open, {"aria-expanded": "false"});
+  const node = panel("Get advice for a game at a real table", "offer", short, opener, form);
   let known = {cards: [], sizes: [0, 0]}; // the last message `cards`
 
   return {node, wrong, ask, take, clear};
 
+  function open() {
+    form.hidden = !form.hidden;
+    opener.setAttribute("aria-expanded", String(!form.hidden));
+    ask();
+  }
+
   function ask() {
-    if (node.open) frame.send({type: "cards", ...about()});
+    if (!form.hidden) frame.send({type: "cards", ...about()});
   }
 
   function take(message) {

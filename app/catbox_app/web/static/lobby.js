@@ -31,7 +31,8 @@ export function createLobby(frame) {
   const node = element("form", {class: "lobby", onsubmit: open});
   const pace = paceChoice();
   const seed = element("input", {type: "text", inputmode: "numeric", pattern: "[0-9]{1,18}", placeholder: "a new deal", autocomplete: "off"});
-  const file = element("input", {type: "file", accept: ".jsonl,.json,.txt", onchange: watch});
+  const file = element("input", {type: "file", accept: ".jsonl,.json,.txt", "aria-label": "File of games", hidden: true, onchange: watch});
+  const saved = element("p", {class: "hint"}, "Watch and review a file saved at a table, or by the commands play, watch and arena.");
   const tooLarge = element("p", {role: "alert", hidden: true}, "This file is larger than 4 MB: show it with  catbox replay FILE --web");
   const games = element("div", {class: "games"});
   const players = element("div", {class: "chips"});
@@ -82,7 +83,7 @@ export function createLobby(frame) {
       "div",
       {class: "more"},
       advice.node,
-      panel("Open a saved game", "watch", labelled("File of games", file, "Saved at a table, or by the commands play, watch and arena."), tooLarge),
+      panel("Open a saved game", "offer", saved, pushButton("Choose a file", () => file.click()), file, tooLarge),
     ),
   );
 

@@ -11,6 +11,8 @@ const MOVING = {duration: 260, easing: "ease-out"};
 const still = matchMedia("(prefers-reduced-motion: reduce)");
 // A card that is moved by fewer pixels is clicked.
 const DRAGGED = 8;
+// A choice that is not higher than this, in units of the picture, has no room for a number.
+const LOW = 24;
 // A tick, and a question mark.
 const SIGNS = {best: "M-3 .2l2.2 2.3L3.2-2.4", wrong: "M-2.1-1.6c0-3.2 4.6-2.8 4.2 0C1.9-.3 0-.3 0 1.2M0 3.6v.1"};
 const ARROWS = {ArrowLeft: [-1, 0], ArrowRight: [1, 0], ArrowUp: [0, -1], ArrowDown: [0, 1]};
@@ -86,7 +88,7 @@ export function createPicture(act, say, names, missed, undoable) {
       choice.querySelector("title").textContent = parts.filter((words) => words).join(", ");
       if (action === wrong) choice.append(ring(choice, "wrong"));
       else if (best.includes(action)) choice.append(ring(choice, "best"));
-      else if (values.get(action)?.brief) choice.append(number(choice, values.get(action).brief));
+      else if (values.get(action)?.brief && choice.getBBox().height > LOW) choice.append(number(choice, values.get(action).brief));
     }
   }
 
@@ -104,7 +106,7 @@ export function createPicture(act, say, names, missed, undoable) {
     const {x, y, width, height} = choice.getBBox();
     const around = {x: x - 2, y: y - 2, width: width + 4, height: height + 4, rx: Math.min(8, height / 2 + 2)};
     const drawing = [shape("circle", {r: 6.5}), shape("path", {d: SIGNS[kind]})];
-    const sign = shape("g", {class: "sign", transform: `translate(${x + 3} ${y + 3})`}, ...drawing);
+    const sign = shape("g", {class: "sign", transform: `translate(${x + 3} ${y + 3}) scale(${Math.min(1, height / LOW)})`}, ...drawing);
     return shape("g", {class: `coach-mark ${kind}`, "aria-hidden": "true"}, shape("rect", {class: "ring", ...around}), sign);
   }
 

@@ -39,7 +39,7 @@ export function createTable(frame, mode) {
   const people = createPeople(frame.send, names);
   const deal = createDeal(frame.send, mode === "play", people.yourName, watchOwn);
   const status = element("h2", {class: "status", tabindex: -1});
-  const said = element("p", {class: "said", role: "status"}); // in a replay, whose log holds the whole game
+  const said = element("p", {class: "said spoken", role: "status"}); // in a replay, whose log holds the whole game
   const guide = element("ul", {class: "guide", role: "status", hidden: true}); // of a first game
   const turn = element("p", {class: "spoken", role: "status"}); // what a screen reader says
   const notice = element("p", {class: "notice", role: "alert", hidden: true, onclick: quiet});
@@ -135,12 +135,9 @@ export function createTable(frame, mode) {
     log.add(message);
     explain(message.guide ?? []);
     if (message.lines.some(({kind}) => kind === "score")) ended = message.lines;
-    if (position !== null && replay === null) sound(message.lines.map((line) => line.kind));
-  }
-
-  function sound(kinds) {
-    const name = kinds.includes("paradox") ? "paradox" : kinds.includes("score") ? "end" : kinds.includes("trick_won") ? "trick" : "card";
-    playSound(name);
+    if (position === null || replay !== null) return;
+    const kinds = message.lines.map((line) => line.kind);
+    playSound(kinds.includes("paradox") ? "paradox" : kinds.includes("score") ? "end" : kinds.includes("trick_won") ? "trick" : "card");
   }
 
   // The guide keeps what it has said since one's last action.

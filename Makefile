@@ -34,7 +34,7 @@ TOOLKITS := $(basename $(notdir $(wildcard tests/toolkits/*.txt)))
 PIP_INSTALL := python -m pip install --quiet --disable-pip-version-check --no-input --no-compile
 PIP    := $(VENV)/bin/$(PIP_INSTALL) --constraint constraints.txt
 
-# Otherwise every process compiles anew all that it imports, PyTorch too: a quarter of the time of `make test`.
+# Otherwise every process compiles anew all that it imports, PyTorch too: a fifth of the time of `make test`.
 unexport PYTHONDONTWRITEBYTECODE
 
 .DEFAULT_GOAL := help

@@ -20,10 +20,10 @@ TRICK_CARD, ROW, NARROW_ROW, HAND_ROW = 52, 31, 28, 34
 LARGE_TRICK_AND_ROWS, GROWN_ROW = 434, 64
 #: The height of a trick besides the cards, in a narrow picture too; the width of a card at most, and in a small one.
 AROUND_TRICK, NARROW_AROUND, LARGEST_CARD, SMALL_CARD = 46, 41, 96, 44
-#: Columns of the players: X-tokens, tricks won, group, score.
-X_TOKENS, WON, GROUP, SCORE = 126, 211, 283, 322
-#: In a large picture below the name; the cards in hand beside it.
-LARGE_X_TOKENS, LARGE_WON, LARGE_GROUP, LARGE_BACKS = 12, 124, 262, 224
+#: Columns of the players: cards in hand, X-tokens, tricks won, group, score; the height of an X-token.
+CARDS_LEFT, X_TOKENS, WON, GROUP, SCORE, X_TOKEN = 114, 146, 220, 289, 325, 16
+#: In a large picture below the name, and the size of their heads.
+LARGE_X_TOKENS, LARGE_WON, LARGE_GROUP, LARGE_SCORE, LARGE_HEADS = 12, 124, 262, 312, 14
 #: The start of the cards of a hand, and the width of all ranks; the height of all hands below a large board; the start
 #: and the end of the buttons in their title, and the width of one.
 CARDS, ROOM, LARGE_HANDS, BUTTONS, BUTTONS_END, BUTTON = 40, 262, 101, 76, 288, 72
@@ -83,9 +83,9 @@ def _line(view: View, sheet: Sheet) -> str:
         return sheet.turn_line("leads", "Lead a card")
     led = COLORS[view.led]
     colors = {view.rules.card_of(action)[0] for action in sheet.legal}
-    follow = f"No {led}: you lose your {led} X-token" if view.costly else "Play a card"
+    follow = f"No {led}: you lose its X-token" if view.costly else "Play a card"
     if view.led in colors:
-        follow = f"Follow {led} or lose your {led} X-token" if colors & view.costly else f"Follow {led}"
+        follow = f"Follow {led} or lose its X-token" if colors & view.costly else f"Follow {led}"
     return sheet.turn_line("plays a card", follow)
 
 
@@ -205,7 +205,8 @@ def _put_players(view: View, sheet: Sheet) -> None:
     hit = "exactly the tricks bid" if view.rules.bids else f"at most {view.rules.bonus_max_tricks}"
     bonus = "The most tokens of a player that touch, side by side or one above the other. They are a bonus, one point "
     bonus += f"each, but only for winning {hit}."
-    height, x_tokens, won, group = float(ROW if sheet.is_wide else NARROW_ROW), X_TOKENS, WON, GROUP
+    height, size = float(ROW if sheet.is_wide else NARROW_ROW), 12
+    x_tokens, won, group, total = X_TOKENS, WON, GROUP, SCORE
     heads = 19 if sheet.is_wide else 15
     first = heads + 15  # where the first row begins
     if view.seat is None and sheet.is_wide:  # as high as the hands on the other side
@@ -213,11 +214,12 @@ def _put_players(view: View, sheet: Sheet) -> None:
     if sheet.is_large:
         _, _, card = _trick_card(sheet)
         height = (LARGE_TRICK_AND_ROWS - AROUND_TRICK - card) / view.rules.num_players
-        x_tokens, won, group = LARGE_X_TOKENS, LARGE_WON, LARGE_GROUP
-    drawn = svg.with_title(svg.text(x_tokens, heads, "X-tokens", 12, soft), may)
-    drawn += svg.text(won, heads, "won/bid" if view.rules.bids else "won", 12, soft)
-    drawn += svg.with_title(svg.centred(group, heads, "group", 12, soft), bonus)
-    drawn += svg.centred(SCORE, heads, "score", 12, soft) if scored else ""
+        x_tokens, won, group, total = LARGE_X_TOKENS, LARGE_WON, LARGE_GROUP, LARGE_SCORE
+        size = LARGE_HEADS
+    drawn = svg.with_title(svg.text(x_tokens, heads, "X-tokens", size, soft), may)
+    drawn += svg.text(won, heads, "won/bid" if view.rules.bids else "won", size, soft)
+    drawn += svg.with_title(svg.centred(group, heads, "group", size, soft), bonus)
+    drawn += svg.centred(total, heads, "score", size, soft) if scored else ""
     for seat, kept in enumerate(view.x_tokens):
         score = view.scores[seat] if scored else None
         cards = int(sheet.state.record.hand[seat].sum()) if view.seat not in (None, seat) else 0
@@ -241,12 +243,15 @@ def _row(
     view: View, sheet: Sheet, seat: int, top: float, height: float, cards: int, group: int, score: int | None
 ) -> tuple[str, str]:  # fmt: skip
     """The row of a seat with so many unseen ``cards``, its largest ``group`` and ``score``; and who it is, in words."""
-    y, up = top + height / 2, top + height / 2 - ((14.5 if sheet.is_wide else 13.5) if cards else 9)
-    row, who = sheet.seat_row(seat, top, height, _notes(view, seat))
-    row += _x_tokens(view, sheet.theme, seat, X_TOKENS, up, 18) + sheet.backs(cards, X_TOKENS, up + 20, 9)
-    row += _won_and_bid(view, sheet, seat, y, 1) + svg.centred(GROUP, y, group, 15)
-    row += svg.centred(SCORE, y, svg.signed(score), 15, bold=True) if score is not None else ""
-    return row, who
+    y, (row, who) = top + height / 2, sheet.seat_row(seat, top, height, [], line=height)
+    if cards:
+        back = svg.box(CARDS_LEFT, y - 5, 6, 10, sheet.theme.soft, radius=1.5)
+        count = svg.text(CARDS_LEFT + 8, y, f"\u00d7{cards}", 12, sheet.theme.soft)
+        row += svg.with_title(back + count, f"{counted(cards, 'card')} in hand")
+    row += _x_tokens(view, sheet.theme, seat, X_TOKENS, y - X_TOKEN / 2, X_TOKEN)
+    row += _won_and_bid(view, sheet, seat, y, 1) + svg.centred(GROUP, y, group, 14)
+    row += svg.centred(SCORE, y, svg.signed(score), 14, bold=True) if score is not None else ""
+    return row, ", ".join([who, *_notes(view, seat)])
 
 
 def _large_row(
@@ -255,24 +260,25 @@ def _large_row(
     """The same in two lines: the name and the cards in hand, and below what has a column. Few rows are larger."""
     grown = min(1.35, height / GROWN_ROW)
     space = (height - 54 * grown) / 3  # above, between and below the lines
-    first, back = 2 * space + 27 * grown, 22 * grown
+    first = 2 * space + 27 * grown
     row, who = sheet.seat_row(seat, top, height, _notes(view, seat), line=first)
     if seat:
         row = svg.path(f"M{PADDING} {number(top)}h{PANEL - 2 * PADDING}", "none", line=sheet.theme.line) + row
-    row += sheet.backs(cards, LARGE_BACKS, top + first / 2 - back / 2, back)
+    held, soft = counted(cards, "card") if cards else "", sheet.theme.soft
+    row += svg.text(PANEL - PADDING, top + first / 2, held, 14, soft, anchor="end") if held else ""
     y = top + height - space - 13 * grown
     row += _x_tokens(view, sheet.theme, seat, LARGE_X_TOKENS, y - 11 * grown, 22 * grown)
     row += _won_and_bid(view, sheet, seat, y, grown)
     row += svg.centred(LARGE_GROUP, y, group, round(16 * grown, 1))
     row += (
-        svg.centred(SCORE, y, svg.signed(score), round(16 * grown, 1), bold=True) if score is not None else ""
+        svg.centred(LARGE_SCORE, y, svg.signed(score), round(16 * grown, 1), bold=True) if score is not None else ""
     )
     return row, who
 
 
 def _x_tokens(view: View, theme: Theme, seat: int, x: float, y: float, height: float) -> str:
     """The right to declare each colour; crossed out when it is lost."""
-    drawn, width, middle, across = "", max(18.0, min(22.0, height)), y + height / 2, 0.44 * height
+    drawn, width, middle, across = "", min(22.0, height), y + height / 2, 0.44 * height
     for color in range(view.rules.num_colors):
         left = x + color * (width + 2)
         if color in view.x_tokens[seat]:
@@ -289,26 +295,21 @@ def _x_tokens(view: View, theme: Theme, seat: int, x: float, y: float, height: f
 
 
 def _won_and_bid(view: View, sheet: Sheet, seat: int, y: float, grown: float) -> str:
-    """Tricks won against the bid, in words and as discs: full ones are won, hollow ones still to be won.
-
-    The discs are below the words, and beside them in a large picture; a narrow one has no room for them.
-    """
+    """Tricks won against the bid in words; in a large picture discs beside them, hollow ones still to be won."""
     theme, won, bid = sheet.theme, view.tricks_won[seat], view.bids[seat]
     words = won if bid is None else f"{won} of {bid}"
     if view.rules.bids and bid is None:
         words = "\u2013"
-    total = max(won, bid or 0) if sheet.is_wide else 0
-    x, disc_x, disc_y, room = WON, WON + 4.0, y + 11, 54.0
-    if sheet.is_large:
-        x, disc_x, disc_y = LARGE_WON, LARGE_WON + 51 * grown, y
-        room = LARGE_GROUP - 14 - disc_x
-    up = 8 * (total > 0 and not sheet.is_large)
-    drawn = svg.text(x, y - up, words, round(15 * grown, 1), bold=bid == won)
+    if not sheet.is_large:
+        return svg.text(WON, y, words, 14, bold=bid == won)
+    total, disc_x = max(won, bid or 0), LARGE_WON + 56 * grown
+    room = LARGE_GROUP - 14 - disc_x
+    drawn = svg.text(LARGE_WON, y, words, round(15 * grown, 1), bold=bid == won)
     spacing = min(9 * grown, room / max(total, 1))
     radius, places = min(3.5 * grown, 0.4 * spacing), [disc_x + spacing * k for k in range(total)]
-    full = "".join(svg.disc(place, disc_y, round(radius, 2)) for place in places[:won])
+    full = "".join(svg.disc(place, y, round(radius, 2)) for place in places[:won])
     drawn += svg.path(full, theme.ink) if full else ""
-    hollow = "".join(svg.disc(place, disc_y, round(radius - 0.5, 2)) for place in places[won:])
+    hollow = "".join(svg.disc(place, y, round(radius - 0.5, 2)) for place in places[won:])
     return drawn + (svg.path(hollow, "none", line=theme.ink, weight=1.2) if hollow else "")
 
 

@@ -197,7 +197,7 @@ class Board:
             costs = any(rules.card_of(action)[0] in view.costly for action in self.legal)
             drawn += svg.prompt(PADDING, middle - 9 * costs, "Choose an outlined cell.")
             if costs:
-                what = f"A crossed badge costs your {COLORS[view.led]} X-token."
+                what = f"A badge costs your {COLORS[view.led]} X-token."
                 drawn += svg.prompt(PADDING, middle + 10, what, 12, theme.soft)
         if seat in view.discards:
             rank, right = view.discards[seat] + 1, PANEL - PADDING

@@ -30,10 +30,17 @@ LARGER = 1.5
 PANEL, GAP = 344, 10
 #: Padding at the sides of a panel, and the height of its title.
 PADDING, TITLE = 12, 34
+#: The width of a panel that takes both columns of a large picture, in its own, larger units.
+SPAN = (LARGER * PANEL + GAP + PANEL) / LARGER
 #: Height of the head of a narrow and of a wide picture.
 HEADS = (72, 66)
-#: The row of a seat has larger words from this height on, and a smaller token below that one.
-TALL_ROW, LOW_ROW = 72, 30
+#: The row of a seat has larger words from this height on, and smaller ones below that: with notes below the name, and
+#: with notes beside it.
+TALL_ROW, LOW_ROW, LOW_LINE = 72, 40, 32
+#: A diamond is so much higher than a disc; so many letters' heights wide is a name at most, in any font.
+DIAMOND, NAME = 1.2, 5
+#: A line from this length on is smaller in a narrow picture.
+LONG_LINE = 28
 #: Letters of the colours red, blue, yellow, green.
 LETTERS = "RBYG"
 #: The number of seats that have their own token.
@@ -109,7 +116,7 @@ def _shape(seat: int, radius: float) -> str:
     if seat == 1:
         side = 0.9 * radius
         return svg.round_box(-side, -side, 2 * side, 2 * side, 0.2 * radius)
-    polygons = {2: (6, 0.0, 1.08), 3: (4, 0.0, 1.2), 4: (3, -90.0, 1.3), 5: (8, 22.5, 1.06)}
+    polygons = {2: (6, 0.0, 1.08), 3: (4, 0.0, DIAMOND), 4: (3, -90.0, 1.3), 5: (8, 22.5, 1.06)}
     corners, turned, size = polygons[seat]
     angles = [math.radians(turned + 360 * k / corners) for k in range(corners)]
     down = 0.18 * radius if corners == 3 else 0  # so that the head is in the middle of the triangle
@@ -127,6 +134,7 @@ class Sheet:
         explains_illegal: whether a page may ask why an action is illegal.
         legal: the actions that can be chosen: the legal ones for the seat to move and for None, none for another seat.
         winners: the seats that won the game or share the win; none before its end.
+        panel_width: of the panels: SPAN in a large picture whose panels are all in the left column, else PANEL.
         theme: the colours.
         is_wide: whether there are two columns; is_large: whether the left one is drawn larger.
 
@@ -143,6 +151,7 @@ class Sheet:
         self.winners = winners_of(state)
         #: How much larger than the right column the left one is drawn.
         self.larger = LARGER if self.is_large else 1
+        self.panel_width: float = PANEL
         self._columns: tuple[list[_Panel], ...] = ([], [])
 
     # Parts of a panel.
@@ -151,7 +160,9 @@ class Sheet:
         """The title of a panel, and a right-aligned note."""
         title = svg.text(PADDING, 19, words, 15, bold=True)
         return title + (
-            svg.text(PANEL - PADDING, 19, note, 13, self.theme.soft, anchor="end") if note else ""
+            svg.text(self.panel_width - PADDING, 19, note, 13, self.theme.soft, anchor="end")
+            if note
+            else ""
         )
 
     def places(self, widest: float = 64) -> list[float]:
@@ -224,13 +235,14 @@ class Sheet:
         """
         y, turn, you = top + (line or height) / 2, seat == self.state.current_player, seat == self.seat
         radius, size, small = (16, 17.0, 13) if line or height >= TALL_ROW else (14.5, 15.0, 12)
-        up, down = 8, 11  # of the name and the notes
-        if height < LOW_ROW:
-            radius, size, up, down = 12.5, 14.0, 7, 8
-        if line:
+        up, down, left = 8, 11, 48.0  # of the name and the notes
+        if line < LOW_LINE if line else height < LOW_ROW:
+            size, small, up, down, left = 14.0, 12, 7, 8, 44.0
+        elif line:
             radius = max(radius, min(19, 0.46 * line))
             size += (radius - 16) / 2
-        left = 48 + 1.5 * max(0, radius - 16)
+            left += 1.5 * (radius - 16)
+        radius = min(radius, (line or height) / 2 / DIAMOND - 0.5)  # within the row, whatever its shape
         notes = ["you"] * you + notes
         drawn = svg.box(6, top + 2, width, height - 4, self.theme.turn, radius=8) if turn else ""
         drawn += svg.with_key(f"seat-{seat}", self.token(seat, 26, y, radius, faded=faded))
@@ -238,17 +250,8 @@ class Sheet:
         below, beside = bool(notes and not line), " · ".join(notes)
         drawn += svg.text(left, y - up * below, f"player_{seat}", size, fill, bold=turn or you)
         drawn += svg.text(left, y + down, beside, small, self.theme.soft) if below else ""
-        drawn += svg.text(left + 4.9 * size, y, beside, small, self.theme.soft) if notes and line else ""
+        drawn += svg.text(left + NAME * size, y, beside, small, self.theme.soft) if notes and line else ""
         return drawn, ", ".join([f"player_{seat}", *notes] + ["to move"] * turn)
-
-    def backs(self, count: int, x: float, y: float, height: float) -> str:
-        """A hand that the viewer does not see: ``count`` card backs, ``height`` units high."""
-        theme, width = self.theme, 0.7 * height
-        step = min(width - 1, (80 - width) / max(count - 1, 1))
-        return "".join(
-            svg.box(x + step * k, y, width, height, theme.back, radius=2, line=theme.panel)
-            for k in range(count)
-        )
 
     def turn_line(self, does: str, do: str) -> str:
         """What the seat to move ``does``; for itself, what to ``do``."""
@@ -288,9 +291,10 @@ class Sheet:
         """
         left, right = self._columns
         columns = [panels for panels in (left, right) if panels] if self.is_wide else [left + right]
-        wide = len(columns) > 1  # a column alone fills the window as it is
-        scales = [self.larger if panels is not columns[-1] else 1 for panels in columns]
-        width = GAP + sum(scale * PANEL + GAP for scale in scales)
+        spans = self.panel_width > PANEL
+        wide = len(columns) > 1 or spans  # another column alone fills the window as it is
+        scales = [self.larger if spans or panels is not columns[-1] else 1 for panels in columns]
+        width = GAP + sum(scale * self.panel_width + GAP for scale in scales)
         bottom = HEADS[wide] + max(
             sum(scale * panel.height + GAP for panel in panels)
             for scale, panels in zip(scales, columns, strict=True)
@@ -300,11 +304,11 @@ class Sheet:
             y = float(HEADS[wide])
             for panel in panels:
                 height = (bottom - GAP - y) / scale if panel is panels[-1] else panel.height
-                ground = svg.box(0, 0, PANEL, height, self.theme.panel, radius=10, line=self.theme.line)
+                ground = svg.box(0, 0, self.panel_width, height, self.theme.panel, radius=10, line=self.theme.line)
                 place = f"translate({number(x)} {number(y)})" + (f" scale({scale})" if scale > 1 else "")
                 placed.append(f'<g transform="{place}">{svg.group(ground + panel.content, panel.label)}</g>')
                 y += scale * height + GAP
-            x += scale * PANEL + GAP
+            x += scale * self.panel_width + GAP
         height = 2 * round(self._size * bottom / width / 2)  # even, as video formats need it
         if self.state.current_player < 0:
             line = won_by(self.winners) if self.winners else "The round is over"
@@ -328,7 +332,8 @@ class Sheet:
         words += svg.text(right, y - 27, note, 13, soft, anchor="end")
         has_token = self.state.current_player in range(MAX_SEATS)
         words += self.token(self.state.current_player, left + 11, y, 11) if has_token else ""
-        words += svg.text(left + (30 if has_token else 0), y, line, 15, bold=True)
+        size = 15 if wide or len(line) < LONG_LINE else 13
+        words += svg.text(left + (30 if has_token else 0), y, line, size, bold=True)
         return words + (
             svg.text(right, 47, last, 13, soft, anchor="end") if wide else svg.text(left, 62, last, 13, soft)
         )

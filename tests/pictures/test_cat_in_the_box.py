@@ -119,7 +119,7 @@ def test_a_large_picture_keeps_its_size_to_the_end_and_fewer_players_have_larger
 def test_whoever_is_to_move_reads_what_to_do_and_the_others_what_it_does() -> None:
     state = table()
     said = [("Put one card aside", "puts a card aside"), ("Bid: how many tricks will you win?", "bids")]
-    said += [("Lead a card", "leads"), ("Follow blue or lose your blue X-token", "plays a card")]
+    said += [("Lead a card", "leads"), ("Follow blue or lose its X-token", "plays a card")]
     for actions, (do, does) in zip((TRICK[:0], TRICK[:3], TRICK[3:6], TRICK[6:7]), said, strict=True):
         play(state, *actions)
         mover = state.current_player

@@ -283,7 +283,7 @@ def _x_tokens(view: View, theme: Theme, seat: int, x: float, y: float, height: f
         left = x + color * (width + 2)
         if color in view.x_tokens[seat]:
             drawn += svg.box(left, y, width, height, theme.colors[color], radius=4)
-            size = round(height / 1.5, 1)
+            size = max(12, round(height / 1.5, 1))
             drawn += svg.centred(
                 left + width / 2, middle, LETTERS[color], size, theme.on_colors[color], bold=True
             )

@@ -19,26 +19,24 @@ from catbox_env.games.cat_te.rules import (
 from catbox_env.games.cat_te.state import CLAIM, FOLD, INFO_SCORE, INFO_SHOWED, INFO_WON, NONE, SHOW
 from catbox_env.games.cat_te.view import CHOSEN, EMPTY, View, cards_to_string
 from catbox_env.pictures import svg
-from catbox_env.pictures.sheet import GAP, PADDING, PANEL, TITLE, Sheet, Theme
+from catbox_env.pictures.sheet import DIAMOND, LARGER, PADDING, PANEL, SPAN, TITLE, Sheet, Theme
 from catbox_env.pictures.svg import number
 
 #: The height of a row of the tricks, and of all in a large picture, where a row has at most that of a large one.
-ROW, LARGE_ROWS, LARGE_ROW = 50, 190, 60
-#: The column of the first trick, the distance of the next, the width of a card.
-LEFT, SPACING, WIDTH = 128, 35, 32
-#: Heights of the antes, of all rows (above all hands too) and at most one in a large picture, of their changes, of the
-#: side pot, of a row of the hands.
-ANTES, LARGE_ANTES, ANTES_ABOVE, LARGE_ANTE, CHANGES, SIDE_POT, HAND_ROW = 46, 224, 120, 60, 24, 52, 44
+ROW, LARGE_ROWS, LARGE_ROW = 50, 200, 66
+#: The column of the first trick, the distance of the next, the width of a card at most; in a picture of one wide panel.
+LEFT, SPACING, WIDTH = 120, 31, 28
+WIDE_LEFT, WIDE_SPACING, WIDE_WIDTH = 150, 60, 46
+#: Heights of the side pot, of a row of the hands, at most, and of how much is added for the side pot.
+SIDE_POT, HAND_ROW, LARGEST_HAND_ROW = 52, 44, 60
 #: The gap between cards in the hand, their width, and how much higher they are.
 HAND_GAP, HAND_WIDTH, CARD_RATIO = 4, 50, 1.5
-#: Heights of the room around the cards, of the buttons below them, of the whole panel, and of the lines below: in a
-#: large picture they have a panel of their own.
-HAND_PADDING, FOLDS_HEIGHT, FOOT = 10, 36, 46
-HAND = TITLE + CARD_RATIO * HAND_WIDTH + HAND_PADDING + FOLDS_HEIGHT + 6
-#: At the end of a large picture, where all hands take the place of one: the width of a row, and of a card at most.
-HANDS_WIDTH, LARGEST_CARD = 286, 48
+#: Heights of the room around the cards, of the buttons below them, of the whole panel, and of the lines below, which in
+#: a large picture stand beside the cards, from this place on.
+HAND_PADDING, FOLDS_HEIGHT, FOOT, BESIDE = 6, 36, 46, 346
+HAND = TITLE + CARD_RATIO * HAND_WIDTH + HAND_PADDING + FOLDS_HEIGHT
 #: What an ante is.
-ANTE = ("An ante is what each player stakes in a round.", "Usually, whoever wins trick 6 takes them all.")
+ANTE = "An ante is what each player stakes in a round. Usually, whoever wins trick 6 takes them all."
 #: The suits around the origin, 10 units high: clubs, diamonds, hearts, spades.
 SUIT_SHAPES = (
     svg.disc(0, -2.5, 2.5) + svg.disc(-2.7, 1.2, 2.5) + svg.disc(2.7, 1.2, 2.5) + "M-.6 0L-1.6 5H1.6L.6 0z",
@@ -51,17 +49,20 @@ SUIT_SHAPES = (
 def draw(sheet: Sheet) -> str:
     """The picture as the viewer of ``sheet`` sees it."""
     view = View.of(sheet.state.game, sheet.state.record, sheet.seat)
+    all_hands = sheet.seat is None
+    if sheet.is_large and (not all_hands or view.mover < 0):
+        sheet.panel_width = SPAN
     _put_tricks(view, sheet)
-    ends_with_hands = sheet.is_large and sheet.seat is None and view.mover < 0
-    put = _put_hands if ends_with_hands else _put_hand
-    put(view, sheet)
-    _put_antes(view, sheet)
-    seat = view.mover if sheet.seat is None else sheet.seat
-    has_foot = sheet.seat is not None or bool({CLAIM, SHOW} & {*sheet.legal})
-    if sheet.is_large and seat >= 0 and has_foot:
-        sheet.panel(1, FOOT, _foot(view, sheet, seat, 0))
-    if sheet.seat is None and not ends_with_hands:
-        _put_hands(view, sheet, FOOT + GAP if sheet.is_large and not has_foot else 0)
+    if sheet.panel_width == SPAN and all_hands:
+        _put_hands(view, sheet)
+        return sheet.picture(_note(view), _line(view, sheet), _tell)
+    _put_hand(view, sheet)
+    if view.rules.side_pot and sheet.panel_width == PANEL:
+        sheet.panel(1 if sheet.is_large else None, SIDE_POT, _side_pot(view, sheet, PADDING, PANEL - PADDING, 0))
+    if all_hands:
+        if sheet.is_large and {CLAIM, SHOW} & {*sheet.legal}:
+            sheet.panel(1, FOOT, _foot(view, sheet, view.mover, PADDING, 0))
+        _put_hands(view, sheet)
     return sheet.picture(_note(view), _line(view, sheet), _tell)
 
 
@@ -148,38 +149,72 @@ def _face_down(view: View, sheet: Sheet) -> dict[tuple[int, int], int]:
     return known
 
 
+def _columns(sheet: Sheet) -> tuple[int, int, int]:
+    """The column of the first trick, the distance of the next, and the width of a card at most."""
+    is_wide = sheet.panel_width == SPAN
+    return (WIDE_LEFT, WIDE_SPACING, WIDE_WIDTH) if is_wide else (LEFT, SPACING, WIDTH)
+
+
 def _put_tricks(view: View, sheet: Sheet) -> None:
-    """A row for each seat, a column for each trick; the best card of each trick has a crown."""
+    """A row for each seat, a column for each trick; the best card of each trick has a crown. What each seat has won
+    stands behind them, once there is something."""
     theme, players = sheet.theme, view.rules.num_players
     row = min(LARGE_ROW, LARGE_ROWS // players) if sheet.is_large else ROW
+    left, spacing, _ = _columns(sheet)
     drawn, under_way = "", view.trick if view.mover >= 0 else NONE
     if under_way != NONE:
-        drawn += svg.box(LEFT + view.trick * SPACING, 6, SPACING, players * row + 28, theme.turn, radius=8)
+        drawn += svg.box(left + view.trick * spacing, 6, spacing, players * row + 28, theme.turn, radius=8)
     drawn += sheet.heading("Tricks")
     for trick in range(NUM_TRICKS):
         now = trick == under_way
         fill = theme.ink if now else theme.soft
-        drawn += svg.centred(LEFT + (trick + 0.5) * SPACING, 19, trick + 1, 14, fill, bold=now)
+        drawn += svg.centred(left + (trick + 0.5) * spacing, 19, trick + 1, 14, fill, bold=now)
     known = _face_down(view, sheet)
     drawn += "".join(_row(view, sheet, row, seat, known) for seat in range(players))
+    if view.mover < 0 or any(view.scores):
+        drawn += _antes(view, sheet, row)
     sheet.panel(0, TITLE + players * row + 6, drawn, "tricks")
+
+
+def _antes(view: View, sheet: Sheet, row: float) -> str:
+    """The antes that each seat has won, and below them in the last round, if it was not the only one."""
+    rules, info, soft = view.rules, sheet.state.record.info, sheet.theme.soft
+    left, spacing, _ = _columns(sheet)
+    is_wide = sheet.panel_width == SPAN
+    x = (left + NUM_TRICKS * spacing + sheet.panel_width) / 2
+    drawn, words = svg.with_title(svg.centred(x, 19, "antes", 13 if is_wide else 12, soft), ANTE), []
+    any_round = rules.num_rounds > 1 and bool(sheet.state.record.rounds_ended)
+    for seat, score in enumerate(view.scores):
+        y, change = TITLE + (seat + 0.5) * row, int(info[INFO_SCORE, seat])
+        up = 8 if any_round else 0
+        drawn += svg.centred(x, y - up, svg.signed(score), 18 if is_wide else 15, bold=True)
+        if any_round:
+            changed = f"+{change}" if change > 0 else svg.signed(change)
+            told = "in this round" if view.mover < 0 else "in the last round"
+            drawn += svg.with_title(svg.centred(x, y + 9, changed, 12, soft), told)
+        words.append(f"player_{seat} {score}")
+    return svg.figure(drawn, f"antes won: {', '.join(words)}")
 
 
 def _row(view: View, sheet: Sheet, row: int, seat: int, known: dict[tuple[int, int], int]) -> str:
     """The row of a seat, ``row`` units high; face-down cards that the viewer knows (see `_face_down`) are shaded and
     have a bent corner."""
     theme, height, out = sheet.theme, min(row - 6, 54), not view.in_round[seat]
-    width = min(WIDTH, round(0.85 * height))
+    left, spacing, widest = _columns(sheet)
+    width = min(widest, round(0.85 * height))
     top = TITLE + seat * row
     y = top + (row - height) / 2
     notes = ["dealer"] * (seat == view.dealer) + ["out"] * out
     words: list[str] = []
-    drawn, who = sheet.seat_row(seat, top, row, notes, width=LEFT - 10, faded=out)
+    drawn, who = sheet.seat_row(seat, top, row, notes, width=left - 10, faded=out)
     for trick, card in enumerate(view.table[seat]):
-        x, wins = LEFT + trick * SPACING + (SPACING - width) / 2, view.wins.get(trick) == seat
+        x, wins = left + trick * spacing + (spacing - width) / 2, view.wins.get(trick) == seat
         if card >= 0:
             face = _face(theme, x, y, width, height, card, line=theme.ink if wins else "")
-            face += sheet.crown(x + width - 3, y + 2, 7.5) if wins else ""
+            # Not over the rank: beside a card with room, else on its lower corner.
+            beside = spacing - width > 18
+            face += sheet.crown(x + width + 9, y + height / 2, 7.5) if wins and beside else ""
+            face += sheet.crown(x + width - 2, y + height - 1, 7) if wins and not beside else ""
             origin = f"hand-{card}" if seat == sheet.seat else f"seat-{seat}"
             drawn += svg.with_key(f"card-{card}", face, came_from=origin)
             words.append(f"{card_to_string(card)}{' wins' if wins else ''}")
@@ -214,107 +249,96 @@ def _put_hand(view: View, sheet: Sheet) -> None:
         drawn += svg.text(PADDING, TITLE + 20, "Players see only their own.", fill=sheet.theme.soft)
     else:
         drawn = sheet.heading("The game is over")
-    for k, winner in enumerate(sheet.winners if seat < 0 else ()):
-        y = TITLE + 24 + 32 * k
-        drawn += sheet.token(winner, PADDING + 12, y, 11)
-        drawn += svg.text(PADDING + 32, y, f"player_{winner}", 15, bold=True)
-        drawn += sheet.crown(PANEL - PADDING - 10, y)
-    sheet.panel(*((0, HAND) if sheet.is_large else (1, HAND - 6 + FOOT)), drawn, "hand")
+        drawn += _winners(view, sheet)
+    sheet.panel(*((0, HAND) if sheet.is_large else (1, HAND + FOOT)), drawn, "hand")
+
+
+def _winners(view: View, sheet: Sheet) -> str:
+    drawn = ""
+    for k, winner in enumerate(sheet.winners):
+        x, y = PADDING + 12 + (PANEL / 2) * (k % 2), TITLE + 14 + 32 * (k // 2)
+        drawn += sheet.token(winner, x, y, 11) + svg.text(x + 20, y, f"player_{winner}", 15, bold=True)
+        drawn += sheet.crown(x + 110, y)
+    return drawn + _told(view, sheet, PADDING, HAND - 18)
+
+
+def _told(view: View, sheet: Sheet, x: float, y: float) -> str:
+    """How the round was won, once it is over."""
+    return svg.text(x, y, _how_won(view, sheet.state.record), 14, sheet.theme.soft)
 
 
 def _hand(view: View, sheet: Sheet, seat: int) -> str:
     has_folds = any(FOLD <= action < CLAIM for action in sheet.legal)
     known = _face_down(view, sheet).values()
     unplaced = cards_to_string(card for card in view.folded.get(seat, ()) if card not in known)
-    drawn = sheet.heading(f"Hand of player_{seat}", f"folded {unplaced}" if unplaced else "")
+    spans = sheet.panel_width == SPAN
+    note = f"folded {unplaced}" if unplaced else _goal(view, seat) if spans and seat == sheet.seat else ""
+    drawn = sheet.heading(f"Hand of player_{seat}", note)
     width, height = HAND_WIDTH, CARD_RATIO * HAND_WIDTH
     below = TITLE + height + HAND_PADDING
     for k, card in enumerate(view.hands[seat]):
         x, playable = PADDING + k * (width + HAND_GAP), card in sheet.legal
-        y = TITLE + (4 if playable else 10)
+        y = TITLE + (2 if playable else 6)
         shaded = bool(sheet.legal) and not playable
         face = _face(sheet.theme, x, y, width, height, card, shaded=shaded)
         drawn += svg.with_key(f"hand-{card}", face)
         drawn += sheet.choice(card, x, y, width, height, radius=5)
         if FOLD + card in sheet.legal:
             drawn += sheet.button(FOLD + card, x, below + 2, width, "fold", small=True)
-    if not sheet.is_large:
-        drawn += _foot(view, sheet, seat, below + (FOLDS_HEIGHT if has_folds else 8) - 6)
+    if spans:
+        drawn += _foot(view, sheet, seat, BESIDE, TITLE + 2)
+        right = sheet.panel_width - PADDING
+        drawn += _side_pot(view, sheet, BESIDE, right, HAND - SIDE_POT) if view.rules.side_pot else ""
+    elif not sheet.is_large:
+        drawn += _foot(view, sheet, seat, PADDING, below + (FOLDS_HEIGHT if has_folds else 8) - 6)
     return svg.group(drawn, f"player_{seat} holds {cards_to_string(view.hands[seat]) or 'no card'}")
 
 
-def _foot(view: View, sheet: Sheet, seat: int, top: float) -> str:
-    """What can be done, and below it what is at risk for the viewer."""
-    drawn, x, line = "", PADDING, top + 18
+def _side_pot(view: View, sheet: Sheet, left: float, right: float, top: float) -> str:
+    """What is in the side pot, who claimed it, and the card that decides it."""
+    what, middle = f"Side pot {view.pot}, {view.claim}", top + 26
+    drawn = svg.text(left, middle - 9, f"Side pot {view.pot}")
+    drawn += svg.text(left, middle + 11, view.claim, 13, sheet.theme.soft)
+    drawn += _face(sheet.theme, right - 32, top + 6, 32, 40, view.upturned)
+    return svg.figure(drawn, f"{what}; upturned {card_to_string(view.upturned)}")
+
+
+def _foot(view: View, sheet: Sheet, seat: int, left: float, top: float) -> str:
+    """What can be done, and below it what is at risk for the viewer; at the end how the round was won."""
+    if view.mover < 0:
+        return _told(view, sheet, left, top + 18)
+    drawn, x, line = "", left, top + 18
     for action, words, what in ((CLAIM, "Claim", "the side pot"), (SHOW, "Show", "and win")):
         if action in sheet.legal:
             drawn += sheet.button(action, x, top + 2, 72, words)
             drawn += svg.text(x + 80, top + 22, what)
             x += 172
-    if drawn or view.mover < 0:
+    if drawn:
         return drawn
+    spans = sheet.panel_width == SPAN
     if seat == view.mover:
         asked = "Choose an outlined card."
         if any(FOLD <= action < CLAIM for action in sheet.legal):
-            asked = "Choose an outlined card or a fold button."
+            asked = "Play a card, or fold one." if spans else "Choose an outlined card or a fold button."
             if not _can_follow(view, seat):
-                asked = f"No {SUITS[view.led]}: your card cannot win."
-        drawn, line = svg.prompt(PADDING, line, asked), line + 20
-    has_won = seat in (view.wins[trick] for trick in range(view.trick))
-    at_risk = view.rules.eliminates and view.trick < NUM_EARLY_TRICKS and not has_won and view.in_round[seat]
-    if at_risk and seat == sheet.seat:
-        left = NUM_EARLY_TRICKS - view.trick
-        goal = f"No trick yet: win {'this one' if left == 1 else f'one of the next {left}'} or you're out."
-        goal = goal if view.trick else "Win one of the first four tricks or you're out."
-        drawn += svg.text(PADDING, line, goal, 13, sheet.theme.soft)
+                asked = f"No {SUITS[view.led]}: {'it' if spans else 'your card'} cannot win."
+        drawn, line = svg.prompt(left, line, asked, 13 if spans else 14), line + 20
+    if seat == sheet.seat and not spans:
+        goal = _goal(view, seat)
+        drawn += svg.text(left, line, goal, 13, sheet.theme.soft) if goal else ""
     return drawn
 
 
-def _put_antes(view: View, sheet: Sheet) -> None:
-    """The antes that each seat has won in total and in the last round, in a row each in a large picture; the side pot,
-    if there is one.
-
-    They are there from the start, so that all pictures are equally large (a film needs that).
-    """
-    rules, record = view.rules, sheet.state.record
-    any_round = rules.num_rounds > 1 and bool(record.rounds_ended)
-    note = "total · last round" if any_round else ""
-    if view.mover < 0:
-        note = "total · this round" if any_round else _how_won(view, record)
-    drawn, words = sheet.heading("Antes won", note), []
-    row = min(LARGE_ANTE, (ANTES_ABOVE if sheet.seat is None else LARGE_ANTES) // rules.num_players)
-    for seat, (x, score) in enumerate(zip(sheet.places(76), view.scores, strict=True)):
-        change = int(record.info[INFO_SCORE, seat])
-        changed = (f"+{change}" if change > 0 else svg.signed(change)) if any_round else ""
-        if sheet.is_large:
-            y, radius = TITLE + (seat + 0.5) * row, min(18, 0.4 * row)
-            drawn += sheet.token(seat, PADDING + 18, y, radius) + svg.text(
-                PADDING + 46, y, f"player_{seat}", 18
-            )
-            drawn += svg.text(
-                PANEL - 84, y, svg.signed(score), round(0.8 + 1.3 * radius), bold=True, anchor="end"
-            )
-            drawn += svg.text(PANEL - PADDING, y, changed, 14, sheet.theme.soft, anchor="end")
-        else:
-            y = TITLE + ANTES / 2 - 4
-            drawn += sheet.token(seat, x - 12, y, 11) + svg.text(x + 3, y, svg.signed(score), 16, bold=True)
-            drawn += svg.centred(x, y + 25, changed, 13, sheet.theme.soft)
-        words.append(f"player_{seat} {score}")
-    height = TITLE + ANTES + CHANGES * (rules.num_rounds > 1)
-    if sheet.is_large:
-        height = TITLE + row * rules.num_players + 20
-        for line in ANTE if sheet.seat is not None else ():
-            drawn += svg.text(PADDING, height, line, 13, sheet.theme.soft)
-            height += 20
-    drawn = svg.figure(drawn, f"antes won: {', '.join(words)}")
-    if rules.side_pot:
-        what, right = f"Side pot {view.pot}, {view.claim}", PANEL - PADDING
-        side_pot = svg.text(PADDING, height + 26, what)
-        side_pot += svg.text(right - 40, height + 26, "upturned", 13, sheet.theme.soft, anchor="end")
-        side_pot += _face(sheet.theme, right - 32, height + 6, 32, 40, view.upturned)
-        drawn += svg.figure(side_pot, f"{what}; upturned {card_to_string(view.upturned)}")
-        height += SIDE_POT
-    sheet.panel(1 if sheet.is_large else None, height, drawn, "antes")
+def _goal(view: View, seat: int) -> str:
+    """What ``seat`` must do to stay in the round, if anything."""
+    has_won = seat in (view.wins[trick] for trick in range(view.trick))
+    is_safe = has_won or not view.rules.eliminates or view.trick >= NUM_EARLY_TRICKS
+    if is_safe or view.mover < 0 or not view.in_round[seat]:
+        return ""
+    left = NUM_EARLY_TRICKS - view.trick
+    if not view.trick:
+        return "Win one of the first four tricks or you're out."
+    return f"No trick yet: win {'this one' if left == 1 else f'one of the next {left}'} or you're out."
 
 
 def _how_won(view: View, record: np.record) -> str:
@@ -326,21 +350,26 @@ def _how_won(view: View, record: np.record) -> str:
     return f"player_{winner} {'showed an instant win' if record.info[INFO_SHOWED, winner] else 'won all four tricks'}"
 
 
-def _put_hands(view: View, sheet: Sheet, below: int = 0) -> None:
-    """The cards that all seats hold, and free room ``below``. At the end of a large picture they are larger, in the
-    place of a single hand."""
-    drawn, height, pitch = sheet.heading("Hands"), float(HAND_ROW), 34.0
-    column, room = 1 if sheet.is_large else None, height * len(view.hands)
-    if sheet.is_large and view.mover < 0:
-        most = max(len(hand) for hand in view.hands.values())
-        column, room, pitch = 0, HAND - TITLE - 6, min(LARGEST_CARD, HANDS_WIDTH / max(most, 1))
-        height = min(CARD_RATIO * pitch, room / len(view.hands))
-        pitch = min(pitch, height)
-    for seat, hand in view.hands.items():
-        y = TITLE + seat * height
-        row = sheet.token(seat, 26, y + (height - 4) / 2, 12)
-        row += "" if hand else svg.text(46, y + (height - 4) / 2, "no card", 13, sheet.theme.soft)
-        for k, card in enumerate(hand):
-            row += _face(sheet.theme, 46 + k * pitch, y, pitch - 3, height - 4, card)
+def _put_hands(view: View, sheet: Sheet) -> None:
+    """The cards that all seats hold; at the end of a large picture they take the place of one hand, in two columns if
+    the seats are many."""
+    drawn, height, columns, room = sheet.heading("Hands"), float(HAND_ROW), 1, HAND_ROW * len(view.hands)
+    spans = sheet.panel_width == SPAN
+    if spans:
+        drawn = sheet.heading("Hands", _how_won(view, sheet.state.record))
+        columns, room = (1 if len(view.hands) < 4 else 2), HAND - TITLE - 6
+        height = min(LARGEST_HAND_ROW, room / -(-len(view.hands) // columns))
+    elif sheet.is_large:
+        height = min(LARGEST_HAND_ROW, LARGER * LARGE_ROWS / len(view.hands))
+        room = height * len(view.hands)
+    card = height - 4
+    width, radius = min(0.85 * card, 44), min(18, card / 2 / DIAMOND)
+    for place, (seat, hand) in enumerate(view.hands.items()):
+        x, y = PADDING + sheet.panel_width / 2 * (place % columns), TITLE + place // columns * height
+        row = sheet.token(seat, x + 18, y + card / 2, radius)
+        row += "" if hand else svg.text(x + 44, y + card / 2, "no card", 13, sheet.theme.soft)
+        for k, held in enumerate(hand):
+            row += _face(sheet.theme, x + 44 + k * (width + 3), y, width, card, held)
         drawn += svg.figure(row, f"player_{seat} holds {cards_to_string(hand) or 'no card'}")
-    sheet.panel(column, TITLE + room + 6 + below, drawn, "hands")
+    column = 0 if spans else 1 if sheet.is_large else None
+    sheet.panel(column, HAND if spans else TITLE + room + 6, drawn, "hands")

@@ -6,7 +6,7 @@ import numpy as np
 
 from catbox_env.core.state import GameState
 from catbox_env.core.text import counted
-from catbox_env.games.petrify.play import end_cells, free_cells, walk_ends
+from catbox_env.games.petrify.play import end_cells, free_cells, points, walk_ends
 from catbox_env.games.petrify.rules import COLUMN_LETTERS, NUM_SYMBOLS, TILES, WALL_NAME, WILDCARD_NAME, Rules
 from catbox_env.games.petrify.show import View, cells_in, color_of_tile, colors_matter, ordinal, steps_of
 from catbox_env.games.petrify.state import NONE
@@ -155,7 +155,9 @@ def _put_players(view: View, sheet: Sheet, height: float) -> None:
     """The position and status of each seat, and how many tiles it could walk to now."""
     params, record = sheet.state.game.params[0], sheet.state.record
     free = len(cells_in(free_cells(params, record)))
-    drawn, soft = sheet.heading("Players", f"free tiles: {free}"), sheet.theme.soft
+    has_ended, soft = view.mover < 0, sheet.theme.soft
+    note = "1 point for the first, \u22121 for the last" if has_ended else f"free tiles: {free}"
+    drawn = sheet.heading("Players", note)
     larger = max(1.0, min(LARGEST, height / GROWN_ROW))
     panel, words = PANEL / larger, min(larger, LARGEST_WORDS) / larger
     right, y = panel - PADDING - 6, height / larger / 2
@@ -169,6 +171,8 @@ def _put_players(view: View, sheet: Sheet, height: float) -> None:
             reach = f"{counted(len(ends), 'tile')} in reach" if is_walking else ""
         else:
             how = f"petrified, {ordinal(place)}" if out else "wins"
+            if has_ended:
+                reach = f"{svg.signed(points(params, place))} points"
         fill = soft if out else ""
         row += svg.text(
             right, y - 9 * bool(reach), how, round(14 * words, 1), fill, anchor="end", bold=place == 0

@@ -20,9 +20,9 @@ def number(value: float) -> str:
     return f"{round(value, 2):g}"
 
 
-def signed(value: int) -> str:
-    """A number with a typographic minus sign."""
-    return str(value).replace("-", "\u2212")
+def signed(value: float) -> str:
+    """A number, with two decimals at most, with a typographic minus sign."""
+    return f"{round(value, 2):g}".replace("-", "\u2212")
 
 
 def box(

@@ -1,4 +1,4 @@
-"""The pictures of docs/images/, all drawn by `game.render_svg`.
+"""The pictures of docs/images/, all drawn by `game.render_svg`, with outlines for words: they need no font.
 
 Those of the rules, and the animations, are of the games in docs/games/, which `catbox watch best --save FILE` wrote.
 """
@@ -17,6 +17,7 @@ import numpy as np
 from catbox_agents import read_record
 from catbox_env import Game, GameState, make_game, petrify_v0
 from docs.animation import animated
+from docs.outlines import with_outlines
 
 GAMES = Path(__file__).resolve().parent / "games"
 #: A game of four players up to its fifth trick, as the agent `zoo:cat_in_the_box-4p` once played it.
@@ -45,7 +46,7 @@ def position(game_id: str, theme: str, **options: Any) -> str:
         state, generator = game.new_initial_state(seed=seed), np.random.default_rng(seed)
         for _ in range(moves):
             state.apply_action(int(generator.choice(state.legal_actions())))
-    return game.render_svg(state, state.current_player, theme=theme) + "\n"
+    return game.render_svg(state, state.current_player, theme=theme)
 
 
 @cache
@@ -74,15 +75,21 @@ def with_cats(picture: str) -> str:
 
 def images() -> Iterator[tuple[str, str]]:
     """The files of docs/images: name and content."""
+    for name, picture in pictures():
+        yield name, with_outlines(picture) + "\n"
+
+
+def pictures() -> Iterator[tuple[str, str]]:
+    """The files of docs/images with their words as text."""
     for theme in ("light", "dark"):
         yield f"cat_in_the_box-{theme}.svg", position("cat_in_the_box_v0", theme)
         yield f"cat_te-{theme}.svg", position("cat_te_v0", theme)
         yield f"petrify-{theme}.svg", position("petrify_v0", theme, rules=petrify_v0.Rules.full(4))
         for picture, (name, number, seat) in RECORDED.items():
             game, states = recorded(name)
-            yield f"{picture}-{theme}.svg", game.render_svg(states[number], seat, theme=theme) + "\n"
+            yield f"{picture}-{theme}.svg", game.render_svg(states[number], seat, theme=theme)
         for name, first in (("cat_in_the_box", 20), ("cat_te", 0), ("petrify", 0)):
             game, states = recorded(name)
-            pictures = [with_cats(game.render_svg(state, theme=theme)) for state in states]
-            seconds = [FIRST, *[SECONDS] * (len(pictures) - 2), LAST]
-            yield f"{name}-game-{theme}.svg", animated(pictures, seconds, first=first) + "\n"
+            shown = [with_cats(game.render_svg(state, theme=theme)) for state in states]
+            seconds = [FIRST, *[SECONDS] * (len(shown) - 2), LAST]
+            yield f"{name}-game-{theme}.svg", animated(shown, seconds, first=first)

@@ -182,3 +182,11 @@ def test_an_animation_changes_the_picture_when_its_time_has_come() -> None:
 def test_pictures_of_the_docs_are_small() -> None:
     for path in (ROOT / "docs" / "images").iterdir():
         assert path.stat().st_size < (250_000 if "-game-" in path.name else 40_000), path.name
+
+
+def test_pictures_with_outlines_have_no_text_and_are_sound() -> None:
+    for name, picture in illustrations.images():
+        root = ElementTree.fromstring(picture)
+        tags = [element.tag.partition("}")[2] for element in root.iter()]
+        assert "use" in tags, name
+        assert "text" not in tags or not any("".join(one.itertext()) for one in root.iter() if one.tag.endswith("}text"))

@@ -21,7 +21,7 @@ LARGE_TRICK_AND_ROWS, GROWN_ROW = 434, 64
 #: The height of a trick besides the cards, in a narrow picture too; the width of a card at most, and in a small one.
 AROUND_TRICK, NARROW_AROUND, LARGEST_CARD, SMALL_CARD = 46, 41, 96, 44
 #: Columns of the players: cards in hand, X-tokens, tricks won, group, score; the height of an X-token.
-CARDS_LEFT, X_TOKENS, WON, GROUP, SCORE, X_TOKEN = 114, 146, 220, 289, 325, 16
+CARDS_LEFT, X_TOKENS, WON, GROUP, SCORE, X_TOKEN = 114, 146, 222, 289, 325, 16
 #: In a large picture below the name, and the size of their heads.
 LARGE_X_TOKENS, LARGE_WON, LARGE_GROUP, LARGE_SCORE, LARGE_HEADS = 12, 124, 262, 312, 14
 #: The start of the cards of a hand, and the width of all ranks; the height of all hands below a large board; the start

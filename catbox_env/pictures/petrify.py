@@ -172,7 +172,8 @@ def _put_players(view: View, sheet: Sheet, height: float) -> None:
         else:
             how = f"petrified, {ordinal(place)}" if out else "wins"
             if has_ended:
-                reach = f"{svg.signed(points(params, place))} points"
+                paid = points(params, place)
+                reach = f"{svg.signed(paid)} {'point' if paid == 1 else 'points'}"
         fill = soft if out else ""
         row += svg.text(
             right, y - 9 * bool(reach), how, round(14 * words, 1), fill, anchor="end", bold=place == 0

@@ -27,9 +27,9 @@ FRAME_WIDTH = 640
 
 _LETTERS = Path(__file__).parent / "letters" / "letters.json"
 #: Elements and attributes as `svg` writes them.
-_TEXT = re.compile(r"<text([^>]*)>(.*?)</text>", re.DOTALL)
-_TSPAN = re.compile(r'<tspan x="([^"]*)">(.*?)</tspan>')
-_ATTRIBUTE = re.compile(r'([\w-]+)="([^"]*)"')
+TEXT = re.compile(r"<text([^>]*[^>/])>(.*?)</text>", re.DOTALL)
+TSPAN = re.compile(r'<tspan x="([^"]*)">(.*?)</tspan>')
+ATTRIBUTE = re.compile(r'([\w-]+)="([^"]*)"')
 
 
 def can_rasterise() -> bool:
@@ -61,7 +61,7 @@ def rasterise(svg: str) -> np.ndarray:
     Raises ``ImportError`` as `load_rasteriser` does.
     """
     pyvips = load_rasteriser()
-    image = pyvips.Image.svgload_buffer(_TEXT.sub(_outlined, svg).encode())
+    image = pyvips.Image.svgload_buffer(TEXT.sub(_outlined, svg).encode())
     width, height = image.width, image.height
     fetched = pyvips.Region.new(image).fetch(
         0, 0, width, height
@@ -75,22 +75,28 @@ def rasterise(svg: str) -> np.ndarray:
 
 def _outlined(text: re.Match[str]) -> str:
     """A text element as a path of its letters."""
-    attributes, content = dict(_ATTRIBUTE.findall(text[1])), text[2]
-    scale = float(attributes["font-size"]) / _letters()["units"]
+    attributes, content = dict(ATTRIBUTE.findall(text[1])), text[2]
+    scale = float(attributes["font-size"]) / units()
     weight = "bold" if attributes.get("font-weight") == "700" else "regular"
     # The fraction of a text's width that lies left of its anchor.
     anchor = {"middle": 0.5, "end": 1.0}.get(attributes.get("text-anchor", ""), 0.0)
     path = ""
-    for x, words in _TSPAN.findall(content) or [(attributes["x"], content)]:
-        width, outlines = _outlines(unescape(words), weight)
+    for x, words in TSPAN.findall(content) or [(attributes["x"], content)]:
+        width, outlines = outlines(unescape(words), weight)
         left = float(x) / scale - anchor * width
         path += "".join(f"M{left + at:.0f} 0{outline}" for at, outline in outlines)
     fill = f' fill="{attributes["fill"]}"' if "fill" in attributes else ""
     return f'<path d="{path}" transform="translate(0 {attributes["y"]}) scale({scale:.5f})"{fill}/>'
 
 
+def units() -> int:
+    """The height of the font, in its units."""
+    height: int = _letters()["units"]
+    return height
+
+
 @lru_cache(maxsize=1000)  # a picture has about a hundred texts, and most of them are on the next one, too
-def _outlines(words: str, weight: str) -> tuple[int, list[tuple[int, str]]]:
+def outlines(words: str, weight: str) -> tuple[int, list[tuple[int, str]]]:
     """The width of ``words``, and where each letter begins, in units of the font, with its outline."""
     letters, at, outlines = _letters()[weight], 0, []
     for letter in words:

@@ -40,7 +40,7 @@ def test_the_players_say_where_they_stand_how_far_they_walk_and_who_is_petrified
     while not state.is_terminal():
         state.apply_action(state.legal_actions()[0])
     loser = state.returns().index(-1.0)
-    assert f"player_{loser}: petrified, 2nd" in labels(state)
+    assert f"player_{loser}: petrified, 2nd, \u22121 points" in labels(state)
     assert f"player_{1 - loser} wins" in texts(state)
 
 

@@ -106,14 +106,21 @@ class Display:
     def short_hint(self, state: GameState) -> None:
         """Print the lead that the best actions of the seat to move promise, those that are alike in bold."""
         found = self._values(state)
-        line = Text("Hint: the best by lead are ")
-        for number, estimate in enumerate(found[:MAX_HINTED]):
+        shown, parts = found[:MAX_HINTED], [Text("Hint: the best by lead are")]
+        for number, estimate in enumerate(shown, 1):
             name = self.game.action_to_string(estimate.action)
-            line.append(" · " if number else "").append(
-                f"{name} {estimate.lead:+.2f} ± {estimate.interval:.2f}", "bold" if estimate.is_alike else ""
-            )
-        line.append(f". Type hint to see all {len(found)}", "dim")
-        self.console.print(line)
+            told = Text(f"{name} {estimate.lead:+.2f} ± {estimate.interval:.2f}")
+            told.stylize("bold" if estimate.is_alike else "")
+            parts.append(told + ("." if number == len(shown) else " ·"))
+        parts.append(Text(f"Type hint to see all {len(found)}", "dim"))
+        # A line ends between two actions only.
+        lines = [parts[0]]
+        for part in parts[1:]:
+            if len(lines[-1]) + 1 + len(part) <= self.console.width:
+                lines[-1] = lines[-1] + " " + part
+            else:
+                lines.append(part)
+        self.console.print(Text("\n").join(lines))
 
     def _values(self, state: GameState) -> list[ActionValue]:
         with self.console.status("Trying your actions: the first time, compiling takes up to a minute."):

@@ -32,7 +32,7 @@ def suggestion(given: str, names: Sequence[str]) -> str:
     Those that ``given`` abbreviates come first: it begins them, or is the initials of their words.
     """
     short = [name for name in names if given and (name.startswith(given) or given == _initials(name))]
-    close = sorted(short, key=len)[:3] or difflib.get_close_matches(given, names, n=3, cutoff=0.5)
+    close = sorted(short, key=len)[:3] or difflib.get_close_matches(given, names, n=3, cutoff=0.6)
     return f"; did you mean {' or '.join(map(repr, close))}?" if close else ""
 
 

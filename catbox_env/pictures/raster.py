@@ -82,9 +82,9 @@ def _outlined(text: re.Match[str]) -> str:
     anchor = {"middle": 0.5, "end": 1.0}.get(attributes.get("text-anchor", ""), 0.0)
     path = ""
     for x, words in TSPAN.findall(content) or [(attributes["x"], content)]:
-        width, outlines = outlines(unescape(words), weight)
+        width, placed = outlines(unescape(words), weight)
         left = float(x) / scale - anchor * width
-        path += "".join(f"M{left + at:.0f} 0{outline}" for at, outline in outlines)
+        path += "".join(f"M{left + at:.0f} 0{outline}" for at, outline in placed)
     fill = f' fill="{attributes["fill"]}"' if "fill" in attributes else ""
     return f'<path d="{path}" transform="translate(0 {attributes["y"]}) scale({scale:.5f})"{fill}/>'
 

@@ -320,9 +320,9 @@ def test_the_report_says_what_each_number_is_a_mean_over() -> None:
     assert [head.strip("| ").split(" | ") for head in heads] == [
         ["one agent", "among heuristic", "among random"],
         ["agent", "Elo rating", "ms a move"],
-        ["agent", "among", "score a game", "win share"]
-        + [f"{name} a round" for name in ("tricks won", "bonus", "paradox", "any paradox", "bid hit")],
+        ["agent", "among", "score", "wins", "tricks", "bonus", "paradox", "any paradox", "bid hit"],
     ]
+    assert "Score per game, wins of all games, the others per round." in page(result, "today")
     one = result.tables["heuristic", "random"]["heuristic"]
     assert one.score == pytest.approx(result.tables["heuristic", "random"].deal_scores[:, 0].mean())
     points = one.statistics["tricks_won"] + one.statistics["bonus"]

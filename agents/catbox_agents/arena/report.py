@@ -16,7 +16,7 @@ from rich.text import Text
 import catbox_env
 from catbox_agents.arena.arena_result import ArenaResult
 from catbox_agents.arena.plots import PIXELS, drawing, heat_map
-from catbox_agents.arena.results import Estimate, round_heading
+from catbox_agents.arena.results import Estimate, heading
 from catbox_agents.arena.terminal_tables import terminal_table
 from catbox_agents.system.files import write_atomically
 from catbox_env.core.text import game_title
@@ -31,6 +31,8 @@ MODELS = (
     "Decisions in all games: legal at once, repaired after a failed answer, or left to the fallback. Failed answers by "
     "kind. Tokens and cost are means for one seat. The time of an answer includes retries."
 )
+#: Explains the table of the statistics.
+PER = "Score per game, wins of all games, the others per round."
 RESULTS_FILE, PAGE_FILE, PICTURE_FILE = "results.json", "results.md", "matrix.png"
 #: A cell of a column of numbers: a number with or without its interval, a dash, nothing.
 _NUMBER = re.compile(r"\**[+\u2212-]?\d[\d,]*(\.\d+)?%?(\s\u00b1\s[\d.]+)?\**|\u2013|")
@@ -80,7 +82,8 @@ def terminal_tables(result: ArenaResult, width: int) -> list[Table]:
             parts = terminal_table(rows(result, numbers), keys).parts(width)
         tables.append(parts)
     tables[0][0].title = "Margins of one agent (row)"
-    tables[0][-1].caption = "own score minus the others', a game, ± 95 % interval"
+    tables[0][-1].caption = "\nown score minus the others', a game, ± 95 % interval"
+    tables[2][-1].caption = f"\n{PER}"
     flat = [table for parts in tables for table in parts]
     if not numbered:
         return flat
@@ -112,7 +115,7 @@ def page(result: ArenaResult, date: str) -> str:
         "How much more one agent earns a game than another in the same field, on the same deals.",
         _markdown(_difference_rows(result)),
         "## Statistics",
-        "Means of the first agent among copies of the second; win share: of all games.",
+        f"Means of the first agent among copies of the second. {PER}",
         _markdown(_statistics_rows(result, own)),
     ]
     if result.tallies:
@@ -154,7 +157,7 @@ def _statistics_rows(result: ArenaResult, labels: Mapping[str, str]) -> list[lis
     names = list(
         dict.fromkeys(name for t in result.tables.values() for s in t.standings for name in s.statistics)
     )
-    rows = [["agent", "among", "score a game", "win share", *map(round_heading, names)]]
+    rows = [["agent", "among", "score", "wins", *map(heading, names)]]
     for (agent, field), table in result.tables.items():
         standing = table[agent]
         means = [f"{standing.statistics[name]:.2f}" if name in standing.statistics else "" for name in names]

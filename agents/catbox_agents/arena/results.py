@@ -323,6 +323,6 @@ def table_result(
     return Result(deals=num_deals, games=num_deals * rotations, standings=standings, **measures, **about)
 
 
-def round_heading(statistic: str) -> str:
-    """The heading of a statistic, whose mean is over rounds."""
-    return f"{statistic.replace('_', ' ')} a round"
+def heading(statistic: str) -> str:
+    """The heading of a statistic of a game: "tricks" for "tricks_won"."""
+    return statistic.removesuffix("_won").replace("_", " ")

@@ -9,13 +9,13 @@ from typing import Any
 
 import numpy as np
 from rich import box
-from rich.console import Console, ConsoleOptions
+from rich.console import Console, ConsoleOptions, RenderableType
 from rich.containers import Lines
 from rich.markup import escape
-from rich.table import Table
+from rich.table import Column, Table
 from rich.text import Text
 
-from catbox_agents.arena.results import Result, round_heading
+from catbox_agents.arena.results import Result, heading
 
 #: Characters of a cell that stay on one line. They hold every number with its interval; longer names may be folded.
 _UNFOLDED = 16
@@ -34,6 +34,8 @@ class _Cell(Text):
 class TerminalTable(Table):
     """A table of which nothing is cut: where it is too wide, its columns are printed as several tables.
 
+    Where it would be a little too wide, only the heads of numbers are folded between their words.
+
     ``keys``: so many of the first columns are in each of them. Texts are taken literally, without markup.
     """
 
@@ -45,8 +47,11 @@ class TerminalTable(Table):
         """A row of ``cells``, as in the class above."""
         super().add_row(*(_Cell(cell) if isinstance(cell, str) else cell for cell in cells), **options)
 
-    def __rich_console__(self, console: Console, options: ConsoleOptions) -> Iterator[Table]:
-        yield from self.parts(options.max_width)
+    def __rich_console__(self, console: Console, options: ConsoleOptions) -> Iterator[RenderableType]:
+        for number, part in enumerate(self.parts(options.max_width)):
+            if number and not self.show_edge:
+                yield Text()
+            yield part
 
     def parts(self, width: int) -> list[Table]:
         """As few tables as fit into ``width`` characters; the last resort is one for each of the other columns."""
@@ -55,7 +60,11 @@ class TerminalTable(Table):
         others = range(self.keys, len(self.columns))
         for number in range(1, max(1, len(others)) + 1):
             size = max(1, math.ceil(len(others) / number))
-            parts = [self._part(others[k : k + size]) for k in range(0, max(1, len(others)), size)]
+            starts = range(0, max(1, len(others)), size)
+            parts = [self._part(others[k : k + size], folded=False) for k in starts]
+            if all(console.measure(part, options=unbounded).maximum <= width for part in parts):
+                break
+            parts = [self._part(others[k : k + size], folded=True) for k in starts]
             if all(console.measure(part, options=unbounded).maximum <= width for part in parts):
                 break
         for part in parts:
@@ -66,13 +75,23 @@ class TerminalTable(Table):
         )
         return parts
 
-    def _part(self, others: Sequence[int]) -> Table:
-        """The key columns and ``others``, as wide as they need to be."""
-        part = Table(box=self.box, padding=self.padding, pad_edge=self.pad_edge)
+    def _part(self, others: Sequence[int], folded: bool) -> Table:
+        """The key columns and ``others``, as wide as they need to be; the heads of numbers ``folded`` or in one line."""
+        part = Table(box=self.box, padding=self.padding, pad_edge=self.pad_edge, show_edge=self.show_edge)
         columns = [self.columns[k] for k in (*range(self.keys), *others)]
         for column in columns:
-            header = Text(column.header) if isinstance(column.header, str) else column.header
-            part.add_column(header, justify=column.justify, overflow="fold", max_width=_UNFOLDED)
+            header = column.header
+            if isinstance(header, str):
+                is_folded = folded and column.justify == "right"
+                header = Text(header.replace(" ", "\n") if is_folded else header)
+            # A name is folded before a number is broken from its interval.
+            part.add_column(
+                header,
+                justify=column.justify,
+                overflow="fold",
+                max_width=_UNFOLDED,
+                no_wrap=_holds_numbers(column),
+            )
         for row, cells in zip(
             self.rows, zip(*(column.cells for column in columns), strict=True), strict=True
         ):
@@ -80,14 +99,19 @@ class TerminalTable(Table):
         return part
 
 
+def _holds_numbers(column: Column) -> bool:
+    cells = [str(cell) for cell in column.cells]
+    return any(cells) and all(len(cell) <= _UNFOLDED and not re.search(r"[^\W\d]{3}", cell) for cell in cells)
+
+
 def terminal_table(rows: list[list[str]], keys: int = 1) -> TerminalTable:
     """``rows``, the first of which is the header, without lines between the columns. The first column holds names."""
-    table = TerminalTable(keys=keys, box=box.SIMPLE_HEAD, pad_edge=False, padding=0)
+    table = TerminalTable(keys=keys, box=box.SIMPLE_HEAD, pad_edge=False, show_edge=False, padding=0)
     for number, name in enumerate(rows[0]):
         if number == 0 or name == "among":
             table.add_column(name)
         else:
-            table.add_column(name.replace(" ", "\n"), justify="right")
+            table.add_column(name, justify="right")
     for row in rows[1:]:
         table.add_row(*row)
     return table
@@ -96,7 +120,7 @@ def terminal_table(rows: list[list[str]], keys: int = 1) -> TerminalTable:
 def results_table(matches: Sequence[Result], title: str) -> TerminalTable:
     """A section for each match, a row for each agent with the number of seats it held."""
     statistics = list(matches[0].standings[0].statistics) if matches else []
-    rows = [["agent", "score a game", "margin a game", "win share", *map(round_heading, statistics)]]
+    rows = [["agent", "score", "margin", "wins", *map(heading, statistics)]]
     for match in matches:
         for standing in match.standings:
             rows.append(
@@ -111,7 +135,8 @@ def results_table(matches: Sequence[Result], title: str) -> TerminalTable:
     table = terminal_table(rows)
     table.title, table.caption = (
         title,
-        "margin: own score minus the others', with its 95 % interval; win share: of all games",
+        "\nmargin: own score minus the others', ± 95 % interval. "
+        "Score and margin per game, wins of all games, the others per round.",
     )
     ends = np.cumsum([len(match.standings) for match in matches])
     for end in ends:

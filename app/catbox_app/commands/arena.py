@@ -128,6 +128,7 @@ def arena(
         print_line(title(result))
         for table in terminal_tables(result, console.width):
             console.print(table)
+            console.print()
         if until_ci is not None and result.widest > until_ci:
             print_line(
                 f"After {result.deals:,} deals the widest interval is ± {result.widest:.3g} points a game, not "

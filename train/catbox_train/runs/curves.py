@@ -5,7 +5,7 @@ from __future__ import annotations
 import io
 import textwrap
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -20,8 +20,8 @@ if TYPE_CHECKING:
 PANEL, IN_A_ROW = (3.85, 3.4), 2
 #: Inches of a line of the heading.
 HEADING = 0.3
-#: Inches between the names of two lines; of margins they take two lines of text.
-NAME_HEIGHT, MARGIN_NAME_HEIGHT = 0.24, 0.42
+#: Inches that the name of a line takes, and the share of the width above or below which it stands.
+NAME_HEIGHT, NAMED_SHARE = 0.3, 0.45
 #: Characters of the heading's first line in an inch.
 HEADING_CHARACTERS = 8.7
 #: Fewer points than this are marked, because the line between them says little. More are smoothed over this share.
@@ -34,6 +34,13 @@ OPPONENTS = {"heuristic": "heuristics", "random": "random agents"}
 
 #: The title of a panel, and the names of its metrics.
 Panel = tuple[str, tuple[str, ...]]
+
+
+class Line(NamedTuple):
+    """Between what values the right end of a line is."""
+
+    low: float
+    high: float
 
 
 def panels_of(rows: list[dict[str, float]], shares: tuple[str, ...] = ()) -> list[Panel]:
@@ -125,7 +132,7 @@ def learning_figure(
     lines = max(1, -(-len(panels) // columns))
     fitting = int(HEADING_CHARACTERS * PANEL[0] * columns)
     heading = textwrap.wrap(final or finding(rows), fitting)
-    below = [line for line in (about, pace(rows)) if line]
+    below = [line for words in (about, pace(rows)) for line in textwrap.wrap(words, int(1.25 * fitting))]
     above = HEADING * len(heading + below) + 0.1
     width, height = PANEL[0] * columns, PANEL[1] * lines + above
     layout = ConstrainedLayoutEngine(rect=(0, 0, 1, 1 - above / height), w_pad=0.12)
@@ -147,7 +154,7 @@ def learning_figure(
 def _panel(axes: Axes, rows: list[dict[str, float]], metrics: tuple[str, ...]) -> None:
     from matplotlib.ticker import MaxNLocator  # as above
 
-    ends = {name: _curve(axes, rows, name, LINES[n % len(LINES)]) for n, name in enumerate(metrics)}
+    lines = {name: _curve(axes, rows, name, LINES[n % len(LINES)]) for n, name in enumerate(metrics)}
     axes.set_xlabel("decisions (millions)")
     axes.set_xlim(0, max(row["decisions"] for row in rows) / 1e6)
     axes.grid()
@@ -161,42 +168,51 @@ def _panel(axes: Axes, rows: list[dict[str, float]], metrics: tuple[str, ...]) -
         axes.set_ylabel("share of rounds")
         axes.set_ylim(bottom=0)
         axes.yaxis.set_major_formatter(lambda value, _: f"{100 * value:.0f} %")
-    _name_lines(axes, ends)
+    _name_lines(axes, lines)
 
 
-def _name_lines(axes: Axes, ends: dict[str, float]) -> None:
-    """Write the name of each line where it ends: ``ends``, metric -> value; names that are too close move apart."""
+def _name_lines(axes: Axes, lines: dict[str, Line]) -> None:
+    """Write the name of each line above its right end, or below, where another line is too close above."""
     low, high = axes.get_ylim()
-    axes.set_ylim(low, high)
-    inches = MARGIN_NAME_HEIGHT if any(map(_is_margin, ends)) else NAME_HEIGHT
-    least = inches / PANEL[1] * (high - low)
-    order = sorted(ends, key=ends.__getitem__)
-    places = [ends[name] for name in order]
-    for n in range(1, len(places)):
-        places[n] = max(places[n], places[n - 1] + least)
-    over = max(0.0, places[-1] - high)
-    places = [place - over for place in places]
-    for name, place in zip(order, places, strict=True):
-        colour = LINES[list(ends).index(name) % len(LINES)]
-        words = _among(name).replace(" ", "\n", 1) if _is_margin(name) else _label(name)
-        axes.text(1.04, place, words, transform=axes.get_yaxis_transform(), color=colour, va="center")
+    inches = NAME_HEIGHT / PANEL[1] * (high - low)
+    axes.set_ylim(low, high + inches)
+    order = sorted(lines, key=lambda name: lines[name].low)
+    for name, above in zip(order, [*order[1:], None], strict=True):
+        line = lines[name]
+        is_free = above is None or lines[above].low - line.high > 1.5 * inches
+        place, side = (line.high, "bottom") if is_free else (line.low, "top")
+        colour = LINES[list(lines).index(name) % len(LINES)]
+        words = _among(name) if _is_margin(name) else _label(name)
+        axes.annotate(
+            words,
+            (1, place),
+            (-2, 3 if is_free else -3),
+            xycoords=axes.get_yaxis_transform(),
+            textcoords="offset points",
+            color=colour,
+            ha="right",
+            va=side,
+        )
 
 
-def _curve(axes: Axes, rows: list[dict[str, float]], name: str, colour: str) -> float:
-    """Draw one metric; returns where its line ends."""
+def _curve(axes: Axes, rows: list[dict[str, float]], name: str, colour: str) -> Line:
+    """Draw one metric; returns between what values its right end is."""
     points = [row for row in rows if name in row]
     x = np.array([row["decisions"] / 1e6 for row in points])
     y = np.array([row[name] for row in points])
+    reach = np.zeros(len(points))
     if _is_margin(name):
-        reach = [row[f"{name}_ci95"] for row in points]
+        reach = np.array([row[f"{name}_ci95"] for row in points])
         axes.errorbar(x, y, reach, color=colour, marker="o", markersize=4, capsize=3, clip_on=False)
     elif len(points) < FEW_POINTS:
         axes.plot(x, y, color=colour, marker="o")
     else:
         axes.plot(x, y, color=colour, alpha=0.25, linewidth=0.6)
+        reach = np.abs(y - _smoothed(y))
         y = _smoothed(y)
         axes.plot(x, y, color=colour)
-    return float(y[-1])
+    end = x >= (1 - NAMED_SHARE) * x[-1]
+    return Line(float((y - reach)[end].min()), float((y + reach)[end].max()))
 
 
 def _smoothed(values: np.ndarray) -> np.ndarray:

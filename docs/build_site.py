@@ -10,6 +10,7 @@ built: it finds what a browser would have to load from another host.
 
 from __future__ import annotations
 
+import argparse
 import base64
 import json
 import os
@@ -46,6 +47,8 @@ SECOND_BUTTON = "{ .md-button }"
 
 FENCED = re.compile(r"^( *)(```+|~~~+).*?^\1\2[ \t]*$", re.DOTALL | re.MULTILINE)
 LINK = re.compile(r'(\]\(|\b(?:src|srcset|href)=")([^)"#\s]+)')
+#: A share, whose sign stays beside its number, and a date in a table, which stays on a line.
+PERCENT, DATE = re.compile(r"(\d) %"), re.compile(r"(?<=\| )(\d{4}-\d\d-\d\d)\b")
 PICTURE = re.compile(
     r'<picture>\s*<source media="\(prefers-color-scheme: dark\)" srcset="([^"]+)">\s*'
     r'<img src="([^"]+)"([^>]*)>\s*</picture>'
@@ -83,6 +86,7 @@ def moved(text: str, source: Path, page: str, known: dict[Path, str]) -> str:
         return before + os.path.relpath(name, Path(page).parent)
 
     def prose(part: str) -> str:
+        part = DATE.sub(r'<span class="whole">\1</span>', PERCENT.sub("\\1\u00a0%", part))
         return PICTURE.sub(r'<img src="\2#only-light"\3><img src="\1#only-dark"\3>', LINK.sub(link, part))
 
     parts, end = [], 0
@@ -151,7 +155,12 @@ def notebook_page(path: Path, page: str, known: dict[Path, str]) -> str:
 
 
 def with_font(picture: str, font: bytes) -> str:
-    """An SVG with the ``font`` in it, a WOFF2 file of Figtree, for all its text that has no style of its own."""
+    """An SVG with the ``font`` in it, a WOFF2 file of Figtree, for all its text that has no style of its own.
+
+    A picture without text needs none.
+    """
+    if "<text" not in picture:
+        return picture
     data = base64.b64encode(font).decode()
     face = f"@font-face{{font-family:Figtree;font-weight:300 900;src:url(data:font/woff2;base64,{data})}}"
     style = f"<style>{face}svg{{font-family:Figtree,system-ui,sans-serif}}</style>"
@@ -187,6 +196,18 @@ def assemble() -> None:
         path.write_text(with_font(path.read_text(encoding="utf-8"), font), encoding="utf-8")
 
 
+def write_not_found() -> None:
+    """Say on the page of a missing address where else to go. Its links begin at the root of the site, as those of its
+    navigation do."""
+    path = SITE / "404.html"
+    text = path.read_text(encoding="utf-8")
+    places = {"index": "the home page", "playground": "the playground", "getting_started": "getting started"}
+    home, play, begin = (f'<a href="/{page}.html">{words}</a>' for page, words in places.items())
+    told = "<h1>This page does not exist</h1>"
+    told += f"<p>It may have moved: search for it above, or go to {home}, {play} or {begin}.</p>"
+    path.write_text(text.replace("<h1>404 - Not found</h1>", told), encoding="utf-8")
+
+
 def faults() -> list[str]:
     """What is wrong with the built site, a line for each fault: files of other hosts, lists that are none, names that
     the reference does not have.
@@ -212,6 +233,9 @@ def faults() -> list[str]:
 
 def main() -> None:
     """Build the site; exit with what is wrong."""
+    argparse.ArgumentParser(
+        prog="docs/build_site.py", description="Build the documentation site into site/, as `make docs` does."
+    ).parse_args()
     assemble()
     shutil.rmtree(SITE, ignore_errors=True)
     built = subprocess.run(
@@ -221,6 +245,7 @@ def main() -> None:
     print(re.sub(r"\x1b\[[\d;]*m", "", built.stdout).partition("Traceback")[0], end="")
     if built.returncode:
         sys.exit(f"Zensical has refused the pages of {SOURCES.relative_to(ROOT)}/, or failed")
+    write_not_found()
     playground.build(SITE / playground.FOLDER)
     if found := faults():
         sys.exit("\n".join(found))

@@ -94,7 +94,7 @@ def test_a_picture_follows_the_theme_of_the_site() -> None:
 
 def test_a_picture_on_the_site_holds_its_font_and_nothing_else_changes() -> None:
     font = (playground.FRONT_END / "figtree.woff2").read_bytes()
-    for name in ("images/petrify-light.svg", "pictures/bench-petrify.svg"):
+    for name in ("pictures/arena.svg", "pictures/bench-petrify.svg"):
         picture = (ROOT / "docs" / name).read_text(encoding="utf-8")
         shown = build_site.with_font(picture, font)
         ElementTree.fromstring(shown)

@@ -19,6 +19,8 @@ from docs.generators.tables import printed
 from experiments.results import Folders
 from experiments.zoo import ZOO, read_training
 
+#: Where the opponents of a scenario are described, of the trained ones and of the others.
+_TRAINED, _OPPONENTS = "benchmark.md#the-trained-opponents", "benchmark.md#opponents"
 #: The tables of `margins_in_short`.
 _IN_SHORT = [f"cat_in_the_box-{players}p" for players in (2, 3, 4, 5)]
 
@@ -29,7 +31,7 @@ def _rows(submissions: Path) -> list[dict[str, Any]]:
 
 
 def leaderboard_table(suite: str, folders: Folders) -> str:
-    """The rows of a suite, and the scores of the zoo by scenario, in numbers and as a picture.
+    """The rows of a suite, and the scores of the zoo by scenario, as a picture and, folded, in numbers.
 
     Raises ``ValueError`` for a suite without submissions.
     """
@@ -37,23 +39,37 @@ def leaderboard_table(suite: str, folders: Folders) -> str:
     if not rows:
         raise ValueError(f"no submission to {suite!r} in {folders.submissions}")
     header, *cells = leaderboard_tables(rows)[suite]
-    lines = _sortable([header, *cells])
+    lines = _sortable(_without_empty_columns([header, *cells]))
     zoo = folders.submissions / f"{suite}-zoo"
     if zoo.exists():
         (_, *tables), *scores = card_rows(read_submission(zoo))
         header = ["zoo", *(name.removeprefix(f"{suite}-") for name in tables)]
-        picture = shown(f"bench-{suite}", "The scores of the zoo in every scenario.")
-        numbers = _sortable([header, *scores])
-        lines += ["", '<div class="beside" markdown>\n', *numbers, "", picture, "\n</div>"]
+        lines += ["", shown(f"bench-{suite}", "The scores of the zoo in every scenario."), ""]
+        lines += ['<details markdown><summary>In numbers</summary>\n']
+        lines += [*_sortable([header, *scores], linked=True), "\n</details>"]
     return "\n".join(lines)
 
 
-def _sortable(rows: Sequence[Sequence[str]]) -> list[str]:
-    """The lines of a compact table that the page can sort."""
+def _without_empty_columns(rows: Sequence[Sequence[str]]) -> list[list[str]]:
+    columns = [column for column in zip(*rows, strict=True) if any(column[1:])]
+    return [list(row) for row in zip(*columns, strict=True)]
+
+
+def _sortable(rows: Sequence[Sequence[str]], linked: bool = False) -> list[str]:
+    """The lines of a compact table that the page can sort; the opponents that the first column names ``linked``."""
     header, *cells = rows
-    shown_cells = [[html.escape(first), *map(_with_minus, others)] for first, *others in cells]
+    named = _with_link if linked else html.escape
+    shown_cells = [[named(first), *map(_with_minus, others)] for first, *others in cells]
     table = re.sub(r" ?\| ?", "|", markdown_table([header, *shown_cells]))
     return ['<div class="sortable" markdown>\n', table, "\n</div>"]
+
+
+def _with_link(scenario: str) -> str:
+    """The name of a scenario, such as "among variant 1" or "with one search", its opponent linked."""
+    role, _, opponent = scenario.removeprefix("with ").partition(" ")
+    before = f"with {role}" if scenario.startswith("with ") else role
+    place = _TRAINED if opponent in ("second", "third") else _OPPONENTS
+    return f"{before} [{html.escape(opponent)}]({place})"
 
 
 def zoo_cards(folders: Folders) -> dict[Path, Picture]:

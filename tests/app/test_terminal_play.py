@@ -182,7 +182,7 @@ def test_the_hint_before_each_action_is_short_and_has_the_best_of_the_table() ->
     before, _, after = ran.stdout.partition("your move>")
     assert "┃" not in before, "no table"
     best = re.findall(
-        r"([^·]+?) ([+-]\S+ ± \S+\d)", before.partition("the best by lead are ")[2].replace("\n", " ")
+        r"([^·]+?) ([+-]\S+ ± \S+\d)", before.partition("the best by lead are")[2].replace("\n", " ")
     )
     table = [line.split("│") for line in after.splitlines() if line.startswith("│")]
     assert [(name.strip(), lead) for name, lead in best] == [

@@ -140,14 +140,15 @@ def test_every_agent_of_the_zoo_has_its_own_rules_and_a_report() -> None:
 
 @pytest.mark.parametrize("suite", ["cat_in_the_box", "cat_te", "petrify"])
 def test_the_leaderboard_is_that_of_the_submissions(suite: str) -> None:
-    board, scenarios = leaderboard_table(suite, Folders()).split('<div class="beside" markdown>')
+    board, scenarios = leaderboard_table(suite, Folders()).split("<details markdown>")
     lines = [line for line in board.splitlines() if line.startswith("|")]
     assert lines[0].startswith("|agent|all|")
     assert any(line.startswith("|random|\u2212") for line in lines)
     assert "outdated" not in board
-    tables = lines[0].split("|")[3:-4]  # without those beside the scores
+    tables = lines[0].partition("|worst|")[0].split("|")[3:]
+    assert ("|decisions|" in lines[0]) == (suite == "cat_in_the_box"), "no empty column"
     assert f"|zoo|{'|'.join(tables)}|" in scenarios
-    assert re.search(r"\n\|among heuristic\|\+\d+\u00a0\u00b1\u00a0\d+\|", scenarios)
+    assert re.search(r"\n\|among \[heuristic\]\(benchmark\.md#opponents\)\|\+\d+\u00a0\u00b1\u00a0\d+\|", scenarios)
     scores = [float(line.split("|")[2].split()[0].replace("\u2212", "-")) for line in lines[2:]]
     assert scores == sorted(scores, reverse=True)
 

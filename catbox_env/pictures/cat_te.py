@@ -24,6 +24,8 @@ from catbox_env.pictures.svg import number
 
 #: The height of a row of the tricks, and of all in a large picture, where a row has at most that of a large one.
 ROW, LARGE_ROWS, LARGE_ROW = 50, 200, 66
+#: The height of a row beside all hands, and of a card there.
+ROW_BESIDE_HANDS, CARD = 70, 48
 #: The column of the first trick, the distance of the next, the width of a card at most; in a picture of one wide panel.
 LEFT, SPACING, WIDTH = 120, 31, 28
 WIDE_LEFT, WIDE_SPACING, WIDE_WIDTH = 150, 60, 46
@@ -160,6 +162,8 @@ def _put_tricks(view: View, sheet: Sheet) -> None:
     stands behind them, once there is something."""
     theme, players = sheet.theme, view.rules.num_players
     row = min(LARGE_ROW, LARGE_ROWS // players) if sheet.is_large else ROW
+    if sheet.seat is None and sheet.is_wide and not sheet.is_large:
+        row = ROW_BESIDE_HANDS
     left, spacing, _ = _columns(sheet)
     drawn, under_way = "", view.trick if view.mover >= 0 else NONE
     if under_way != NONE:
@@ -199,7 +203,7 @@ def _antes(view: View, sheet: Sheet, row: float) -> str:
 def _row(view: View, sheet: Sheet, row: int, seat: int, known: dict[tuple[int, int], int]) -> str:
     """The row of a seat, ``row`` units high; face-down cards that the viewer knows (see `_face_down`) are shaded and
     have a bent corner."""
-    theme, height, out = sheet.theme, min(row - 6, 54), not view.in_round[seat]
+    theme, height, out = sheet.theme, min(row - 6, 54 if sheet.is_large else CARD), not view.in_round[seat]
     left, spacing, widest = _columns(sheet)
     width = min(widest, round(0.85 * height))
     top = TITLE + seat * row

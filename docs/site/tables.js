@@ -4,12 +4,16 @@ function mark(wrap) {
   wrap.classList.toggle("more", wrap.scrollWidth > wrap.clientWidth + Math.ceil(wrap.scrollLeft) + 1);
 }
 
-const watched = new ResizeObserver((entries) => entries.forEach(({target}) => mark(target)));
+const sizes = new ResizeObserver((entries) => entries.forEach(({target}) => mark(target)));
 
-// The theme wraps the tables after this script has run.
-requestAnimationFrame(() => {
-  for (const wrap of document.querySelectorAll(".md-typeset__scrollwrap")) {
-    watched.observe(wrap);
+function watch() {
+  for (const wrap of document.querySelectorAll(".md-typeset__scrollwrap:not([data-watched])")) {
+    wrap.dataset.watched = "";
     wrap.addEventListener("scroll", () => mark(wrap), {passive: true});
+    sizes.observe(wrap);
   }
-});
+}
+
+// The theme wraps the tables later.
+new MutationObserver(watch).observe(document.body, {childList: true, subtree: true});
+watch();

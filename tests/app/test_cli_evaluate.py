@@ -51,7 +51,7 @@ def test_the_table_fits_into_80_columns_with_every_word_of_its_headers() -> None
     lines = ran.stdout.splitlines()
     assert max(map(len, lines)) <= 80
     assert any(line.count("paradox") == 2 for line in lines)  # one's own, and anybody's
-    for word in ("agent", "score", "margin", "share", "tricks", "won", "bonus", "paradox", "bid", "hit"):
+    for word in ("agent", "score", "margin", "wins", "tricks", "bonus", "paradox", "bid", "hit"):
         assert word in ran.stdout
     assert any("1 x heuristic" in line for line in lines)
     assert any("4 x random" in line for line in lines)
@@ -64,7 +64,8 @@ def test_every_mean_has_its_unit(tmp_path: Path) -> None:
     ran = run("evaluate", "heuristic", "random", *rules, "--json", str(path), columns=200)
     lines = ran.stdout.splitlines()
     heads = next(line for line in lines if "agent" in line)
-    assert heads.split() == ["agent", "game", "game", "share", *["round"] * 5]
+    assert heads.split()[:5] == ["agent", "score", "margin", "wins", "tricks"]
+    assert "Score and margin per game, wins of all games, the others per round." in " ".join(ran.stdout.split())
     row = next(line for line in lines if "1 x heuristic" in line).split("heuristic")[1].split()
     one = json.loads(path.read_text())["standings"][0]
     game = catbox_env.make_game("cat_in_the_box_v0", num_players=3, rounds=3, reward="margin")

@@ -33,3 +33,19 @@ def test_a_click_on_a_head_sorts_and_another_one_turns_the_order_round(browser: 
         assert page.locator("[aria-sort]").all_inner_texts() == [head]
         assert page.locator("[aria-sort]").get_attribute("aria-sort") == order
     page.close()
+
+
+def test_a_table_that_is_too_wide_shows_that_more_follows(browser: Browser) -> None:
+    page = browser.new_page()
+    page.set_content("<body>")
+    page.add_script_tag(path=SCRIPT.with_name("tables.js"))
+    for width, more in ((50, False), (500, True)):
+        table = f"<div class=md-typeset__scrollwrap style='overflow: auto; width: 100px'><p style='width: {width}px'>a"
+        page.evaluate("html => { document.body.innerHTML = html; }", table)
+        page.wait_for_function("() => document.querySelector('[data-watched]')")
+        page.wait_for_timeout(100)
+        wrap = page.locator(".md-typeset__scrollwrap")
+        assert ("more" in str(wrap.get_attribute("class")).split()) == more
+    wrap.evaluate("wrap => { wrap.scrollLeft = 400; }")
+    page.wait_for_function("() => !document.querySelector('.more')")
+    page.close()

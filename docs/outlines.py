@@ -28,5 +28,7 @@ def with_outlines(svg: str) -> str:
         return f'<g{kept} transform="translate(0 {attributes["y"]}) scale({scale:.5f})">{drawn}</g>'
 
     drawn = TEXT.sub(outlined, svg)
-    defined = "".join(f'<path id="{name}" d="M0 0{outline}"/>' for (_, outline), name in letters.items() if outline)
+    defined = "".join(
+        f'<path id="{name}" d="M0 0{outline}"/>' for (_, outline), name in letters.items() if outline
+    )
     return re.sub(r"^<svg[^>]*>", lambda start: f"{start[0]}<defs>{defined}</defs>", drawn)

@@ -271,7 +271,9 @@ def _large_row(
     row += _won_and_bid(view, sheet, seat, y, grown)
     row += svg.centred(LARGE_GROUP, y, group, round(16 * grown, 1))
     row += (
-        svg.centred(LARGE_SCORE, y, svg.signed(score), round(16 * grown, 1), bold=True) if score is not None else ""
+        svg.centred(LARGE_SCORE, y, svg.signed(score), round(16 * grown, 1), bold=True)
+        if score is not None
+        else ""
     )
     return row, who
 

@@ -60,7 +60,9 @@ def draw(sheet: Sheet) -> str:
         return sheet.picture(_note(view), _line(view, sheet), _tell)
     _put_hand(view, sheet)
     if view.rules.side_pot and sheet.panel_width == PANEL:
-        sheet.panel(1 if sheet.is_large else None, SIDE_POT, _side_pot(view, sheet, PADDING, PANEL - PADDING, 0))
+        sheet.panel(
+            1 if sheet.is_large else None, SIDE_POT, _side_pot(view, sheet, PADDING, PANEL - PADDING, 0)
+        )
     if all_hands:
         if sheet.is_large and {CLAIM, SHOW} & {*sheet.legal}:
             sheet.panel(1, FOOT, _foot(view, sheet, view.mover, PADDING, 0))
@@ -357,7 +359,8 @@ def _how_won(view: View, record: np.record) -> str:
 def _put_hands(view: View, sheet: Sheet) -> None:
     """The cards that all seats hold; at the end of a large picture they take the place of one hand, in two columns if
     the seats are many."""
-    drawn, height, columns, room = sheet.heading("Hands"), float(HAND_ROW), 1, HAND_ROW * len(view.hands)
+    drawn, height, columns = sheet.heading("Hands"), float(HAND_ROW), 1
+    room = height * len(view.hands)
     spans = sheet.panel_width == SPAN
     if spans:
         drawn = sheet.heading("Hands", _how_won(view, sheet.state.record))

@@ -160,9 +160,7 @@ class Sheet:
         """The title of a panel, and a right-aligned note."""
         title = svg.text(PADDING, 19, words, 15, bold=True)
         return title + (
-            svg.text(self.panel_width - PADDING, 19, note, 13, self.theme.soft, anchor="end")
-            if note
-            else ""
+            svg.text(self.panel_width - PADDING, 19, note, 13, self.theme.soft, anchor="end") if note else ""
         )
 
     def places(self, widest: float = 64) -> list[float]:
@@ -304,7 +302,9 @@ class Sheet:
             y = float(HEADS[wide])
             for panel in panels:
                 height = (bottom - GAP - y) / scale if panel is panels[-1] else panel.height
-                ground = svg.box(0, 0, self.panel_width, height, self.theme.panel, radius=10, line=self.theme.line)
+                ground = svg.box(
+                    0, 0, self.panel_width, height, self.theme.panel, radius=10, line=self.theme.line
+                )
                 place = f"translate({number(x)} {number(y)})" + (f" scale({scale})" if scale > 1 else "")
                 placed.append(f'<g transform="{place}">{svg.group(ground + panel.content, panel.label)}</g>')
                 y += scale * height + GAP

@@ -45,7 +45,7 @@ def leaderboard_table(suite: str, folders: Folders) -> str:
         (_, *tables), *scores = card_rows(read_submission(zoo))
         header = ["zoo", *(name.removeprefix(f"{suite}-") for name in tables)]
         lines += ["", shown(f"bench-{suite}", "The scores of the zoo in every scenario."), ""]
-        lines += ['<details markdown><summary>In numbers</summary>\n']
+        lines += ["<details markdown><summary>In numbers</summary>\n"]
         lines += [*_sortable([header, *scores], linked=True), "\n</details>"]
     return "\n".join(lines)
 

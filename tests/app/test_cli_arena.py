@@ -100,7 +100,9 @@ def test_a_wide_cell_in_a_later_part_of_the_matrix_is_not_folded() -> None:
     shown = console.file.getvalue()
     assert shown.count(" -100.25 ± 10.25") == len(names) - 1
     matrix, _, ratings = shown.partition("rating")
-    rows = re.findall(r"^(\d) +[-+0]", matrix.partition("Margins")[2], re.M)  # several parts, each with all agents
+    rows = re.findall(
+        r"^(\d) +[-+0]", matrix.partition("Margins")[2], re.M
+    )  # several parts, each with all agents
     assert rows == list(map(str, range(1, len(names) + 1))) * (len(rows) // len(names))
     # A table that fits names its agents.
     assert all(re.search(rf"^{name} +[-+]?\d", ratings, re.M) for name in names)

@@ -65,7 +65,9 @@ def test_every_mean_has_its_unit(tmp_path: Path) -> None:
     lines = ran.stdout.splitlines()
     heads = next(line for line in lines if "agent" in line)
     assert heads.split()[:5] == ["agent", "score", "margin", "wins", "tricks"]
-    assert "Score and margin per game, wins of all games, the others per round." in " ".join(ran.stdout.split())
+    assert "Score and margin per game, wins of all games, the others per round." in " ".join(
+        ran.stdout.split()
+    )
     row = next(line for line in lines if "1 x heuristic" in line).split("heuristic")[1].split()
     one = json.loads(path.read_text())["standings"][0]
     game = catbox_env.make_game("cat_in_the_box_v0", num_players=3, rounds=3, reward="margin")

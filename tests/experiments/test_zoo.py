@@ -148,7 +148,9 @@ def test_the_leaderboard_is_that_of_the_submissions(suite: str) -> None:
     tables = lines[0].partition("|worst|")[0].split("|")[3:]
     assert ("|decisions|" in lines[0]) == (suite == "cat_in_the_box"), "no empty column"
     assert f"|zoo|{'|'.join(tables)}|" in scenarios
-    assert re.search(r"\n\|among \[heuristic\]\(benchmark\.md#opponents\)\|\+\d+\u00a0\u00b1\u00a0\d+\|", scenarios)
+    assert re.search(
+        r"\n\|among \[heuristic\]\(benchmark\.md#opponents\)\|\+\d+\u00a0\u00b1\u00a0\d+\|", scenarios
+    )
     scores = [float(line.split("|")[2].split()[0].replace("\u2212", "-")) for line in lines[2:]]
     assert scores == sorted(scores, reverse=True)
 

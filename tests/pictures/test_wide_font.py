@@ -29,7 +29,9 @@ GAMES: list[tuple[str, dict[str, Any]]] = [
 Box = tuple[float, float, float, float]
 
 
-def boxes(element: ElementTree.Element, x: float = 0, y: float = 0, scale: float = 1) -> list[tuple[str, Box]]:
+def boxes(
+    element: ElementTree.Element, x: float = 0, y: float = 0, scale: float = 1
+) -> list[tuple[str, Box]]:
     """The words of a picture and where they are: left, top, right, bottom, from the capitals to the baseline."""
     for name, numbers in re.findall(r"(\w+)\(([^)]*)\)", element.get("transform", "")):
         parts = [float(part) for part in numbers.split()]

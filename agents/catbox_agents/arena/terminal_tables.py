@@ -76,7 +76,7 @@ class TerminalTable(Table):
         return parts
 
     def _part(self, others: Sequence[int], folded: bool) -> Table:
-        """The key columns and ``others``, as wide as they need to be; the heads of numbers ``folded`` or in one line."""
+        """The key columns and ``others``, as wide as need be; the heads of numbers ``folded`` or in one line."""
         part = Table(box=self.box, padding=self.padding, pad_edge=self.pad_edge, show_edge=self.show_edge)
         columns = [self.columns[k] for k in (*range(self.keys), *others)]
         for column in columns:

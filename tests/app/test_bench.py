@@ -43,10 +43,10 @@ def test_an_agent_is_run_verified_and_compared(tmp_path: Path) -> None:
     (row,) = json.loads((tmp_path / "t.json").read_text())
     assert (row["track"], row["decisions"]) == ("learn-10M", 10)
     assert (tmp_path / "t.md").read_text().startswith("## petrify\n")
-    change(out, lambda content: content["score"].update(mean=500.0))
+    change(out, lambda content: content.update(games="0" * 64))  # seen before anything is played
     forged = run("bench", "verify", str(out), "--processes", "1")
     assert forged.exit_code == 1
-    assert "does not hold: score is" in forged.stderr
+    assert "does not hold: games.jsonl is not the file" in forged.stderr
 
 
 @pytest.mark.parametrize(

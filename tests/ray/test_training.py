@@ -35,10 +35,9 @@ def three(cluster: Any) -> Iterator[OnRay]:
 def test_a_run_on_the_cluster_is_that_of_as_many_processes_on_one_machine(
     three: OnRay, finished_run: Callable[[TrainConfig], Path], tmp_path: Path
 ) -> None:
-    """Bit for bit, where the machines round alike; also one that is stopped and goes on."""
+    """Bit for bit, where the machines round alike, here for one that began on one machine: a run that is never stopped
+    comes last in this file."""
     config = small(**SHARED)
-    train(config, tmp_path / "run", quiet(), make_algorithm=three)
-    assert_same_end(finished_run(config), tmp_path / "run")
     stop(config, tmp_path / "moved", 3)
     resume(tmp_path / "moved", quiet(), make_algorithm=three)
     assert_same_end(finished_run(config), tmp_path / "moved")

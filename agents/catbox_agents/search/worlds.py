@@ -10,7 +10,6 @@ from numpy.typing import NDArray
 
 from catbox_agents.agent import Seed
 from catbox_env import Game, Vec
-from catbox_env.core.compilation import cached_njit
 from catbox_env.core.rng import SEARCHES, new_generators, seed_for, split_generators
 from catbox_env.core.state import illegal_reason
 
@@ -59,59 +58,11 @@ def distinct(*columns: NDArray[Any]) -> tuple[NDArray[np.int64], NDArray[np.int6
     """The first of equal rows of ``columns`` (n, ...), taken together, in order: (d,), and which of them each row is,
     (n,)."""
     parts = [np.ascontiguousarray(column).reshape(len(column), -1).view(np.uint8) for column in columns]
-    rows = parts[0] if len(parts) == 1 else np.concatenate(parts, axis=1)
-    first, group = np.empty(len(rows), np.int64), np.empty(len(rows), np.int64)
-    count = _group_rows(rows, first, group)
-    return first[:count], group
-
-
-def _group_by_bytes(rows: NDArray[np.uint8], first: NDArray[np.int64], group: NDArray[np.int64]) -> int:
-    """`_group_rows` without compilation."""
+    rows = np.concatenate(parts, axis=1)
     numbers: dict[bytes, int] = {}
-    for i, row in enumerate(rows):
-        key = row.tobytes()
-        if key not in numbers:
-            first[len(numbers)] = i
-            numbers[key] = len(numbers)
-        group[i] = numbers[key]
-    return len(numbers)
-
-
-@cached_njit(nogil=True, plain=_group_by_bytes)
-def _group_rows(rows: NDArray[np.uint8], first: NDArray[np.int64], group: NDArray[np.int64]) -> int:
-    """Write which of the distinct ``rows`` (n, w) each is into ``group`` (n,), and where each of them comes first into
-    ``first`` (n,); returns their number. A hash table with linear probing, by the hash FNV-1a over words of 8 bytes."""
-    num_rows, width = rows.shape
-    size = 1
-    while size < 2 * num_rows:
-        size *= 2
-    mask = np.uint64(size - 1)
-    table = np.full(size, -1, np.int64)
-    count = 0
-    for i in range(num_rows):
-        row, code = rows[i], np.uint64(14695981039346656037)
-        for begin in range(0, width, 8):
-            word = np.uint64(0)
-            for k in range(begin, min(begin + 8, width)):
-                word = (word << np.uint64(8)) | np.uint64(row[k])
-            code = (code ^ word) * np.uint64(1099511628211)
-            code ^= code >> np.uint64(32)
-        place = code & mask
-        while table[place] >= 0:
-            other, equal = rows[first[table[place]]], True
-            for k in range(width):
-                if row[k] != other[k]:
-                    equal = False
-                    break
-            if equal:
-                break
-            place = (place + np.uint64(1)) & mask
-        if table[place] < 0:
-            table[place] = count
-            first[count] = i
-            count += 1
-        group[i] = table[place]
-    return count
+    keys = rows.view(f"V{rows.shape[1]}").ravel().tolist()
+    group = np.array([numbers.setdefault(key, len(numbers)) for key in keys], np.int64)
+    return np.unique(group, return_index=True)[1].astype(np.int64), group
 
 
 def numbers_within(counts: NDArray[np.int64]) -> NDArray[np.int64]:

@@ -80,14 +80,22 @@ def play_out(
 
 
 def play(
-    vec: Vec, line_up: NDArray[np.int64], rows: NDArray[np.int64], ask: Ask, until: str = END_OF_GAME
+    vec: Vec,
+    line_up: NDArray[np.int64],
+    rows: NDArray[np.int64],
+    ask: Ask,
+    until: str = END_OF_GAME,
+    stops: Callable[[NDArray[np.int64]], NDArray[np.bool_]] | None = None,
 ) -> Iterator[NDArray[np.int64]]:
     """Play the games ``rows`` of ``vec``, none of which is over, to the end. Yields, after every step, the rows moved.
 
     ``line_up`` (N, P), or (1, P) if all rows have the same: the index of each seat's agent, as ``ask`` gets it.
-    ``ask``: usually ``functools.partial(ask_agents, agents, labels)``.
+    ``ask``: usually ``functools.partial(ask_agents, agents, labels)``. ``stops(rows)``: which of the games end early,
+    asked before every step.
     """
     while len(rows):
+        if stops is not None and len(rows := rows[~stops(rows)]) == 0:
+            return
         asked = line_up[rows if len(line_up) > 1 else 0, vec.current_player[rows]]
         vec.step(ask(asked, vec, rows), rows)
         yield rows
@@ -167,6 +175,15 @@ def ask_policy(agent: Agent, label: str, vec: Vec, rows: NDArray[np.int64]) -> N
     certain = np.zeros((len(rows), vec.action_mask.shape[1]))
     certain[np.arange(len(rows)), ask_agent(agent, label, vec, rows)] = 1.0
     return certain
+
+
+def ask_value(agent: Agent, label: str, vec: Vec, rows: NDArray[np.int64]) -> NDArray[np.float32]:
+    """What the critic of ``agent`` expects in the games ``rows`` (M,) of ``vec``, (M,). Raises `AgentError`, naming the
+    agent ``label``, for an error in its code."""
+    try:
+        return np.asarray(agent.value_batch(vec.observation[rows], vec.action_mask[rows]))  # type: ignore[attr-defined]
+    except Exception as error:
+        raise AgentError(label, error) from error
 
 
 def policy_of(

@@ -192,6 +192,7 @@ CONFIGURED: dict[str, Configured] = {
             "policy": agent_spec,
             "opponent_model": agent_spec,
             "caution": number(),
+            "depth": integer(0),
             "budget": seconds,
             "beta": share(),
             "effective": share(),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -14,7 +15,7 @@ from catbox_agents.networks.mlp import MLP
 from catbox_agents.networks.policy_agent import PolicyAgent
 from catbox_agents.search import RolloutSearch, playing, policy_rollouts
 from catbox_agents.search.playing import Player, rollout_rewards
-from catbox_agents.search.policy_rollouts import plays_compiled, policy_rewards
+from catbox_agents.search.policy_rollouts import Leaf, plays_compiled, policy_rewards
 from catbox_env import Game, make_game, make_vec
 
 GAMES: list[tuple[str, dict[str, Any]]] = [
@@ -25,9 +26,9 @@ GAMES: list[tuple[str, dict[str, Any]]] = [
 ]
 
 
-def agent_for(game: Game, activation: str = "relu", **inputs: bool) -> PolicyAgent:
+def agent_for(game: Game, activation: str = "relu", num_values: int = 0, **inputs: bool) -> PolicyAgent:
     uses = {"use_features": True, "use_action_features": True, **inputs}
-    network = MLP(NetworkInputs(game, **uses), 0, (16, 8), activation)
+    network = MLP(NetworkInputs(game, **uses), num_values, (16, 8), activation)
     network.initialise(torch.Generator().manual_seed(3), last_gain=1.0)
     return PolicyAgent(network, game)
 
@@ -72,6 +73,69 @@ def test_sampled_rollouts_are_compiled_too(
     assert not plays_compiled(player.agent, has_keys=False)
     assert paid[True].any()
     assert np.array_equal(paid[True], paid[False])
+
+
+@pytest.mark.parametrize("depth", [1, 2, 100])
+@pytest.mark.parametrize(("game_id", "options"), GAMES)
+def test_a_critic_values_what_lies_deeper(game_id: str, options: dict[str, Any], depth: int) -> None:
+    """Compiled, in Python, and game by game, step by step."""
+    game = make_game(game_id, **options)
+    player = Player(agent_for(game, num_values=1), "net")
+    begun = make_vec(game_id, 101, seed=1, **options)
+    begun.step_random(7, seed=2)
+    vec = make_vec(game_id, 101, seed=9, auto_deal=False, **options)
+    vec.set_states(begun)
+    running = np.flatnonzero(vec.current_player >= 0)
+    vec = vec.take(running)
+    seats, every = vec.current_player.astype(np.int64), np.arange(len(running))
+    paid = {}
+    for compiled in (True, False):
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setattr(playing, "plays_compiled", lambda *_, answer=compiled: answer)
+            paid[compiled] = rollout_rewards(
+                vec.take(every), every, [player], np.zeros((1, game.num_players), np.int64), "end_of_round", None,
+                Leaf(seats, depth),
+            )  # fmt: skip
+    assert np.allclose(paid[True], paid[False], rtol=0, atol=1e-5)
+    for row in range(0, len(running), 10):
+        state, expected, choices = vec.get_state(row), np.zeros(game.num_players), 0
+        while not state.round_ended and state.current_player >= 0:
+            seat, mask = state.current_player, state.action_mask()[None]
+            seen = state.observation(seat)[None]
+            choices += seat == seats[row] and mask.sum() > 1
+            if choices == depth:
+                expected[seat] += player.agent.value_batch(seen, mask)[0]  # type: ignore[attr-defined]
+                break
+            state.apply_action(int(player.agent.act_batch(seen, mask)[0]))
+            expected += state.rewards()
+        assert np.allclose(paid[True][row], expected, rtol=0, atol=1e-5)
+
+
+def test_a_search_plays_as_deep_as_it_is_asked_to(tmp_path: Path) -> None:
+    """To the end if that is nearer, and only with a critic of the same reward."""
+    game = make_game("cat_in_the_box_v0", num_players=3, reward="margin")
+    agent_for(game, num_values=1).save(tmp_path / "net")
+    agent_for(game).save(tmp_path / "plain")
+    vec = make_vec(game.id, 8, seed=1, num_players=3, reward="margin", history=True)
+    vec.step_random(12, seed=3)
+    values = [
+        catbox_agents.make(f"search:worlds=4,depth={depth},policy={tmp_path / 'net'}", game, seed=1)
+        .search_batch(vec.observation, vec.action_mask, vec.history)  # type: ignore[attr-defined]
+        .values
+        for depth in (0, 1, 40)
+    ]
+    assert np.array_equal(values[0], values[2], equal_nan=True)
+    assert not np.array_equal(values[0], values[1], equal_nan=True)
+    with pytest.raises(
+        ValueError, match=r"depth=2: policy .* has no critic .* give a policy that ppo trained"
+    ):
+        catbox_agents.make(f"search:depth=2,policy={tmp_path / 'plain'}", game)
+    with pytest.raises(ValueError, match=r"trained with reward=margin, and this game has reward=score"):
+        catbox_agents.make(
+            f"search:depth=2,policy={tmp_path / 'net'}", make_game(game.id, num_players=3, reward="score")
+        )
+    with pytest.raises(ValueError, match="it has no critic"):
+        agent_for(game).value_batch(vec.observation, vec.action_mask)
 
 
 @pytest.mark.parametrize("line_up", [[[0, 1, 0]], [[0, 0, 0], [1, 0, 1]] * 20])

@@ -108,7 +108,7 @@ def test_settings_are_read(spec: str, settings: dict[str, Any]) -> None:
         ("pimc:samples", "samples has no value; expected samples=VALUE"),
         ("search:worlds=0", "worlds=0: expected an integer from 1 to 2147483647"),
         ("search:worlds=99999999999", "worlds=99999999999: expected an integer"),
-        ("search:worlds=3,depth=2", "unknown setting 'depth'; did you mean 'deep'"),
+        ("search:worlds=3,dept=2", "unknown setting 'dept'; did you mean 'depth'"),
         ("search:budget=0ms", "budget=0: expected a time above 0, such as 100ms or 1.5s"),
         ("search:budget=100", "budget='100': expected a time above 0"),
         ("search:budget=" + "9" * 400 + "s", "expected a time above 0"),

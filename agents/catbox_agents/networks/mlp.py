@@ -4,18 +4,20 @@ from __future__ import annotations
 
 import copy
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from itertools import pairwise
 from typing import Any, cast
 
+import numpy as np
 import torch
+from numpy.typing import NDArray
 from torch import nn
 
 from catbox_agents.networks.action_head import ILLEGAL, action_logits, score_gradient
 from catbox_agents.networks.action_head import sample_legal as sample_on_cpu
 from catbox_agents.networks.inputs import NetworkInputs, input_scale
 from catbox_agents.networks.network import Network
-from catbox_agents.networks.numpy_network import NumpyMLP, check_hidden_layers
+from catbox_agents.networks.numpy_network import CRITIC, NumpyMLP, check_hidden_layers
 
 _ILLEGAL = float(ILLEGAL)  # a NumPy number would break a compiled graph
 _ACTIVATIONS = {"relu": torch.relu, "tanh": torch.tanh}
@@ -176,12 +178,20 @@ class MLP(Network):
         return NumpyMLP(self.arrays(), self.describe())
 
     def policy_tensors(self) -> dict[str, torch.Tensor]:
-        """The weights and factors by name, without those of values."""
+        """The weights and factors by name; those of a single value as `CRITIC`, others not."""
         tensors = super().policy_tensors()
-        for part in ("weight", "bias"):
+        for part, critic in zip(("weight", "bias"), CRITIC, strict=True):
             name = f"layers.{len(self.layers) - 1}.{part}"
+            if self.num_values == 1:
+                tensors[critic] = tensors[name][self.num_outputs :]
             tensors[name] = tensors[name][: self.num_outputs]
         return tensors
+
+    def set_arrays(self, arrays: Mapping[str, NDArray[np.float32]]) -> None:
+        """See `Network`. A critic is left out, or stays as it is, if only one of the two networks has one."""
+        own = self.arrays()
+        kept = {name: array for name, array in arrays.items() if name in own or name not in CRITIC}
+        super().set_arrays({name: own[name] for name in CRITIC if name in own} | kept)
 
     def describe(self) -> dict[str, Any]:
         """JSON values from which this network can be rebuilt."""

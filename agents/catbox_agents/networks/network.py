@@ -102,18 +102,32 @@ class TorchPlayingNetwork:
         self.network.precision = torch.float32
         self.feature_sizes = part_sizes(network.inputs.layout)
         self.action_feature_sizes = part_sizes(network.inputs.action_layout)
+        self.has_critic = network.num_values > 0
 
-    @torch.no_grad()
     def logits(
         self, vectors: NDArray[np.int8], action_features: NDArray[np.int8], masks: NDArray[np.bool_]
     ) -> NDArray[np.float32]:
         """See `PlayingNetwork`."""
+        return self._both(vectors, action_features, masks)[0]
+
+    def values(
+        self, vectors: NDArray[np.int8], action_features: NDArray[np.int8], masks: NDArray[np.bool_]
+    ) -> NDArray[np.float32]:
+        """See `PlayingNetwork`; the first value, if there are several."""
+        return self._both(vectors, action_features, masks)[1][:, 0]
+
+    @torch.no_grad()
+    def _both(
+        self, vectors: NDArray[np.int8], action_features: NDArray[np.int8], masks: NDArray[np.bool_]
+    ) -> tuple[NDArray[np.float32], NDArray[np.float32]]:
         logits = np.empty(masks.shape, np.float32)
+        values = np.empty((len(masks), self.network.num_values), np.float32)
         for start in range(0, len(masks), _ROWS_AT_ONCE):
             rows = slice(start, start + _ROWS_AT_ONCE)
             batch = (torch.from_numpy(array[rows]) for array in (vectors, action_features, masks))
-            logits[rows] = self.network(*batch)[0].numpy()
-        return logits
+            for kept, found in zip((logits, values), self.network(*batch), strict=True):
+                kept[rows] = found.numpy()
+        return logits, values
 
     def arrays(self) -> dict[str, NDArray[np.float32]]:
         """The weights."""

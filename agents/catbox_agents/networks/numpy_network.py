@@ -13,6 +13,8 @@ from catbox_agents.networks.action_head import action_logits
 from catbox_agents.networks.layer_kernels import add_layer
 
 ACTIVATIONS = ("relu", "tanh")
+#: The arrays of a critic: its weights (V, H) of the last hidden units, and biases (V,), for V values of a position.
+CRITIC = ("critic.weight", "critic.bias")
 MAX_HIDDEN_LAYERS = 64
 #: The most arrays of a network.
 MAX_ARRAYS = 1024
@@ -25,17 +27,23 @@ class PlayingNetwork(Protocol):
     `catbox_agents.networks.network.TorchPlayingNetwork`.
 
     Attributes: ``feature_sizes`` and ``action_feature_sizes``: the parts of the game's features that it takes, name ->
-    size.
+    size; ``has_critic``, whether it has `values`.
     """
 
     feature_sizes: dict[str, int]
     action_feature_sizes: dict[str, int]
+    has_critic: bool
 
     def logits(
         self, vectors: NDArray[np.int8], action_features: NDArray[np.int8], masks: NDArray[np.bool_]
     ) -> NDArray[np.float32]:
         """Logits (n, A) for ``vectors`` (n, I), ``action_features`` (n, A, K) and ``masks`` (n, A); those of illegal
         actions mean nothing."""
+
+    def values(
+        self, vectors: NDArray[np.int8], action_features: NDArray[np.int8], masks: NDArray[np.bool_]
+    ) -> NDArray[np.float32]:
+        """What the critic expects the seats to move to be paid from here on, (n,); arguments as in `logits`."""
 
     def arrays(self) -> dict[str, NDArray[np.float32]]:
         """Its arrays, named as in ``checkpoint``."""
@@ -47,14 +55,16 @@ class PlayingNetwork(Protocol):
 class NumpyMLP:
     """Fully connected layers from an int8 vector to float32 outputs, one for each action.
 
-    With an action head (see ``action_head``) the last outputs are weights of the features of actions.
+    With an action head (see ``action_head``) the last outputs are weights of the features of actions. With a critic
+    (`CRITIC`), its value of the position is one more output of the last layer.
 
     Args:
         arrays: float32, named as in ``checkpoint``. They are not copied: do not change them.
         described: ``inputs``, ``hidden``, ``outputs`` and ``activation``; if the network takes them, ``features`` and
             ``action_features`` of the game, each a mapping from names to sizes.
 
-    Attributes: ``num_inputs`` I, the length of a vector; ``num_outputs``; ``activation``; ``feature_sizes``
+    Attributes: ``num_inputs`` I, the length of a vector; ``num_outputs``, for actions alone; ``activation``;
+    ``has_critic``; ``feature_sizes``
     and ``action_feature_sizes``, possibly empty; ``action_scale`` (K,) float32, factors of the features of actions.
 
     Raises ``ValueError`` if the arrays do not fit each other and ``described``, and for numbers that are not finite.
@@ -81,6 +91,7 @@ class NumpyMLP:
             (_transposed(arrays[f"layers.{k}.weight"]), arrays[f"layers.{k}.bias"])
             for k in range(len(hidden) + 1)
         ]
+        self.has_critic = all(name in arrays for name in CRITIC)
         first, bias = self._layers[0]
         with np.errstate(over="ignore"):
             first = first * arrays["input_scale"][:, None]
@@ -108,6 +119,9 @@ class NumpyMLP:
         if self.action_feature_sizes:
             described["action_features"] = self.action_feature_sizes
             expected["action_scale"] = (sum(self.action_feature_sizes.values()),)
+        for name, shape in zip(CRITIC, ((1, [inputs, *hidden][-1]), (1,)), strict=True):
+            if any(critic in shapes for critic in CRITIC):
+                expected[name] = shape
         if shapes != expected or header != described or min(sizes) < 1:
             raise ValueError(f"its arrays do not fit its header {header!r:.200}")
         return described
@@ -116,6 +130,15 @@ class NumpyMLP:
     def layers(self) -> list[tuple[NDArray[np.float32], NDArray[np.float32]]]:
         """Weights (in, out) and biases (out,) of the layers; the first weights include the scale of the inputs."""
         return list(self._layers)
+
+    def layers_with_critic(self) -> list[tuple[NDArray[np.float32], NDArray[np.float32]]]:
+        """`layers`, the last of which also outputs the value of the position, as its last output."""
+        *others, (weights, bias) = self._layers
+        of_value, value_bias = (self._arrays[name] for name in CRITIC)
+        return [
+            *others,
+            (np.ascontiguousarray(np.hstack([weights, of_value.T])), np.append(bias, value_bias)),
+        ]
 
     @property
     def is_relu(self) -> bool:
@@ -145,10 +168,16 @@ class NumpyMLP:
         return outputs
 
     def _outputs(self, vectors: NDArray[np.int8]) -> NDArray[np.float32]:
-        last = len(self._layers) - 1
+        return self._passed_on(vectors, self._layers)
+
+    def _passed_on(
+        self, vectors: NDArray[np.int8], layers: Sequence[tuple[NDArray[np.float32], NDArray[np.float32]]]
+    ) -> NDArray[np.float32]:
+        """The outputs of ``layers`` for ``vectors``."""
+        last = len(layers) - 1
         relu = self.is_relu
         numbers: NDArray[Any] = vectors
-        for number, (weights, bias) in enumerate(self._layers):
+        for number, (weights, bias) in enumerate(layers):
             sums = np.empty((len(vectors), len(bias)), np.float32)
             sums[:] = bias
             add_layer(numbers, weights, sums, relu and number < last)
@@ -171,6 +200,12 @@ class NumpyMLP:
             if array.dtype != kind:
                 raise ValueError(f"{name} {array.dtype}: expected {np.dtype(kind)}")
         return action_logits(outputs, masks, action_features, self.action_scale)
+
+    def values(
+        self, vectors: NDArray[np.int8], action_features: NDArray[np.int8], masks: NDArray[np.bool_]
+    ) -> NDArray[np.float32]:
+        """See `PlayingNetwork`; it needs the ``vectors`` alone."""
+        return self._passed_on(vectors, self.layers_with_critic())[:, -1]
 
 
 def check_hidden_layers(hidden: Sequence[int], activation: object) -> None:

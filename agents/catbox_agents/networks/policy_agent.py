@@ -54,6 +54,8 @@ class PolicyAgent(SamplingAgent):
         self.greedy = greedy or outputs == VALUES
         self.samples_actions = not self.greedy
         self.name = "this policy"  # for messages
+        #: What the critic counts.
+        self.reward = game.reward
 
     @classmethod
     def load(
@@ -75,7 +77,7 @@ class PolicyAgent(SamplingAgent):
     ) -> PolicyAgent:
         """The agent of a checkpoint that was read for ``game``."""
         agent = cls(checkpoint.network, game, seed, greedy, checkpoint.adapted, checkpoint.outputs)
-        agent.name = str(checkpoint.path)
+        agent.name, agent.reward = str(checkpoint.path), checkpoint.options.get("reward", game.reward)
         return agent
 
     def act_batch(
@@ -99,6 +101,28 @@ class PolicyAgent(SamplingAgent):
             return np.eye(scores.shape[1], dtype=np.float32)[scores.argmax(axis=1)]
         weights = np.exp(scores - scores.max(axis=1, keepdims=True))
         return cast(np.ndarray, weights / weights.sum(axis=1, keepdims=True))
+
+    @property
+    def has_critic(self) -> bool:
+        """Whether the policy file also holds a critic, as those of ``ppo`` do: see `value_batch`."""
+        return self.network.has_critic
+
+    def value_batch(self, observations: np.ndarray, action_masks: np.ndarray) -> np.ndarray:
+        """What the critic expects the seats to move to be paid from here to the end of the game, (n,) float32, in units
+        of the reward it was trained with, if all seats play by this policy; arguments as in `act_batch`.
+
+        Raises ``ValueError`` without a critic.
+        """
+        if not self.has_critic:
+            raise ValueError(f"{self.name}: it has no critic; policies that ppo trains have one")
+        observations, masks = check_rows(self.game, observations, action_masks)
+        if self.adapted is not None:
+            observations, masks = self.adapted.observations(observations), self.adapted.masks(masks)
+        vectors, action_features = self.inputs.compute(observations, masks)
+        values = self.network.values(vectors, action_features, masks)
+        if not np.isfinite(values).all():
+            raise self.not_finite()
+        return values
 
     def save(self, folder: str | os.PathLike[str], training: Mapping[str, Any] | None = None) -> None:
         """Write the policy file into ``folder``, made if need be; ``training`` and errors as in `save_checkpoint`."""

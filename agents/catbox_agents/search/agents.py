@@ -88,8 +88,8 @@ class SearchAgent(_RolloutAgent):
     Args:
         worlds: the most worlds sampled for a decision. Sequential halving: each round tries the actions left in an
             equal share of them. Default: `WORLDS`; with a budget, no limit.
-        policy, budget, beta, epsilon, proposals, effective, max_games, num_threads, opponent_model, caution: as in
-            `RolloutSearch`. With ``beta`` 0, and in games that hide nothing, the agent needs no history.
+        policy, budget, beta, epsilon, proposals, effective, max_games, num_threads, opponent_model, caution, depth: as
+            in `RolloutSearch`. With ``beta`` 0, and in games that hide nothing, the agent needs no history.
     """
 
     def __init__(
@@ -107,6 +107,7 @@ class SearchAgent(_RolloutAgent):
         num_threads: int = 1,
         opponent_model: AgentSpec | None = None,
         caution: float = CAUTION,
+        depth: int = 0,
     ) -> None:
         super().__init__(game, seed)
         if worlds is None:
@@ -126,6 +127,7 @@ class SearchAgent(_RolloutAgent):
             shared_draws=True,
             opponent_model=opponent_model,
             caution=caution,
+            depth=depth,
         )
         self.needs_history = self.search.needs_history
 

@@ -9,8 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from catbox_agents.agent import MIX_STEP, Agent, agent_seed, has_policy, mix, needs_history, sample_actions
-from catbox_agents.play import END_OF_GAME, END_OF_ROUND, ask_agent, ask_agents, ask_policy, play
-from catbox_agents.search.policy_rollouts import plays_compiled, policy_rewards
+from catbox_agents.play import END_OF_GAME, END_OF_ROUND, ask_agent, ask_agents, ask_policy, ask_value, play
+from catbox_agents.search.policy_rollouts import Leaf, plays_compiled, policy_rewards
 from catbox_agents.specs import AgentSpec, agent_of, hand_written_agent, label_of
 from catbox_env import Game, Vec
 
@@ -38,6 +38,22 @@ def rollout_player(game: Game, policy: AgentSpec | None, name: str = "policy") -
     return Player(agent, label)
 
 
+def check_critic(player: Player, game: Game, depth: int) -> None:
+    """Raise ``ValueError`` unless ``player`` has a critic that was trained with the reward of ``game``."""
+    agent, label = player
+    if not getattr(agent, "has_critic", False):
+        raise ValueError(
+            f"depth={depth}: policy {label!r} has no critic to value what lies deeper; give a policy that ppo trained, "
+            "or depth=0"
+        )
+    trained = getattr(agent, "reward", game.reward)
+    if trained != game.reward:
+        raise ValueError(
+            f"depth={depth}: the critic of policy {label!r} was trained with reward={trained}, and this game has "
+            f"reward={game.reward}; give the same reward, or depth=0"
+        )
+
+
 def action_rewards(
     games: Vec,
     actions: NDArray[np.int64],
@@ -45,16 +61,20 @@ def action_rewards(
     line_up: NDArray[np.int64],
     until: str,
     keys: NDArray[np.uint64] | None,
+    depth: int = 0,
 ) -> NDArray[np.float64]:
     """What the seats to move are paid, (N,), for their ``actions`` (N,) and for the rest of the game.
 
-    The other arguments are those of `rollout_rewards`.
+    With a ``depth`` above 0, the rest is played only until such a seat has a choice for the ``depth``-th time; what it
+    is paid from there on is what the critic of the first of the ``players`` expects. The other arguments are those of
+    `rollout_rewards`.
     """
     seats, every = games.current_player.astype(np.int64), np.arange(games.num_envs)
     games.step(actions)
     paid = games.rewards[every, seats].astype(np.float64)
     ended = games.terminated | (games.round_ended if until == END_OF_ROUND else False)
-    later = rollout_rewards(games, np.flatnonzero(~ended), players, line_up, until, keys)
+    leaf = Leaf(seats, depth) if depth else None
+    later = rollout_rewards(games, np.flatnonzero(~ended), players, line_up, until, keys, leaf)
     return np.asarray(paid + later[every, seats])
 
 
@@ -65,10 +85,12 @@ def rollout_rewards(
     line_up: NDArray[np.int64],
     until: str,
     keys: NDArray[np.uint64] | None,
+    leaf: Leaf | None = None,
 ) -> NDArray[np.float64]:
     """Play the games ``rows``, none of which is over, to the end of the round or of the game, ``until``.
 
-    ``line_up`` (N, P), or (1, P) for all games: which of ``players`` plays each seat.
+    ``line_up`` (N, P), or (1, P) for all games: which of ``players`` plays each seat; ``leaf``: where the critic of the
+    first of them takes over.
 
     Returns what each seat of each game is paid meanwhile, (N, P). With ``keys`` (N,), actions of a policy that samples
     (`Agent`) are sampled from its ``policy_batch`` with random numbers that depend on the game's key and the number of
@@ -79,9 +101,22 @@ def rollout_rewards(
     paid = np.zeros(games.rewards.shape)
     if plays_compiled(agents[0], keys is not None):
         alone = rows[~np.broadcast_to(line_up, paid.shape)[rows].any(axis=1)]
-        paid += policy_rewards(agents[0], games, alone, until == END_OF_GAME, keys)
+        paid += policy_rewards(agents[0], games, alone, until == END_OF_GAME, keys, leaf)
         rows = np.setdiff1d(rows, alone, assume_unique=True)
     number = 0
+    choices = np.zeros(games.num_envs, np.int64)  # that the seat of the leaf has had
+
+    def stops(rows: NDArray[np.int64]) -> NDArray[np.bool_]:
+        """Which of the games ``rows`` have come to the leaf; pays its value."""
+        if leaf is None:
+            return np.zeros(len(rows), np.bool_)
+        seats = leaf.seats[rows]
+        choices[rows] += (games.current_player[rows] == seats) & (games.action_mask[rows].sum(axis=1) > 1)
+        reached = choices[rows] == leaf.depth
+        ends = rows[reached]
+        if len(ends):
+            paid[ends, seats[reached]] += ask_value(agents[0], labels[0], games, ends)
+        return reached
 
     def ask(asked: NDArray[np.int64], vec: Vec, rows: NDArray[np.int64]) -> NDArray[np.int64]:
         nonlocal number
@@ -100,7 +135,7 @@ def rollout_rewards(
         number += 1
         return actions
 
-    for moved in play(games, line_up, rows, ask, until):
+    for moved in play(games, line_up, rows, ask, until, stops):
         paid[moved] += games.rewards[moved]
     return paid
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import cache
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -29,6 +29,13 @@ _STEP = np.uint64(MIX_STEP)
 _mix = njit(mix)
 
 
+class Leaf(NamedTuple):
+    """Where a critic takes over: when the seat ``seats`` (N,) of a game has a choice for the ``depth``-th time."""
+
+    seats: NDArray[np.int64]
+    depth: int
+
+
 def plays_compiled(agent: Agent, has_keys: bool) -> bool:
     """Whether `policy_rewards` plays as this agent does, which needs keys if it samples its actions."""
     if type(agent) is not PolicyAgent or not HAS_NUMBA:
@@ -46,12 +53,13 @@ def policy_rewards(
     rows: NDArray[np.int64],
     to_the_end: bool,
     keys: NDArray[np.uint64] | None,
+    leaf: Leaf | None = None,
 ) -> NDArray[np.float64]:
     """Play the games ``rows``, none of which is over, by ``agent`` for all seats.
 
     To the end of the round, or with ``to_the_end`` of the game. ``keys`` (N,) are the random numbers of an agent that
-    samples its actions. Returns what each seat of each game is paid meanwhile, (N, P). Raises ``ValueError`` if the
-    network gives logits that are not finite.
+    samples its actions; ``leaf``: where the agent's critic takes over. Returns what each seat of each game is paid
+    meanwhile, (N, P). Raises ``ValueError`` if the network gives logits or values that are not finite.
     """
     paid = np.zeros(games.rewards.shape)
     network, game, features = agent.network, games.game, agent.inputs.features
@@ -60,7 +68,8 @@ def policy_rewards(
     if other := other_rules(agent.game, game):
         raise ValueError(f"the agent was made for {other}: make one for the rules of the games")
     play = _make_play(game.loops.step_games, features.fill)
-    weights, biases = zip(*network.layers, strict=True)
+    weights, biases = zip(*(network.layers if leaf is None else network.layers_with_critic()), strict=True)
+    seats, depth = (np.zeros(0, np.int64), 0) if leaf is None else leaf
     num_features = agent.inputs.size - game.observation_layout.size
     wrong = np.zeros(1, np.bool_)
     luck = np.zeros(0, np.uint64) if agent.greedy or keys is None else mix(keys * _STEP)
@@ -69,7 +78,7 @@ def policy_rewards(
         for begin in range(0, len(some), _ROWS_AT_ONCE):
             play(
                 batch, some[begin : begin + _ROWS_AT_ONCE], outcomes, views, features.offsets, num_features, weights,
-                biases, network.action_scale, to_the_end, luck, paid, wrong,
+                biases, network.action_scale, to_the_end, luck, seats, depth, paid, wrong,
             )  # fmt: skip
 
     games.play_compiled(play_rows, rows)
@@ -95,10 +104,12 @@ def _make_play(step_games: Callable[..., None], fill: Callable[..., None]) -> Ca
         scale,
         to_the_end,
         luck,
+        seats,
+        depth,
         paid,
         wrong,
     ):
-        observation, legal, _, _, _, _ = views
+        observation, legal, _, current_player, _, _ = views
         rewards, terminated, round_ended, _ = outcomes
         width, num_actions = observation.shape[1], legal.shape[1]
         left, moving, actions = len(rows), rows.copy(), np.empty(len(rows), np.int64)
@@ -108,6 +119,7 @@ def _make_play(step_games: Callable[..., None], fill: Callable[..., None]) -> Ca
         of_actions = np.empty((left, num_actions, len(scale)), np.int8)
         vectors = np.empty((left, width + num_features), np.int8)
         uniforms, drawn, log_probs = np.empty(left), np.empty(left, np.int64), np.empty(left, np.float32)
+        had, at_leaf = np.zeros(left, np.int64), np.zeros(left, np.bool_)  # choices of the seat of the leaf
         last, number = len(weights) - 1, np.uint64(0)
         while left > 0:
             count = 0
@@ -119,6 +131,9 @@ def _make_play(step_games: Callable[..., None], fill: Callable[..., None]) -> Ca
                         first = action
                 actions[k] = first
                 if choices > 1:
+                    if depth > 0 and current_player[i] == seats[i]:
+                        had[k] += 1
+                        at_leaf[k] = had[k] == depth
                     asked[count] = k
                     seen[count] = observation[i]
                     masks[count] = legal[i]
@@ -152,6 +167,20 @@ def _make_play(step_games: Callable[..., None], fill: Callable[..., None]) -> Ca
                     draw_legal(outputs, masks[:count], uniforms, drawn, log_probs)
                     for n in range(count):
                         actions[asked[n]] = drawn[n]
+                if depth > 0:
+                    for n in range(count):
+                        if at_leaf[asked[n]]:
+                            i, value = moving[asked[n]], outputs[n, outputs.shape[1] - 1]
+                            paid[i, seats[i]] += value
+                            if not np.isfinite(value):
+                                wrong[0] = True
+                    still = 0
+                    for k in range(left):
+                        if not at_leaf[k]:
+                            moving[still], actions[still], had[still] = moving[k], actions[k], had[k]
+                            still += 1
+                        at_leaf[k] = False
+                    left = still
             number += np.uint64(1)
             step_games(games, moving[:left], actions[:left], False, outcomes, views)
             still = 0
@@ -160,7 +189,7 @@ def _make_play(step_games: Callable[..., None], fill: Callable[..., None]) -> Ca
                 for seat in range(paid.shape[1]):
                     paid[i, seat] += rewards[i, seat]
                 if not (terminated[i] or (round_ended[i] and not to_the_end)):
-                    moving[still] = i
+                    moving[still], had[still] = i, had[k]
                     still += 1
             left = still
 

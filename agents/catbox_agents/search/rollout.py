@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 from catbox_agents.agent import Seed, check_rows
 from catbox_agents.play import END_OF_GAME, END_OF_ROUND, ask_about
 from catbox_agents.search.halving import Schedule, best_half, halving_schedule
-from catbox_agents.search.playing import action_rewards, rollout_player, world_keys
+from catbox_agents.search.playing import action_rewards, check_critic, rollout_player, world_keys
 from catbox_agents.search.policy_rollouts import plays_compiled
 from catbox_agents.search.posterior import likelihoods, powers, random_units, resample, sample_players
 from catbox_agents.search.tallies import Tallies, WeightedTallies
@@ -109,6 +109,9 @@ class RolloutSearch:
         opponent_model: a second policy that each of the other seats may follow, as likely as ``policy`` at the
             beginning of a round. Which of the two a seat follows is sampled for each world, given what it has done
             since. Needs ``beta`` above 0, and a game that hides something. None: all seats follow ``policy``.
+        depth: with a policy that has a critic, how far each world is played: until the searching seat has a choice for
+            the ``depth``-th time after its action. What it is paid from there on is what the critic expects. 0: to the
+            end of the round.
         caution: the policy's own action is tried in every world, and chosen unless the best other action is better by
             more than this many standard errors, 0 or more. For a policy that samples its actions, and in games that
             hide nothing, it counts as 0: the best action is chosen.
@@ -133,6 +136,7 @@ class RolloutSearch:
         shared_draws: bool = False,
         opponent_model: AgentSpec | None = None,
         caution: float = 0.0,
+        depth: int = 0,
     ) -> None:
         self.game = check_game_object(game)
         self.players = [rollout_player(game, policy)]
@@ -156,6 +160,9 @@ class RolloutSearch:
                 "from what it did, which beta=0 ignores; give a beta above 0, or no opponent_model"
             )
         self.caution = check_number("caution", caution, "a finite number of 0 or more")
+        self.depth = check_integer("depth", depth, 0)
+        if self.depth:
+            check_critic(self.players[0], game, self.depth)
         if opponent_model is not None and game.is_perfect_information:
             raise ValueError(
                 f"opponent_model={short_repr(opponent_model)}: which policy a seat follows is inferred only with "
@@ -215,7 +222,7 @@ class RolloutSearch:
     ) -> NDArray[np.float64]:
         """What the seats to move are paid for ``actions`` (M,); arguments as in `action_rewards`."""
         until = END_OF_GAME if self.game.reward == "win" else END_OF_ROUND
-        return action_rewards(games, actions, self.players, line_up, until, keys)
+        return action_rewards(games, actions, self.players, line_up, until, keys, self.depth)
 
 
 class _Search:

@@ -18,7 +18,7 @@ const NOTICE_MS = 6_000;
 // What a position waits for while nothing can be chosen.
 const IDLE = ["person", "agent", "over"];
 // What the side of a wide page takes at least, with the gap before it, in pixels: the picture may have the rest.
-const SIDE = 356;
+const SIDE = 336;
 
 /** The screen of a table (`mode` "play"), of a recorded game ("replay") or of one on a real table ("advise"). `receive(message)` takes its messages. */
 export function createTable(frame, mode) {
@@ -165,7 +165,7 @@ export function createTable(frame, mode) {
     position = message;
     node.dataset.number = number;
     node.dataset.waits = message.waits_for;
-    coach.clear(adviceTo(message));
+    coach.clear(adviceTo(message), replay === null && message.waits_for === "over");
     if (!advises && ranked.show([])) status.focus({preventScroll: true});
     picture.show(message.svg, replay !== null, message.legal);
     if (replay !== null) {
@@ -237,7 +237,7 @@ export function createTable(frame, mode) {
     number = message.number;
     node.dataset.number = number;
     node.dataset.waits = "next";
-    coach.clear();
+    coach.clear("", true);
     actions.show([]);
     picture.show(message.ended.svg, true);
     status.textContent = "The round is over";
@@ -270,8 +270,9 @@ export function createTable(frame, mode) {
   // Shows the result of a round, or of the game.
   function showEnd(buttons) {
     if (wide.matches) side.prepend(summary.node);
-    else stage.after(summary.node); // a sheet over the lower part of the page
+    else stage.before(summary.node);
     summary.show(ended, position, joined.seat, ...buttons);
+    if (!wide.matches) scrollTo(0, 0);
   }
 
   function act(action) {
@@ -311,7 +312,7 @@ export function createTable(frame, mode) {
   function showValues(values, best) {
     shown = [values, best];
     ranked.showValues(values, best);
-    picture.showValues(values, [...best, ...pointed[0]], pointed[1]);
+    picture.showValues(values, best, ...pointed);
   }
 
   function point(better, wrong) {
@@ -325,10 +326,9 @@ export function createTable(frame, mode) {
     if (replay !== null) replay.pause();
   }
 
-  // On a narrow page the graph of a review is among the controls, which stay in view.
+  // On a narrow page the way to the next mistake is among the controls, which stay in view.
   function resized() {
-    const above = wide.matches ? review?.node.querySelector("[role=status]") : replay?.controls.firstChild;
-    above?.after(review.graph);
+    if (review !== null) (wide.matches ? review.node : replay.controls.lastChild).append(review.onward);
     const wanted = sizeFor(node.clientWidth - (wide.matches ? SIDE : 0));
     if (wanted !== frame.size && node.clientWidth > 0) frame.view(wanted);
   }

@@ -25,6 +25,8 @@ from catbox_env.pictures.sheet import THEMES
 
 #: Widths of pictures that the page requests (static/picture.js).
 SIZES = (1000, 360)
+#: The kinds of events that tell the result of a game.
+ENDS = ("game_end", "unfinished")
 #: An element's tag and the text after it.
 _PART = re.compile(r"[^<]*<[^>]*>[^<]*")
 _IMPORT = re.compile(r'^import \{[^}]*\} from "\./(\w+\.js)";\n', re.MULTILINE)
@@ -70,7 +72,12 @@ def replay_page(
     recording = Recording(record)
     joined = recording.joined(min(number, recording.last), seat)
     told = [reviewed(record.game, one, k, len(decisions)) for k, one in enumerate(decisions, 1)]
-    messages = {"joined": joined, "reviewed": told, **recorded_messages(recording, progress)}
+    ends = [line["text"] for line in recording.all_events(None)[-1]["lines"] if line["kind"] in ENDS]
+    messages = {
+        "joined": {**joined, "result": ends[-1] if ends else ""},
+        "reviewed": told,
+        **recorded_messages(recording, progress),
+    }
     packed = gzip.compress(json.dumps(messages, separators=(",", ":"), allow_nan=False).encode(), 9, mtime=0)
     font = base64.b64encode((STATIC / "figtree.woff2").read_bytes()).decode()
     style = "".join((STATIC / name).read_text(encoding="utf-8") for name in ("font.css", "style.css"))

@@ -71,17 +71,19 @@ export function createDealForm(frame, about) {
   const turned = element("div", {class: "hand", role: "group", "aria-label": "Cards turned up: click one to remove it"});
   const counter = element("p", {class: "counter", role: "status"});
   const wrong = element("p", {class: "wrong", role: "alert"});
-  const button = pushButton("Advise me", advise);
+  const button = pushButton("Advise me", advise, {class: "primary"});
   const explained = "The game, the rules and your seat are those chosen above; the first seat starts, unless the rules say otherwise.";
   const short = element("p", {class: "hint"}, "Enter what you hold and what everyone does: see what each of your actions is worth.");
   const form = element("div", {class: "watch", hidden: true}, element("p", {}, explained), offered, counter, hand, turned, typed, wrong, button);
   const opener = pushButton("Enter the deal", open, {"aria-expanded": "false"});
   const node = panel("Get advice for a game at a real table", "offer", short, opener, form);
   let known = {cards: [], sizes: [0, 0]}; // the last message `cards`
+  let opening = false;
 
   return {node, wrong, ask, take, clear};
 
   function open() {
+    opening = form.hidden;
     form.hidden = !form.hidden;
     opener.setAttribute("aria-expanded", String(!form.hidden));
     ask();
@@ -97,6 +99,8 @@ export function createDealForm(frame, about) {
     offered.replaceChildren(...known.cards.map((card) => cardButton(card, "Add", () => add(card))));
     typed.open ||= known.cards.length === 0;
     draw();
+    if (opening) node.scrollIntoView();
+    opening = false;
   }
 
   function clear() {
@@ -146,7 +150,6 @@ export function createDealForm(frame, about) {
     for (const row of [offered, counter, hand, turned]) row.hidden = known.cards.length === 0;
     const others = up === 0 ? "" : `, and ${cards[1].length} of ${up} turned up`;
     counter.textContent = `Your hand: ${cards[0].length} of ${own} cards${others}${complete ? ". Complete." : ""}`;
-    button.classList.toggle("primary", complete);
   }
 
   function advise() {

@@ -1,7 +1,7 @@
 // The coach: the value of each of your legal actions, on the cards and beside the actions: its expected lead, or its
 // probability by an agent. The best action has a ring.
 
-import {capital, element, labelled, panel, selection, withMinus} from "./dom.js";
+import {capital, element, labelled, panel, pushButton, selection, withMinus} from "./dom.js";
 
 const POINTS = "points";
 // If more actions than this are about as good as one another, none is named.
@@ -20,25 +20,32 @@ export function createCoach(send, show, playing, begins) {
   const told = element("p", {class: "advice", role: "status"}); // stands beside the picture
   const key = element("small", {"aria-hidden": "true"}, " In the picture: points behind the best.");
   const node = panel("Coach", "coach", choice);
+  const toggle = pushButton("Coach", () => choose(wanted === "" ? usual : ""), {class: "coach-toggle", "aria-pressed": begins}); // of a narrow page
   let offered = false; // whether there is something to choose
   let wanted = begins ? POINTS : ""; // "": nothing; POINTS; else the spec of an agent
 
-  return {node, told, offer, ask, receive, clear};
+  let usual = POINTS; // what the button switches on
+
+  return {node, told, toggle, offer, ask, receive, clear};
 
   // `coach`: whether the host allows it. Whoever watches a table gets no advice.
   function offer({agents, estimates}, {mode, seat, coach = true}) {
     offered = agents.length > 0 && coach && (mode === "replay" || seat !== null);
-    node.hidden = !offered; // until an agent's own probabilities come
+    node.hidden = toggle.hidden = !offered; // until an agent's own probabilities come
     if (!offered) return;
     titles = new Map(agents.map((one) => [one.spec, one.title]));
     const advisers = agents.filter((one) => one.spec !== "random").map((one) => [one.spec, one.title]);
     const points = estimates ? [[POINTS, "Expected lead, in points"]] : [];
     const options = [["", "Off"], ...points, ["What an agent would play", advisers]];
+    if (!estimates && usual === POINTS) usual = advisers[0]?.[0] ?? "";
     choice.replaceChildren(labelled(playing ? "Show on my turn" : "Show at each decision", selection(options, wanted, choose)));
   }
 
   function choose(value) {
     wanted = value;
+    if (value !== "") usual = value;
+    toggle.setAttribute("aria-pressed", value !== "");
+    choice.querySelector("select").value = value;
     clear("", false);
     ask();
   }

@@ -18,6 +18,7 @@ const FLAT = 32;
 // The height of a number's strip; a choice lower than HIGH makes room for it, and its badges have this share of their size.
 const STRIP = 12;
 const HIGH = 38;
+const NARROW = 34;
 const BADGE = 0.64;
 // If more actions than this are as good as one another, a tick says so, and no ring.
 const RINGS = 3;
@@ -35,14 +36,14 @@ export function sizeFor(width) {
  * shows a hint, such as what a card of the hand cannot do; `names`: see names.js; `missed()`: a click hit nothing;
  * `undoable()`: whether an action can be taken back.
  * `show(svg, watched, offered)` draws a position; if `watched`, nothing can be chosen in it, as in a recorded game;
- * `offered`: actions that can be, even if another seat takes them.
+ * `offered`: actions that can be, even if another seat takes them. `pointAt(part)` outlines what has a label that begins so.
  */
 export function createPicture(act, say, names, missed, undoable) {
   const node = element("div", {class: "picture", tabindex: -1, onclick: clicked, onkeydown: pressed, onpointerdown: grabbed});
   let closed = false; // whether nothing can be chosen
   let asked = null; // what the picture says while no card is picked
 
-  return {node, show, showValues, choices};
+  return {node, show, showValues, choices, pointAt};
 
   function show(svg, watched = false, offered = []) {
     closed = watched;
@@ -82,6 +83,11 @@ export function createPicture(act, say, names, missed, undoable) {
     (again ?? choices()[0] ?? node).focus({preventScroll: true});
   }
 
+  function pointAt(part) {
+    node.querySelector(".meant")?.classList.remove("meant");
+    node.querySelector(`svg [aria-label^="${part}" i]`)?.classList.add("meant");
+  }
+
   function choices() {
     return [...node.querySelectorAll("[data-action]")];
   }
@@ -114,7 +120,8 @@ export function createPicture(act, say, names, missed, undoable) {
       const box = part.getBBox();
       if (box.x < x || box.y < y || box.x + box.width > x + width || box.y + box.height > y + height) continue;
       const smaller = `translate(${(x + width) * (1 - BADGE)} ${y * (1 - BADGE)}) scale(${BADGE})`;
-      part.setAttribute("transform", !needed ? "" : part.matches("text") ? "translate(0 -1.5)" : smaller);
+      if (part.matches("text")) part.setAttribute("transform", needed ? "translate(0 -1.5)" : "");
+      else part.setAttribute("transform", needed || width < NARROW ? smaller : "");
     }
   }
 

@@ -43,7 +43,7 @@ export function createReplay(frame, names) {
 
   document.addEventListener("keydown", pressed);
 
-  return {controls, viewed: () => seat, opened, arrived, go, pause};
+  return {controls, playOn, viewed: () => seat, opened, arrived, go, pause};
 
   function opened(joined) {
     length = joined.length;

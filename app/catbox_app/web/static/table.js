@@ -40,14 +40,16 @@ export function createTable(frame, mode) {
   const deal = createDeal(frame.send, mode === "play", people.yourName, watchOwn);
   const status = element("h2", {class: "status", tabindex: -1});
   const said = element("p", {class: "said spoken", role: "status"}); // in a replay, whose log holds the whole game
-  const guide = element("ul", {class: "guide", role: "status", hidden: true}); // of a first game
+  const rule = element("p", {role: "status"});
+  const nextRule = pushButton("Next", readRule);
+  const guide = element("div", {class: "guide", hidden: true}, rule, nextRule); // of a first game
   const turn = element("p", {class: "spoken", role: "status"}); // what a screen reader says
   const notice = element("p", {class: "notice", role: "alert", hidden: true, onclick: quiet});
   let fading = 0; // the timer of the notice
   const undo = pushButton("Undo", () => frame.send({type: "undo"}), {class: "undo", hidden: true});
   const stage = element("section", {class: "stage", "aria-label": "Table", onclick: () => goOn()}, picture.node);
   const pill = element("div", {class: "pill"}, status, undo);
-  const entry = advises ? [coach.told, actions.node, frame.adviser.enter] : [actions.node];
+  const entry = advises ? [coach.told, actions.node, frame.adviser.enter] : [coach.toggle, actions.node];
   const moves = element("section", {class: advises ? "panel moves" : "moves", "aria-label": "Your move"}, pill, ...entry, turn);
   const below = replay !== null ? [replay.controls, said, coach.told, notice] : advises ? [notice] : [coach.told, notice, moves];
   const centre = element("div", {class: "centre"}, guide, stage, ...below);
@@ -57,7 +59,7 @@ export function createTable(frame, mode) {
   let called = []; // the names, as the messages have them
   let number = -1; // actions played, as far as the page has seen
   let busy = false; // an action is on its way
-  let explained = false; // whether the guide has been read: what it says next replaces it
+  let rules = []; // of the guide, to be read one by one: each with the part of the picture that is meant
   let ended = []; // what the last action that ended a round did
   let position = null;
   let next = null; // the position after the end of a round, while that is shown
@@ -97,9 +99,9 @@ export function createTable(frame, mode) {
     deal.seated(message);
     coach.offer(frame, message);
     coach.ask();
-    guide.hidden = !message.guide;
-    explained = true;
-    explain(message.guide ? [message.guide] : []);
+    guide.hidden = !message.guide?.length;
+    rules = [];
+    explain(message.guide ?? []);
     if (replay === null) return;
     replay.opened(message);
     review.clear();
@@ -119,6 +121,7 @@ export function createTable(frame, mode) {
     called = replay === null ? those : (frame.called ?? those);
     names.set(called, replay === null ? joined.seat : frame.own);
     frame.company.textContent = called.map((_, seat) => names.full(seat)).join(", ");
+    if (joined.result) frame.company.append(`. ${capital(names.within(joined.result))}.`);
   }
 
   function takePeople(message) {
@@ -140,11 +143,24 @@ export function createTable(frame, mode) {
     playSound(kinds.includes("paradox") ? "paradox" : kinds.includes("score") ? "end" : kinds.includes("trick_won") ? "trick" : "card");
   }
 
-  // The guide keeps what it has said since one's last action.
+  // After a reload, what was told before has been read.
   function explain(lines) {
-    if (explained && lines.length > 0) guide.replaceChildren();
-    explained &&= lines.length === 0;
-    guide.append(...lines.map((line) => element("li", {}, line)));
+    if (position === null && lines.length > 0) rules = [];
+    rules.push(...lines);
+    showRule();
+  }
+
+  function readRule() {
+    rules.shift();
+    showRule();
+  }
+
+  // The last one stays.
+  function showRule() {
+    nextRule.hidden = rules.length < 2;
+    if (rules.length === 0) return;
+    rule.textContent = rules[0][1];
+    picture.pointAt(rules[0][0]);
   }
 
   function takePosition(message) {
@@ -168,6 +184,7 @@ export function createTable(frame, mode) {
     coach.clear(adviceTo(message), replay === null && message.waits_for === "over");
     if (!advises && ranked.show([])) status.focus({preventScroll: true});
     picture.show(message.svg, replay !== null, message.legal);
+    showRule();
     if (replay !== null) {
       replay.arrived(message);
       log.markUntil(number);
@@ -279,7 +296,7 @@ export function createTable(frame, mode) {
     if (busy || replay !== null || position === null) return;
     if (IDLE.includes(position.waits_for)) return missed();
     busy = frame.send({type: "act", action, number});
-    explained = true;
+    readRule();
     quiet();
   }
 
@@ -328,7 +345,8 @@ export function createTable(frame, mode) {
 
   // On a narrow page the way to the next mistake is among the controls, which stay in view.
   function resized() {
-    if (review !== null) (wide.matches ? review.node : replay.controls.lastChild).append(review.onward);
+    if (review !== null && wide.matches) review.node.append(review.onward);
+    else if (review !== null) replay.playOn.before(review.onward);
     const wanted = sizeFor(node.clientWidth - (wide.matches ? SIDE : 0));
     if (wanted !== frame.size && node.clientWidth > 0) frame.view(wanted);
   }

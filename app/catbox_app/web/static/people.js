@@ -24,6 +24,7 @@ export function createPeople(send, names) {
   const node = panel("At the table", "people", list, notes, coachPart, invite);
   let own = null;
   let several = false; // whether other people have seats
+  let complete = false; // whether everybody has come
   let base = location.href;
 
   return {node, yourName, seated, show};
@@ -33,6 +34,7 @@ export function createPeople(send, names) {
     base = address ?? location.href;
     alone.hidden = address !== null || !LOCAL.includes(location.hostname);
     several = !joined.can_undo;
+    complete = false;
     node.hidden = !several;
     own = joined.mode === "play" ? joined.seat : null;
     yourName.hidden = own === null;
@@ -55,7 +57,9 @@ export function createPeople(send, names) {
     ].join(" ");
     coach.checked = allowed;
     coachPart.hidden = !hosts;
-    if (several && seats.every(({present}) => present !== false)) fold.open = false; // everybody has come
+    const all = seats.every(({present}) => present !== false);
+    if (all && !complete) fold.open = false;
+    complete = all;
     node.hidden = !several && count === 0 && invite.hidden;
   }
 

@@ -11,15 +11,11 @@ const MOVING = {duration: 260, easing: "ease-out"};
 const still = matchMedia("(prefers-reduced-motion: reduce)");
 // A card that is moved by fewer pixels is clicked.
 const DRAGGED = 8;
-// A choice that is not higher than this, in units of the picture, has no room for a number; and one that has words in its
-// middle, so that a number hangs from its lower edge.
-const LOW = 24;
-const FLAT = 32;
-// The height of a number's strip; a choice lower than HIGH makes room for it, and its badges have this share of their size.
-const STRIP = 12;
-const HIGH = 38;
-const NARROW = 34;
-const BADGE = 0.64;
+// Heights of a choice, in units of the picture: up to LOW it has no room for a number, up to FLAT the number hangs from its
+// lower edge, up to CELL what is drawn there makes room.
+const [LOW, FLAT, CELL] = [24, 32, 38];
+// The height of a number's strip, and the size of a badge that makes room; it does in each NARROW choice.
+const [STRIP, BADGE, NARROW] = [12, 0.64, 34];
 // If more actions than this are as good as one another, a tick says so, and no ring.
 const RINGS = 3;
 // A tick, and a question mark.
@@ -42,6 +38,7 @@ export function createPicture(act, say, names, missed, undoable) {
   const node = element("div", {class: "picture", tabindex: -1, onclick: clicked, onkeydown: pressed, onpointerdown: grabbed});
   let closed = false; // whether nothing can be chosen
   let asked = null; // what the picture says while no card is picked
+  let meant = "-"; // how the label of what is outlined begins
 
   return {node, show, showValues, choices, pointAt};
 
@@ -76,6 +73,7 @@ export function createPicture(act, say, names, missed, undoable) {
     const {width, height} = picture.viewBox.baseVal;
     node.closest(".table")?.style.setProperty("--shape", width / height);
     names.inPicture(picture);
+    pointAt(meant);
     showValues(new Map(), []);
     if (places !== null && picturesMove()) move(before, places, picture);
     if (focused === null) return;
@@ -84,8 +82,9 @@ export function createPicture(act, say, names, missed, undoable) {
   }
 
   function pointAt(part) {
+    meant = part;
     node.querySelector(".meant")?.classList.remove("meant");
-    node.querySelector(`svg [aria-label^="${part}" i]`)?.classList.add("meant");
+    node.querySelector(`svg [aria-label^="${meant}" i]`)?.classList.add("meant");
   }
 
   function choices() {
@@ -105,12 +104,17 @@ export function createPicture(act, say, names, missed, undoable) {
       const parts = [choice.getAttribute("aria-label"), choice.getAttribute("aria-description"), values.get(action)?.words];
       choice.querySelector("title").textContent = parts.filter((words) => words).join(", ");
       const brief = values.get(action)?.brief;
-      if (action === wrong) sign(markOn(choice, marks, "wrong"), choice.getBBox(), "wrong", true);
-      else if (better.includes(action)) sign(markOn(choice, marks, "best"), choice.getBBox(), "best", true);
-      else if (best.includes(action)) sign(markOn(choice, marks, "best"), choice.getBBox(), "best", few);
-      else if (brief && choice.getBBox().height > LOW) number(markOn(choice, marks, "value"), choice.getBBox(), brief);
+      const box = choice.getBBox();
+      const ringed = action === wrong || better.includes(action);
+      const kind = action === wrong ? "wrong" : ringed || best.includes(action) ? "best" : brief && box.height > LOW ? "value" : null;
+      if (box.height < CELL) makeRoom(choice, kind === "value");
+      if (kind === null || node.clientWidth === 0) continue;
+      const {a, b, c, d, e, f} = marks.getCTM().inverse().multiply(choice.getCTM());
+      const mark = shape("g", {class: `coach-mark ${kind}`, "data-of": action, transform: `matrix(${[a, b, c, d, e, f]})`});
+      marks.append(mark);
+      if (kind === "value") number(mark, box, brief);
+      else sign(mark, box, kind, ringed || few);
     }
-    for (const choice of choices()) if (choice.getBBox().height < HIGH) makeRoom(choice, values.size > 0);
   }
 
   // What is drawn in a small choice with a value: its words rise, and a badge shrinks into its corner.
@@ -123,14 +127,6 @@ export function createPicture(act, say, names, missed, undoable) {
       if (part.matches("text")) part.setAttribute("transform", needed ? "translate(0 -1.5)" : "");
       else part.setAttribute("transform", needed || width < NARROW ? smaller : "");
     }
-  }
-
-  // A part of `marks` with the units of a choice.
-  function markOn(choice, marks, kind) {
-    const {a, b, c, d, e, f} = marks.getCTM().inverse().multiply(choice.getCTM());
-    const mark = shape("g", {class: `coach-mark ${kind}`, "data-of": choice.dataset.action, transform: `matrix(${[a, b, c, d, e, f]})`});
-    marks.append(mark);
-    return mark;
   }
 
   // In a strip along the lower edge, below what is written on the choice.

@@ -184,7 +184,6 @@ export function createTable(frame, mode) {
     coach.clear(adviceTo(message), replay === null && message.waits_for === "over");
     if (!advises && ranked.show([])) status.focus({preventScroll: true});
     picture.show(message.svg, replay !== null, message.legal);
-    showRule();
     if (replay !== null) {
       replay.arrived(message);
       log.markUntil(number);

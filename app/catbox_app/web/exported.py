@@ -25,8 +25,6 @@ from catbox_env.pictures.sheet import THEMES
 
 #: Widths of pictures that the page requests (static/picture.js).
 SIZES = (1000, 360)
-#: The kinds of events that tell the result of a game.
-ENDS = ("game_end", "unfinished")
 #: An element's tag and the text after it.
 _PART = re.compile(r"[^<]*<[^>]*>[^<]*")
 _IMPORT = re.compile(r'^import \{[^}]*\} from "\./(\w+\.js)";\n', re.MULTILINE)
@@ -70,14 +68,10 @@ def replay_page(
     (`messages.MAX_ACTIONS`).
     """
     recording = Recording(record)
-    joined = recording.joined(min(number, recording.last), seat)
+    ends = [event.text for event in recording.events(recording.last, None) if event.kind == "game_end"]
+    joined = {**recording.joined(min(number, recording.last), seat), "result": "".join(ends)}
     told = [reviewed(record.game, one, k, len(decisions)) for k, one in enumerate(decisions, 1)]
-    ends = [line["text"] for line in recording.all_events(None)[-1]["lines"] if line["kind"] in ENDS]
-    messages = {
-        "joined": {**joined, "result": ends[-1] if ends else ""},
-        "reviewed": told,
-        **recorded_messages(recording, progress),
-    }
+    messages = {"joined": joined, "reviewed": told, **recorded_messages(recording, progress)}
     packed = gzip.compress(json.dumps(messages, separators=(",", ":"), allow_nan=False).encode(), 9, mtime=0)
     font = base64.b64encode((STATIC / "figtree.woff2").read_bytes()).decode()
     style = "".join((STATIC / name).read_text(encoding="utf-8") for name in ("font.css", "style.css"))

@@ -78,14 +78,13 @@ export function createDealForm(frame, about) {
   const opener = pushButton("Enter the deal", open, {"aria-expanded": "false"});
   const node = panel("Get advice for a game at a real table", "offer", short, opener, form);
   let known = {cards: [], sizes: [0, 0]}; // the last message `cards`
-  let opening = false;
 
   return {node, wrong, ask, take, clear};
 
   function open() {
-    opening = form.hidden;
     form.hidden = !form.hidden;
     opener.setAttribute("aria-expanded", String(!form.hidden));
+    if (!form.hidden) node.scrollIntoView();
     ask();
   }
 
@@ -99,8 +98,6 @@ export function createDealForm(frame, about) {
     offered.replaceChildren(...known.cards.map((card) => cardButton(card, "Add", () => add(card))));
     typed.open ||= known.cards.length === 0;
     draw();
-    if (opening) node.scrollIntoView();
-    opening = false;
   }
 
   function clear() {

@@ -2,10 +2,9 @@
 // probability by an agent. The best action has a ring.
 
 import {capital, element, labelled, panel, pushButton, selection, withMinus} from "./dom.js";
+import {RINGS} from "./picture.js";
 
 const POINTS = "points";
-// If more actions than this are about as good as one another, none is named.
-const NAMED = 3;
 // A lower probability is not written into the picture.
 const RARE = 0.01;
 
@@ -20,11 +19,10 @@ export function createCoach(send, show, playing, begins) {
   const told = element("p", {class: "advice", role: "status"}); // stands beside the picture
   const key = element("small", {"aria-hidden": "true"}, " In the picture: points behind the best.");
   const node = panel("Coach", "coach", choice);
-  const toggle = pushButton("Coach", () => choose(wanted === "" ? usual : ""), {class: "coach-toggle", "aria-pressed": begins}); // of a narrow page
+  const toggle = pushButton("Coach", () => choose(wanted === "" ? choice.querySelector("select").options[1].value : ""), {class: "coach-toggle", "aria-pressed": begins}); // of a narrow page
   let offered = false; // whether there is something to choose
   let wanted = begins ? POINTS : ""; // "": nothing; POINTS; else the spec of an agent
 
-  let usual = POINTS; // what the button switches on
 
   return {node, told, toggle, offer, ask, receive, clear};
 
@@ -37,13 +35,11 @@ export function createCoach(send, show, playing, begins) {
     const advisers = agents.filter((one) => one.spec !== "random").map((one) => [one.spec, one.title]);
     const points = estimates ? [[POINTS, "Expected lead, in points"]] : [];
     const options = [["", "Off"], ...points, ["What an agent would play", advisers]];
-    if (!estimates && usual === POINTS) usual = advisers[0]?.[0] ?? "";
     choice.replaceChildren(labelled(playing ? "Show on my turn" : "Show at each decision", selection(options, wanted, choose)));
   }
 
   function choose(value) {
     wanted = value;
-    if (value !== "") usual = value;
     toggle.setAttribute("aria-pressed", value !== "");
     choice.querySelector("select").value = value;
     clear("", false);
@@ -64,7 +60,7 @@ export function createCoach(send, show, playing, begins) {
     const points = values.length > 0 && values[0].unit === "points";
     const first = values.find((one) => one.action === best);
     const same = first === undefined ? [] : values.filter((one) => one === first || one.alike);
-    const close = values.length > 1 && (same.length === values.length || same.length > NAMED); // nothing to choose between
+    const close = values.length > 1 && (same.length === values.length || same.length > RINGS); // nothing to choose between
     const shown = new Map();
     const [high, low] = [Math.max, Math.min].map((end) => end(...values.map((one) => one.value)));
     for (const one of values) {
@@ -92,7 +88,7 @@ export function createCoach(send, show, playing, begins) {
 // The best actions in words: `same`, which are as good as one another. The best of `values` come first.
 function bestOf(values, same, close) {
   if (values.length === 1) return `The only action: ${same[0].text}.`;
-  if (close) return `No clear difference${same.length > NAMED ? ` among ${same.length}` : ""}.`;
+  if (close) return `No clear difference${same.length > RINGS ? ` among ${same.length}` : ""}.`;
   const best = capital(same[0].text);
   if (same.length === 1) return `${best}: ${(same[0].value - values[1].value).toFixed(1)} points better than the next.`;
   const others = same.slice(1).map((one) => one.short);

@@ -24,7 +24,7 @@ export function createPeople(send, names) {
   const node = panel("At the table", "people", list, notes, coachPart, invite);
   let own = null;
   let several = false; // whether other people have seats
-  let complete = false; // whether everybody has come
+  let complete = null; // whether everybody has come, as far as is known
   let base = location.href;
 
   return {node, yourName, seated, show};
@@ -34,7 +34,7 @@ export function createPeople(send, names) {
     base = address ?? location.href;
     alone.hidden = address !== null || !LOCAL.includes(location.hostname);
     several = !joined.can_undo;
-    complete = false;
+    complete = null;
     node.hidden = !several;
     own = joined.mode === "play" ? joined.seat : null;
     yourName.hidden = own === null;
@@ -45,7 +45,6 @@ export function createPeople(send, names) {
     invite.hidden = secret.hidden && (invitations.length === 0 || !alone.hidden);
     links.replaceChildren(...invitations.map(invitation));
     heading.textContent = alone.hidden ? "Links to the seats" : "Links for other windows on this machine";
-    fold.open = alone.hidden;
   }
 
   function show({seats, host, coach: allowed, watching: count}) {
@@ -58,7 +57,7 @@ export function createPeople(send, names) {
     coach.checked = allowed;
     coachPart.hidden = !hosts;
     const all = seats.every(({present}) => present !== false);
-    if (all && !complete) fold.open = false;
+    if (all !== complete) fold.open = alone.hidden && !all;
     complete = all;
     node.hidden = !several && count === 0 && invite.hidden;
   }

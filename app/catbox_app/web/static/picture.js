@@ -16,8 +16,8 @@ const DRAGGED = 8;
 const [LOW, FLAT, CELL] = [24, 32, 38];
 // The height of a number's strip, and the size of a badge that makes room; it does in each NARROW choice.
 const [STRIP, BADGE, NARROW] = [12, 0.64, 34];
-// If more actions than this are as good as one another, a tick says so, and no ring.
-const RINGS = 3;
+/** If more actions than this are about as good as one another, they have no ring, and none is named. */
+export const RINGS = 3;
 // A tick, and a question mark.
 const SIGNS = {best: "M-3 .2l2.2 2.3L3.2-2.4", wrong: "M-2.1-1.6c0-3.2 4.6-2.8 4.2 0C1.9-.3 0-.3 0 1.2M0 3.6v.1"};
 const ARROWS = {ArrowLeft: [-1, 0], ArrowRight: [1, 0], ArrowUp: [0, -1], ArrowDown: [0, 1]};

@@ -41,7 +41,7 @@ export function createTable(frame, mode) {
   const status = element("h2", {class: "status", tabindex: -1});
   const said = element("p", {class: "said spoken", role: "status"}); // in a replay, whose log holds the whole game
   const rule = element("p", {role: "status"});
-  const nextRule = pushButton("Next", readRule);
+  const nextRule = pushButton("Next", () => explain([], 1));
   const guide = element("div", {class: "guide", hidden: true}, rule, nextRule); // of a first game
   const turn = element("p", {class: "spoken", role: "status"}); // what a screen reader says
   const notice = element("p", {class: "notice", role: "alert", hidden: true, onclick: quiet});
@@ -136,27 +136,17 @@ export function createTable(frame, mode) {
 
   function takeEvents(message) {
     log.add(message);
-    explain(message.guide ?? []);
+    const lines = message.guide ?? [];
+    explain(lines, position === null && lines.length > 0 ? rules.length : 0); // before a reload they were read
     if (message.lines.some(({kind}) => kind === "score")) ended = message.lines;
     if (position === null || replay !== null) return;
     const kinds = message.lines.map((line) => line.kind);
     playSound(kinds.includes("paradox") ? "paradox" : kinds.includes("score") ? "end" : kinds.includes("trick_won") ? "trick" : "card");
   }
 
-  // After a reload, what was told before has been read.
-  function explain(lines) {
-    if (position === null && lines.length > 0) rules = [];
-    rules.push(...lines);
-    showRule();
-  }
-
-  function readRule() {
-    rules.shift();
-    showRule();
-  }
-
-  // The last one stays.
-  function showRule() {
+  // Shows the next rule of the guide, after so many have been `read`; the last one stays.
+  function explain(lines, read = 0) {
+    rules = [...rules.slice(read), ...lines];
     nextRule.hidden = rules.length < 2;
     if (rules.length === 0) return;
     rule.textContent = rules[0][1];
@@ -295,7 +285,7 @@ export function createTable(frame, mode) {
     if (busy || replay !== null || position === null) return;
     if (IDLE.includes(position.waits_for)) return missed();
     busy = frame.send({type: "act", action, number});
-    readRule();
+    explain([], 1);
     quiet();
   }
 

@@ -38,10 +38,7 @@ export function createLog(names, go = null) {
 
   // In a replay: hides what is to come.
   function markUntil(number) {
-    for (const entry of list.children) {
-      entry.classList.toggle("future", Number(entry.dataset.number) > number);
-      entry.classList.toggle("now", Number(entry.dataset.number) === number);
-    }
+    for (const entry of list.children) entry.classList.toggle("future", Number(entry.dataset.number) > number);
     list.scrollTop = list.scrollHeight;
   }
 

@@ -24,7 +24,6 @@ export function createPeople(send, names) {
   const node = panel("At the table", "people", list, notes, coachPart, invite);
   let own = null;
   let several = false; // whether other people have seats
-  let complete = null; // whether everybody has come, as far as is known
   let base = location.href;
 
   return {node, yourName, seated, show};
@@ -34,7 +33,6 @@ export function createPeople(send, names) {
     base = address ?? location.href;
     alone.hidden = address !== null || !LOCAL.includes(location.hostname);
     several = !joined.can_undo;
-    complete = null;
     node.hidden = !several;
     own = joined.mode === "play" ? joined.seat : null;
     yourName.hidden = own === null;
@@ -44,6 +42,7 @@ export function createPeople(send, names) {
     secret.hidden = invitations.every(({seat}) => seat === null);
     invite.hidden = secret.hidden && (invitations.length === 0 || !alone.hidden);
     links.replaceChildren(...invitations.map(invitation));
+    fold.open = alone.hidden;
     heading.textContent = alone.hidden ? "Links to the seats" : "Links for other windows on this machine";
   }
 
@@ -56,9 +55,7 @@ export function createPeople(send, names) {
     ].join(" ");
     coach.checked = allowed;
     coachPart.hidden = !hosts;
-    const all = seats.every(({present}) => present !== false);
-    if (all !== complete) fold.open = alone.hidden && !all;
-    complete = all;
+    if (seats.every(({present}) => present !== false)) fold.open = false; // everybody has come
     node.hidden = !several && count === 0 && invite.hidden;
   }
 

@@ -85,6 +85,7 @@ def test_the_picture_fills_the_window(new_page: NewPage, title: str, width: int,
     drawn = "svg => svg.getScreenCTM().a * svg.viewBox.baseVal.width / svg.closest('.centre').clientWidth"
     assert picture.evaluate(drawn) > 0.98, "the board is narrower than what is below it"
     assert page.evaluate("scrollY") == 0
+    assert page.evaluate("document.documentElement.scrollHeight") == height
     assert bottom(page.locator(".pill")) <= height
     hand = page.locator(f".picture [aria-label^='{parts[1]}']")
     assert bottom(hand) <= height
@@ -391,8 +392,10 @@ def test_what_moves_is_above_everything_and_leaves_nothing_behind(new_page: NewP
 def test_the_end_tells_ones_own_place_and_offers_what_comes_next(new_page: NewPage) -> None:
     page = new_page(1440, 900)
     open_table(page, "Cat in the Box", 3)
+    page.get_by_label("Show on my turn").select_option("heuristic")
     while not is_over(page):
         play(page)
+    assert box_of(page.locator(".coach"))["height"] < 80, "there is no empty box for advice"
     end = page.get_by_role("region", name="End of the round")
     expect(end.get_by_role("heading")).to_have_text(re.compile("^You "))
     expect(end.locator(".own th").first).to_contain_text("You")

@@ -13,7 +13,7 @@ const still = matchMedia("(prefers-reduced-motion: reduce)");
 const DRAGGED = 8;
 // Heights of a choice, in units of the picture: up to LOW it has no room for a number, up to FLAT the number hangs from its
 // lower edge, up to CELL what is drawn there makes room.
-const [LOW, FLAT, CELL] = [24, 32, 38];
+const [LOW, FLAT, CELL] = [24, 32, 42];
 // The height of a number's strip, and the size of a badge that makes room; it does in each NARROW choice.
 const [STRIP, BADGE, NARROW] = [12, 0.64, 34];
 /** If more actions than this are about as good as one another, they have no ring, and none is named. */
@@ -107,7 +107,7 @@ export function createPicture(act, say, names, missed, undoable) {
       const box = choice.getBBox();
       const ringed = action === wrong || better.includes(action);
       const kind = action === wrong ? "wrong" : ringed || best.includes(action) ? "best" : brief && box.height > LOW ? "value" : null;
-      if (box.height < CELL) makeRoom(choice, kind === "value");
+      if (box.height > FLAT && box.height < CELL) makeRoom(choice, kind === "value");
       if (kind === null || node.clientWidth === 0) continue;
       const {a, b, c, d, e, f} = marks.getCTM().inverse().multiply(choice.getCTM());
       const mark = shape("g", {class: `coach-mark ${kind}`, "data-of": action, transform: `matrix(${[a, b, c, d, e, f]})`});
@@ -120,11 +120,12 @@ export function createPicture(act, say, names, missed, undoable) {
   // What is drawn in a small choice with a value: its words rise, and a badge shrinks into its corner.
   function makeRoom(choice, needed) {
     const {x, y, width, height} = choice.getBBox();
-    for (const part of choice.parentNode.querySelectorAll(":scope > [aria-hidden] > :is(text, path)")) {
+    const beside = choice.parentNode.querySelectorAll(":scope > [aria-hidden] > :is(text, path)");
+    for (const part of [...beside, ...choice.querySelectorAll("text")]) {
       const box = part.getBBox();
       if (box.x < x || box.y < y || box.x + box.width > x + width || box.y + box.height > y + height) continue;
       const smaller = `translate(${(x + width) * (1 - BADGE)} ${y * (1 - BADGE)}) scale(${BADGE})`;
-      if (part.matches("text")) part.setAttribute("transform", needed ? "translate(0 -1.5)" : "");
+      if (part.matches("text")) part.setAttribute("transform", needed ? "translate(0 -2.5)" : "");
       else part.setAttribute("transform", needed || width < NARROW ? smaller : "");
     }
   }

@@ -127,18 +127,15 @@ def test_all_hands_of_a_saved_game_leave_the_board_as_large_as_in_play(
     assert ran.exit_code == 0
     page = new_page(width, height)
     page.get_by_label("File of games").set_input_files(game)
-    view, board = (
-        page.get_by_label("View", exact=True),
-        page.locator(".picture [aria-label='research board']"),
-    )
+    view = page.get_by_label("View", exact=True)
+    scale = "document.querySelector(`.picture [aria-label='research board'] rect`).getCTM().a"
     hands = page.locator(".picture [aria-label='hands']")
     for _ in range(2):
         expect(hands).to_be_visible()
-        cell = board.locator("rect, path").first
-        large = cell.evaluate("one => one.getCTM().a")
+        large = page.evaluate(scale)
         view.select_option("0")
         expect(hands).to_have_count(0)
-        assert large == pytest.approx(cell.evaluate("one => one.getCTM().a"), rel=0.02)
+        assert large == pytest.approx(page.evaluate(scale), rel=0.02)
         view.select_option("")
         page.keyboard.press("Tab")
         page.keyboard.press("End")

@@ -5,8 +5,6 @@ import {capital, element, labelled, panel, pushButton, selection, withMinus} fro
 import {RINGS} from "./picture.js";
 
 const POINTS = "points";
-// A lower probability is not written into the picture.
-const RARE = 0.01;
 
 /**
  * The panel; `send` asks the table, `show(values, best)` marks the actions; `values`: a map from actions to
@@ -64,7 +62,7 @@ export function createCoach(send, show, playing, begins) {
     const shown = new Map();
     const [high, low] = [Math.max, Math.min].map((end) => end(...values.map((one) => one.value)));
     for (const one of values) {
-      const chance = one.value < RARE ? "" : `${Math.round(100 * one.value)}\u00a0%`;
+      const chance = one.value < 0.01 ? "" : `${Math.round(100 * one.value)}\u00a0%`;
       const brief = points ? withMinus((one.value - first.value).toFixed(1)) : chance;
       const bar = high === low ? 100 : (100 * (one.value - low)) / (high - low);
       shown.set(one.action, {brief, words: inWords(one), bar});

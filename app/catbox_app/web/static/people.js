@@ -10,8 +10,7 @@ const LOCAL = ["localhost", "127.0.0.1", "[::1]"];
 export function createPeople(send, names) {
   const list = element("ul", {class: "people-list"});
   const links = element("ul", {class: "links"});
-  const command = element("code", {}, "catbox web --host 0.0.0.0");
-  const alone = element("p", {}, "Nobody else can reach this table yet: stop the server, start it with ", command, " (behind a proxy also ", element("code", {}, "--url"), "), and open a new table.");
+  const alone = element("p", {}, "Nobody else can reach this table yet: stop the server, start it with ", element("code", {}, "catbox web --host 0.0.0.0"), " (behind a proxy also ", element("code", {}, "--url"), "), and open a new table.");
   const secret = element("p", {class: "hint"}, "Send each of these secret links to one person. Whoever has it can play that seat and see its cards.");
   const heading = element("summary", {});
   const fold = element("details", {}, heading, secret, links);

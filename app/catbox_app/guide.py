@@ -8,14 +8,13 @@ from catbox_env import Event
 
 #: The seed of the deal that is guided: much happens in it.
 SEED = 3
-#: For each game, by the kind of an event, what a newcomer should know; "begin": before the first.
+#: For each game, by the kind of an event, what a newcomer should know, a rule a line; "begin": before the first.
 LINES = {
     "cat_in_the_box_v0": {
         "begin": "Cards have a number, but no colour yet. First choose the one that you set aside for good.",
-        "discard": "That card is out of the round, and nobody else sees it.",
-        "bid": "Win exactly as many tricks as you bid, and your largest connected group of tokens counts as a bonus. "
-        "To play, choose a free cell of the board: its column is the number of your card, its row the colour that you "
-        "declare. Red is locked: nobody may lead it before somebody has played it.",
+        "discard": "Now bid: if you win exactly as many tricks, your largest connected group of tokens is a bonus.",
+        "bid": "To play, choose a free cell: its column is the number of your card, its row the colour you declare."
+        "\nRed is locked: nobody may lead it before somebody has played it.",
         "play": "The cell has that player's token now: nobody else can play this card in this colour.",
         "x_token_lost": "Whoever does not follow the led colour gives up its X-token, and never declares that colour "
         "again in this round.",
@@ -43,16 +42,29 @@ LINES = {
         "petrified": "No walk of the right length was left: this pawn is stone, and stays in the way.",
     },
 }
+#: The part of the picture that is meant, by how its label begins; "": in all other cases.
+PARTS = {
+    "cat_in_the_box_v0": {
+        "": "players", "begin": "your hand", "bid": "research board", "play": "research board",
+        "trump_broken": "red, trump", "trick_won": "last trick",
+    },
+    "cat_te_v0": {"": "tricks", "play": "hand", "claim": "antes", "score": "antes"},
+    "petrify_v0": {"": "board"},
+}  # fmt: skip
 
 
 class Guide:
-    """What to tell a newcomer to a game, each line once. ``begin`` is the first."""
+    """What to tell a newcomer to a game, pairs (part of the picture, rule), each once. ``begin``: the first."""
 
     def __init__(self, game_id: str) -> None:
-        self._lines = dict(LINES.get(game_id, {}))
-        self.begin = self._lines.pop("begin", "")
+        self._lines, self._parts = dict(LINES.get(game_id, {})), PARTS.get(game_id, {})
+        self.begin = self._about("begin")
 
-    def lines(self, events: Iterable[Event]) -> list[str]:
+    def lines(self, events: Iterable[Event]) -> list[tuple[str, str]]:
         """What ``events`` show for the first time."""
-        found = [self._lines.pop(event.kind, "") for event in events]
-        return [line for line in found if line]
+        return [line for event in events for line in self._about(event.kind)]
+
+    def _about(self, kind: str) -> list[tuple[str, str]]:
+        """What there is to say about a kind of events, once."""
+        lines = self._lines.pop(kind, "").splitlines()
+        return [(self._parts.get(kind, self._parts[""]), line) for line in lines]

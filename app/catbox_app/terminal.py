@@ -98,9 +98,9 @@ class Display:
         if self.guide is not None:
             self.tell_guide(self.guide.lines(events))
 
-    def tell_guide(self, lines: Iterable[str]) -> None:
+    def tell_guide(self, lines: Iterable[tuple[str, str]]) -> None:
         """Print what a newcomer should know."""
-        for line in lines:
+        for _, line in lines:
             self.console.print(Text(f"  → {line}", style="cyan"))
 
     def short_hint(self, state: GameState) -> None:

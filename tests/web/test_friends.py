@@ -17,7 +17,7 @@ def seat(page: Page, number: int) -> Locator:
 
 
 def watch_link(page: Page) -> str:
-    return page.locator(".links li:not([data-seat]) .link").inner_text()
+    return str(page.locator(".links li:not([data-seat]) .link").text_content())
 
 
 def test_the_host_switches_the_coach_off_and_on_for_everybody(new_page: NewPage) -> None:

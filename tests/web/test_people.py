@@ -30,7 +30,10 @@ def open_for_two(page: Page, title: str = "Cat in the Box", players: int = 3) ->
     expect(page.get_by_label("Seed")).to_be_disabled()
     page.get_by_label("Speed of the agents").select_option("0")
     page.get_by_role("button", name="Open and invite").click()
+    expect(page.locator(".invite")).to_contain_text("Nobody else can reach this table yet")
     link = page.locator(".links [data-seat] .link")
+    expect(link).to_be_hidden()
+    page.get_by_text("Links for other windows on this machine").click()
     expect(link).to_have_count(1)
     return link.inner_text()
 

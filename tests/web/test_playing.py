@@ -22,6 +22,7 @@ from tests.web.table import (
     unfold,
     wait_for_turn,
 )
+from tests.web.test_accessibility import expect_accessible
 from tests.web.test_people import open_for_two
 
 GAMES = [("Cat in the Box", 3), ("Cat Te", 3), ("Petrify", 2)]
@@ -301,9 +302,22 @@ def test_a_first_game_is_explained(new_page: NewPage) -> None:
     page = new_page()
     page.get_by_role("button", name="New here? Learn in one game").click()
     wait_for_turn(page)
-    guide = page.locator(".guide li")
-    expect(guide).to_have_text([LINES["cat_in_the_box_v0"]["begin"]])
+    guide, meant, onward = (
+        page.locator(".guide p"),
+        page.locator(".picture .meant"),
+        page.locator(".guide button"),
+    )
+    board = page.locator(".picture")
+    expect(guide).to_have_text(LINES["cat_in_the_box_v0"]["begin"])
+    top = board.evaluate("one => one.getBoundingClientRect().y")
+    expect(meant).to_have_attribute("aria-label", re.compile("^your hand"))
     play(page)
-    expect(guide.first).to_have_text("That card is out of the round, and nobody else sees it.")
+    expect(guide).to_contain_text("Now bid")
+    expect(onward).to_be_hidden()
     play(page)  # the bid; now the player leads
-    expect(guide.filter(has_text="its row the colour that you declare")).to_be_visible()
+    expect(guide).to_contain_text("its row the colour you declare")
+    expect(meant).to_have_attribute("aria-label", "research board")
+    onward.click()
+    expect(guide).to_contain_text("Red is locked")
+    expect_accessible(page)
+    assert board.evaluate("one => one.getBoundingClientRect().y") == top, "the board stays where it is"

@@ -93,9 +93,10 @@ def test_a_review_is_part_of_a_page_and_hides_what_was_better(new_page: NewPage,
     page.get_by_label("View", exact=True).select_option("0")
     expect(review.locator(".mistakes li")).to_have_count(6)
     expect(review.get_by_role("button", name="Review", exact=True)).to_be_hidden()  # the file has no other
-    for width, place in ((390, ".controls .graph"), (1280, ".side .graph")):
+    expect(page.locator(".company")).to_contain_text(re.compile(r"\(Random\)\. .* wins? "))
+    for width, place in ((390, ".controls"), (1280, ".side")):
         page.set_viewport_size({"width": width, "height": 800})
-        expect(page.locator(place)).to_be_visible()
+        expect(page.locator(place).get_by_role("button", name="Next mistake")).to_be_visible()
     expect_accessible(page)
 
 

@@ -38,11 +38,12 @@ def test_a_coach_marks_each_legal_action(new_page: NewPage) -> None:
     unfold(page)
     for _ in range(2):
         expect_values(page)
-        expect(page.locator(".picture .coach-mark")).to_have_count(cards(page).count())
+        chances = [float(text.split()[0]) for text in page.locator(".choice .value").all_inner_texts()]
+        assert abs(sum(chances) - 100) < 2
+        expect(page.locator(".picture .coach-mark")).to_have_count(sum(chance >= 1 for chance in chances))
         assert all("%" in text for text in page.locator(".picture .coach-mark text").all_text_contents())
+        assert page.locator(".picture > svg > :last-child").get_attribute("class") == "coach-marks"
         expect(page.locator(".choice.best")).to_have_count(1)
-        chances = [text.split()[0] for text in page.locator(".choice .value").all_inner_texts()]
-        assert abs(sum(map(float, chances)) - 100) < 2
         play(page)
     expect(page.locator(".picture [data-action] title").first).to_contain_text("%")  # what a pointer is told
     page.get_by_label("Show on my turn").select_option("points")
@@ -171,7 +172,7 @@ def test_a_saved_game_is_watched_from_every_seat(new_page: NewPage, tmp_path: Pa
     page.get_by_role("button", name="First").click()
     page.get_by_role("button", name="Forward").click()
     expect(table).to_have_attribute("data-number", "1")
-    expect(page.locator(".log .now")).to_have_count(1)
+    expect(page.locator(".log .entry:visible")).to_have_count(1)  # what follows would give the result away
     expect_accessible(page)
     page.get_by_label("View", exact=True).select_option("2")
     expect(page.locator(".picture [aria-label^='hand of Luna']")).to_have_count(0)

@@ -91,7 +91,7 @@ def play(
     same_deal = Text(f"Seed {match.seed}. The same deal again: {again}")
     console.print(same_deal, soft_wrap=True)
     if display.guide is not None:
-        display.tell_guide([display.guide.begin])
+        display.tell_guide(display.guide.begin)
     try:
         with saving(match, save, console):
             while not match.is_over:

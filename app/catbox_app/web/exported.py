@@ -68,7 +68,8 @@ def replay_page(
     (`messages.MAX_ACTIONS`).
     """
     recording = Recording(record)
-    joined = recording.joined(min(number, recording.last), seat)
+    ends = [event.text for event in recording.events(recording.last, None) if event.kind == "game_end"]
+    joined = {**recording.joined(min(number, recording.last), seat), "result": "".join(ends)}
     told = [reviewed(record.game, one, k, len(decisions)) for k, one in enumerate(decisions, 1)]
     messages = {"joined": joined, "reviewed": told, **recorded_messages(recording, progress)}
     packed = gzip.compress(json.dumps(messages, separators=(",", ":"), allow_nan=False).encode(), 9, mtime=0)

@@ -361,7 +361,7 @@ class Table:
         # The seed reveals all cards: several people, and those who watch, learn it when the game is over.
         seed = self.match.seed if alone is not None or self.match.is_over else None
         told = joined(self.game, "play", self.match.names, seat, seed)
-        guide = Guide(self.game.id).begin if self.is_guided else ""
+        guide = Guide(self.game.id).begin if self.is_guided else []
         viewer.send({**told, "can_undo": alone is not None, "guide": guide})
         viewer.send(self.people())  # before the events, which name them
         self._tell_events(viewer, max(0, len(self.match.actions) - TOLD_AGAIN))

@@ -71,7 +71,7 @@ export function createDealForm(frame, about) {
   const turned = element("div", {class: "hand", role: "group", "aria-label": "Cards turned up: click one to remove it"});
   const counter = element("p", {class: "counter", role: "status"});
   const wrong = element("p", {class: "wrong", role: "alert"});
-  const button = pushButton("Advise me", advise);
+  const button = pushButton("Advise me", advise, {class: "primary"});
   const explained = "The game, the rules and your seat are those chosen above; the first seat starts, unless the rules say otherwise.";
   const short = element("p", {class: "hint"}, "Enter what you hold and what everyone does: see what each of your actions is worth.");
   const form = element("div", {class: "watch", hidden: true}, element("p", {}, explained), offered, counter, hand, turned, typed, wrong, button);
@@ -84,6 +84,7 @@ export function createDealForm(frame, about) {
   function open() {
     form.hidden = !form.hidden;
     opener.setAttribute("aria-expanded", String(!form.hidden));
+    if (!form.hidden) node.scrollIntoView();
     ask();
   }
 
@@ -146,7 +147,6 @@ export function createDealForm(frame, about) {
     for (const row of [offered, counter, hand, turned]) row.hidden = known.cards.length === 0;
     const others = up === 0 ? "" : `, and ${cards[1].length} of ${up} turned up`;
     counter.textContent = `Your hand: ${cards[0].length} of ${own} cards${others}${complete ? ". Complete." : ""}`;
-    button.classList.toggle("primary", complete);
   }
 
   function advise() {

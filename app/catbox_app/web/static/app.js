@@ -17,7 +17,7 @@ import {createTable} from "./table.js";
  * `lobby`: false if there is nothing to choose (a page that shows one replay): the transport sends `joined` by itself.
  */
 export function start(root, transport, {links = false, lobby = true} = {}) {
-  const title = element("h1", {class: "spoken", hidden: true}); // the picture shows it
+  const title = element("h1", {class: "spoken", hidden: true});
   const company = element("span", {class: "company"}); // who plays
   const themeButton = pushButton("", switchTheme, {class: "quiet"});
   const leaveButton = pushButton("New table", leave, {class: "quiet", hidden: true});
@@ -207,6 +207,8 @@ export function start(root, transport, {links = false, lobby = true} = {}) {
     }
     title.textContent = joined.title;
     title.hidden = false;
+    title.classList.toggle("spoken", lobby); // the picture shows it
+    root.firstChild.classList.toggle("alone", !lobby);
     entitle(joined.title);
     leaveButton.hidden = !lobby;
     table.receive(joined);

@@ -1,11 +1,10 @@
 // The coach: the value of each of your legal actions, on the cards and beside the actions: its expected lead, or its
 // probability by an agent. The best action has a ring.
 
-import {capital, element, labelled, panel, selection, withMinus} from "./dom.js";
+import {capital, element, labelled, panel, pushButton, selection, withMinus} from "./dom.js";
+import {RINGS} from "./picture.js";
 
 const POINTS = "points";
-// At most so many actions, of those that are about as good as one another, have a ring.
-const RINGS = 3;
 
 /**
  * The panel; `send` asks the table, `show(values, best)` marks the actions; `values`: a map from actions to
@@ -18,15 +17,17 @@ export function createCoach(send, show, playing, begins) {
   const told = element("p", {class: "advice", role: "status"}); // stands beside the picture
   const key = element("small", {"aria-hidden": "true"}, " In the picture: points behind the best.");
   const node = panel("Coach", "coach", choice);
+  const toggle = pushButton("Coach", () => choose(wanted === "" ? choice.querySelector("select").options[1].value : ""), {class: "coach-toggle", "aria-pressed": begins}); // of a narrow page
   let offered = false; // whether there is something to choose
   let wanted = begins ? POINTS : ""; // "": nothing; POINTS; else the spec of an agent
 
-  return {node, told, offer, ask, receive, clear};
+
+  return {node, told, toggle, offer, ask, receive, clear};
 
   // `coach`: whether the host allows it. Whoever watches a table gets no advice.
   function offer({agents, estimates}, {mode, seat, coach = true}) {
     offered = agents.length > 0 && coach && (mode === "replay" || seat !== null);
-    node.hidden = !offered; // until an agent's own probabilities come
+    node.hidden = toggle.hidden = !offered; // until an agent's own probabilities come
     if (!offered) return;
     titles = new Map(agents.map((one) => [one.spec, one.title]));
     const advisers = agents.filter((one) => one.spec !== "random").map((one) => [one.spec, one.title]);
@@ -37,7 +38,9 @@ export function createCoach(send, show, playing, begins) {
 
   function choose(value) {
     wanted = value;
-    clear();
+    toggle.setAttribute("aria-pressed", value !== "");
+    choice.querySelector("select").value = value;
+    clear("", false);
     ask();
   }
 
@@ -55,38 +58,39 @@ export function createCoach(send, show, playing, begins) {
     const points = values.length > 0 && values[0].unit === "points";
     const first = values.find((one) => one.action === best);
     const same = first === undefined ? [] : values.filter((one) => one === first || one.alike);
-    const close = values.length > 1 && same.length === values.length; // nothing to choose between
+    const close = values.length > 1 && (same.length === values.length || same.length > RINGS); // nothing to choose between
     const shown = new Map();
     const [high, low] = [Math.max, Math.min].map((end) => end(...values.map((one) => one.value)));
     for (const one of values) {
-      const brief = !points ? `${Math.round(100 * one.value)}\u00a0%` : withMinus((one.value - first.value).toFixed(1));
+      const chance = one.value < 0.01 ? "" : `${Math.round(100 * one.value)}\u00a0%`;
+      const brief = points ? withMinus((one.value - first.value).toFixed(1)) : chance;
       const bar = high === low ? 100 : (100 * (one.value - low)) / (high - low);
       shown.set(one.action, {brief, words: inWords(one), bar});
     }
-    show(shown, close ? [] : same.slice(0, RINGS).map((one) => one.action));
+    show(shown, same.map((one) => one.action));
     if (first === undefined) told.textContent = "";
-    else if (points) told.replaceChildren(element("strong", {}, bestOf(values, same)), element("span", {}, ` On average ${ends} up ${ahead(first)} ${others}.`, close ? "" : key));
+    else if (points) told.replaceChildren(element("strong", {}, bestOf(values, same, close)), element("span", {}, ` On average ${ends} up ${ahead(first)} ${others}.`, same.length === values.length ? "" : key));
     else told.textContent = `${titles.get(agent) ?? agent} ${recorded ? "preferred" : "would choose"}: ${first.text} (${inWords(first)}).`;
   }
 
-  // A new position has come; `words`: what to say until advice follows, or why none does.
-  function clear(words = "") {
+  // A new position has come; `words`: what to say until advice follows, or why none does; `ended`: none will.
+  function clear(words, ended) {
     show(new Map(), []);
     node.hidden = !offered;
     const advises = offered && wanted !== "";
-    for (const part of [node, told]) part.classList.toggle("on", advises);
+    for (const part of [node, told]) part.classList.toggle("on", advises && !ended);
     told.textContent = advises ? words : "";
   }
 }
 
 // The best actions in words: `same`, which are as good as one another. The best of `values` come first.
-function bestOf(values, same) {
+function bestOf(values, same, close) {
   if (values.length === 1) return `The only action: ${same[0].text}.`;
-  if (same.length === values.length) return "No clear difference.";
+  if (close) return `No clear difference${same.length > RINGS ? ` among ${same.length}` : ""}.`;
   const best = capital(same[0].text);
   if (same.length === 1) return `${best}: ${(same[0].value - values[1].value).toFixed(1)} points better than the next.`;
   const others = same.slice(1).map((one) => one.short);
-  return `${best}. ${others.length < 3 ? capital(others.join(" and ")) : `${others.length} others`} ${others.length === 1 ? "is" : "are"} about as good.`;
+  return `${best}. ${capital(others.join(" and "))} ${others.length === 1 ? "is" : "are"} about as good.`;
 }
 
 function ahead({value, interval}) {

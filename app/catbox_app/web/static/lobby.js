@@ -76,14 +76,14 @@ export function createLobby(frame) {
           labelled("Seed", seed, "The same number makes the same deal."),
           rules.node,
         ),
+        element(
+          "div",
+          {class: "more"},
+          advice.node,
+          panel("Open a saved game", "offer", saved, pushButton("Choose a file", () => file.click()), file, tooLarge),
+        ),
       ),
       element("div", {}, chooser("Who sits where", levels, seats, note), openButton),
-    ),
-    element(
-      "div",
-      {class: "more"},
-      advice.node,
-      panel("Open a saved game", "offer", saved, pushButton("Choose a file", () => file.click()), file, tooLarge),
     ),
   );
 

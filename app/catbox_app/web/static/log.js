@@ -14,7 +14,7 @@ export function createLog(names, go = null) {
   let follows = true; // whether the end is in view, and stays there, also when the list gets smaller
   let height = 0;
   list.addEventListener("scroll", () => (follows = list.clientHeight < height ? follows : list.scrollHeight - list.scrollTop - list.clientHeight < 60));
-  new ResizeObserver(go === null ? follow : showNow).observe(list);
+  new ResizeObserver(follow).observe(list);
 
   return {node, add, clear, markUntil, told};
 
@@ -36,17 +36,10 @@ export function createLog(names, go = null) {
     if (follows) list.scrollTop = list.scrollHeight;
   }
 
-  // In a replay: marks what is past and what is to come.
+  // In a replay: hides what is to come.
   function markUntil(number) {
-    for (const entry of list.children) {
-      entry.classList.toggle("future", Number(entry.dataset.number) > number);
-      entry.classList.toggle("now", Number(entry.dataset.number) === number);
-    }
-    showNow();
-  }
-
-  function showNow() {
-    list.scrollTop = (list.querySelector(".now")?.offsetTop ?? 0) - list.clientHeight / 2;
+    for (const entry of list.children) entry.classList.toggle("future", Number(entry.dataset.number) > number);
+    list.scrollTop = list.scrollHeight;
   }
 
   function clear() {

@@ -10,9 +10,11 @@ const LOCAL = ["localhost", "127.0.0.1", "[::1]"];
 export function createPeople(send, names) {
   const list = element("ul", {class: "people-list"});
   const links = element("ul", {class: "links"});
-  const alone = element("p", {class: "hint"}, "Only this machine can open them: for others, start  catbox web --host 0.0.0.0");
-  const secret = element("p", {}, "Send each of these secret links to one person. Whoever has it can play that seat and see its cards.");
-  const invite = element("div", {class: "invite"}, secret, alone, links);
+  const alone = element("p", {}, "Nobody else can reach this table yet: stop the server, start it with ", element("code", {}, "catbox web --host 0.0.0.0"), " (behind a proxy also ", element("code", {}, "--url"), "), and open a new table.");
+  const secret = element("p", {class: "hint"}, "Send each of these secret links to one person. Whoever has it can play that seat and see its cards.");
+  const heading = element("summary", {});
+  const fold = element("details", {}, heading, secret, links);
+  const invite = element("div", {class: "invite"}, alone, fold);
   const field = element("input", {type: "text", maxlength: 20, autocomplete: "nickname", value: setting("name", ""), onchange: call});
   const yourName = labelled("Your name", field);
   const notes = element("p", {class: "hint", role: "status"});
@@ -39,6 +41,8 @@ export function createPeople(send, names) {
     secret.hidden = invitations.every(({seat}) => seat === null);
     invite.hidden = secret.hidden && (invitations.length === 0 || !alone.hidden);
     links.replaceChildren(...invitations.map(invitation));
+    fold.open = alone.hidden;
+    heading.textContent = alone.hidden ? "Links to the seats" : "Links for other windows on this machine";
   }
 
   function show({seats, host, coach: allowed, watching: count}) {
@@ -50,6 +54,7 @@ export function createPeople(send, names) {
     ].join(" ");
     coach.checked = allowed;
     coachPart.hidden = !hosts;
+    if (seats.every(({present}) => present !== false)) fold.open = false; // everybody has come
     node.hidden = !several && count === 0 && invite.hidden;
   }
 

@@ -11,8 +11,13 @@ const MOVING = {duration: 260, easing: "ease-out"};
 const still = matchMedia("(prefers-reduced-motion: reduce)");
 // A card that is moved by fewer pixels is clicked.
 const DRAGGED = 8;
-// A choice that is not higher than this, in units of the picture, has no room for a number.
-const LOW = 24;
+// Heights of a choice, in units of the picture: up to LOW it has no room for a number, up to FLAT the number hangs from its
+// lower edge, up to CELL what is drawn there makes room.
+const [LOW, FLAT, CELL] = [24, 32, 42];
+// The height of a number's strip, and the size of a badge that makes room; it does in each NARROW choice.
+const [STRIP, BADGE, NARROW] = [12, 0.64, 34];
+/** If more actions than this are about as good as one another, they have no ring, and none is named. */
+export const RINGS = 3;
 // A tick, and a question mark.
 const SIGNS = {best: "M-3 .2l2.2 2.3L3.2-2.4", wrong: "M-2.1-1.6c0-3.2 4.6-2.8 4.2 0C1.9-.3 0-.3 0 1.2M0 3.6v.1"};
 const ARROWS = {ArrowLeft: [-1, 0], ArrowRight: [1, 0], ArrowUp: [0, -1], ArrowDown: [0, 1]};
@@ -27,14 +32,15 @@ export function sizeFor(width) {
  * shows a hint, such as what a card of the hand cannot do; `names`: see names.js; `missed()`: a click hit nothing;
  * `undoable()`: whether an action can be taken back.
  * `show(svg, watched, offered)` draws a position; if `watched`, nothing can be chosen in it, as in a recorded game;
- * `offered`: actions that can be, even if another seat takes them.
+ * `offered`: actions that can be, even if another seat takes them. `pointAt(part)` outlines what has a label that begins so.
  */
 export function createPicture(act, say, names, missed, undoable) {
   const node = element("div", {class: "picture", tabindex: -1, onclick: clicked, onkeydown: pressed, onpointerdown: grabbed});
   let closed = false; // whether nothing can be chosen
   let asked = null; // what the picture says while no card is picked
+  let meant = "-"; // how the label of what is outlined begins
 
-  return {node, show, showValues, choices};
+  return {node, show, showValues, choices, pointAt};
 
   function show(svg, watched = false, offered = []) {
     closed = watched;
@@ -67,6 +73,7 @@ export function createPicture(act, say, names, missed, undoable) {
     const {width, height} = picture.viewBox.baseVal;
     node.closest(".table")?.style.setProperty("--shape", width / height);
     names.inPicture(picture);
+    pointAt(meant);
     showValues(new Map(), []);
     if (places !== null && picturesMove()) move(before, places, picture);
     if (focused === null) return;
@@ -74,40 +81,69 @@ export function createPicture(act, say, names, missed, undoable) {
     (again ?? choices()[0] ?? node).focus({preventScroll: true});
   }
 
+  function pointAt(part) {
+    meant = part;
+    node.querySelector(".meant")?.classList.remove("meant");
+    node.querySelector(`svg [aria-label^="${meant}" i]`)?.classList.add("meant");
+  }
+
   function choices() {
     return [...node.querySelectorAll("[data-action]")];
   }
 
-  // Writes the value of each choice on it, and in full in its tooltip. `values`: see coach.js; `best`: the actions with a
-  // ring and a tick instead; `wrong`: a mistake, with a ring and a question mark.
-  function showValues(values, best, wrong = null) {
-    for (const mark of node.querySelectorAll(".coach-mark")) mark.remove();
+  // Writes the value of each choice on it, above everything else, and in full in its tooltip. `values`: see coach.js;
+  // `best`: the actions with a tick instead, and a ring if they are few; `better`: those of a review, with both; `wrong`:
+  // a mistake, with a ring and a question mark.
+  function showValues(values, best, better = [], wrong = null) {
+    node.querySelector(".coach-marks")?.remove();
+    const marks = shape("g", {class: "coach-marks", "aria-hidden": "true"});
+    node.firstElementChild?.append(marks);
+    const few = best.length <= RINGS && best.length < Math.max(2, values.size);
     for (const choice of choices()) {
       const action = Number(choice.dataset.action);
       const parts = [choice.getAttribute("aria-label"), choice.getAttribute("aria-description"), values.get(action)?.words];
       choice.querySelector("title").textContent = parts.filter((words) => words).join(", ");
-      if (action === wrong) choice.append(ring(choice, "wrong"));
-      else if (best.includes(action)) choice.append(ring(choice, "best"));
-      else if (values.get(action)?.brief && choice.getBBox().height > LOW) choice.append(number(choice, values.get(action).brief));
+      const brief = values.get(action)?.brief;
+      const box = choice.getBBox();
+      const ringed = action === wrong || better.includes(action);
+      const kind = action === wrong ? "wrong" : ringed || best.includes(action) ? "best" : brief && box.height > LOW ? "value" : null;
+      if (box.height > FLAT && box.height < CELL) makeRoom(choice, kind === "value");
+      if (kind === null || node.clientWidth === 0) continue;
+      const {a, b, c, d, e, f} = marks.getCTM().inverse().multiply(choice.getCTM());
+      const mark = shape("g", {class: `coach-mark ${kind}`, "data-of": action, transform: `matrix(${[a, b, c, d, e, f]})`});
+      marks.append(mark);
+      if (kind === "value") number(mark, box, brief);
+      else sign(mark, box, kind, ringed || few);
     }
   }
 
-  // In a strip across the lower edge, below what is written on the choice.
-  function number(choice, brief) {
+  // What is drawn in a small choice with a value: its words rise, and a badge shrinks into its corner.
+  function makeRoom(choice, needed) {
     const {x, y, width, height} = choice.getBBox();
-    const top = y + height - 6.5;
-    const strip = shape("rect", {x: x + 1, y: top, width: width - 2, height: 13, rx: 4});
-    const short = brief.replace("\u00a0", "");
-    const words = shape("text", {x: x + width / 2, y: top + 10.8, "text-anchor": "middle", "font-size": Math.min(12, (2 * width) / short.length)}, short);
-    return shape("g", {class: "coach-mark", "aria-hidden": "true"}, strip, words);
+    const beside = choice.parentNode.querySelectorAll(":scope > [aria-hidden] > :is(text, path)");
+    for (const part of [...beside, ...choice.querySelectorAll("text")]) {
+      const box = part.getBBox();
+      if (box.x < x || box.y < y || box.x + box.width > x + width || box.y + box.height > y + height) continue;
+      const smaller = `translate(${(x + width) * (1 - BADGE)} ${y * (1 - BADGE)}) scale(${BADGE})`;
+      if (part.matches("text")) part.setAttribute("transform", needed ? "translate(0 -2.5)" : "");
+      else part.setAttribute("transform", needed || width < NARROW ? smaller : "");
+    }
   }
 
-  function ring(choice, kind) {
-    const {x, y, width, height} = choice.getBBox();
+  // In a strip along the lower edge, below what is written on the choice.
+  function number(mark, {x, y, width, height}, brief) {
+    const [middle, bottom] = [x + width / 2, y + height + (height > FLAT ? -1.5 : 8)];
+    const words = shape("text", {x: middle, y: bottom - 2.2, "text-anchor": "middle", "font-size": width > 40 ? 12 : 11}, brief.replace("\u00a0", ""));
+    mark.append(words);
+    const across = Math.max(width - 3, words.getComputedTextLength() + 3);
+    words.before(shape("rect", {x: middle - across / 2, y: bottom - STRIP, width: across, height: STRIP, rx: 3}));
+  }
+
+  function sign(mark, {x, y, width, height}, kind, ringed) {
     const around = {x: x - 2, y: y - 2, width: width + 4, height: height + 4, rx: Math.min(8, height / 2 + 2)};
     const drawing = [shape("circle", {r: 6.5}), shape("path", {d: SIGNS[kind]})];
-    const sign = shape("g", {class: "sign", transform: `translate(${x + 3} ${y + 3}) scale(${Math.min(1, height / LOW)})`}, ...drawing);
-    return shape("g", {class: `coach-mark ${kind}`, "aria-hidden": "true"}, shape("rect", {class: "ring", ...around}), sign);
+    if (ringed) mark.append(shape("rect", {class: "ring", ...around}));
+    mark.append(shape("g", {class: ringed ? "sign" : "sign light", transform: `translate(${x + 3} ${y + 3}) scale(${Math.min(1, height / LOW)})`}, ...drawing));
   }
 
   function clicked(event) {
@@ -177,6 +213,7 @@ export function createPicture(act, say, names, missed, undoable) {
     for (const choice of choices()) {
       choice.classList.toggle("led", actions.includes(choice.dataset.action));
       choice.classList.toggle("tapped", actions.length === 1 && choice.dataset.action === actions[0]);
+      node.querySelector(`[data-of="${choice.dataset.action}"]`)?.classList.toggle("led", actions.includes(choice.dataset.action));
     }
     say(card !== null && actions.length === 0 ? "This card cannot be declared now." : "");
   }

@@ -13,18 +13,18 @@ const ICONS = {
 export function createReplay(frame, names) {
   const slider = element("input", {type: "range", min: 0, max: 0, value: 0, oninput: () => go(Number(slider.value))});
   const place = element("output", {class: "place"});
-  const playButton = iconButton("Play", playOrPause, "primary");
+  const playButton = iconButton("Play", playOrPause, "Space", "primary");
   const view = element("div", {class: "field-row"});
   const back = pushButton("Back to the table", () => frame.back(null));
   const playOn = pushButton("Play on from here", () => frame.back(at));
   const steps = element(
     "div",
     {class: "row"},
-    iconButton("First", () => go(0)),
-    iconButton("Back", () => go(at - 1)),
+    iconButton("First", () => go(0), "Home"),
+    iconButton("Back", () => go(at - 1), "ArrowLeft"),
     playButton,
-    iconButton("Forward", () => go(at + 1)),
-    iconButton("Last", () => go(length)),
+    iconButton("Forward", () => go(at + 1), "ArrowRight"),
+    iconButton("Last", () => go(length), "End"),
     playOn,
     back,
     view,
@@ -43,7 +43,7 @@ export function createReplay(frame, names) {
 
   document.addEventListener("keydown", pressed);
 
-  return {controls, viewed: () => seat, opened, arrived, go, pause};
+  return {controls, playOn, viewed: () => seat, opened, arrived, go, pause};
 
   function opened(joined) {
     length = joined.length;
@@ -115,8 +115,9 @@ export function createReplay(frame, names) {
   }
 }
 
-function iconButton(name, onclick, className = null) {
-  const button = pushButton("", onclick, {class: className});
+// `key` presses it too.
+function iconButton(name, onclick, key, className = null) {
+  const button = pushButton("", onclick, {class: className, "aria-keyshortcuts": key});
   setIcon(button, name);
   return button;
 }
@@ -124,6 +125,6 @@ function iconButton(name, onclick, className = null) {
 function setIcon(button, name) {
   const drawing = shape("path", {d: ICONS[name], fill: "currentColor"});
   button.replaceChildren(shape("svg", {viewBox: "0 0 20 20", width: 20, height: 20, "aria-hidden": "true"}, drawing));
-  button.title = name;
+  button.title = `${name}: key ${button.getAttribute("aria-keyshortcuts").replace("Arrow", "arrow ").toLowerCase()}`;
   button.setAttribute("aria-label", name);
 }

@@ -11,7 +11,7 @@ const EDGE = 22;
  * The panel. `begin(seat)` asks for the review of a seat, null for all; `go(number)` shows the position after so many
  * actions; `names`: see names.js; `viewed()`: the seat whose view is shown; `point(better, wrong)` draws rings around the
  * mistake in the position that is shown, and around the actions that were better. `receive(reviewed)` takes one decision;
- * `clear()`: another game is shown; `mark(number)`: another position or view is. `graph` can stand elsewhere.
+ * `clear()`: another game is shown; `mark(number)`: another position or view is. `onward` can stand elsewhere.
  */
 export function createReview(begin, go, names, viewed, point) {
   const told = element("p", {role: "status"});
@@ -20,14 +20,14 @@ export function createReview(begin, go, names, viewed, point) {
   const list = element("ul", {class: "mistakes"});
   const start = pushButton("Review", review);
   const onward = pushButton("Next mistake", toNext);
-  const node = panel("Review", "review", told, graph, list, onward, start);
+  const node = panel("Review", "review", told, graph, list, start, onward);
   let decisions = [];
   let running = false;
   let seat = null; // whose decisions they are; null: those of all
   let at = 0; // actions played in the position that is shown
 
   graph.addEventListener("click", clicked);
-  return {node, graph, review, receive, clear, mark};
+  return {node, onward, review, receive, clear, mark};
 
   function clear() {
     decisions = [];
@@ -105,9 +105,12 @@ export function createReview(begin, go, names, viewed, point) {
   // mistake is a fall from the lead that the best action had, to a dot.
   function draw() {
     const leads = (one) => (one.better === null ? [one.lead] : [one.lead + one.cost, one.lead]);
-    const most = Math.max(1, ...decisions.flatMap(leads).map(Math.abs));
-    const place = (one) => leads(one).map((lead) => [xOf(one.number), HEIGHT / 2 - ((HEIGHT / 2 - EDGE) * lead) / most]);
-    const zero = shape("line", {x1: 0, x2: WIDTH, y1: HEIGHT / 2, y2: HEIGHT / 2, class: "zero"});
+    const all = decisions.flatMap(leads);
+    const [high, low] = [Math.max(0.5, ...all), Math.min(-0.5, ...all)];
+    const yOf = (lead) => EDGE + ((HEIGHT - 2 * EDGE) * (high - lead)) / (high - low);
+    const place = (one) => leads(one).map((lead) => [xOf(one.number), yOf(lead)]);
+    const level = yOf(0);
+    const zero = shape("line", {x1: 0, x2: WIDTH, y1: level, y2: level, class: "zero"});
     const seats = [...new Set(decisions.map((one) => one.seat))];
     const lines = seats.map((seat) => {
       const points = decisions.filter((one) => one.seat === seat).flatMap(place);
@@ -115,16 +118,18 @@ export function createReview(begin, go, names, viewed, point) {
       line.style.stroke = `var(--seat-${seat % 6})`;
       return line;
     });
-    const outline = [[xOf(decisions[0].number), HEIGHT / 2], ...decisions.flatMap(place), [xOf(decisions.at(-1).number), HEIGHT / 2]];
+    const outline = [[xOf(decisions[0].number), level], ...decisions.flatMap(place), [xOf(decisions.at(-1).number), level]];
     const areas = ["above", "below"].map((half) => shape("polygon", {points: outline.join(" "), class: half}));
+    graph.style.setProperty("--level", `${(100 * level) / HEIGHT}%`);
     const dots = mistakes().map((one) => {
       const [[cx, cy], [from, to]] = [place(one)[1], leads(one).map((lead) => withMinus(lead.toFixed(1)))];
       const words = `${capital(names.brief(one.taken.text))} cost ${one.cost.toFixed(1)}: the expected lead fell from ${from} to ${to}`;
       return shape("circle", {cx, cy, r: 5, class: "mistake"}, shape("title", {}, words));
     });
     graph.removeAttribute("hidden");
-    graph.setAttribute("aria-label", `Expected lead, from ${withMinus((-most).toFixed(1))} to ${most.toFixed(1)}`);
-    const scale = [[`${most.toFixed(1)} points ahead`, 15], ["0", HEIGHT / 2 - 4], [`${most.toFixed(1)} points behind`, HEIGHT - 7]].map(([words, y]) => shape("text", {x: 4, y}, words));
+    graph.setAttribute("aria-label", `Expected lead, from ${withMinus(low.toFixed(1))} to ${high.toFixed(1)}`);
+    const ends = [[`${high.toFixed(1)} points ahead`, 15], ["0", level - 4], [`${(-low).toFixed(1)} points behind`, HEIGHT - 7]];
+    const scale = ends.map(([words, y]) => shape("text", {x: words === "0" ? WIDTH - 12 : 4, y}, words));
     scale.push(shape("text", {x: WIDTH - 4, y: HEIGHT - 7, "text-anchor": "end"}, "actions \u2192"));
     graph.replaceChildren(...(seats.length > 1 ? [] : areas), zero, ...scale, ...lines, cursor, ...dots);
     mark(at);
@@ -135,7 +140,7 @@ export function createReview(begin, go, names, viewed, point) {
     const {number, seat, taken, better, cost} = decision;
     const what = element("span", {}, element("strong", {}, capital(names.brief(taken.text))), ` cost ${cost.toFixed(1)}`);
     const open = pushButton(what, () => go(number), {class: "quiet", "data-number": number});
-    open.append(element("small", {}, `Before action ${number + 1}`));
+    open.append(element("small", {}, number === 0 ? "At the start" : `After action ${number}`));
     const show = pushButton("Show best move", reveal, {class: "quiet"});
     return element("li", {}, decisions.some((one) => one.seat !== seat) ? seatToken(seat, names.face(seat)) : null, open, show);
 

@@ -18,7 +18,7 @@ const NOTICE_MS = 6_000;
 // What a position waits for while nothing can be chosen.
 const IDLE = ["person", "agent", "over"];
 // What the side of a wide page takes at least, with the gap before it, in pixels: the picture may have the rest.
-const SIDE = 356;
+const SIDE = 336;
 
 /** The screen of a table (`mode` "play"), of a recorded game ("replay") or of one on a real table ("advise"). `receive(message)` takes its messages. */
 export function createTable(frame, mode) {
@@ -40,14 +40,16 @@ export function createTable(frame, mode) {
   const deal = createDeal(frame.send, mode === "play", people.yourName, watchOwn);
   const status = element("h2", {class: "status", tabindex: -1});
   const said = element("p", {class: "said spoken", role: "status"}); // in a replay, whose log holds the whole game
-  const guide = element("ul", {class: "guide", role: "status", hidden: true}); // of a first game
+  const rule = element("p", {role: "status"});
+  const nextRule = pushButton("Next", () => explain([], 1));
+  const guide = element("div", {class: "guide", hidden: true}, rule, nextRule); // of a first game
   const turn = element("p", {class: "spoken", role: "status"}); // what a screen reader says
   const notice = element("p", {class: "notice", role: "alert", hidden: true, onclick: quiet});
   let fading = 0; // the timer of the notice
   const undo = pushButton("Undo", () => frame.send({type: "undo"}), {class: "undo", hidden: true});
   const stage = element("section", {class: "stage", "aria-label": "Table", onclick: () => goOn()}, picture.node);
   const pill = element("div", {class: "pill"}, status, undo);
-  const entry = advises ? [coach.told, actions.node, frame.adviser.enter] : [actions.node];
+  const entry = advises ? [coach.told, actions.node, frame.adviser.enter] : [coach.toggle, actions.node];
   const moves = element("section", {class: advises ? "panel moves" : "moves", "aria-label": "Your move"}, pill, ...entry, turn);
   const below = replay !== null ? [replay.controls, said, coach.told, notice] : advises ? [notice] : [coach.told, notice, moves];
   const centre = element("div", {class: "centre"}, guide, stage, ...below);
@@ -57,7 +59,7 @@ export function createTable(frame, mode) {
   let called = []; // the names, as the messages have them
   let number = -1; // actions played, as far as the page has seen
   let busy = false; // an action is on its way
-  let explained = false; // whether the guide has been read: what it says next replaces it
+  let rules = []; // of the guide, to be read one by one: each with the part of the picture that is meant
   let ended = []; // what the last action that ended a round did
   let position = null;
   let next = null; // the position after the end of a round, while that is shown
@@ -97,9 +99,9 @@ export function createTable(frame, mode) {
     deal.seated(message);
     coach.offer(frame, message);
     coach.ask();
-    guide.hidden = !message.guide;
-    explained = true;
-    explain(message.guide ? [message.guide] : []);
+    guide.hidden = !message.guide?.length;
+    rules = [];
+    explain(message.guide ?? []);
     if (replay === null) return;
     replay.opened(message);
     review.clear();
@@ -119,6 +121,7 @@ export function createTable(frame, mode) {
     called = replay === null ? those : (frame.called ?? those);
     names.set(called, replay === null ? joined.seat : frame.own);
     frame.company.textContent = called.map((_, seat) => names.full(seat)).join(", ");
+    if (joined.result) frame.company.append(`. ${capital(names.within(joined.result))}.`);
   }
 
   function takePeople(message) {
@@ -133,18 +136,21 @@ export function createTable(frame, mode) {
 
   function takeEvents(message) {
     log.add(message);
-    explain(message.guide ?? []);
+    const lines = message.guide ?? [];
+    explain(lines, position === null && lines.length > 0 ? rules.length : 0); // before a reload they were read
     if (message.lines.some(({kind}) => kind === "score")) ended = message.lines;
     if (position === null || replay !== null) return;
     const kinds = message.lines.map((line) => line.kind);
     playSound(kinds.includes("paradox") ? "paradox" : kinds.includes("score") ? "end" : kinds.includes("trick_won") ? "trick" : "card");
   }
 
-  // The guide keeps what it has said since one's last action.
-  function explain(lines) {
-    if (explained && lines.length > 0) guide.replaceChildren();
-    explained &&= lines.length === 0;
-    guide.append(...lines.map((line) => element("li", {}, line)));
+  // Shows the next rule of the guide, after so many have been `read`; the last one stays.
+  function explain(lines, read = 0) {
+    rules = [...rules.slice(read), ...lines];
+    nextRule.hidden = rules.length < 2;
+    if (rules.length === 0) return;
+    rule.textContent = rules[0][1];
+    picture.pointAt(rules[0][0]);
   }
 
   function takePosition(message) {
@@ -165,7 +171,7 @@ export function createTable(frame, mode) {
     position = message;
     node.dataset.number = number;
     node.dataset.waits = message.waits_for;
-    coach.clear(adviceTo(message));
+    coach.clear(adviceTo(message), replay === null && message.waits_for === "over");
     if (!advises && ranked.show([])) status.focus({preventScroll: true});
     picture.show(message.svg, replay !== null, message.legal);
     if (replay !== null) {
@@ -237,7 +243,7 @@ export function createTable(frame, mode) {
     number = message.number;
     node.dataset.number = number;
     node.dataset.waits = "next";
-    coach.clear();
+    coach.clear("", true);
     actions.show([]);
     picture.show(message.ended.svg, true);
     status.textContent = "The round is over";
@@ -270,15 +276,16 @@ export function createTable(frame, mode) {
   // Shows the result of a round, or of the game.
   function showEnd(buttons) {
     if (wide.matches) side.prepend(summary.node);
-    else stage.after(summary.node); // a sheet over the lower part of the page
+    else stage.before(summary.node);
     summary.show(ended, position, joined.seat, ...buttons);
+    if (!wide.matches) scrollTo(0, 0);
   }
 
   function act(action) {
     if (busy || replay !== null || position === null) return;
     if (IDLE.includes(position.waits_for)) return missed();
     busy = frame.send({type: "act", action, number});
-    explained = true;
+    explain([], 1);
     quiet();
   }
 
@@ -311,7 +318,7 @@ export function createTable(frame, mode) {
   function showValues(values, best) {
     shown = [values, best];
     ranked.showValues(values, best);
-    picture.showValues(values, [...best, ...pointed[0]], pointed[1]);
+    picture.showValues(values, best, ...pointed);
   }
 
   function point(better, wrong) {
@@ -325,10 +332,10 @@ export function createTable(frame, mode) {
     if (replay !== null) replay.pause();
   }
 
-  // On a narrow page the graph of a review is among the controls, which stay in view.
+  // On a narrow page the way to the next mistake is among the controls, which stay in view.
   function resized() {
-    const above = wide.matches ? review?.node.querySelector("[role=status]") : replay?.controls.firstChild;
-    above?.after(review.graph);
+    if (review !== null && wide.matches) review.node.append(review.onward);
+    else if (review !== null) replay.playOn.before(review.onward);
     const wanted = sizeFor(node.clientWidth - (wide.matches ? SIDE : 0));
     if (wanted !== frame.size && node.clientWidth > 0) frame.view(wanted);
   }

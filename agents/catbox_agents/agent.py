@@ -9,6 +9,7 @@ from __future__ import annotations
 import hashlib
 import operator
 import secrets
+from collections.abc import Mapping
 from typing import Any, cast
 
 import numpy as np
@@ -182,6 +183,21 @@ def other_rules(made_for: Game, game: Game) -> str:
         for options in (made_for.options, game.options)
     )
     return f"{made_for.id} with {theirs}, asked to play with {ours}"
+
+
+def other_returns(trained_with: Mapping[str, Any], game: Game) -> str:
+    """Why a critic that was trained with the options ``trained_with`` counts other rewards than ``game`` pays, or an
+    empty text if it does not: ``"reward=score, this game has reward=margin"``."""
+    names = [
+        name
+        for name in ("reward", "rounds")
+        if name in game.options
+        and not same_option(type(game), name, trained_with.get(name), game.options[name])
+    ]
+    theirs, ours = (
+        ", ".join(f"{name}={options.get(name)}" for name in names) for options in (trained_with, game.options)
+    )
+    return f"{theirs}, this game has {ours}" if names else ""
 
 
 def differing_options(made_for: Game, game: Game) -> list[str]:

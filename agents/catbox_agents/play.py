@@ -177,15 +177,6 @@ def ask_policy(agent: Agent, label: str, vec: Vec, rows: NDArray[np.int64]) -> N
     return certain
 
 
-def ask_value(agent: Agent, label: str, vec: Vec, rows: NDArray[np.int64]) -> NDArray[np.float32]:
-    """What the critic of ``agent`` expects in the games ``rows`` (M,) of ``vec``, (M,). Raises `AgentError`, naming the
-    agent ``label``, for an error in its code."""
-    try:
-        return np.asarray(agent.value_batch(vec.observation[rows], vec.action_mask[rows]))  # type: ignore[attr-defined]
-    except Exception as error:
-        raise AgentError(label, error) from error
-
-
 def policy_of(
     agent: Agent,
     label: str,

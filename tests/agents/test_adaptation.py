@@ -82,7 +82,6 @@ def test_the_agent_for_two_plays_with_any_number_of_neutral_tokens(revealed_card
         cat_in_the_box(num_ranks=7),
         cat_in_the_box(bids=(1, 5)),
         cat_in_the_box(hand_size=9, revealed_cards=3),
-        cat_in_the_box(num_players=2, revealed_cards=3),
         make_game("cat_te_v0", num_players=3),
     ],
 )
@@ -92,6 +91,12 @@ def test_other_rules_are_not_adapted(tmp_path: Path, game: Game) -> None:
     save_checkpoint(tmp_path / "policy.safetensors", network_for(own), own)
     with pytest.raises(ValueError, match="was trained for"):
         catbox_agents.make(str(tmp_path), game)
+
+
+def test_some_neutral_tokens_and_none_are_too_different() -> None:
+    some, none = (cat_in_the_box(num_players=2, revealed_cards=count) for count in (3, 0))
+    assert adaptation(some, none) is None
+    assert adaptation(none, some) is None
 
 
 def test_training_starts_from_the_same_rules_alone(tmp_path: Path) -> None:

@@ -29,7 +29,7 @@ USES = [(game_id, True, True) for game_id in GAMES] + [
 
 
 def network_of(game: Game, features: bool = True, action_features: bool = True, gain: float = 1.0) -> MLP:
-    network = MLP(NetworkInputs(game, features, action_features), 0, (16, 8), "tanh")
+    network = MLP(NetworkInputs(game, features, action_features), 1, (16, 8), "tanh")
     return network.initialise(torch.Generator().manual_seed(5), last_gain=gain)
 
 

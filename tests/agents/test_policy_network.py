@@ -17,6 +17,7 @@ from catbox_agents.networks.checkpoint import load_checkpoint, save_checkpoint
 from catbox_agents.networks.inputs import NetworkInputs
 from catbox_agents.networks.layer_kernels import add_layer
 from catbox_agents.networks.mlp import MLP
+from catbox_agents.networks.network import TorchPlayingNetwork
 from catbox_agents.networks.numpy_network import NumpyMLP
 from catbox_agents.networks.policy_agent import PolicyAgent, playing
 from catbox_env import Game, Vec, make_game, make_vec
@@ -28,7 +29,7 @@ def game_of_three() -> Game:
 
 
 def network_of(game: Game, activation: str = "relu") -> MLP:
-    network = MLP(NetworkInputs(game, True, True), 0, (33, 12), activation)
+    network = MLP(NetworkInputs(game, True, True), 1, (33, 12), activation)
     network.initialise(torch.Generator().manual_seed(5), last_gain=1.0)
     with torch.no_grad():
         for layer in network.linear_layers():
@@ -49,11 +50,17 @@ def test_logits_are_those_of_torch(activation: str) -> None:
     vectors, features = NetworkInputs(game, True, True).compute(vec.observation, vec.action_mask)
     legal = vec.action_mask
     with torch.no_grad():
-        expected = network(*map(torch.from_numpy, (vectors, features, legal)))[0].numpy()
+        expected, values = (
+            each.numpy() for each in network(*map(torch.from_numpy, (vectors, features, legal)))
+        )
     made = network.playing_network()
     found = made.logits(vectors, features, legal)
     assert found.dtype == np.float32
     assert np.allclose(found[legal], expected[legal], atol=1e-4)
+    for twin in (made, TorchPlayingNetwork(network)):
+        assert twin.has_critic
+        assert np.allclose(twin.values(vectors, features, legal), values[:, 0], atol=1e-4)
+    assert np.ptp(values) > 1
     assert np.ptp(expected[legal]) > 1
     assert playing(made) is made
     assert (expected[~legal] == float(ILLEGAL)).all()

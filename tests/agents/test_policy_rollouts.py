@@ -93,13 +93,13 @@ def test_a_critic_values_what_lies_deeper(game_id: str, options: dict[str, Any],
         with pytest.MonkeyPatch.context() as patch:
             patch.setattr(playing, "plays_compiled", lambda *_, answer=compiled: answer)
             paid[compiled] = rollout_rewards(
-                vec.take(every), every, [player], np.zeros((1, game.num_players), np.int64), "end_of_round", None,
+                vec.take(every), every, [player], np.zeros((1, game.num_players), np.int64), "end_of_game", None,
                 Leaf(seats, depth),
             )  # fmt: skip
     assert np.allclose(paid[True], paid[False], rtol=0, atol=1e-5)
     for row in range(0, len(running), 10):
         state, expected, choices = vec.get_state(row), np.zeros(game.num_players), 0
-        while not state.round_ended and state.current_player >= 0:
+        while state.current_player >= 0:
             seat, mask = state.current_player, state.action_mask()[None]
             seen = state.observation(seat)[None]
             choices += seat == seats[row] and mask.sum() > 1
@@ -109,6 +109,24 @@ def test_a_critic_values_what_lies_deeper(game_id: str, options: dict[str, Any],
             state.apply_action(int(player.agent.act_batch(seen, mask)[0]))
             expected += state.rewards()
         assert np.allclose(paid[True][row], expected, rtol=0, atol=1e-5)
+
+
+def test_all_actions_are_valued_to_the_end_of_the_match(tmp_path: Path) -> None:
+    """Also those after which the round ends before the critic takes over."""
+    options = {"num_players": 3, "reward": "margin", "rounds": 2}
+    game = make_game("cat_in_the_box_v0", **options)
+    agent_for(game, num_values=1).save(tmp_path / "net")
+    vec = make_vec(game.id, 8, seed=1, history=True, **options)
+    vec.step_random(12, seed=3)
+    search = RolloutSearch(game, str(tmp_path / "net"), worlds=4, depth=100)
+    games, actions = vec.take(np.arange(8)), vec.action_mask.argmax(axis=1)
+    seats, every = games.current_player.astype(np.int64), np.arange(8)
+    paid = search._play(games, actions, np.zeros((1, 3), np.int64), None)
+    expected = vec.take(every)
+    expected.step(actions)
+    first = expected.rewards[every, seats].astype(float)
+    rest = catbox_agents.play_out(expected, str(tmp_path / "net"), until="end_of_game")
+    assert np.array_equal(paid, first + rest[every, seats])
 
 
 def test_a_search_plays_as_deep_as_it_is_asked_to(tmp_path: Path) -> None:
@@ -130,10 +148,14 @@ def test_a_search_plays_as_deep_as_it_is_asked_to(tmp_path: Path) -> None:
         ValueError, match=r"depth=2: policy .* has no critic .* give a policy that ppo trained"
     ):
         catbox_agents.make(f"search:depth=2,policy={tmp_path / 'plain'}", game)
-    with pytest.raises(ValueError, match=r"trained with reward=margin, and this game has reward=score"):
-        catbox_agents.make(
-            f"search:depth=2,policy={tmp_path / 'net'}", make_game(game.id, num_players=3, reward="score")
-        )
+    for options, said in (
+        ({"reward": "score"}, "trained with reward=margin, this game has reward=score"),
+        ({"reward": "margin", "rounds": 2}, "trained with rounds=1, this game has rounds=2"),
+    ):
+        with pytest.raises(ValueError, match=said):
+            catbox_agents.make(
+                f"search:depth=2,policy={tmp_path / 'net'}", make_game(game.id, num_players=3, **options)
+            )
     with pytest.raises(ValueError, match="it has no critic"):
         agent_for(game).value_batch(vec.observation, vec.action_mask)
 

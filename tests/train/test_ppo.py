@@ -16,6 +16,7 @@ from catbox_agents.networks import mlp
 from catbox_agents.networks.action_head import ILLEGAL, sample_legal
 from catbox_agents.networks.numpy_network import CRITIC, NumpyMLP
 from catbox_agents.networks.policy_agent import PolicyAgent
+from catbox_env import make_game
 from catbox_train.group import Group
 from catbox_train.learner import mean_and_variance
 from catbox_train.ppo import PPO, PPOConfig, gae, ppo_loss
@@ -342,9 +343,14 @@ def test_ppo_starts_from_a_policy_and_its_critic_if_it_has_one(tmp_path: Path) -
     np.testing.assert_equal(own, expected)
 
     arrays = {name: array for name, array in expected.items() if name not in CRITIC}
-    PolicyAgent(NumpyMLP(arrays, trained.network.describe()), trained.game).save(tmp_path)
-    own = PPO(config, config.make_game()).network.arrays()
-    np.testing.assert_equal({name: own[name] for name in arrays}, arrays)
-    np.testing.assert_equal(own[CRITIC[0]], fresh.network.arrays()[CRITIC[0]])
+    plain = PolicyAgent(NumpyMLP(arrays, trained.network.describe()), trained.game)
+    of_scores = PolicyAgent(
+        trained.network, make_game(trained.game.id, **{**trained.game.options, "reward": "score"})
+    )
+    for agent in (plain, of_scores):
+        agent.save(tmp_path)
+        own = PPO(config, config.make_game()).network.arrays()
+        np.testing.assert_equal({name: own[name] for name in arrays}, arrays)
+        np.testing.assert_equal(own[CRITIC[0]], fresh.network.arrays()[CRITIC[0]])
     with pytest.raises(ValueError, match=r"start_from: .*nowhere does not exist"):
         PPO.check_run(config.replace(start_from=str(tmp_path / "nowhere")), config.make_game())

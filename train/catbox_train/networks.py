@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import torch
 
+from catbox_agents.agent import other_returns
 from catbox_agents.networks.checkpoint import VALUES
 from catbox_agents.networks.inputs import NetworkInputs
 from catbox_agents.networks.mlp import MLP
 from catbox_agents.networks.network import Network, build_network
+from catbox_agents.networks.numpy_network import CRITIC
 from catbox_agents.specs import load_policy
 from catbox_env import Game
 from catbox_env.core.checks import check_integer
@@ -71,7 +73,10 @@ def start_from(network: Network, path: str, game: Game) -> None:
             "activation, features and action_features as they were when it was trained; a network of your own also "
             "needs an algorithm with as many values"
         )
-    network.set_arrays(checkpoint.network.arrays())
+    arrays = checkpoint.network.arrays()
+    if other_returns(checkpoint.options, game):  # its critic counts something else
+        arrays = {name: array for name, array in arrays.items() if name not in CRITIC}
+    network.set_arrays(arrays)
 
 
 def memory_needed(config: SelfPlayConfig, game: Game, num_values: int = 0) -> int:

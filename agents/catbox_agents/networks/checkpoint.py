@@ -5,8 +5,9 @@ Reading it runs no code.
 
     key of the header   "catbox": {"format", "game", "options", "network": {...}, "training": {...}, "outputs"}
     arrays              "input_scale" (I,), "layers.<k>.weight" (out, in), "layers.<k>.bias" (out,); with an
-                        action head "action_scale" (K,); or those of a network of your own; all float32, or all
-                        float16 for half the size: they are read as float32
+                        action head "action_scale" (K,); with a critic "critic.weight" (1, H) and "critic.bias" (1,);
+                        or those of a network of your own; all float32, or all float16 for half the size: they are read
+                        as float32
 """
 
 from __future__ import annotations

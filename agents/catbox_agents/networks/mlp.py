@@ -73,7 +73,7 @@ class MLP(Network):
     ``hidden`` are the widths of the hidden layers. If the inputs have features of actions, further outputs are the
     weights of these features (see ``action_head``). ``NumpyMLP`` computes the same without torch, for playing.
 
-    `arrays` and `describe` leave out the values, which only training needs.
+    `arrays` hold a single value as the critic of the policy (`CRITIC`), and leave out several.
     """
 
     input_scale: torch.Tensor
@@ -189,9 +189,11 @@ class MLP(Network):
 
     def set_arrays(self, arrays: Mapping[str, NDArray[np.float32]]) -> None:
         """See `Network`. A critic is left out, or stays as it is, if only one of the two networks has one."""
-        own = self.arrays()
+        own = self.policy_tensors()
         kept = {name: array for name, array in arrays.items() if name in own or name not in CRITIC}
-        super().set_arrays({name: own[name] for name in CRITIC if name in own} | kept)
+        if not kept.keys() & {*CRITIC}:
+            kept |= {name: own[name].cpu().numpy() for name in CRITIC if name in own}
+        super().set_arrays(kept)
 
     def describe(self) -> dict[str, Any]:
         """JSON values from which this network can be rebuilt."""

@@ -102,7 +102,7 @@ class TorchPlayingNetwork:
         self.network.precision = torch.float32
         self.feature_sizes = part_sizes(network.inputs.layout)
         self.action_feature_sizes = part_sizes(network.inputs.action_layout)
-        self.has_critic = network.num_values > 0
+        self.has_critic = network.num_values == 1
 
     def logits(
         self, vectors: NDArray[np.int8], action_features: NDArray[np.int8], masks: NDArray[np.bool_]
@@ -113,7 +113,7 @@ class TorchPlayingNetwork:
     def values(
         self, vectors: NDArray[np.int8], action_features: NDArray[np.int8], masks: NDArray[np.bool_]
     ) -> NDArray[np.float32]:
-        """See `PlayingNetwork`; the first value, if there are several."""
+        """See `PlayingNetwork`."""
         return self._both(vectors, action_features, masks)[1][:, 0]
 
     @torch.no_grad()

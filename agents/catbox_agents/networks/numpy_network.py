@@ -13,7 +13,7 @@ from catbox_agents.networks.action_head import action_logits
 from catbox_agents.networks.layer_kernels import add_layer
 
 ACTIVATIONS = ("relu", "tanh")
-#: The arrays of a critic: its weights (V, H) of the last hidden units, and biases (V,), for V values of a position.
+#: The arrays of a critic: its weights (1, H) of the last hidden units, and its bias (1,).
 CRITIC = ("critic.weight", "critic.bias")
 MAX_HIDDEN_LAYERS = 64
 #: The most arrays of a network.
@@ -64,8 +64,8 @@ class NumpyMLP:
             ``action_features`` of the game, each a mapping from names to sizes.
 
     Attributes: ``num_inputs`` I, the length of a vector; ``num_outputs``, for actions alone; ``activation``;
-    ``has_critic``; ``feature_sizes``
-    and ``action_feature_sizes``, possibly empty; ``action_scale`` (K,) float32, factors of the features of actions.
+    ``has_critic``; ``feature_sizes`` and ``action_feature_sizes``, possibly empty; ``action_scale`` (K,) float32,
+    factors of the features of actions.
 
     Raises ``ValueError`` if the arrays do not fit each other and ``described``, and for numbers that are not finite.
     """
@@ -119,9 +119,8 @@ class NumpyMLP:
         if self.action_feature_sizes:
             described["action_features"] = self.action_feature_sizes
             expected["action_scale"] = (sum(self.action_feature_sizes.values()),)
-        for name, shape in zip(CRITIC, ((1, [inputs, *hidden][-1]), (1,)), strict=True):
-            if any(critic in shapes for critic in CRITIC):
-                expected[name] = shape
+        if any(name in shapes for name in CRITIC):
+            expected |= dict(zip(CRITIC, ((1, [inputs, *hidden][-1]), (1,)), strict=True))
         if shapes != expected or header != described or min(sizes) < 1:
             raise ValueError(f"its arrays do not fit its header {header!r:.200}")
         return described
@@ -134,11 +133,13 @@ class NumpyMLP:
     def layers_with_critic(self) -> list[tuple[NDArray[np.float32], NDArray[np.float32]]]:
         """`layers`, the last of which also outputs the value of the position, as its last output."""
         *others, (weights, bias) = self._layers
-        of_value, value_bias = (self._arrays[name] for name in CRITIC)
-        return [
-            *others,
-            (np.ascontiguousarray(np.hstack([weights, of_value.T])), np.append(bias, value_bias)),
-        ]
+        of_value, value_bias = self._critic()
+        return [*others, (np.ascontiguousarray(np.hstack([weights, of_value])), np.append(bias, value_bias))]
+
+    def _critic(self) -> tuple[NDArray[np.float32], NDArray[np.float32]]:
+        """The weights (H, 1) and the bias (1,) of the critic."""
+        weight, bias = (self._arrays[name] for name in CRITIC)
+        return _transposed(weight), bias
 
     @property
     def is_relu(self) -> bool:
@@ -155,36 +156,29 @@ class NumpyMLP:
 
     def outputs(self, vectors: NDArray[np.int8]) -> NDArray[np.float32]:
         """Outputs (n, num_outputs) for ``vectors`` (n, I) int8. Raises ``ValueError`` for other shapes and types."""
+        return self._through(self._layers, vectors)
+
+    def _through(
+        self, layers: Sequence[tuple[NDArray[np.float32], NDArray[np.float32]]], vectors: NDArray[np.int8]
+    ) -> NDArray[np.float32]:
+        """The outputs of ``layers`` for ``vectors``; errors as in `outputs`."""
         if vectors.dtype != np.int8 or vectors.ndim != 2 or vectors.shape[1] != self.num_inputs:
             raise ValueError(
                 f"vectors {vectors.dtype} of shape {vectors.shape}: expected int8 of shape (n, {self.num_inputs})"
             )
-        if len(vectors) <= _ROWS_AT_ONCE:
-            return self._outputs(vectors)
-        outputs = np.empty((len(vectors), self.num_outputs), np.float32)
+        outputs = np.empty((len(vectors), len(layers[-1][1])), np.float32)
+        last, relu = len(layers) - 1, self.is_relu
         for start in range(0, len(vectors), _ROWS_AT_ONCE):
-            rows = slice(start, start + _ROWS_AT_ONCE)
-            outputs[rows] = self._outputs(vectors[rows])
+            numbers: NDArray[Any] = vectors[start : start + _ROWS_AT_ONCE]
+            for number, (weights, bias) in enumerate(layers):
+                sums = np.empty((len(numbers), len(bias)), np.float32)
+                sums[:] = bias
+                add_layer(numbers, weights, sums, relu and number < last)
+                if not relu and number < last:
+                    np.tanh(sums, out=sums)
+                numbers = sums
+            outputs[start : start + _ROWS_AT_ONCE] = numbers
         return outputs
-
-    def _outputs(self, vectors: NDArray[np.int8]) -> NDArray[np.float32]:
-        return self._passed_on(vectors, self._layers)
-
-    def _passed_on(
-        self, vectors: NDArray[np.int8], layers: Sequence[tuple[NDArray[np.float32], NDArray[np.float32]]]
-    ) -> NDArray[np.float32]:
-        """The outputs of ``layers`` for ``vectors``."""
-        last = len(layers) - 1
-        relu = self.is_relu
-        numbers: NDArray[Any] = vectors
-        for number, (weights, bias) in enumerate(layers):
-            sums = np.empty((len(vectors), len(bias)), np.float32)
-            sums[:] = bias
-            add_layer(numbers, weights, sums, relu and number < last)
-            if not relu and number < last:
-                np.tanh(sums, out=sums)
-            numbers = sums
-        return numbers
 
     def logits(
         self, vectors: NDArray[np.int8], action_features: NDArray[np.int8], masks: NDArray[np.bool_]
@@ -204,8 +198,8 @@ class NumpyMLP:
     def values(
         self, vectors: NDArray[np.int8], action_features: NDArray[np.int8], masks: NDArray[np.bool_]
     ) -> NDArray[np.float32]:
-        """See `PlayingNetwork`; it needs the ``vectors`` alone."""
-        return self._passed_on(vectors, self.layers_with_critic())[:, -1]
+        """See `PlayingNetwork`; it needs the ``vectors`` alone. Errors as in `outputs`."""
+        return self._through([*self._layers[:-1], self._critic()], vectors)[:, 0]
 
 
 def check_hidden_layers(hidden: Sequence[int], activation: object) -> None:

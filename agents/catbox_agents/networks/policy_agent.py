@@ -54,8 +54,8 @@ class PolicyAgent(SamplingAgent):
         self.greedy = greedy or outputs == VALUES
         self.samples_actions = not self.greedy
         self.name = "this policy"  # for messages
-        #: What the critic counts.
-        self.reward = game.reward
+        #: The options of the game that it was trained with.
+        self.trained_with = made_for.options
 
     @classmethod
     def load(
@@ -77,7 +77,7 @@ class PolicyAgent(SamplingAgent):
     ) -> PolicyAgent:
         """The agent of a checkpoint that was read for ``game``."""
         agent = cls(checkpoint.network, game, seed, greedy, checkpoint.adapted, checkpoint.outputs)
-        agent.name, agent.reward = str(checkpoint.path), checkpoint.options.get("reward", game.reward)
+        agent.name, agent.trained_with = str(checkpoint.path), checkpoint.options
         return agent
 
     def act_batch(
@@ -108,10 +108,10 @@ class PolicyAgent(SamplingAgent):
         return self.network.has_critic
 
     def value_batch(self, observations: np.ndarray, action_masks: np.ndarray) -> np.ndarray:
-        """What the critic expects the seats to move to be paid from here to the end of the game, (n,) float32, in units
-        of the reward it was trained with, if all seats play by this policy; arguments as in `act_batch`.
+        """What the critic expects the seats to move to be paid, (n,) float32, from here to the end of the game that it
+        was trained with (``trained_with``), against the players of its training; arguments as in `act_batch`.
 
-        Raises ``ValueError`` without a critic.
+        With a ``gamma`` below 1, later rewards count less. Raises ``ValueError`` without a critic.
         """
         if not self.has_critic:
             raise ValueError(f"{self.name}: it has no critic; policies that ppo trains have one")
@@ -121,7 +121,7 @@ class PolicyAgent(SamplingAgent):
         vectors, action_features = self.inputs.compute(observations, masks)
         values = self.network.values(vectors, action_features, masks)
         if not np.isfinite(values).all():
-            raise self.not_finite()
+            raise self.not_finite("values")
         return values
 
     def save(self, folder: str | os.PathLike[str], training: Mapping[str, Any] | None = None) -> None:
@@ -146,10 +146,10 @@ class PolicyAgent(SamplingAgent):
             raise self.not_finite()
         return np.where(masks, scores, -np.inf)
 
-    def not_finite(self) -> ValueError:
-        """The error for logits that are not finite."""
+    def not_finite(self, what: str = "logits") -> ValueError:
+        """The error for logits, or values, that are not finite."""
         return ValueError(
-            f"{self.name}: its network gives logits that are not finite, so no action is better than another; its "
+            f"{self.name}: its network gives {what} that are not finite, so no action is better than another; its "
             f"weights are too large, as after training that diverged: {ANOTHER_CHECKPOINT}"
         )
 

@@ -3,13 +3,23 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, cast
 
 import numpy as np
 from numpy.typing import NDArray
 
-from catbox_agents.agent import MIX_STEP, Agent, agent_seed, has_policy, mix, needs_history, sample_actions
-from catbox_agents.play import END_OF_GAME, END_OF_ROUND, ask_agent, ask_agents, ask_policy, ask_value, play
+from catbox_agents.agent import (
+    MIX_STEP,
+    Agent,
+    agent_seed,
+    has_policy,
+    mix,
+    needs_history,
+    other_returns,
+    sample_actions,
+)
+from catbox_agents.networks.policy_agent import PolicyAgent
+from catbox_agents.play import END_OF_GAME, END_OF_ROUND, ask_agent, ask_agents, ask_policy, play
 from catbox_agents.search.policy_rollouts import Leaf, plays_compiled, policy_rewards
 from catbox_agents.specs import AgentSpec, agent_of, hand_written_agent, label_of
 from catbox_env import Game, Vec
@@ -39,18 +49,17 @@ def rollout_player(game: Game, policy: AgentSpec | None, name: str = "policy") -
 
 
 def check_critic(player: Player, game: Game, depth: int) -> None:
-    """Raise ``ValueError`` unless ``player`` has a critic that was trained with the reward of ``game``."""
+    """Raise ``ValueError`` unless ``player`` has a critic that was trained to count what ``game`` pays."""
     agent, label = player
-    if not getattr(agent, "has_critic", False):
+    if not (isinstance(agent, PolicyAgent) and agent.has_critic):
         raise ValueError(
             f"depth={depth}: policy {label!r} has no critic to value what lies deeper; give a policy that ppo trained, "
             "or depth=0"
         )
-    trained = getattr(agent, "reward", game.reward)
-    if trained != game.reward:
+    if other := other_returns(agent.trained_with, game):
         raise ValueError(
-            f"depth={depth}: the critic of policy {label!r} was trained with reward={trained}, and this game has "
-            f"reward={game.reward}; give the same reward, or depth=0"
+            f"depth={depth}: the critic of policy {label!r} was trained with {other}; give a policy that was trained "
+            "with the same, or depth=0"
         )
 
 
@@ -66,8 +75,8 @@ def action_rewards(
     """What the seats to move are paid, (N,), for their ``actions`` (N,) and for the rest of the game.
 
     With a ``depth`` above 0, the rest is played only until such a seat has a choice for the ``depth``-th time; what it
-    is paid from there on is what the critic of the first of the ``players`` expects. The other arguments are those of
-    `rollout_rewards`.
+    is paid from there on is what the critic of the first of the ``players`` expects, to the end of the game. The other
+    arguments are those of `rollout_rewards`.
     """
     seats, every = games.current_player.astype(np.int64), np.arange(games.num_envs)
     games.step(actions)
@@ -108,14 +117,14 @@ def rollout_rewards(
 
     def stops(rows: NDArray[np.int64]) -> NDArray[np.bool_]:
         """Which of the games ``rows`` have come to the leaf; pays its value."""
-        if leaf is None:
-            return np.zeros(len(rows), np.bool_)
+        assert leaf is not None
         seats = leaf.seats[rows]
         choices[rows] += (games.current_player[rows] == seats) & (games.action_mask[rows].sum(axis=1) > 1)
         reached = choices[rows] == leaf.depth
         ends = rows[reached]
         if len(ends):
-            paid[ends, seats[reached]] += ask_value(agents[0], labels[0], games, ends)
+            critic = cast(PolicyAgent, agents[0])
+            paid[ends, seats[reached]] += critic.value_batch(games.observation[ends], games.action_mask[ends])
         return reached
 
     def ask(asked: NDArray[np.int64], vec: Vec, rows: NDArray[np.int64]) -> NDArray[np.int64]:
@@ -135,7 +144,7 @@ def rollout_rewards(
         number += 1
         return actions
 
-    for moved in play(games, line_up, rows, ask, until, stops):
+    for moved in play(games, line_up, rows, ask, until, stops if leaf else None):
         paid[moved] += games.rewards[moved]
     return paid
 

@@ -61,7 +61,7 @@ class SearchResult(NamedTuple):
     """What a search of n observations found: for each of the A actions
 
     - ``values`` (n, A) float64: the mean reward of the searching seat, in units of ``game.reward``; NaN where the
-      action was never tried. To the end of the round; with ``reward="win"`` to the end of the game.
+      action was never tried. To the end of the round; with ``reward="win"``, or with a depth, of the game.
     - ``visits`` (n, A) int64: in how many worlds it was tried.
     - ``errors`` (n, A) float64: the standard error of the value, without what a world adds to all actions alike: that
       of the difference of two values is about the square root of the sum of their squares. NaN where it is unknown:
@@ -110,8 +110,9 @@ class RolloutSearch:
             beginning of a round. Which of the two a seat follows is sampled for each world, given what it has done
             since. Needs ``beta`` above 0, and a game that hides something. None: all seats follow ``policy``.
         depth: with a policy that has a critic, how far each world is played: until the searching seat has a choice for
-            the ``depth``-th time after its action. What it is paid from there on is what the critic expects. 0: to the
-            end of the round.
+            the ``depth``-th time after its action. What it is paid from there on, to the end of the game, is what the
+            critic expects, which must have been trained with the reward and number of rounds of ``game``. 0: to the end
+            of the round, or with ``reward="win"`` of the game.
         caution: the policy's own action is tried in every world, and chosen unless the best other action is better by
             more than this many standard errors, 0 or more. For a policy that samples its actions, and in games that
             hide nothing, it counts as 0: the best action is chosen.
@@ -221,7 +222,7 @@ class RolloutSearch:
         keys: NDArray[np.uint64] | None,
     ) -> NDArray[np.float64]:
         """What the seats to move are paid for ``actions`` (M,); arguments as in `action_rewards`."""
-        until = END_OF_GAME if self.game.reward == "win" else END_OF_ROUND
+        until = END_OF_GAME if self.game.reward == "win" or self.depth else END_OF_ROUND
         return action_rewards(games, actions, self.players, line_up, until, keys, self.depth)
 
 

@@ -22,13 +22,13 @@ from catbox_env import Game, Vec
 #: Decisions that are searched at once.
 NUM_SEARCHED = 64
 WORLDS = 64
-#: Of the network: two layers of 256, the observation alone, random weights.
+#: Of the network: two layers of 256 and a critic, the observation and all features, random weights.
 HIDDEN = (256, 256)
 
 
 def network_file(game: Game, folder: Path) -> str:
     """Write the checkpoint of such a network for ``game`` into ``folder``; returns its path, a spec."""
-    network = MLP(NetworkInputs(game), 0, HIDDEN)
+    network = MLP(NetworkInputs(game, use_features=True, use_action_features=True), 1, HIDDEN)
     network.initialise(torch.Generator().manual_seed(0), last_gain=0.01)
     path = folder / "policy.safetensors"
     save_checkpoint(path, network, game)
@@ -70,9 +70,12 @@ def measure(quick: bool) -> list[Metric]:
             where = f"{name}, {players} players"
             rates = rates_of(search, vec, quick, counting)
             metrics.append(metric_of(f"decisions of rollouts, {where}", rates, target=target))
-            uniform = catbox_agents.SearchAgent(game, 0, policy, worlds=WORLDS, beta=0.0)
-            weighted = catbox_agents.SearchAgent(game, 0, policy, worlds=WORLDS)
-            for kind, agent, wanted in (("beta=0", uniform, reached), ("weighted", weighted, None)):
+            kinds: list[tuple[str, dict[str, Any], int | None]] = [("beta=0", {"beta": 0.0}, reached)]
+            kinds += [("weighted", {}, None)]
+            if policy is network:
+                kinds += [("weighted, depth=2", {"depth": 2}, None)]
+            for kind, settings, wanted in kinds:
+                agent = catbox_agents.SearchAgent(game, 0, policy, worlds=WORLDS, **settings)
                 label = f"decisions searched, {WORLDS} worlds, {kind}, {where}"
                 metrics.append(metric_of(label, rates_of(agent, vec, quick), target=wanted))
         tree = catbox_agents.ISMCTSAgent(game, 0, heuristic, simulations=1000)

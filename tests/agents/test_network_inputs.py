@@ -90,7 +90,7 @@ def test_logits_add_the_features_of_an_action_weighted_by_the_position(game_id: 
     scale = network.action_scale.numpy()
     for row in range(0, vec.num_envs, 7):
         for action in np.flatnonzero(vec.action_mask[row]):
-            weights = outputs[row, game.num_actions :] * scale
+            weights = outputs[row, game.num_actions : network.num_outputs] * scale
             expected = outputs[row, action] + float(features[row, action].astype(float) @ weights)
             assert logits[row, action] == pytest.approx(expected, abs=1e-4)
     found, legal = action_logits(outputs, vec.action_mask, features, scale), vec.action_mask

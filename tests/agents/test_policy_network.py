@@ -60,7 +60,7 @@ def test_logits_are_those_of_torch(activation: str) -> None:
     for twin in (made, TorchPlayingNetwork(network)):
         assert twin.has_critic
         assert np.allclose(twin.values(vectors, features, legal), values[:, 0], atol=1e-4)
-    assert np.ptp(values) > 1
+    assert np.ptp(values) > 0.3
     assert np.ptp(expected[legal]) > 1
     assert playing(made) is made
     assert (expected[~legal] == float(ILLEGAL)).all()

@@ -344,10 +344,10 @@ def test_ppo_starts_from_a_policy_and_its_critic_if_it_has_one(tmp_path: Path) -
 
     arrays = {name: array for name, array in expected.items() if name not in CRITIC}
     plain = PolicyAgent(NumpyMLP(arrays, trained.network.describe()), trained.game)
-    of_scores = PolicyAgent(
-        trained.network, make_game(trained.game.id, **{**trained.game.options, "reward": "score"})
+    of_wins = PolicyAgent(
+        trained.network, make_game(trained.game.id, **{**trained.game.options, "reward": "win"})
     )
-    for agent in (plain, of_scores):
+    for agent in (plain, of_wins):
         agent.save(tmp_path)
         own = PPO(config, config.make_game()).network.arrays()
         np.testing.assert_equal({name: own[name] for name in arrays}, arrays)

@@ -111,7 +111,7 @@ def test_people_play_behind_nginx_whatever_becomes_of_the_host_header(
     settings = documented().replace("proxy_http_version", f"{host} proxy_http_version")
     with nginx(tmp_path, settings, port, behind.port):
         first = visit()
-        link = open_for_two(first)
+        link = open_for_two(first, local=False)
         assert link.startswith(f"https://{NAME}:{port}/cards/#seat=")
         expect(visit(link).locator(HAND)).to_be_visible()
         page = visit()

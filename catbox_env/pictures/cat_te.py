@@ -52,7 +52,8 @@ def draw(sheet: Sheet) -> str:
     """The picture as the viewer of ``sheet`` sees it."""
     view = View.of(sheet.state.game, sheet.state.record, sheet.seat)
     all_hands = sheet.seat is None
-    if sheet.is_large and (not all_hands or view.mover < 0):
+    # At the end all hands take the place of one, unless the side pot needs the column beside them.
+    if sheet.is_large and (not all_hands or (view.mover < 0 and not view.rules.side_pot)):
         sheet.panel_width = SPAN
     _put_tricks(view, sheet)
     if sheet.panel_width == SPAN and all_hands:

@@ -13,9 +13,12 @@ from tests.web.conftest import NewPage
 from tests.web.table import (
     COMPILING,
     cards,
+    expect_values,
+    heard,
     is_over,
     name_oneself,
     number,
+    numbered,
     open_more,
     open_table,
     play,
@@ -259,6 +262,7 @@ def test_a_click_while_another_is_to_move_is_answered_above_the_table(new_page: 
 
 def test_what_is_tapped_and_what_is_best_look_different(new_page: NewPage) -> None:
     page = new_page(320, 844, touch=True)
+    messages = heard(page)
     open_table(page, "Cat in the Box", 5)
     unfold(page)
     while page.locator(".picture [data-leads]").count() == 0:
@@ -267,6 +271,8 @@ def test_what_is_tapped_and_what_is_best_look_different(new_page: NewPage) -> No
     ring = page.locator(".picture .coach-mark .ring")
     expect(ring).to_have_count(1)
     expect(page.locator(".picture .coach-mark.best .sign")).to_have_count(1)
+    expect_values(page)  # in the list every action has a number
+    expect(page.locator(".picture .coach-mark text")).to_have_count(len(numbered(messages)) - 1)
     cell = page.locator(".picture [data-action]").first
     cell.tap()
     expect(page.locator(".picture .tapped")).to_have_count(1)

@@ -6,6 +6,7 @@ import numpy as np
 
 from catbox_env.core.kernels import HIDDEN
 from catbox_env.games.cat_te.rules import (
+    HAND_SIZE,
     LAST_TRICK,
     NUM_EARLY_TRICKS,
     NUM_TRICKS,
@@ -371,9 +372,11 @@ def _put_hands(view: View, sheet: Sheet) -> None:
         height = min(LARGEST_HAND_ROW, LARGER * LARGE_ROWS / len(view.hands))
         room = height * len(view.hands)
     card = height - 4
-    width, radius = min(0.85 * card, 44), min(18, card / 2 / DIAMOND)
+    across = sheet.panel_width / columns
+    widest = (across - PADDING - 44) / HAND_SIZE - 3
+    width, radius = min(0.85 * card, 44, widest), min(18, card / 2 / DIAMOND)
     for place, (seat, hand) in enumerate(view.hands.items()):
-        x, y = PADDING + sheet.panel_width / 2 * (place % columns), TITLE + place // columns * height
+        x, y = PADDING + across * (place % columns), TITLE + place // columns * height
         row = sheet.token(seat, x + 18, y + card / 2, radius)
         row += "" if hand else svg.text(x + 44, y + card / 2, "no card", 13, sheet.theme.soft)
         for k, held in enumerate(hand):

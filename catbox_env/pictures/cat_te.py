@@ -373,7 +373,7 @@ def _put_hands(view: View, sheet: Sheet) -> None:
         room = height * len(view.hands)
     card = height - 4
     across = sheet.panel_width / columns
-    widest = (across - PADDING - 44) / HAND_SIZE - 3
+    widest = (across - PADDING - 50) / HAND_SIZE - 3
     width, radius = min(0.85 * card, 44, widest), min(18, card / 2 / DIAMOND)
     for place, (seat, hand) in enumerate(view.hands.items()):
         x, y = PADDING + across * (place % columns), TITLE + place // columns * height

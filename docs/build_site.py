@@ -41,6 +41,8 @@ ELSEWHERE = re.compile(
     r"|<link\b(?![^>]*rel=\"?(?:canonical|next|prev)\b)[^>]*?\bhref=\"?https?:[^\"> ]+"
     r"|url\(\s*['\"]?(?:\w+:)?//[^)]+"
 )
+#: The heading of the page of a missing address, as the theme has it and as the site does.
+THEIR_NOT_FOUND, NOT_FOUND = "<h1>404 - Not found</h1>", "<h1>This page does not exist</h1>"
 #: What makes a button of the link before `<!-- button -->`.
 BUTTON = "{ .md-button .md-button--primary }"
 SECOND_BUTTON = "{ .md-button }"
@@ -198,23 +200,23 @@ def assemble() -> None:
 
 def write_not_found() -> None:
     """Say on the page of a missing address where else to go. Its links begin at the root of the site, as those of its
-    navigation do."""
+    navigation do. `faults` finds the page if the theme had other words there."""
     path = SITE / "404.html"
     text = path.read_text(encoding="utf-8")
     places = {"index": "the home page", "playground": "the playground", "getting_started": "getting started"}
     home, play, begin = (f'<a href="/{page}.html">{words}</a>' for page, words in places.items())
-    told = "<h1>This page does not exist</h1>"
-    told += f"<p>It may have moved: search for it above, or go to {home}, {play} or {begin}.</p>"
-    path.write_text(text.replace("<h1>404 - Not found</h1>", told), encoding="utf-8")
+    told = f"{NOT_FOUND}<p>It may have moved: search for it above, or go to {home}, {play} or {begin}.</p>"
+    path.write_text(text.replace(THEIR_NOT_FOUND, told), encoding="utf-8")
 
 
 def faults() -> list[str]:
     """What is wrong with the built site, a line for each fault: files of other hosts, lists that are none, names that
-    the reference does not have.
+    the reference does not have, the theme's own page of a missing address.
 
     Links and anchors Zensical has checked; that pictures exist, `moved`.
     """
-    found = []
+    not_found = (SITE / "404.html").read_text(encoding="utf-8")
+    found = [] if NOT_FOUND in not_found else ["404.html: the theme has other words, see write_not_found"]
     for module, names in public_names().items():
         text = (SITE / "reference" / f"{module.partition('.')[0]}.html").read_text(encoding="utf-8")
         found += [
@@ -233,9 +235,7 @@ def faults() -> list[str]:
 
 def main() -> None:
     """Build the site; exit with what is wrong."""
-    argparse.ArgumentParser(
-        prog="docs/build_site.py", description="Build the documentation site into site/, as `make docs` does."
-    ).parse_args()
+    argparse.ArgumentParser(description="Build the documentation site into site/.").parse_args()
     assemble()
     shutil.rmtree(SITE, ignore_errors=True)
     built = subprocess.run(

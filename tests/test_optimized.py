@@ -33,13 +33,7 @@ def test_results_do_not_depend_on_asserts(tmp_path: Path) -> None:
         path = os.pathsep.join(str(ROOT / part) for part in (".", "agents", "train", "app"))
         ran = subprocess.run(
             [sys.executable, "-c", PROGRAM],
-            # Kernels without asserts are compiled anew: in half the time if they are not optimised in this sense too.
-            env={
-                **os.environ,
-                "PYTHONOPTIMIZE": level,
-                "PYTHONPATH": path,
-                **({"NUMBA_OPT": "0"} if level == "2" else {}),
-            },
+            env={**os.environ, "PYTHONOPTIMIZE": level, "PYTHONPATH": path},
             cwd=folder,
             capture_output=True,
             text=True,

@@ -139,6 +139,9 @@ def test_faults_of_a_built_page_are_found(
     monkeypatch.setattr(build_site, "public_names", lambda: {"one.two": ["three"]})
     (tmp_path / "reference").mkdir()
     (tmp_path / "reference" / "one.html").write_text('<h2 id="one.two.three">')
+    (tmp_path / "404.html").write_text(build_site.THEIR_NOT_FOUND)
+    assert build_site.faults() == ["404.html: the theme has other words, see write_not_found"]
+    build_site.write_not_found()
     good = '<a href="https://x.org"><link rel="canonical" href="https://x.org"><img src="data:image/png;base64,AA">'
     (tmp_path / "index.html").write_text(good)
     assert build_site.faults() == []

@@ -45,12 +45,16 @@ LINES = {
 #: The part of the picture that is meant, by how its label begins; "": in all other cases.
 PARTS = {
     "cat_in_the_box_v0": {
-        "": "players", "begin": "your hand", "bid": "research board", "play": "research board",
-        "trump_broken": "red, trump", "trick_won": "last trick",
+        "": "players",
+        "begin": "your hand",
+        "bid": "research board",
+        "play": "research board",
+        "trump_broken": "red, trump",
+        "trick_won": "last trick",
     },
-    "cat_te_v0": {"": "tricks", "play": "hand", "claim": "antes", "score": "antes"},
+    "cat_te_v0": {"": "tricks", "play": "hand", "claim": "side pot", "score": "antes"},
     "petrify_v0": {"": "board"},
-}  # fmt: skip
+}
 
 
 class Guide:

@@ -6,6 +6,7 @@ import numpy as np
 
 from catbox_env.core.kernels import HIDDEN
 from catbox_env.games.cat_te.rules import (
+    HAND_SIZE,
     LAST_TRICK,
     NUM_EARLY_TRICKS,
     NUM_TRICKS,
@@ -52,7 +53,8 @@ def draw(sheet: Sheet) -> str:
     """The picture as the viewer of ``sheet`` sees it."""
     view = View.of(sheet.state.game, sheet.state.record, sheet.seat)
     all_hands = sheet.seat is None
-    if sheet.is_large and (not all_hands or view.mover < 0):
+    # At the end all hands take the place of one, unless the side pot needs the column beside them.
+    if sheet.is_large and (not all_hands or (view.mover < 0 and not view.rules.side_pot)):
         sheet.panel_width = SPAN
     _put_tricks(view, sheet)
     if sheet.panel_width == SPAN and all_hands:
@@ -370,9 +372,11 @@ def _put_hands(view: View, sheet: Sheet) -> None:
         height = min(LARGEST_HAND_ROW, LARGER * LARGE_ROWS / len(view.hands))
         room = height * len(view.hands)
     card = height - 4
-    width, radius = min(0.85 * card, 44), min(18, card / 2 / DIAMOND)
+    across = sheet.panel_width / columns
+    widest = (across - PADDING - 50) / HAND_SIZE - 3
+    width, radius = min(0.85 * card, 44, widest), min(18, card / 2 / DIAMOND)
     for place, (seat, hand) in enumerate(view.hands.items()):
-        x, y = PADDING + sheet.panel_width / 2 * (place % columns), TITLE + place // columns * height
+        x, y = PADDING + across * (place % columns), TITLE + place // columns * height
         row = sheet.token(seat, x + 18, y + card / 2, radius)
         row += "" if hand else svg.text(x + 44, y + card / 2, "no card", 13, sheet.theme.soft)
         for k, held in enumerate(hand):

@@ -75,28 +75,30 @@ def rasterise(svg: str) -> np.ndarray:
 
 def _outlined(text: re.Match[str]) -> str:
     """A text element as a path of its letters."""
+    attributes, transform, letters = placed_letters(text)
+    path = "".join(f"M{x} 0{outline}" for x, outline in letters)
+    fill = f' fill="{attributes["fill"]}"' if "fill" in attributes else ""
+    return f'<path d="{path}"{transform}{fill}/>'
+
+
+def placed_letters(text: re.Match[str]) -> tuple[dict[str, str], str, list[tuple[str, str]]]:
+    """A text element that `TEXT` has found: its attributes, the attribute ``transform`` of its letters, and where each
+    begins, with its outline; a space has none."""
     attributes, content = dict(ATTRIBUTE.findall(text[1])), text[2]
-    scale = float(attributes["font-size"]) / units()
+    scale = float(attributes["font-size"]) / _letters()["units"]
     weight = "bold" if attributes.get("font-weight") == "700" else "regular"
     # The fraction of a text's width that lies left of its anchor.
     anchor = {"middle": 0.5, "end": 1.0}.get(attributes.get("text-anchor", ""), 0.0)
-    path = ""
+    letters = []
     for x, words in TSPAN.findall(content) or [(attributes["x"], content)]:
-        width, placed = outlines(unescape(words), weight)
+        width, outlines = _outlines(unescape(words), weight)
         left = float(x) / scale - anchor * width
-        path += "".join(f"M{left + at:.0f} 0{outline}" for at, outline in placed)
-    fill = f' fill="{attributes["fill"]}"' if "fill" in attributes else ""
-    return f'<path d="{path}" transform="translate(0 {attributes["y"]}) scale({scale:.5f})"{fill}/>'
-
-
-def units() -> int:
-    """The height of the font, in its units."""
-    height: int = _letters()["units"]
-    return height
+        letters += [(f"{left + at:.0f}", outline) for at, outline in outlines]
+    return attributes, f' transform="translate(0 {attributes["y"]}) scale({scale:.5f})"', letters
 
 
 @lru_cache(maxsize=1000)  # a picture has about a hundred texts, and most of them are on the next one, too
-def outlines(words: str, weight: str) -> tuple[int, list[tuple[int, str]]]:
+def _outlines(words: str, weight: str) -> tuple[int, list[tuple[int, str]]]:
     """The width of ``words``, and where each letter begins, in units of the font, with its outline."""
     letters, at, outlines = _letters()[weight], 0, []
     for letter in words:

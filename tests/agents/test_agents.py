@@ -65,6 +65,8 @@ def game_for(players: int, **options: Any) -> Any:
     ("spec", "said"),
     [
         ("heuristc", "did you mean 'heuristic'"),
+        ("heruistic", "did you mean 'heuristic'"),
+        ("nosuch", "unknown agent 'nosuch'; expected one of random"),  # no name is like it
         ("", "expected one of random, heuristic"),
         ("zoo:expert", "unknown agent 'expert' of the zoo"),
         ("pimcs:samples=64", "unknown agent 'pimcs:samples=64'; did you mean 'pimc'"),

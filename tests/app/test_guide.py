@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import re
+from typing import Any
+
 import pytest
 
 from catbox_agents.arena.match import Match
 from catbox_app.guide import LINES, Guide
 from catbox_app.web.tables import Tables
 from catbox_env import GAMES, make_game
+from catbox_env.core.state import last_position
 from tests.app.table import TINY, run, whole_game
 from tests.app.web.page import Page
 
@@ -32,6 +36,36 @@ def test_every_line_is_said_and_only_once(game_id: str) -> None:
     assert {rule for _, rule in said} == {
         rule for text in LINES[game_id].values() for rule in text.splitlines()
     }
+
+
+@pytest.mark.parametrize(
+    ("game_id", "rounds"),
+    [
+        *((game_id, {}) for game_id in GAMES),
+        *((game_id, {"rounds": 2}) for game_id in GAMES if game_id != "petrify_v0"),
+    ],
+)
+def test_what_a_line_is_about_is_in_the_picture_that_the_player_sees_then(
+    game_id: str, rounds: dict[str, Any]
+) -> None:
+    """The page calls the player of the first seat, who has no name, "you"."""
+    game = make_game(game_id, **RULES.get(game_id, {}), **rounds)
+    for seed in range(40):
+        guide, match = Guide(game_id), Match(game, ["random"] * game.num_players, seed)
+        lines, shown = guide.begin, match.state
+        while True:
+            for size in (360, 1000) if lines else ():
+                svg = game.render_svg(shown, None if match.is_over else 0, size)
+                labels = re.findall(
+                    'aria-label="([^"]*)"', svg.replace("hand of player_0", "your hand").lower()
+                )
+                for part, rule in lines:
+                    assert any(label.startswith(part) for label in labels), (part, rule, seed, size)
+            if match.is_over:
+                break
+            match.play_agent()
+            shown = last_position(match.states[-2], match.actions[-1], match.state)
+            lines = guide.lines(match.events(0, len(match.actions) - 1)[-1])
 
 
 def test_a_game_of_ones_own_has_no_guide() -> None:

@@ -26,7 +26,7 @@ from tests.pictures.golden_files import PICTURES, golden
 @pytest.fixture
 def loaded_anew() -> Iterator[None]:
     """The rasteriser and the letters are looked for again, in the test and after it."""
-    caches = (raster.load_rasteriser, raster._letters, raster.outlines)
+    caches = (raster.load_rasteriser, raster._letters, raster._outlines)
     for kept in caches:
         kept.cache_clear()
     yield

@@ -38,11 +38,16 @@ def arguments(run: Path, **settings: object) -> list[str]:
     return ["train", "--output", str(run), "--players", "3", *given]
 
 
-def start(*given: str) -> subprocess.Popen[str]:
+def start(*given: str, **environment: str) -> subprocess.Popen[str]:
     """The command, in a process of its own."""
     return subprocess.Popen(
         [sys.executable, "-m", "catbox_app", *given],
-        env={**os.environ, "COLUMNS": "200", "PYTHONPATH": os.pathsep.join(filter(None, sys.path))},
+        env={
+            **os.environ,
+            "COLUMNS": "200",
+            "PYTHONPATH": os.pathsep.join(filter(None, sys.path)),
+            **environment,
+        },
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         text=True,
@@ -52,13 +57,15 @@ def start(*given: str) -> subprocess.Popen[str]:
 
 def test_the_command_trains_on_a_ray_of_its_own_and_goes_on_exactly(tmp_path: Path) -> None:
     """Ctrl-C stops it as any run, and what it says goes on. Nothing of Ray's own is said."""
-    run = tmp_path / "run"
-    many = {"total_decisions": 80 * 512}
-    script = start(*arguments(run, **many), "--workers-on-ray", "2")
+    run, held = tmp_path / "run", tmp_path / "held"
+    settings = {"total_decisions": 12 * 512, "algorithm": "tests.ray.worker_functions:Held"}
+    held.touch()  # the run does not go on before it has the signal
+    script = start(*arguments(run, **settings), "--workers-on-ray", "2", HELD=str(held))
     until = time.monotonic() + 120
     while not latest_checkpoint(run) and time.monotonic() < until and script.poll() is None:
         time.sleep(0.05)
     script.send_signal(signal.SIGINT)
+    held.unlink()
     out, err = script.communicate(timeout=60)
     assert script.returncode == 130, err
     acknowledged, stopped = err.strip().splitlines()
@@ -74,7 +81,9 @@ def test_the_command_trains_on_a_ray_of_its_own_and_goes_on_exactly(tmp_path: Pa
     ended = start(*said[said.index("train") :])
     out, err = ended.communicate(timeout=200)
     assert (ended.returncode, err) == (0, "")
-    code, err = command(*arguments(tmp_path / "whole", **many), "--set", "workers=2")  # without Ray: the same
+    code, err = command(
+        *arguments(tmp_path / "whole", **settings), "--set", "workers=2"
+    )  # without Ray: the same
     assert (code, err) == (0, "")
     assert_same_end(tmp_path / "whole", run)
 

@@ -32,11 +32,10 @@ def three(cluster: Any) -> Iterator[OnRay]:
         yield on_ray
 
 
-def test_a_run_on_the_cluster_is_that_of_as_many_processes_on_one_machine(
+def test_a_run_that_began_on_one_machine_goes_on_on_the_cluster(
     three: OnRay, finished_run: Callable[[TrainConfig], Path], tmp_path: Path
 ) -> None:
-    """Bit for bit, where the machines round alike, here for one that began on one machine: a run that is never stopped
-    comes last in this file."""
+    """It ends as the same run does that stays on one machine, bit for bit: the processes here round alike."""
     config = small(**SHARED)
     stop(config, tmp_path / "moved", 3)
     resume(tmp_path / "moved", quiet(), make_algorithm=three)
@@ -77,7 +76,7 @@ def test_a_process_that_is_killed_costs_the_updates_since_the_checkpoint(
 def test_an_error_in_one_process_ends_the_run_for_all(
     three: OnRay, finished_run: Callable[[TrainConfig], Path], tmp_path: Path
 ) -> None:
-    """Nobody waits for it, and the next run is as any other."""
+    """Nobody waits for it, and the next run is as any other: never stopped, it ends as it does on one machine."""
     config = small(**SHARED, algorithm="tests.ray.worker_functions:Unlucky")
     with pytest.raises(LookupError, match="process 1 is unlucky"):
         train(config, tmp_path / "run", quiet(), make_algorithm=three)

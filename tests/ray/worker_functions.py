@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import os
+import time
+from pathlib import Path
 from typing import Any
 
 from catbox_agents import Agent
@@ -14,6 +16,15 @@ class Deadly(Agent):
 
     def act(self, observation: Any, action_mask: Any, history: Any = None) -> int:
         os._exit(7)
+
+
+class Held(PPO):
+    """Waits in its fifth update while there is the file that the variable ``HELD`` names, if any."""
+
+    def update(self, update: int, progress: float) -> Any:
+        while update == 4 and self.learner.group.rank == 0 and Path(os.environ.get("HELD", "")).is_file():
+            time.sleep(0.02)
+        return super().update(update, progress)
 
 
 class Unlucky(PPO):

@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
-from playwright.sync_api import Locator, Page, expect
+import json
+import math
+from typing import Any
+
+from playwright.sync_api import Locator, Page, WebSocket, expect
 
 #: Milliseconds that the first move of an agent may take: its code may have to be compiled.
 COMPILING = 180_000
@@ -107,6 +111,24 @@ def expect_values(page: Page) -> None:
         }""",
         timeout=COMPILING,
     )
+
+
+def heard(page: Page) -> list[dict[str, Any]]:
+    """Loads the page anew; the list of the messages of its server, to which each new one is added."""
+    messages: list[dict[str, Any]] = []
+
+    def listen(socket: WebSocket) -> None:
+        socket.on("framereceived", lambda text: messages.append(json.loads(text)))
+
+    page.on("websocket", listen)
+    page.reload()
+    return messages
+
+
+def numbered(messages: list[dict[str, Any]]) -> set[int]:
+    """The actions whose probability, as the coach has told it last, is not 0 in whole percent."""
+    told = [message["values"] for message in messages if message["type"] == "coach"][-1]
+    return {one["action"] for one in told if math.floor(100 * one["value"] + 0.5) > 0}
 
 
 def unfold_rules(page: Page) -> None:

@@ -13,6 +13,7 @@ from tests.web.conftest import NewPage
 from tests.web.table import (
     COMPILING,
     cards,
+    expect_values,
     is_over,
     name_oneself,
     number,
@@ -274,6 +275,11 @@ def test_what_is_tapped_and_what_is_best_look_different(new_page: NewPage) -> No
     best, tapped = ring.evaluate(look), page.locator(".picture .tapped > rect").first.evaluate(look)
     assert best[0] != tapped[0]
     assert best[1] != tapped[1]
+    page.get_by_label("Show on my turn").select_option("points")
+    expect_values(page)  # in the list each action has its number, and in the picture each but the best ones
+    others = page.locator(".coach .choice:not(.best)").count()
+    assert others > 0
+    expect(page.locator(".picture .coach-mark.value text")).to_have_count(others)
 
 
 def test_a_value_on_a_card_can_be_read_and_covers_no_count(new_page: NewPage) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from datetime import UTC, datetime
 from io import BytesIO
 from pathlib import Path
@@ -72,27 +72,33 @@ def terminal_tables(result: ArenaResult, width: int) -> list[Table]:
     """
     names = {name: name for name in result.agents}
     numbers = {name: str(number) for number, name in enumerate(result.agents, 1)}
-    tables: list[list[Table]] = []
+    tables: list[Table] = []
     numbered = False
-    kinds = [(_matrix_rows, 1), (_summary_rows, 1), (_statistics_rows, 2)]
-    for rows, keys in kinds + [(_model_rows, 1)] * bool(result.tallies):
-        parts = terminal_table(rows(result, names), keys).parts(width)
+    kinds: list[tuple[Callable[..., list[list[str]]], dict[str, Any]]] = [
+        (
+            _matrix_rows,
+            {
+                "title": "Margins of one agent (row)",
+                "caption": "own score minus the others', a game, ± 95 % interval",
+            },
+        ),
+        (_summary_rows, {}),
+        (_statistics_rows, {"keys": 2, "caption": PER}),
+    ]
+    for rows, options in kinds + [(_model_rows, {})] * bool(result.tallies):
+        parts = terminal_table(rows(result, names), **options).parts(width)
         if len(parts) > 1:
             numbered = True
-            parts = terminal_table(rows(result, numbers), keys).parts(width)
-        tables.append(parts)
-    tables[0][0].title = "Margins of one agent (row)"
-    tables[0][-1].caption = "\nown score minus the others', a game, ± 95 % interval"
-    tables[2][-1].caption = f"\n{PER}"
-    flat = [table for parts in tables for table in parts]
+            parts = terminal_table(rows(result, numbers), **options).parts(width)
+        tables += parts
     if not numbered:
-        return flat
+        return tables
     legend = Table.grid(padding=(0, 2))
     legend.add_column(justify="right")
     legend.add_column(overflow="fold")
     for name, number in numbers.items():
         legend.add_row(number, Text(name))
-    return [legend, *flat]
+    return [legend, *tables]
 
 
 def page(result: ArenaResult, date: str) -> str:

@@ -70,9 +70,11 @@ class TerminalTable(Table):
         for part in parts:
             for column in part.columns:
                 column.max_width = None
-        parts[0].title, parts[-1].caption = (
+        parts[0].title, caption = (
             escape(text) if isinstance(text, str) else text for text in (self.title, self.caption)
         )
+        # An empty line stands for the edge that a table may lack.
+        parts[-1].caption = f"\n{caption}" if isinstance(caption, str) and not self.show_edge else caption
         return parts
 
     def _part(self, others: Sequence[int], folded: bool) -> Table:
@@ -104,9 +106,12 @@ def _holds_numbers(column: Column) -> bool:
     return any(cells) and all(len(cell) <= _UNFOLDED and not re.search(r"[^\W\d]{3}", cell) for cell in cells)
 
 
-def terminal_table(rows: list[list[str]], keys: int = 1) -> TerminalTable:
+def terminal_table(
+    rows: list[list[str]], keys: int = 1, title: str | None = None, caption: str | None = None
+) -> TerminalTable:
     """``rows``, the first of which is the header, without lines between the columns. The first column holds names."""
     table = TerminalTable(keys=keys, box=box.SIMPLE_HEAD, pad_edge=False, show_edge=False, padding=0)
+    table.title, table.caption = title, caption
     for number, name in enumerate(rows[0]):
         if number == 0 or name == "among":
             table.add_column(name)
@@ -132,12 +137,11 @@ def results_table(matches: Sequence[Result], title: str) -> TerminalTable:
                     *(f"{standing.statistics[name]:.2f}" for name in statistics),
                 ]
             )
-    table = terminal_table(rows)
-    table.title, table.caption = (
-        title,
-        "\nmargin: own score minus the others', ± 95 % interval. "
-        "Score and margin per game, wins of all games, the others per round.",
+    caption = (
+        "margin: own score minus the others', ± 95 % interval. "
+        "Score and margin per game, wins of all games, the others per round."
     )
+    table = terminal_table(rows, title=title, caption=caption)
     ends = np.cumsum([len(match.standings) for match in matches])
     for end in ends:
         table.rows[end - 1].end_section = True

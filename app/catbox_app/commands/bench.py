@@ -151,12 +151,9 @@ def run(
         typer.echo(f"catbox: {interrupted}", err=True)
         raise typer.Exit(130) from None
     console = Console()
-    table = terminal_table(card_rows(submission))
-    table.title = f"{submission['agent']['name']}, {suite_name}: {total_in_words(submission)}"
-    table.caption = (
-        "0: as much as the heuristic earns in the same seats; 100: a standard deviation of a round more"
-    )
-    console.print(table)
+    title = f"{submission['agent']['name']}, {suite_name}: {total_in_words(submission)}"
+    caption = "0: as much as the heuristic earns in the same seats; 100: a standard deviation of a round more"
+    console.print(terminal_table(card_rows(submission), title=title, caption=caption))
     for name, score in submission["tables"].items():
         if score is not None:
             worst = f"worst scenario {score['worst']} {score['worst_score']:+.0f}"

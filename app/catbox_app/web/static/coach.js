@@ -21,7 +21,6 @@ export function createCoach(send, show, playing, begins) {
   let offered = false; // whether there is something to choose
   let wanted = begins ? POINTS : ""; // "": nothing; POINTS; else the spec of an agent
 
-
   return {node, told, toggle, offer, ask, receive, clear};
 
   // `coach`: whether the host allows it. Whoever watches a table gets no advice.
@@ -62,7 +61,8 @@ export function createCoach(send, show, playing, begins) {
     const shown = new Map();
     const [high, low] = [Math.max, Math.min].map((end) => end(...values.map((one) => one.value)));
     for (const one of values) {
-      const chance = one.value < 0.01 ? "" : `${Math.round(100 * one.value)}\u00a0%`;
+      const percent = Math.round(100 * one.value);
+      const chance = percent === 0 ? "" : `${percent}\u00a0%`;
       const brief = points ? withMinus((one.value - first.value).toFixed(1)) : chance;
       const bar = high === low ? 100 : (100 * (one.value - low)) / (high - low);
       shown.set(one.action, {brief, words: inWords(one), bar});

@@ -38,7 +38,7 @@ export function createPicture(act, say, names, missed, undoable) {
   const node = element("div", {class: "picture", tabindex: -1, onclick: clicked, onkeydown: pressed, onpointerdown: grabbed});
   let closed = false; // whether nothing can be chosen
   let asked = null; // what the picture says while no card is picked
-  let meant = "-"; // how the label of what is outlined begins
+  let meant = null; // how the label of what is outlined begins
 
   return {node, show, showValues, choices, pointAt};
 
@@ -84,6 +84,7 @@ export function createPicture(act, say, names, missed, undoable) {
   function pointAt(part) {
     meant = part;
     node.querySelector(".meant")?.classList.remove("meant");
+    if (meant === null) return;
     node.querySelector(`svg [aria-label^="${meant}" i]`)?.classList.add("meant");
   }
 

@@ -71,7 +71,7 @@ def test_the_command_trains_on_a_ray_of_its_own_and_goes_on_exactly(tmp_path: Pa
     acknowledged, stopped = err.strip().splitlines()
     assert "Ctrl-C again stops at once" in acknowledged
     assert stopped.startswith("Stopped after ")
-    assert err.rstrip().endswith(f" train --resume --output {run} --workers-on-ray 2")
+    assert err.rstrip().endswith(f" train --resume --output {run} --trust --workers-on-ray 2")
     assert "everything is saved. Resume with: " in err
     lines = [line for line in out.replace(str(run), "").splitlines() if not line.startswith("Waiting for 2 ")]
     assert not [line for line in lines if "ray" in line.lower()]

@@ -39,7 +39,7 @@ def leaderboard_table(suite: str, folders: Folders) -> str:
     if not rows:
         raise ValueError(f"no submission to {suite!r} in {folders.submissions}")
     header, *cells = leaderboard_tables(rows)[suite]
-    lines = _sortable(_without_empty_columns([header, *cells]))
+    lines = _sortable([header, *cells])
     zoo = folders.submissions / f"{suite}-zoo"
     if zoo.exists():
         (_, *tables), *scores = card_rows(read_submission(zoo))
@@ -48,11 +48,6 @@ def leaderboard_table(suite: str, folders: Folders) -> str:
         lines += ["<details markdown><summary>In numbers</summary>\n"]
         lines += [*_sortable([header, *scores], linked=True), "\n</details>"]
     return "\n".join(lines)
-
-
-def _without_empty_columns(rows: Sequence[Sequence[str]]) -> list[list[str]]:
-    columns = [column for column in zip(*rows, strict=True) if any(column[1:])]
-    return [list(row) for row in zip(*columns, strict=True)]
 
 
 def _sortable(rows: Sequence[Sequence[str]], linked: bool = False) -> list[str]:
@@ -68,7 +63,7 @@ def _with_link(scenario: str) -> str:
     """The name of a scenario, such as "among variant 1" or "with one search", its opponent linked."""
     role, _, opponent = scenario.removeprefix("with ").partition(" ")
     before = f"with {role}" if scenario.startswith("with ") else role
-    place = _TRAINED if opponent in ("second", "third") else _OPPONENTS
+    place = _TRAINED if opponent.endswith("edition") else _OPPONENTS
     return f"{before} [{html.escape(opponent)}]({place})"
 
 
@@ -94,8 +89,9 @@ def _with_minus(cell: str) -> str:
 def margins_in_short(folders: Folders) -> tuple[str, str]:
     """What the README says of the agents of the zoo: the words and the figures."""
     trained = [read_training(name, folders) for name in _IN_SHORT]
-    margins = [str(training.margin(ZOO, "heuristic")) for training in trained if training]
-    return (
-        "margin of one trained agent among heuristics in points per round, 2 / 3 / 4 / 5 players",
-        " / ".join(margins),
-    )
+    margins = [
+        f"{training.config['game_options.num_players']} players: {training.margin(ZOO, 'heuristic')}"
+        for training in trained
+        if training
+    ]
+    return "margin of one trained agent among heuristics, in points a round", "<br>".join(margins)

@@ -40,7 +40,7 @@ async function begin() {
   try {
     const transport = await workerTransport(WORKER, (share) => {
       bar.value = share;
-      if (share === 1) told.textContent = "Starting Python.";
+      told.textContent = share === 1 ? "Starting Python." : `Downloading Python: ${Math.round(100 * share)} % of about 17 MB.`;
     });
     start(root, transport);
     if (inSite) {

@@ -11,8 +11,22 @@ function compare(one, other) {
   return typeof one === "number" && typeof other === "number" ? one - other : `${one}`.localeCompare(`${other}`);
 }
 
+// Bars in the column of scores of all scenarios: how long each is beside the longest, and whether it is below 0.
+function drawBars(rows, column) {
+  const scores = rows.map((row) => -key(row, column));
+  const longest = Math.max(...scores.map(Math.abs).filter(Number.isFinite));
+  rows.forEach((row, k) => {
+    if (Number.isFinite(scores[k])) {
+      row.cells[column].className = scores[k] < 0 ? "bar below" : "bar";
+      row.cells[column].style.setProperty("--length", `${(100 * Math.abs(scores[k])) / longest}%`);
+    }
+  });
+}
+
 for (const table of document.querySelectorAll(".sortable table")) {
   const heads = [...table.tHead.rows[0].cells];
+  const all = heads.findIndex((head) => head.textContent === "all");
+  if (all >= 0) drawBars([...table.tBodies[0].rows], all);
   let sorted = -1;
   let sign = 1;
   heads.forEach((head, column) => {

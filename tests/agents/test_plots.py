@@ -8,7 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from catbox_agents.arena.plots import drawing
+from catbox_agents.arena.plots import drawing, heat_map
+from catbox_agents.arena.results import Estimate
 
 ROOT = Path(__file__).parents[2]
 DRAWING = """
@@ -46,6 +47,21 @@ def test_the_font_of_the_table_is_used_and_has_every_sign_of_numbers(weight: str
         used = font_manager.findfont(font_manager.FontProperties(weight=weight), fallback_to_default=False)
     assert Path(used).name == f"Figtree-{weight.title()}.ttf"
     assert set(map(ord, "0123456789%+\u2212±\u2013")) <= font_manager.get_font(used).get_charmap().keys()
+
+
+@pytest.mark.parametrize(
+    ("cells", "key"),
+    [
+        ([Estimate(2, 1, 3), Estimate(1, 0.5, 2)], {"0", "+2"}),
+        ([Estimate(2, 1, 3), Estimate(-1, -2, -0.5)], {"\u22122", "0", "+2"}),
+        ([Estimate(2, 1, 3), Estimate(-1, -2, 1)], {"0", "+2", "not certain"}),
+    ],
+)
+def test_the_key_of_a_heat_map_shows_what_occurs(cells: list[Estimate], key: set[str]) -> None:
+    with drawing():
+        axes = heat_map("title", ["one"], ["two", "three"], [cells]).axes[0]
+    below = max(text.get_position()[1] for text in axes.texts if text.get_text() in ("one", "two", "three")) + 24
+    assert {text.get_text() for text in axes.texts if text.get_position()[1] > below} == key
 
 
 def test_every_picture_is_drawn_so() -> None:

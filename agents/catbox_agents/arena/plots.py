@@ -5,7 +5,6 @@ matplotlib is imported where something is drawn: it is slow to import, and in th
 
 from __future__ import annotations
 
-import math
 import os
 import sys
 import warnings
@@ -29,8 +28,6 @@ LINES = ("#4a3fb8", "#964300", "#006a73", "#ab1a6c", "#565c00", "#4d586b")
 BLUE, SKY, GREEN, VERMILION, PURPLE = "#0072B2", "#56B4E9", "#009E73", "#D55E00", "#CC79A7"
 #: What stands back, on a light and on a dark page.
 GREY = "#C8C8C8"
-#: The cells of a heat map whose interval contains 0, their hatching, and text on all cells.
-_UNCLEAR, _HATCHING, _ON_CELL = "#EEEEEE", "#D2D2D2", "#111111"
 #: That of the browser table, from `_FONTS` (written by `docs/plot_fonts.py`), and matplotlib's own for other letters.
 FONTS = ["Figtree", "DejaVu Sans"]
 _FONTS = Path(__file__).parent / "fonts"
@@ -114,7 +111,7 @@ def heat_map(
 ) -> Figure:
     """Margins of one agent (row) among copies of another (column), with their intervals; None where there is none.
 
-    Blue: certainly above 0. Orange: certainly below. Hatched: neither. A key below the cells says so.
+    Blue: certainly above 0. Orange: certainly below. Hatched: neither. A key below the cells shows those that occur.
 
     Args:
         last: a column of words with its heading.
@@ -141,7 +138,8 @@ def heat_map(
     wide = label + cell * len(heads) + 6
     if slanted:
         wide = max(wide, *(label + cell * (place + 0.5) + 6 * len(name) for place, name in enumerate(heads)))
-    unclear = any(one and one.low <= 0 <= one.high for row in margins for one in row)
+    known = [one for row in margins for one in row if one]
+    unclear = any(one.low <= 0 <= one.high for one in known)
     key = _SWATCH * (2 * _SHADES + 3) + (100 if unclear else 0)
     wide = max([wide, key, *(_CHARACTER * len(line) for line in about)])
     height = head + _HIGH * len(rows) + _KEY
@@ -159,7 +157,7 @@ def heat_map(
     for place, name in enumerate(heads):
         where: dict[str, Any] = {"ha": "left", "rotation": 30, "rotation_mode": "anchor"} if slanted else {}
         axes.text(cell * (place + 0.5), -5, name, va="bottom", fontsize=_SMALL, **({"ha": "center"} | where))
-    strongest = max((abs(one.mean) for row in margins for one in row if one), default=1.0) or 1.0
+    strongest = max((abs(one.mean) for one in known), default=1.0) or 1.0
     for line_number, (name, row) in enumerate(zip(rows, margins, strict=True)):
         middle = _HIGH * (line_number + 0.5)
         axes.text(-6, middle, name, ha="right", va="center", fontsize=_SMALL)
@@ -167,29 +165,32 @@ def heat_map(
             box = (cell * place + 1, _HIGH * line_number + 1), cell - 2, _HIGH - 2
             if margin is not None:
                 axes.add_patch(Rectangle(*box, **_fill(margin, strongest)))
-                _number(axes, cell * (place + 0.5), middle, margin.words(decimals), _ON_CELL)
-            elif name == columns[place]:
-                axes.add_patch(Rectangle(*box, color=LINE))
+                _number(axes, cell * (place + 0.5), middle, margin.words(decimals))
+            else:
                 axes.text(cell * (place + 0.5), middle, "\u2013", ha="center", va="center", color=SOFT)
         if last:
             _number(axes, cell * (len(row) + 0.5), middle, last[1][line_number])
-    _draw_key(axes, 6 - label, _HIGH * len(rows) + 12, strongest, unclear)
+    lowest = -_SHADES if any(one.high < 0 for one in known) else 0
+    _draw_key(axes, 6 - label, _HIGH * len(rows) + 12, strongest, lowest, unclear)
     return figure
 
 
-def _draw_key(axes: Axes, left: float, top: float, strongest: float, unclear: bool) -> None:
-    """The colours of margins from -``strongest`` to ``strongest``, and the hatching if there is any."""
+def _draw_key(axes: Axes, left: float, top: float, strongest: float, lowest: int, unclear: bool) -> None:
+    """The colours of margins from the ``lowest`` shade to that of ``strongest``, and the hatching if there is any."""
     from matplotlib.patches import Rectangle  # slow
 
     small: dict[str, Any] = {"fontsize": _SMALL, "color": SOFT}
-    shades = [step / _SHADES * strongest for step in range(-_SHADES, _SHADES + 1) if step]
+    shades = [step / _SHADES * strongest for step in range(lowest, _SHADES + 1) if step]
     for place, shade in enumerate(shades):
         fill = _fill(Estimate(shade, shade, shade), strongest)
         axes.add_patch(Rectangle((left + _SWATCH * place, top), _SWATCH, 12, **fill))
     end, words = left + _SWATCH * len(shades), f"{float(f'{strongest:.2g}'):g}"
-    for x, word, side in ((left, f"\u2212{words}", "left"), (end, f"+{words}", "right")):
+    zero = left - _SWATCH * lowest
+    ends = [(zero, "0", "center" if lowest else "left"), (end, f"+{words}", "right")]
+    if lowest:
+        ends.append((left, f"\u2212{words}", "left"))
+    for x, word, side in ends:
         axes.text(x, top + 16, word, ha=side, va="top", **small)
-    axes.text((left + end) / 2, top + 16, "0", ha="center", va="top", **small)
     if unclear:
         where = (end + _SWATCH, top)
         axes.add_patch(Rectangle(where, _SWATCH, 12, **_fill(Estimate(0, 0, 0), strongest)))
@@ -197,26 +198,18 @@ def _draw_key(axes: Axes, left: float, top: float, strongest: float, unclear: bo
 
 
 def _fill(margin: Estimate, strongest: float) -> dict[str, Any]:
-    """How a cell is filled: with its `tint`, hatched if the interval contains 0."""
+    """How a cell is filled: the paler the smaller the margin; hatched alone if the interval contains 0."""
     if margin.low <= 0 <= margin.high:
-        return {"facecolor": tint(margin, strongest), "edgecolor": _HATCHING, "hatch": "///", "linewidth": 0}
-    return {"color": tint(margin, strongest)}
+        return {"facecolor": "none", "edgecolor": LINE, "hatch": "///", "linewidth": 0}
+    share = min(1.0, abs(margin.mean) / strongest)
+    return {"color": BLUE if margin.mean > 0 else VERMILION, "alpha": 0.1 + 0.65 * share, "linewidth": 0}
 
 
-def tint(margin: Estimate, strongest: float) -> str:
-    """The colour of a cell: paler for smaller margins, grey if the interval contains 0."""
-    if margin.low <= 0 <= margin.high:
-        return _UNCLEAR.lower()
-    share = 0.15 + 0.5 * math.sqrt(min(1.0, abs(margin.mean) / strongest))
-    full = bytes.fromhex((BLUE if margin.mean > 0 else VERMILION)[1:])
-    return "#" + bytes(round(255 - share * (255 - part)) for part in full).hex()
-
-
-def _number(axes: Axes, x: float, y: float, words: str, colour: str | None = None) -> None:
+def _number(axes: Axes, x: float, y: float, words: str) -> None:
     """A number above its interval."""
     number, _, reach = words.replace("-", "\u2212").partition(" ")
-    axes.text(x, y - 8, number, ha="center", va="center", fontsize=_NUMBERS, color=colour)
-    axes.text(x, y + 9, reach, ha="center", va="center", fontsize=_SMALL, color=colour)
+    axes.text(x, y - 8, number, ha="center", va="center", fontsize=_NUMBERS)
+    axes.text(x, y + 9, reach, ha="center", va="center", fontsize=_SMALL)
 
 
 def _on_two_lines(name: str) -> str:

@@ -23,6 +23,15 @@ if TYPE_CHECKING:
 
 #: The picture of a card.
 CARD_FILE = "card.svg"
+#: How a card names opponents whose names are short.
+_IN_FULL = {
+    "variant-1": "heuristic variant 1",
+    "variant-2": "heuristic variant 2",
+    "second": "2nd edition",
+    "third": "3rd edition",
+}
+#: The row of a card above its scenarios.
+_MEAN = "mean"
 
 
 def card_rows(submission: Mapping[str, Any]) -> list[list[str]]:
@@ -41,18 +50,21 @@ def draw_card(submission: Mapping[str, Any]) -> Figure:
     """The card as a heat map of the scores. It needs matplotlib."""
     rows, tables, cells = _cells(submission)
 
-    def estimate(row: str, table: str) -> Estimate | None:
-        result = cells.get((row, table), {"error": ""})
-        if "error" in result:
-            return None
-        return Estimate(result["score"], result["score"] - result["ci95"], result["score"] + result["ci95"])
+    def estimate(mean: float | None, half: float) -> Estimate | None:
+        return None if mean is None else Estimate(mean, mean - half, mean + half)
 
+    def of_scenario(row: str, table: str) -> Estimate | None:
+        result = cells.get((row, table), {})
+        return estimate(result.get("score"), result.get("ci95", 0.0))
+
+    means = [submission["tables"][table] or {"mean": None, "ci95": 0.0} for table in tables]
+    scores = [[of_scenario(row, table) for table in tables] for row in rows]
     with drawing():
         return heat_map(
             f"{submission['agent']['name']}: {total_in_words(submission)}",
-            rows,
+            [_MEAN, *rows],
             [name.removeprefix(f"{submission['suite']}-") for name in tables],
-            [[estimate(row, table) for table in tables] for row in rows],
+            [[estimate(one["mean"], one["ci95"]) for one in means], *scores],
             decimals=0,
             about=("0: as much as the heuristic earns in the same seats;", "100: a standard deviation more"),
         )
@@ -71,8 +83,8 @@ def _cells(
 
 def row_of(scenario: Scenario) -> str:
     """The name of a scenario without its table."""
-    among = f"among {scenario.opponent}" if scenario.role == VISITOR else f"with one {scenario.opponent}"
-    return among.replace("-", " ")
+    opponent = _IN_FULL.get(scenario.opponent, scenario.opponent.replace("-", " "))
+    return f"among {opponent}" if scenario.role == VISITOR else f"with one {opponent}"
 
 
 def score_in_words(result: Mapping[str, Any]) -> str:
@@ -207,13 +219,13 @@ def leaderboard_tables(
         names = [table.name for table in suite(suite_name).tables]
         short = [name.removeprefix(f"{suite_name}-") for name in names]
         tables[suite_name] = [
-            ["agent", "all", *short, "worst", *(["track", "decisions"] if declared else [])]
+            ["agent", "all", *short, "worst", *(["track"] if declared else [])]
         ]
         for row in own:
             few = row["track"] in MOST_DECISIONS and row["seeds"] < MIN_SEEDS
             seeds = f", {row['seeds']} seeds" if row["seeds"] > 1 else ""
             seeds = f", {row['seeds']} of {MIN_SEEDS} seeds" if few else seeds
-            decisions = "" if row["decisions"] is None else f"{row['decisions']:,}"
+            decisions = "" if row["decisions"] is None else f", {row['decisions']:,} decisions"
             notes = [word for word in ("quick", "ranked", "outdated") if row[word]]
             tables[suite_name].append(
                 [
@@ -221,7 +233,7 @@ def leaderboard_tables(
                     _in_words(row["score"], 1),
                     *(_in_words(row["tables"].get(name)) for name in names),
                     "" if row["worst"] is None else f"{row['worst']['score']:+.0f}",
-                    *([row["track"], decisions] if declared else []),
+                    *([f"{row['track']}{decisions}"] if declared else []),
                 ]
             )
     return tables

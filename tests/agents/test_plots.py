@@ -60,7 +60,9 @@ def test_the_font_of_the_table_is_used_and_has_every_sign_of_numbers(weight: str
 def test_the_key_of_a_heat_map_shows_what_occurs(cells: list[Estimate], key: set[str]) -> None:
     with drawing():
         axes = heat_map("title", ["one"], ["two", "three"], [cells]).axes[0]
-    below = max(text.get_position()[1] for text in axes.texts if text.get_text() in ("one", "two", "three")) + 24
+    below = (
+        max(text.get_position()[1] for text in axes.texts if text.get_text() in ("one", "two", "three")) + 24
+    )
     assert {text.get_text() for text in axes.texts if text.get_position()[1] > below} == key
 
 

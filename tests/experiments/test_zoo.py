@@ -135,7 +135,9 @@ def test_every_agent_of_the_zoo_has_its_own_rules_and_a_report() -> None:
         assert training.report is not None, name
         assert training.report.deal_set == "report", "not the deals by which agents were chosen"
     _, figures = margins_in_short(Folders())
-    assert [figure.partition(":")[0] for figure in figures.split("<br>")] == [f"{n} players" for n in (2, 3, 4, 5)]
+    assert [figure.partition(":")[0] for figure in figures.split("<br>")] == [
+        f"{n} players" for n in (2, 3, 4, 5)
+    ]
 
 
 @pytest.mark.parametrize("suite", ["cat_in_the_box", "cat_te", "petrify"])

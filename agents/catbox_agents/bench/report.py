@@ -218,9 +218,7 @@ def leaderboard_tables(
         own = [row for row in rows if row["suite"] == suite_name]
         names = [table.name for table in suite(suite_name).tables]
         short = [name.removeprefix(f"{suite_name}-") for name in names]
-        tables[suite_name] = [
-            ["agent", "all", *short, "worst", *(["track"] if declared else [])]
-        ]
+        tables[suite_name] = [["agent", "all", *short, "worst", *(["track"] if declared else [])]]
         for row in own:
             few = row["track"] in MOST_DECISIONS and row["seeds"] < MIN_SEEDS
             seeds = f", {row['seeds']} seeds" if row["seeds"] > 1 else ""

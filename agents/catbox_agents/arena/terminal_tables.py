@@ -19,6 +19,8 @@ from catbox_agents.arena.results import Result, heading
 
 #: Characters of a cell that stay on one line. They hold every number with its interval; longer names may be folded.
 _UNFOLDED = 16
+#: The heads of other columns than the first that hold words: they are at the left.
+_TEXTS = ("among", "role", "asks")
 
 
 class _Cell(Text):
@@ -80,6 +82,7 @@ class TerminalTable(Table):
     def _part(self, others: Sequence[int], folded: bool) -> Table:
         """The key columns and ``others``, as wide as need be; the heads of numbers ``folded`` or in one line."""
         part = Table(box=self.box, padding=self.padding, pad_edge=self.pad_edge, show_edge=self.show_edge)
+        part.title_justify = part.caption_justify = "left"
         columns = [self.columns[k] for k in (*range(self.keys), *others)]
         for column in columns:
             header = column.header
@@ -113,7 +116,7 @@ def terminal_table(
     table = TerminalTable(keys=keys, box=box.SIMPLE_HEAD, pad_edge=False, show_edge=False, padding=0)
     table.title, table.caption = title, caption
     for number, name in enumerate(rows[0]):
-        if number == 0 or name == "among":
+        if number == 0 or name in _TEXTS:
             table.add_column(name)
         else:
             table.add_column(name, justify="right")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -125,8 +125,11 @@ def terminal_table(
     return table
 
 
-def results_table(matches: Sequence[Result], title: str) -> TerminalTable:
-    """A section for each match, a row for each agent with the number of seats it held."""
+def results_table(matches: Sequence[Result], title: str, shares: Mapping[str, str]) -> TerminalTable:
+    """A section for each match, a row for each agent with the number of seats it held.
+
+    ``shares``: the statistics that are shares, and of which rounds, as in `catbox_agents.features.GameFacts`.
+    """
     statistics = list(matches[0].standings[0].statistics) if matches else []
     rows = [["agent", "score", "margin", "wins", *map(heading, statistics)]]
     for match in matches:
@@ -137,13 +140,19 @@ def results_table(matches: Sequence[Result], title: str) -> TerminalTable:
                     f"{standing.score:.2f}",
                     f"{standing.margin:+.2f} ± {standing.margin_ci95:.2f}",
                     f"{standing.win_share:.1%}",
-                    *(f"{standing.statistics[name]:.2f}" for name in statistics),
+                    *(
+                        f"{standing.statistics[name]:{'.0%' if name in shares else '.2f'}}"
+                        for name in statistics
+                    ),
                 ]
             )
     caption = (
         "margin: own score minus the others', ± 95 % interval. "
         "Score and margin per game, wins of all games, the others per round."
     )
+    explained = [f"{heading(name)}: {shares[name]}" for name in statistics if name in shares]
+    if explained:
+        caption += f"\nShares of the rounds in which: {'; '.join(explained)}."
     table = terminal_table(rows, title=title, caption=caption)
     ends = np.cumsum([len(match.standings) for match in matches])
     for end in ends:

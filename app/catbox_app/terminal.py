@@ -18,7 +18,7 @@ from rich.text import Text
 from catbox_agents import Agent, AgentError
 from catbox_agents.arena.match import Match, with_names
 from catbox_agents.arena.records import write_records
-from catbox_agents.arena.terminal_tables import TerminalTable
+from catbox_agents.arena.terminal_tables import TerminalTable, terminal_table
 from catbox_agents.search.action_values import WORLDS, ActionValue, action_values
 from catbox_app.guide import Guide
 from catbox_app.web.table import CATS
@@ -188,14 +188,12 @@ class Display:
             reasons = explain(state.observation(state.current_player), state.action_mask())
         except Exception as error:
             raise AgentError(type(agent).__name__, error) from error
-        table = TerminalTable(title="points by reason, best first; the agent's own scale")
-        table.add_column("action")
-        for name in (*next(iter(reasons.values())), "total"):
-            table.add_column(name, justify="right")
+        rows = [["action", *next(iter(reasons.values())), "total"]]
         for action, points in list(reasons.items())[:MAX_SHOWN]:
             values = [*points.values(), sum(points.values())]
-            table.add_row(self.game.action_to_string(action), *(f"{value:.2f}" for value in values))
-        self.console.print(table)
+            rows.append([self.game.action_to_string(action), *(f"{value:.2f}" for value in values)])
+        title = "points by reason, best first; the agent's own scale"
+        self.console.print(terminal_table(rows, title=title))
 
 
 def as_player(text: str, seat: int) -> str:

@@ -53,7 +53,12 @@ class TerminalTable(Table):
         for number, part in enumerate(self.parts(options.max_width)):
             if number and not self.show_edge:
                 yield Text()
+            title, caption, part.title, part.caption = part.title, part.caption, None, None
+            if isinstance(title, str):  # as wide as the terminal, not as the table
+                yield Text.from_markup(title, style="table.title")
             yield part
+            if isinstance(caption, str):
+                yield Text.from_markup(caption, style="table.caption")
 
     def parts(self, width: int) -> list[Table]:
         """As few tables as fit into ``width`` characters; the last resort is one for each of the other columns."""

@@ -16,7 +16,7 @@ from rich.console import Console
 from rich.text import Text
 
 from catbox_agents import Agent, AgentError
-from catbox_agents.arena.match import Match, with_names
+from catbox_agents.arena.match import Match, as_player, with_names
 from catbox_agents.arena.records import write_records
 from catbox_agents.arena.terminal_tables import TerminalTable, terminal_table
 from catbox_agents.search.action_values import WORLDS, ActionValue, action_values
@@ -48,8 +48,6 @@ CARDS = "|".join(
     for style, cards in {"red": rf"red|{RANK}H", "blue": rf"blue|{RANK}D", "green": rf"green|{RANK}C",
                          "yellow": "yellow", "magenta": rf"{RANK}S"}.items()
 )  # fmt: skip
-#: The verbs whose second person is not the third without its "s" (as in static/names.js).
-SECOND_PERSON = {"does": "do", "has": "have", "is": "are"}
 #: What terminals send for special keys.
 SEQUENCES = {
     "\x1b[A": "up", "\x1b[B": "down", "\x1b[C": "right", "\x1b[D": "left", "\x1bOA": "up", "\x1bOB": "down",
@@ -87,7 +85,7 @@ class Display:
 
     def told(self, text: str) -> str:
         """``text`` with the names that a player reads; else as it is."""
-        return as_player(text, self.viewer) if self.plays and self.viewer is not None else text
+        return as_player(text, self.viewer, CATS) if self.plays and self.viewer is not None else text
 
     def show(self, state: GameState) -> None:
         """Print the position below an empty line."""
@@ -116,16 +114,20 @@ class Display:
             drawn = Text("\n") + self._drawn(styled_text(last, None))
             told.insert(min([*ends, len(events)]), drawn)
         for line in told:
-            if self.console.is_terminal and "\n" not in line.plain:  # what does not fit is indented
-                line = Text("\n    ").join(line.wrap(self.console, self.console.width - 4))
-            self.console.print(line, soft_wrap=not self.console.is_terminal)
+            self._print(line)
         if self.guide is not None:
             self.tell_guide(self.guide.lines(events))
 
     def tell_guide(self, lines: Iterable[tuple[str, str]]) -> None:
         """Print what a newcomer should know."""
         for _, line in lines:
-            self.console.print(Text(f"  → {line}", style="cyan"))
+            self._print(Text(f"  → {line}", style="cyan"))
+
+    def _print(self, line: Text) -> None:
+        """Print a line, on a terminal with what does not fit indented, or a position."""
+        if self.console.is_terminal and "\n" not in line.plain:
+            line = Text("\n    ").join(line.wrap(self.console, self.console.width - 4))
+        self.console.print(line, soft_wrap=not self.console.is_terminal)
 
     def short_hint(self, state: GameState) -> None:
         """Print the lead that the best actions of the seat to move promise, those that are alike in bold."""
@@ -194,28 +196,6 @@ class Display:
             rows.append([self.game.action_to_string(action), *(f"{value:.2f}" for value in values)])
         title = "points by reason, best first; the agent's own scale"
         self.console.print(terminal_table(rows, title=title))
-
-
-def as_player(text: str, seat: int) -> str:
-    """``text`` for the player in ``seat``, who is "you" in it; the others have the names of cats."""
-
-    def second(match: re.Match[str]) -> str:
-        verb = match[2]
-        return match[1] + SECOND_PERSON.get(verb, verb.removesuffix("s"))
-
-    def about_own(match: re.Match[str]) -> str:
-        return second(match) + re.sub(r"(\b(?:and|or) )(claims|has|is|loses|turns|wins)\b", second, match[3])
-
-    def name(match: re.Match[str]) -> str:
-        other = int(match[2])
-        called = "you" if other == seat else CATS[other % len(CATS)]
-        return f"{match[1]}{other} {called:<6}" if match[1] else called  # a row keeps its width
-
-    own = f"player_{seat}"
-    text = re.sub(r"\bseat (?=\d)", "player_", text)
-    text = re.sub(rf"(?:a |the )?(hand|pawn|token) of {own}\b", r"your \1", text)
-    text = re.sub(rf"({own} )([a-z]+)(.*)", about_own, text.replace(f"{own}'s", "your"))
-    return re.sub(r"(^[> ] )?player_(\d)", name, text)
 
 
 @contextmanager

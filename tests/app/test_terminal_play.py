@@ -12,9 +12,10 @@ import pytest
 
 import catbox_env
 from catbox_agents import read_record
-from catbox_agents.arena.match import Match
+from catbox_agents.arena.match import Match, as_player
 from catbox_app.rules import parse_action, place_in_words
-from catbox_app.terminal import CARDS, as_player
+from catbox_app.terminal import CARDS
+from catbox_app.web.table import CATS
 from catbox_env.core.state import styled_text
 from tests.app.table import CATBOX, ENVIRONMENT, TINY, refused, run, whole_game
 from tests.cat_in_the_box.positions import play, start
@@ -97,7 +98,7 @@ def test_every_action_is_told() -> None:
     assert "player_" not in said
     for events in match.events(0):
         for event in events:
-            assert as_player(event.text, 0).partition(" ")[2] in said
+            assert as_player(event.text, 0, CATS).partition(" ")[2] in said
 
 
 @pytest.mark.parametrize("game_id", ["cat_in_the_box_v0", "cat_te_v0", "petrify_v0"])
@@ -107,8 +108,8 @@ def test_the_last_position_stands_above_the_result(game_id: str) -> None:
     events = [event for told in match.events(0, len(match.actions) - 1) for event in told]
     kinds = [event.kind for event in events]
     ends = min(kinds.index(kind) for kind in ("round_end", "game_end") if kind in kinds)
-    first_of_board = as_player(match.game.render_text(match.state).splitlines()[0], 0)
-    told = [as_player(event.text, 0).partition(" ")[2] for event in events]
+    first_of_board = as_player(match.game.render_text(match.state).splitlines()[0], 0, CATS)
+    told = [as_player(event.text, 0, CATS).partition(" ")[2] for event in events]
     at = [max(k for k, line in enumerate(said) if line.endswith(words)) for words in told]
     assert max([0, *at[:ends]]) < said.index(first_of_board) < at[ends]
 
@@ -220,7 +221,7 @@ def test_the_game_is_saved_also_when_the_person_leaves(tmp_path: Path) -> None:
     ],
 )
 def test_a_player_reads_you_and_the_names_of_cats(text: str, told: str) -> None:
-    assert as_player(text, 1) == told
+    assert as_player(text, 1, CATS) == told
 
 
 def test_own_cells_and_those_that_are_legal_stand_out() -> None:

@@ -152,7 +152,7 @@ def _take_turn(match: Match, seat: int, display: Display, hint: bool) -> None:
                 display.tell_last(match)
                 return
         except ValueError as error:
-            console.print(Text(display.told(str(error)), style="yellow"))
+            console.print(Text(display.told(str(error)), style="red"))
 
 
 def in_a_line(game: Game, actions: Sequence[int]) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import select
 import sys
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -15,16 +16,17 @@ from rich.console import Console
 from rich.text import Text
 
 from catbox_agents import Agent, AgentError
-from catbox_agents.arena.match import Match, with_names
+from catbox_agents.arena.match import Match, as_player, with_names
 from catbox_agents.arena.records import write_records
-from catbox_agents.arena.terminal_tables import TerminalTable
+from catbox_agents.arena.terminal_tables import TerminalTable, terminal_table
 from catbox_agents.search.action_values import WORLDS, ActionValue, action_values
 from catbox_app.guide import Guide
+from catbox_app.web.table import CATS
 from catbox_env import Event, Game, GameState
 from catbox_env.core.state import last_position, styled_text
 
 #: The most actions whose reasons are shown, and of those in a short hint.
-MAX_REASONS, MAX_HINTED = 5, 3
+MAX_SHOWN = 3
 #: Kinds of events that stand out; a game may have others.
 STYLES = {
     "trick_won": "bold",
@@ -39,6 +41,13 @@ STYLES = {
     "petrified": "bold red",
     "unfinished": "bold",
 }
+#: The colours and the cards with a suit in a text, by style.
+RANK = "(?:10|[2-9JQKA])"
+CARDS = "|".join(
+    rf"(?P<{style}>\b(?:{cards})\b)"
+    for style, cards in {"red": rf"red|{RANK}H", "blue": rf"blue|{RANK}D", "green": rf"green|{RANK}C",
+                         "yellow": "yellow", "magenta": rf"{RANK}S"}.items()
+)  # fmt: skip
 #: What terminals send for special keys.
 SEQUENCES = {
     "\x1b[A": "up", "\x1b[B": "down", "\x1b[C": "right", "\x1b[D": "left", "\x1bOA": "up", "\x1bOB": "down",
@@ -56,6 +65,7 @@ class Display:
     """What a viewer sees of a game at the terminal.
 
     ``names``: of the seats; ``viewer``: the seat that looks; None: all hands open; ``guide``: explains what happens.
+    ``plays``: whether the viewer is a player, whom texts call "you", and the others by cats as in the browser.
     """
 
     console: Console
@@ -63,11 +73,19 @@ class Display:
     names: Sequence[str]
     viewer: int | None
     guide: Guide | None = None
+    plays: bool = False
     _hinted: bool = field(default=False, init=False)
 
     def position(self, state: GameState) -> Text:
         """The position, with the hand of the viewer or all hands."""
-        return Text.assemble(*styled_text(state, self.viewer))
+        return self._drawn(styled_text(state, self.viewer))
+
+    def _drawn(self, segments: Iterable[tuple[str, str]]) -> Text:
+        return Text.assemble(*((self.told(text), style) for text, style in segments))
+
+    def told(self, text: str) -> str:
+        """``text`` with the names that a player reads; else as it is."""
+        return as_player(text, self.viewer, CATS) if self.plays and self.viewer is not None else text
 
     def show(self, state: GameState) -> None:
         """Print the position below an empty line."""
@@ -79,7 +97,9 @@ class Display:
         found = []
         for number, event in enumerate(events):
             line = Text("  " if number else "", style=STYLES.get(event.kind, ""))
-            line.append(with_names(event.text, self.names))
+            text = self.told(event.text) if self.plays else with_names(event.text, self.names)
+            line.append(re.sub("^you", "You", text))
+            line.highlight_regex(CARDS)
             found.append(line)
         return found
 
@@ -91,36 +111,35 @@ class Display:
         if after.round_ended:
             ends = [place for place, event in enumerate(events) if event.kind in ("round_end", "game_end")]
             last = last_position(before, action, after)
-            drawn = Text.assemble("\n", *styled_text(last, None))
+            drawn = Text("\n") + self._drawn(styled_text(last, None))
             told.insert(min([*ends, len(events)]), drawn)
         for line in told:
-            self.console.print(line, soft_wrap=not self.console.is_terminal)
+            self._print(line)
         if self.guide is not None:
             self.tell_guide(self.guide.lines(events))
 
     def tell_guide(self, lines: Iterable[tuple[str, str]]) -> None:
         """Print what a newcomer should know."""
         for _, line in lines:
-            self.console.print(Text(f"  → {line}", style="cyan"))
+            self._print(Text(f"  → {line}", style="cyan"))
+
+    def _print(self, line: Text) -> None:
+        """Print a line, on a terminal with what does not fit indented, or a position."""
+        if self.console.is_terminal and "\n" not in line.plain:
+            line = Text("\n    ").join(line.wrap(self.console, self.console.width - 4))
+        self.console.print(line, soft_wrap=not self.console.is_terminal)
 
     def short_hint(self, state: GameState) -> None:
         """Print the lead that the best actions of the seat to move promise, those that are alike in bold."""
         found = self._values(state)
-        shown, parts = found[:MAX_HINTED], [Text("Hint: the best by lead are")]
-        for number, estimate in enumerate(shown, 1):
-            name = self.game.action_to_string(estimate.action)
-            told = Text(f"{name} {estimate.lead:+.2f} ± {estimate.interval:.2f}")
-            told.stylize("bold" if estimate.is_alike else "")
-            parts.append(told + ("." if number == len(shown) else " ·"))
-        parts.append(Text(f"Type hint to see all {len(found)}", "dim"))
-        # A line ends between two actions only.
-        lines = [parts[0]]
-        for part in parts[1:]:
-            if len(lines[-1]) + 1 + len(part) <= self.console.width:
-                lines[-1] = lines[-1] + " " + part
-            else:
-                lines.append(part)
-        self.console.print(Text("\n").join(lines))
+        told = f"Hint: the best by lead (bold: as good as the first). Type hint to see all {len(found)}"
+        self.console.print(Text(told, style="dim"))
+        names = [self.game.action_to_string(estimate.action) for estimate in found[:MAX_SHOWN]]
+        for name, estimate in zip(names, found, strict=False):
+            told = f"  {name:<{max(map(len, names))}}  {estimate.lead:+.2f} ± {estimate.interval:.2f}"
+            line = Text(told, "bold" if estimate.is_alike else "")
+            line.highlight_regex(CARDS)
+            self.console.print(line)
 
     def _values(self, state: GameState) -> list[ActionValue]:
         with self.console.status("Trying your actions: the first time, compiling takes up to a minute."):
@@ -160,7 +179,7 @@ class Display:
         if explain is None and policy is not None:
             table = TerminalTable("action", title="probability of each action")
             table.add_column("probability", justify="right")
-            for action, chance in sorted(policy, key=lambda pair: -pair[1])[:MAX_REASONS]:
+            for action, chance in sorted(policy, key=lambda pair: -pair[1])[:MAX_SHOWN]:
                 table.add_row(self.game.action_to_string(action), f"{chance:.1%}")
             self.console.print(table)
             return
@@ -171,14 +190,12 @@ class Display:
             reasons = explain(state.observation(state.current_player), state.action_mask())
         except Exception as error:
             raise AgentError(type(agent).__name__, error) from error
-        table = TerminalTable(title="points by reason, best first; the agent's own scale")
-        table.add_column("action")
-        for name in (*next(iter(reasons.values())), "total"):
-            table.add_column(name, justify="right")
-        for action, points in list(reasons.items())[:MAX_REASONS]:
+        rows = [["action", *next(iter(reasons.values())), "total"]]
+        for action, points in list(reasons.items())[:MAX_SHOWN]:
             values = [*points.values(), sum(points.values())]
-            table.add_row(self.game.action_to_string(action), *(f"{value:.2f}" for value in values))
-        self.console.print(table)
+            rows.append([self.game.action_to_string(action), *(f"{value:.2f}" for value in values)])
+        title = "points by reason, best first; the agent's own scale"
+        self.console.print(terminal_table(rows, title=title))
 
 
 @contextmanager

@@ -162,11 +162,16 @@ class GameSpec(ABC):
 
     def _illegal_reason(self, record: np.record, action: int) -> str:
         """The rule that forbids ``action``, ``0 .. A-1``, in ``record``: by default a list of the legal actions."""
-        mask = np.zeros(self.num_actions, np.int8)
-        self.loops.mask_one(self.params, as_records(record, self.kernels.state), mask)
-        legal = [self.action_to_string(other) for other in np.flatnonzero(mask).tolist()]
+        legal = [self.action_to_string(other) for other in self._legal_actions(record)]
         listed = ", ".join(map(repr, legal[:5])) + (f" and {len(legal) - 5} more" if len(legal) > 5 else "")
         return f"it is not legal now; legal actions: {listed}"
+
+    def _legal_actions(self, record: np.record) -> list[int]:
+        """What the seat to move may do in ``record``."""
+        mask = np.zeros(self.num_actions, np.int8)
+        self.loops.mask_one(self.params, as_records(record, self.kernels.state), mask)
+        found: list[int] = np.flatnonzero(mask).tolist()
+        return found
 
     def _styled_text(self, record: np.record, seat: int | None) -> list[Segment]:
         """The position as (text, rich style) segments, with what ``seat`` sees; everything for None, only what

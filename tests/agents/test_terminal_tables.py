@@ -10,6 +10,7 @@ from rich.console import Console
 
 from catbox_agents import evaluate
 from catbox_agents.arena.terminal_tables import TerminalTable, results_table, terminal_table
+from catbox_agents.features import facts
 from tests.small_games import game_for
 
 ROOT = Path(__file__).parents[2]
@@ -25,16 +26,21 @@ def printed(table: Any, width: int) -> str:
 @pytest.mark.parametrize("width", [40, 50, 60, 80, 200])
 def test_every_name_and_every_number_of_a_comparison_is_shown_whole(width: int) -> None:
     result = evaluate(game_for(5), ["random", "random"], 10, names=["short", LONG])
-    shown = printed(results_table([result], "Title"), width)
+    shares = facts(game_for(5)).shares
+    shown = printed(results_table([result], "Title", shares), width)
     assert max(map(len, shown.splitlines())) <= width
-    parts = len(re.findall(r"\bagent\b", shown))
+    parts = len(re.findall(r"^agent\b", shown, re.MULTILINE))
     assert (parts == 1) == (width >= 80)
     assert len(re.findall(r"\b1 x short\b", shown)) == len(re.findall(r"\b4 x\b", shown)) == parts
     for standing in result.standings:
         numbers = [
             f"{standing.margin:+.2f} ± {standing.margin_ci95:.2f}",
             f"{standing.win_share:.1%}",
-            *(f"{value:.2f}" for value in (standing.score, *standing.statistics.values())),
+            f"{standing.score:.2f}",
+            *(
+                f"{value:.0%}" if name in shares else f"{value:.2f}"
+                for name, value in standing.statistics.items()
+            ),
         ]
         for number in numbers:
             assert re.search(rf"(?<!\S){re.escape(number)}(?!\S)", shown), number

@@ -13,8 +13,13 @@ from tests.agents.bench.small import _few_deals, change  # noqa: F401  (a fixtur
 from tests.app.table import run
 
 
-def test_a_suite_is_listed_with_questions_and_hashes(tmp_path: Path) -> None:
-    shown = run("bench", "list", "--suite", "petrify", "--json", str(tmp_path / "list.json")).stdout
+def test_a_suite_is_listed_with_questions_and_at_length_with_hashes(tmp_path: Path) -> None:
+    short = run("bench", "list", "--suite", "petrify", columns=80).stdout
+    assert max(map(len, short.splitlines())) <= 80
+    assert "petrify: 14 scenarios at 2 tables (4x4, full)" in short
+    assert "does it hold its own against one?" in " ".join(short.split())
+    assert "-v1" not in short
+    shown = run("bench", "list", "--suite", "petrify", "--long", "--json", str(tmp_path / "list.json")).stdout
     found = json.loads((tmp_path / "list.json").read_text())
     assert len(found) == 14
     for scenario in found:

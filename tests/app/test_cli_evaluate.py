@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import json
+import re
 from pathlib import Path
 from typing import Any
 
@@ -74,3 +75,18 @@ def test_every_mean_has_its_unit(tmp_path: Path) -> None:
     result = catbox_agents.evaluate(game, ["heuristic", "random"], 10)
     assert float(row[0]) == pytest.approx(result.deal_scores[:, 0].mean(), abs=0.006)
     assert float(row[5]) == pytest.approx(one["statistics"]["tricks_won"], abs=0.006)
+
+
+def test_the_finding_stands_below_the_table_with_what_its_columns_mean() -> None:
+    ran = run("evaluate", "heuristic", "random", "--players", "3", "-n", "20", columns=80)
+    assert ran.stdout.startswith("cat_in_the_box_v0, 20 deals x 3 rotations, seed 0")
+    assert "any paradox: somebody did; bid hit: the agent won exactly its bid." in " ".join(
+        ran.stdout.split()
+    )
+    end = r"\nheuristic is ahead of random by (\d\.\d\d ± \d\.\d\d) points a game\.\n$"
+    (lead,) = re.findall(end, ran.stdout)
+    assert f"+{lead} " in ran.stdout
+    behind = run("evaluate", "random", "heuristic", "--players", "3", "-n", "20").stdout
+    assert "\nrandom is behind heuristic by " in behind
+    alike = run("evaluate", "random", "random", "--players", "3", "-n", "20").stdout
+    assert "\nNo difference could be shown: random and random #2 are " in alike

@@ -12,8 +12,11 @@ import pytest
 
 import catbox_env
 from catbox_agents import read_record
-from catbox_agents.arena.match import Match
+from catbox_agents.arena.match import Match, as_player
 from catbox_app.rules import parse_action, place_in_words
+from catbox_app.terminal import CARDS
+from catbox_app.web.table import CATS
+from catbox_env.core.state import styled_text
 from tests.app.table import CATBOX, ENVIRONMENT, TINY, refused, run, whole_game
 from tests.cat_in_the_box.positions import play, start
 
@@ -44,7 +47,7 @@ def test_a_person_can_play_to_the_end_whatever_they_type(options: list[str]) -> 
     ran = run("play", "random", *TINY, "--seed", "3", *options, typed=typed)
     assert ran.exit_code == 0
     assert "Traceback" not in ran.output
-    assert " wins with " in ran.stdout or " share the win with " in ran.stdout
+    assert re.search(r" wins? with | share the win with ", ran.stdout)
     assert "left the game" not in ran.stdout
     assert "Type what you want to do" in ran.stdout
 
@@ -91,10 +94,11 @@ def played(game_id: str, opponent: str) -> tuple[Match, str]:
 
 def test_every_action_is_told() -> None:
     match, said = played("cat_in_the_box_v0", "heuristic")
-    assert "player_1 puts a card aside" in said
+    assert "Luna puts a card aside" in said
+    assert "player_" not in said
     for events in match.events(0):
         for event in events:
-            assert event.text.partition(" ")[2] in said
+            assert as_player(event.text, 0, CATS).partition(" ")[2] in said
 
 
 @pytest.mark.parametrize("game_id", ["cat_in_the_box_v0", "cat_te_v0", "petrify_v0"])
@@ -104,8 +108,8 @@ def test_the_last_position_stands_above_the_result(game_id: str) -> None:
     events = [event for told in match.events(0, len(match.actions) - 1) for event in told]
     kinds = [event.kind for event in events]
     ends = min(kinds.index(kind) for kind in ("round_end", "game_end") if kind in kinds)
-    first_of_board = match.game.render_text(match.state).splitlines()[0]
-    told = [event.text.partition(" ")[2] for event in events]  # without the seat, which may be named
+    first_of_board = as_player(match.game.render_text(match.state).splitlines()[0], 0, CATS)
+    told = [as_player(event.text, 0, CATS).partition(" ")[2] for event in events]
     at = [max(k for k, line in enumerate(said) if line.endswith(words)) for words in told]
     assert max([0, *at[:ends]]) < said.index(first_of_board) < at[ends]
 
@@ -115,8 +119,8 @@ def test_a_paradox_is_told_before_it_is_typed_and_enter_is_enough() -> None:
     ran = run("play", "random", "--players", "3", "--seed", "3", typed=whole_game(3).replace("#34\n", "\n"))
     assert ran.exit_code == 0
     before, _, after = ran.stdout.partition("Your only legal action: paradox (press Enter)")
-    assert "player_0 (you) has no legal declaration left" in before
-    assert "player_0 (you) causes a paradox, and the round ends" in after
+    assert "You have no legal declaration left and must declare a paradox" in before
+    assert "You cause a paradox, and the round ends" in after
 
 
 def test_an_illegal_move_is_answered_with_the_rule() -> None:
@@ -144,17 +148,21 @@ def test_leaving_is_polite(typed: str) -> None:
 
 def test_a_person_sees_no_hidden_cards() -> None:
     ran = run("play", "heuristic", "--players", "3", "--seat", "2", "--seed", "1", typed="quit\n")
-    assert len(re.findall(r"player_[01] puts a card aside", ran.stdout)) == 2
-    assert ran.stdout.count("hand of") == 1
+    assert len(re.findall(r"(Mochi|Luna) puts a card aside", ran.stdout)) == 2
+    assert ran.stdout.count("your hand:") == 1
+    assert "hand of" not in ran.stdout
 
 
 def test_the_opponents_are_named_and_the_strongest_where_none_are() -> None:
     for options, opponents in (
-        (["random", "heuristic", "--players", "4", "--seat", "1"], "random, heuristic"),
-        (["--players", "3"], "zoo:cat_in_the_box-3p"),
-        (["--players", "3", "--rounds", "match"], "zoo:cat_in_the_box-3p"),
-        (["--players", "3", "--rule", "num_ranks=7"], "zoo:cat_in_the_box-3p-7ranks"),
-        (["--players", "3", "--rule", "num_ranks=5"], "heuristic"),
+        (
+            ["random", "heuristic", "--players", "4", "--seat", "1"],
+            "Mochi (random), Tom and Nala (heuristic)",
+        ),
+        (["--players", "3"], "Luna and Tom (zoo:cat_in_the_box-3p)"),
+        (["--players", "3", "--rounds", "match"], "Luna and Tom (zoo:cat_in_the_box-3p)"),
+        (["--players", "3", "--rule", "num_ranks=7"], "Luna and Tom (zoo:cat_in_the_box-3p-7ranks)"),
+        (["--players", "3", "--rule", "num_ranks=5"], "Luna and Tom (heuristic)"),
     ):
         assert f", against {opponents}. Type help" in run("play", *options, typed="quit\n").stdout
 
@@ -164,8 +172,8 @@ def test_an_action_is_taken_back() -> None:
     assert "there is nothing to take back: you have not acted yet" in ran.stdout
     assert "Taken back: 3 actions." in ran.stdout
     first, _, second = ran.stdout.partition("Taken back")
-    assert "player_0 (you) puts a 2 aside" in first
-    assert "player_0 (you) puts a 3 aside" in second
+    assert "You put a 2 aside" in first
+    assert "You put a 3 aside" in second
 
 
 def test_a_hint_speaks_of_points_and_of_the_risk_of_a_paradox() -> None:
@@ -181,13 +189,9 @@ def test_the_hint_before_each_action_is_short_and_has_the_best_of_the_table() ->
     ran = run("play", "random", "--players", "3", "--seed", "2", "--hint", typed="hint\nquit\n")
     before, _, after = ran.stdout.partition("your move>")
     assert "┃" not in before, "no table"
-    best = re.findall(
-        r"([^·]+?) ([+-]\S+ ± \S+\d)", before.partition("the best by lead are")[2].replace("\n", " ")
-    )
+    best = re.findall(r"^  (\S.*?) +([+-]\S+ ± \S+)$", before, re.MULTILINE)
     table = [line.split("│") for line in after.splitlines() if line.startswith("│")]
-    assert [(name.strip(), lead) for name, lead in best] == [
-        (row[1].strip(), row[3].strip()) for row in table[:3]
-    ]
+    assert best == [(row[1].strip(), row[3].strip()) for row in table[:3]]
 
 
 def test_the_game_is_saved_also_when_the_person_leaves(tmp_path: Path) -> None:
@@ -199,6 +203,39 @@ def test_the_game_is_saved_also_when_the_person_leaves(tmp_path: Path) -> None:
         assert record.agents == ["you", "random"]
         assert (record.returns is not None) == over
         assert record.actions[0] == (1 if not over else record.actions[0])
+
+
+@pytest.mark.parametrize(
+    ("text", "told"),
+    [
+        ("> player_1  RBYG", "> 1 you     RBYG"),
+        ("  player_2  on c1 (3)", "  2 Tom     on c1 (3)"),
+        ("trick 1 of 8, player_1 leads, player_1 to move", "trick 1 of 8, you lead, you to move"),
+        ("player_1's paradox ends the round", "your paradox ends the round"),
+        ("player_1 does not follow red, and loses it", "you do not follow red, and lose it"),
+        ("player_0 does not follow red, and loses it", "Mochi does not follow red, and loses it"),
+        ("red 2 is taken by a token of seat 1", "red 2 is taken by your token"),
+        ("[0]: the pawn of player_0", "[0]: the pawn of Mochi"),
+        ("hand of player_1: ", "your hand: "),
+        ("the last cards are shown: player_1 JS, player_3 QS", "the last cards are shown: you JS, Nala QS"),
+    ],
+)
+def test_a_player_reads_you_and_the_names_of_cats(text: str, told: str) -> None:
+    assert as_player(text, 1, CATS) == told
+
+
+def test_own_cells_and_those_that_are_legal_stand_out() -> None:
+    state = play(position(), "blue 1, blue 2, blue 3, blue 6")
+    for viewer, colors in ((3, ["blue", "yellow", "green"]), (1, [])):  # seat 3 leads, not red, with 3 and 7
+        drawn = styled_text(state, viewer)
+        assert [text for text, style in drawn if style == "bold blue reverse"] == [str(viewer)]
+        free = [style for text, style in drawn if text == "." and style != "dim"]
+        assert free == [f"bold {color}" for color in colors for _ in range(1 if color == "blue" else 2)]
+
+
+def test_colours_and_suits_stand_out() -> None:
+    found = [match.lastgroup for match in re.finditer(CARDS, "play red 1, blue 2, AS 10H 4C, not 11S or JSX")]
+    assert found == ["red", "blue", "magenta", "red", "green"]
 
 
 def test_a_file_that_is_there_or_cannot_be_written_is_refused_first(tmp_path: Path) -> None:
@@ -277,7 +314,7 @@ def test_what_one_may_do_stands_in_a_line_and_the_end_says_ones_place() -> None:
     ran = run("play", "random", "--players", "3", "--seed", "3", typed=whole_game(3))
     assert ran.exit_code == 0
     assert re.search(r"^You may: discard \d( \d)+$", ran.stdout, re.MULTILINE)
-    assert re.search(r"^You may: play \w+ \d.*, play \w+ \d", ran.stdout, re.MULTILINE)
+    assert re.search(r"^You may: play [a-z]+ \d.*, [a-z]+ \d", ran.stdout, re.MULTILINE)
     assert re.search(r"^You (win|share|finish|lose) ?.*\.\nSeed 3\. ", ran.stdout, re.MULTILINE)
 
 

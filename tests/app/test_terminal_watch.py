@@ -82,3 +82,11 @@ def test_on_a_terminal_the_position_stays_in_place_and_a_key_goes_on() -> None:
     assert code == 0
     assert "Cat in the Box: the game is over" in text
     assert "any key" not in text
+
+
+@pytest.mark.parametrize("game_id", ["cat_in_the_box_v0", "cat_te_v0", "petrify_v0"])
+def test_the_reasons_are_one_table_of_three_actions_in_80_columns(game_id: str) -> None:
+    said = run("watch", "heuristic", "--game", game_id, "--seed", "5", "--reasons", columns=80).stdout
+    tables = re.findall(r"points by reason.*\naction .* total *\n\u2500+\n((?:\w.*\.\d\d\n)*)", said)
+    assert len(tables) == said.count("points by reason") == said.count(" total")
+    assert max(table.count("\n") for table in tables) == 3

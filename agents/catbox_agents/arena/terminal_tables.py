@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -19,6 +19,8 @@ from catbox_agents.arena.results import Result, heading
 
 #: Characters of a cell that stay on one line. They hold every number with its interval; longer names may be folded.
 _UNFOLDED = 16
+#: The heads of other columns than the first that hold words: they are at the left.
+_TEXTS = ("among", "role", "asks")
 
 
 class _Cell(Text):
@@ -51,7 +53,12 @@ class TerminalTable(Table):
         for number, part in enumerate(self.parts(options.max_width)):
             if number and not self.show_edge:
                 yield Text()
+            title, caption, part.title, part.caption = part.title, part.caption, None, None
+            if isinstance(title, str):  # as wide as the terminal, not as the table
+                yield Text.from_markup(title, style="table.title")
             yield part
+            if isinstance(caption, str):
+                yield Text.from_markup(caption, style="table.caption")
 
     def parts(self, width: int) -> list[Table]:
         """As few tables as fit into ``width`` characters; the last resort is one for each of the other columns."""
@@ -80,6 +87,7 @@ class TerminalTable(Table):
     def _part(self, others: Sequence[int], folded: bool) -> Table:
         """The key columns and ``others``, as wide as need be; the heads of numbers ``folded`` or in one line."""
         part = Table(box=self.box, padding=self.padding, pad_edge=self.pad_edge, show_edge=self.show_edge)
+        part.title_justify = part.caption_justify = "left"
         columns = [self.columns[k] for k in (*range(self.keys), *others)]
         for column in columns:
             header = column.header
@@ -113,7 +121,7 @@ def terminal_table(
     table = TerminalTable(keys=keys, box=box.SIMPLE_HEAD, pad_edge=False, show_edge=False, padding=0)
     table.title, table.caption = title, caption
     for number, name in enumerate(rows[0]):
-        if number == 0 or name == "among":
+        if number == 0 or name in _TEXTS:
             table.add_column(name)
         else:
             table.add_column(name, justify="right")
@@ -122,8 +130,11 @@ def terminal_table(
     return table
 
 
-def results_table(matches: Sequence[Result], title: str) -> TerminalTable:
-    """A section for each match, a row for each agent with the number of seats it held."""
+def results_table(matches: Sequence[Result], title: str, shares: Mapping[str, str]) -> TerminalTable:
+    """A section for each match, a row for each agent with the number of seats it held.
+
+    ``shares``: the statistics that are shares, and of which rounds, as in `catbox_agents.features.GameFacts`.
+    """
     statistics = list(matches[0].standings[0].statistics) if matches else []
     rows = [["agent", "score", "margin", "wins", *map(heading, statistics)]]
     for match in matches:
@@ -134,13 +145,19 @@ def results_table(matches: Sequence[Result], title: str) -> TerminalTable:
                     f"{standing.score:.2f}",
                     f"{standing.margin:+.2f} ± {standing.margin_ci95:.2f}",
                     f"{standing.win_share:.1%}",
-                    *(f"{standing.statistics[name]:.2f}" for name in statistics),
+                    *(
+                        f"{standing.statistics[name]:{'.0%' if name in shares else '.2f'}}"
+                        for name in statistics
+                    ),
                 ]
             )
     caption = (
         "margin: own score minus the others', ± 95 % interval. "
         "Score and margin per game, wins of all games, the others per round."
     )
+    explained = [f"{heading(name)}: {shares[name]}" for name in statistics if name in shares]
+    if explained:
+        caption += f"\nShares of the rounds in which: {'; '.join(explained)}."
     table = terminal_table(rows, title=title, caption=caption)
     ends = np.cumsum([len(match.standings) for match in matches])
     for end in ends:

@@ -117,6 +117,8 @@ class GameFacts:
             from ``info`` arrays (n, P). By default, ``info`` itself.
         binary_statistics: those of the ``statistics`` that are 0 or 1 for a seat and matter to a player: hints show
             their probabilities. Some rules lack some of them.
+        shares: all ``statistics`` that are 0 or 1 for a seat, so that their means are shares of rounds: name -> which
+            rounds, in words.
         counted_values: ``counted_values(game)``: entries of ``info`` whose individual values evaluations count, such
             as bids: name -> values.
     """
@@ -127,6 +129,7 @@ class GameFacts:
     axis_labels: Callable[[Game, str], tuple[Sequence[Any], ...]] = axis_indices
     statistics: Callable[[Game, Mapping[str, np.ndarray]], dict[str, np.ndarray]] = info_itself
     binary_statistics: tuple[str, ...] = ()
+    shares: Mapping[str, str] = field(default_factory=dict)
     counted_values: Callable[[Game], Mapping[str, tuple[int, ...]]] = no_values
 
 

@@ -59,6 +59,11 @@ FACTS = GameFacts(
     axis_labels=axis_labels,
     statistics=statistics,
     binary_statistics=("paradox", "bid_hit"),
+    shares={
+        "paradox": "the agent caused one",
+        "any_paradox": "somebody did",
+        "bid_hit": "the agent won exactly its bid",
+    },
     counted_values=lambda game: {"bid": game.rules.bids} if game.rules.bids else {},
 )
 

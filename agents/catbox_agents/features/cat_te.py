@@ -28,6 +28,12 @@ FACTS = GameFacts(
     transferable_options=("rounds", "dealer"),
     equivalent_values={"region": ("laos", "vietnamese")},
     binary_statistics=("won_round", "eliminated"),
+    shares={
+        "won_round": "the agent won it",
+        "eliminated": "it was out after four tricks",
+        "showed": "it showed an instant win",
+        "claimed": "it claimed the side pot",
+    },
 )
 
 #: The number of "unseen cards above" if there is no card.

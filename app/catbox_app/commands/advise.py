@@ -129,5 +129,5 @@ def _follow(table: RealTable, display: Display, lines: deque[tuple[int, str]], f
         except ValueError as error:
             if number:
                 raise ValueError(f"{file}: line {number}, {text!r}: {error}") from None
-            console.print(Text(str(error), style="yellow"))
+            console.print(Text(str(error), style="red"))
     console.print(Text("The game is over.", style="bold"))

@@ -45,9 +45,12 @@ bench = typer.Typer(
 @bench.command("list")
 def list_suites(
     suite_name: Annotated[str | None, choice_option("--suite", SUITES, "Only this suite.", "all")] = None,
-    json_path: Annotated[Path | None, typer.Option("--json", help="Also write them to this file.")] = None,
+    long: Annotated[bool, typer.Option("--long", help="Also each scenario: its deals and its hash.")] = False,
+    json_path: Annotated[
+        Path | None, typer.Option("--json", help="Also write the scenarios to this file.")
+    ] = None,
 ) -> None:
-    """Show the suites and their scenarios: what each asks, opponents, deals, and its hash.
+    """Show the suites: the opponents, the roles in which your agent meets them, and what each asks.
 
     The hash is that of the scenario as this version of catbox plays it: rules, opponents and deals.
     """
@@ -57,22 +60,27 @@ def list_suites(
     from catbox_agents.bench.run import current_hash
 
     check_writable(json_path)
+    console = Console()
     every: list[dict[str, Any]] = []
     for name in [suite_name] if suite_name else suite_names():
-        scenarios = suite(name).scenarios
-        rows = [["scenario", "deals", "hash"]]
+        tables, scenarios = suite(name).tables, suite(name).scenarios
+        roles: dict[tuple[str, str], dict[str, None]] = {}
+        hashes = [["scenario", "deals", "hash"]]
         for scenario in scenarios:
-            hash_ = current_hash(scenario)
-            rows.append([scenario.name, f"{scenario.deals}", hash_])
+            roles.setdefault((scenario.opponent, scenario.asks), {})[scenario.role] = None
+            hash_ = current_hash(scenario) if long or json_path else ""
+            hashes.append([scenario.name, f"{scenario.deals}", hash_])
             opponent = scenario.opponent if scenario.file else scenario.spec
             every.append({**scenario.data(), "asks": scenario.asks, "spec": opponent, "hash": hash_})
-        table = terminal_table(rows)
-        table.title = f"{name}: {len(scenarios)} scenarios"
-        Console().print(table)
-        asks = {scenario.opponent: scenario.asks for scenario in scenarios}
-        for opponent, question in asks.items():
-            typer.echo(f"  {opponent}: {question}")
-        typer.echo("")
+        rows = [["opponent", "role", "asks"]]
+        rows += [[opponent, ", ".join(found), asks] for (opponent, asks), found in roles.items()]
+        names = ", ".join(table.name.removeprefix(f"{name}-") for table in tables)
+        title = f"{name}: {len(scenarios)} scenarios at {len(tables)} tables ({names})"
+        console.print(terminal_table(rows, title=title), "")
+        if long:
+            console.print(terminal_table(hashes), "")
+    if not long:
+        typer.echo("--long shows each scenario with its deals and its hash.")
     if json_path is not None:
         write_atomically(json_path, (json.dumps(every, indent=1) + "\n").encode())
 

@@ -5,15 +5,18 @@ from __future__ import annotations
 import csv
 import io
 import json
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Annotated
 
 import typer
 from rich.console import Console
+from rich.text import Text
 
 import catbox_agents
 from catbox_agents import EvaluationInterrupted, Result
 from catbox_agents.arena.terminal_tables import results_table
+from catbox_agents.features import facts
 from catbox_agents.system.files import write_atomically
 from catbox_app.options import AGENTS, GameOptions, agents_argument, choose_game
 from catbox_app.output import check_writable, games_progress
@@ -54,14 +57,16 @@ def evaluate(
     except EvaluationInterrupted as interrupted:
         stopped, result = interrupted, interrupted.result
     if result is not None:
-        _write_and_show(result, json_path, csv_path)
+        _write_and_show(result, facts(chosen).shares, json_path, csv_path)
     if stopped is not None:
         typer.echo(f"catbox: {stopped}", err=True)
         raise typer.Exit(130)
 
 
-def _write_and_show(result: Result, json_path: Path | None, csv_path: Path | None) -> None:
-    """Write the files, then print the table."""
+def _write_and_show(
+    result: Result, shares: Mapping[str, str], json_path: Path | None, csv_path: Path | None
+) -> None:
+    """Write the files, then print the table and what follows from it."""
     if json_path is not None:
         write_atomically(json_path, (json.dumps(result.as_dict(), indent=2) + "\n").encode())
     if csv_path is not None:
@@ -74,4 +79,16 @@ def _write_and_show(result: Result, json_path: Path | None, csv_path: Path | Non
     if result.deals < result.deals_planned:
         deals = f"partial: {deals} of {result.deals_planned}"
     played = f"{deals} deals x {result.games // result.deals} rotations, seed {result.seed}"
-    Console().print(results_table([result], f"{result.game}, {played}"))
+    console = Console()
+    console.print(results_table([result], f"{result.game}, {played}", shares), "")
+    console.print(Text(_finding(result)), soft_wrap=not console.is_terminal)
+
+
+def _finding(result: Result) -> str:
+    """Whether the first agent is better than the others, in a sentence."""
+    first, *others = result.standings
+    against = others[0].name if len(others) == 1 else "the others"
+    found = f"{abs(first.margin):.2f} ± {first.margin_ci95:.2f} points a game"
+    if abs(first.margin) > first.margin_ci95:
+        return f"{first.name} is {'ahead of' if first.margin > 0 else 'behind'} {against} by {found}."
+    return f"No difference could be shown: {first.name} and {against} are {found} apart."

@@ -17,9 +17,10 @@ from catbox_app.guide import Guide
 from catbox_app.options import AGENTS, GameOptions, SaveGame, Seed, agents_argument, choose_game, fill
 from catbox_app.output import check_writable
 from catbox_app.rules import command_line, parse_action, place_in_words
-from catbox_app.terminal import Display, saving
+from catbox_app.terminal import CARDS, Display, saving
 from catbox_env import Game
 from catbox_env.core.checks import check_seat
+from catbox_env.core.text import names as in_words
 
 HELP = """\
 Type what you want to do:
@@ -75,15 +76,14 @@ def play(
     seed = GUIDED if guide and seed is None else seed
     match = Match(chosen, [*others[:seat], None, *others[seat:]], seed)
     console = Console()
-    names = list(match.names)
-    if len({name for other, name in enumerate(names) if other != seat}) == 1:  # it need not be repeated
-        names = ["you" if other == seat else "" for other in range(len(names))]
-    display = Display(console, chosen, names, seat, Guide(chosen.id) if guide else None)
-    against = escape(
-        ", ".join(dict.fromkeys(name for other, name in enumerate(match.names) if other != seat))
-    )
+    display = Display(console, chosen, match.names, seat, Guide(chosen.id) if guide else None, plays=True)
+    kinds: dict[str, list[int]] = {}
+    for other, name in enumerate(match.names):
+        if other != seat:
+            kinds.setdefault(name, []).append(other)
+    against = ", ".join(f"{display.told(in_words(seats))} ({name})" for name, seats in kinds.items())
     console.print(
-        f"You are player_{seat}, against {against}. Type [bold]help[/] if you are lost, "
+        f"You have seat {seat}, against {escape(against)}. Type [bold]help[/] if you are lost, "
         "[bold]rules[/] for the rules, [bold]list[/] for what you may do.",
         highlight=False,
     )
@@ -128,7 +128,9 @@ def _take_turn(match: Match, seat: int, display: Display, hint: bool) -> None:
     words |= {"h": words["help"], "?": words["help"], "l": words["list"], "t": words["table"]}
     display.show(state)
     if only is None:
-        console.print(Text(f"You may: {in_a_line(game, legal)}", style="dim"))
+        may = Text(f"You may: {in_a_line(game, legal)}", style="dim")
+        may.highlight_regex(CARDS)
+        console.print(may)
         if hint:
             display.short_hint(state)
     while True:
@@ -150,13 +152,19 @@ def _take_turn(match: Match, seat: int, display: Display, hint: bool) -> None:
                 display.tell_last(match)
                 return
         except ValueError as error:
-            console.print(Text(str(error), style="yellow"))
+            console.print(Text(display.told(str(error)), style="red"))
 
 
 def in_a_line(game: Game, actions: Sequence[int]) -> str:
-    """The names of ``actions``, those alike but for their last word together: "play yellow 3 4 6, play green 3"."""
-    groups: dict[str, list[str]] = {}
+    """The names of ``actions``, each of their words once: "play yellow 3 4 6, green 3"."""
+    groups: dict[tuple[str, ...], list[str]] = {}
     for action in actions:
         *words, last = game.action_to_string(action).split(" ")
-        groups.setdefault(" ".join(words), []).append(last)
-    return ", ".join(" ".join([words, *lasts]).strip() for words, lasts in groups.items())
+        groups.setdefault(tuple(words), []).append(last)
+    told: list[str] = []
+    verb = ""
+    for first, lasts in groups.items():
+        repeated = len(first) > 1 and first[0] == verb
+        told.append(" ".join([*first[repeated:], *lasts]))
+        verb = first[0] if first else ""
+    return ", ".join(told)

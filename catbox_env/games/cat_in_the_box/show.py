@@ -176,7 +176,13 @@ class Words(Game):
         """The headline, the board, the seats, the trick and the visible hands."""
         rules = self.rules
         view = View(rules, record, seat)
-        lines = [[(_headline(view), "bold")], [], *_board(view), [], *_seats(view), [], _trick(view)]
+        legal: list[Cell] = []  # only of a hand that is seen
+        if view.phase == PLAY and view.mover in view.hands:
+            legal = [
+                rules.card_of(action) for action in self._legal_actions(record) if action < rules.paradox
+            ]
+        board = _board(view, legal)
+        lines = [[(_headline(view), "bold")], [], *board, [], *_seats(view), [], _trick(view)]
         lines += [_hand(view, seat) for seat in view.hands]
         return [segment for line in lines for segment in [*line, ("\n", "")]]
 
@@ -226,15 +232,19 @@ def _headline(view: View) -> str:
     return f"Cat in the Box: {where}{what}"
 
 
-def _board(view: View) -> list[list[Segment]]:
-    """A row for each colour, a column for each rank; the owner's seat, # for neutral, a dot for empty."""
+def _board(view: View, legal: list[Cell]) -> list[list[Segment]]:
+    """A row for each colour, a column for each rank; the owner's seat, # for neutral, a dot for empty.
+
+    The viewer's own cells are reversed, and the ``legal`` ones have their colour.
+    """
     ranks = "".join(f"{rank + 1:>3}" for rank in range(view.rules.num_ranks))
     rows: list[list[Segment]] = [[("        " + ranks, "bold")]]
     for color, owners in enumerate(view.board):
         row: list[Segment] = [(f"{COLORS[color]:<8}", COLORS[color])]
-        for owner in owners:
+        for rank, owner in enumerate(owners):
             mark = "." if owner == NONE else "#" if owner == NEUTRAL else str(owner)
-            row.append((f"{mark:>3}", "dim" if owner == NONE else f"bold {COLORS[color]}"))
+            style = f"bold {COLORS[color]}{' reverse' * (owner >= 0 and owner == view.seat)}"
+            row += [("  ", ""), (mark, style if owner != NONE or (color, rank) in legal else "dim")]
         rows.append(row)
     return rows
 
@@ -263,9 +273,9 @@ def _seats(view: View) -> list[list[Segment]]:
 def _trick(view: View) -> list[Segment]:
     row: list[Segment] = [("trick:", "bold")]
     for seat, color, rank in view.plays:
-        row += [(f"  player_{seat} ", ""), (card_to_string(color, rank), COLORS[color])]
+        row += [("  ", ""), (f"player_{seat} ", ""), (card_to_string(color, rank), COLORS[color])]
     if not view.plays:
-        row.append((f"  player_{view.leader} leads" if view.mover != NONE else "  none", ""))
+        row += [("  ", ""), (f"player_{view.leader} leads" if view.mover != NONE else "none", "")]
     return row
 
 

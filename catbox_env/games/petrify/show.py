@@ -184,7 +184,9 @@ class Words(Game):
         rules = self.rules
         view = View(rules, record)
         legend = [("[0]: the pawn of player_0; #: closed", "dim")]
-        lines = [[(f"Petrify: {_headline(view)}", "bold")], [], *_board(view), legend, [], *_seats(view)]
+        legal = self._legal_actions(record) if seat in (None, view.mover) else []
+        board = _board(view, seat, legal)
+        lines = [[(f"Petrify: {_headline(view)}", "bold")], [], *board, legend, [], *_seats(view)]
         return [segment for line in lines for segment in [*line, ("\n", "")]]
 
     def _events(self, before: GameState, action: int, after: GameState, viewer: int | None) -> list[Event]:
@@ -216,8 +218,11 @@ def _headline(view: View) -> str:
     return f"player_{view.mover} to move, {energy(view.rules, tile)}"
 
 
-def _board(view: View) -> list[list[Segment]]:
-    """A tile is symbol.colour, * wildcard, 0 zero, Tc teleport of colour c, W wall; # is closed; [k] is player k."""
+def _board(view: View, viewer: int | None, legal: list[int]) -> list[list[Segment]]:
+    """A tile is symbol.colour, * wildcard, 0 zero, Tc teleport of colour c, W wall; # is closed; [k] is player k.
+
+    The viewer's own pawn is reversed, and the ``legal`` tiles are underlined.
+    """
     size = view.rules.size
     letters = "".join(f"{letter:^9}" for letter in COLUMN_LETTERS[:size])
     rows: list[list[Segment]] = [[(f"   {letters}".rstrip(), "bold")]]
@@ -227,10 +232,12 @@ def _board(view: View) -> list[list[Segment]]:
             tile = view.tile_left(cell)
             pawn = f"[{view.pawns[cell]}]" if cell in view.pawns else ""
             name = tile_in_words(view.rules, tile) if tile else "#"
-            line.append((f"{name:>5}", STYLES[color_of_tile(tile)] if tile else "dim"))
-            line.append((f"{pawn:<4}", "bold"))
-        last, style = line[-1]
-        rows.append([*line[:-1], (last.rstrip(), style)])
+            style = STYLES[color_of_tile(tile)] if tile else "dim"
+            line.append((" " * (5 - len(name)), ""))
+            line.append((name, f"bold underline {style}" if cell in legal else style))
+            line.append((pawn, "bold reverse" if pawn and view.pawns[cell] == viewer else "bold"))
+            line.append((" " * (4 - len(pawn)), ""))
+        rows.append(line[:-1])
     return rows
 
 

@@ -95,7 +95,7 @@ def final_report(
         last = matches[len(config.eval_opponents) - 1][POLICY]
         final = final_finding(config.final_deals, config.eval_opponents[-1], last.margin, last.margin_ci95)
     draw_learning_curves(read_metrics(run), run / CURVES_FILE, about, shares, final)
-    show(console, results_table(matches, "The same deals from every seat"))
+    show(console, results_table(matches, "The same deals from every seat", facts(game).shares))
     said = (
         f"{counters['decisions']:,} decisions in {seconds:,.0f} s of playing and learning ({speed:,.0f} a second). "
         f"Learning curves: {run / CURVES_FILE}."

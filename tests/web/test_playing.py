@@ -195,6 +195,11 @@ def test_what_moves_is_moved_unless_the_system_or_the_switch_says_no(new_page: N
     open_table(page, "Petrify", 2)
     play(page)
     assert "pawn-0" in page.evaluate("window.movements")
+    page.evaluate("window.movements = []")
+    for width, picture in ((390, 360), (1280, 1000)):  # another layout is not a move
+        page.set_viewport_size({"width": width, "height": 800})
+        expect(page.locator(f".picture > svg[width='{picture}']")).to_be_visible()
+    assert page.evaluate("window.movements") == []
     open_more(page)
     page.get_by_label("Animations").uncheck()
     page.evaluate("window.movements = []")

@@ -75,7 +75,8 @@ export function createPicture(act, say, names, missed, undoable) {
     names.inPicture(picture);
     pointAt(meant);
     showValues(new Map(), []);
-    if (places !== null && picturesMove()) move(before, places, picture);
+    const alike = before?.getAttribute("width") === picture.getAttribute("width"); // not laid out for another window
+    if (alike && picturesMove()) move(before, places, picture);
     if (focused === null) return;
     const again = choices().find((choice) => choice.dataset.action === action);
     (again ?? choices()[0] ?? node).focus({preventScroll: true});

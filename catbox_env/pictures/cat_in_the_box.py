@@ -11,7 +11,7 @@ from catbox_env.games.cat_in_the_box.show import View, card_to_string, largest_g
 from catbox_env.games.cat_in_the_box.state import BID, DISCARD, NONE, PLAY, RED
 from catbox_env.pictures import svg
 from catbox_env.pictures.cat_in_the_box_board import Board, hand_in_words
-from catbox_env.pictures.sheet import LETTERS, MAX_SEATS, PADDING, PANEL, TITLE, Sheet, Theme
+from catbox_env.pictures.sheet import LETTERS, LOW_BUTTON, MAX_SEATS, PADDING, PANEL, TITLE, Sheet, Theme
 from catbox_env.pictures.svg import number
 
 #: Heights of a card of a trick, of a row of the players, in a narrow picture too, and of a hand.
@@ -359,6 +359,6 @@ def _buttons(view: View, sheet: Sheet) -> str:
     words |= {rules.paradox: "Paradox"} if rules.paradox in sheet.legal else {}
     width = min(BUTTON, (BUTTONS_END - BUTTONS) / max(1, len(words)))
     return "".join(
-        sheet.button(action, BUTTONS + k * width, 3, width - 4, told, small=True)
+        sheet.button(action, BUTTONS + k * width, 3, width - 4, told, height=LOW_BUTTON)
         for k, (action, told) in enumerate(words.items())
     )

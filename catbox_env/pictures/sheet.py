@@ -37,6 +37,8 @@ HEADS = (72, 66)
 #: The row of a seat has larger words from this height on, and smaller ones below that: with notes below the name, and
 #: with notes beside it.
 TALL_ROW, LOW_ROW, LOW_LINE = 72, 40, 32
+#: The heights of a button.
+BUTTON, LOW_BUTTON = 40, 28
 #: A diamond is so much higher than a disc; so many letters' heights wide is a name at most, in any font.
 DIAMOND, NAME = 1.2, 5
 #: A line from this length on is smaller in a narrow picture.
@@ -184,11 +186,14 @@ class Sheet:
         return self._action(action, frame, note)
 
     def button(
-        self, action: int, x: float, y: float, width: float, words: object, *, small: bool = False
+        self, action: int, x: float, y: float, width: float, words: object, *, height: float = BUTTON
     ) -> str:
-        """A legal action as a filled button with ``words`` on it, which are part of the action's name."""
-        theme = self.theme
-        height, ground, fill = (28, theme.back, theme.ink) if small else (40, theme.ink, theme.panel)
+        """A legal action as a filled button with ``words`` on it, which are part of the action's name.
+
+        A lower one is less prominent.
+        """
+        theme, small = self.theme, height < BUTTON
+        ground, fill = (theme.back, theme.ink) if small else (theme.ink, theme.panel)
         face = svg.box(x, y, width, height, ground, radius=8)
         size = 14 if small else 16
         return self._action(

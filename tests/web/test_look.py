@@ -307,6 +307,20 @@ def test_a_value_on_a_card_can_be_read_and_covers_no_count(new_page: NewPage) ->
     assert min(sizes) * scale >= 11
 
 
+def test_a_value_on_a_fold_button_is_within_it(new_page: NewPage) -> None:
+    page = new_page(390, 844)
+    open_table(page, "Cat Te", 4, seed=11)
+    play(page)
+    page.get_by_role("button", name="Coach").click()
+    fold = page.locator(".picture [data-action][aria-label^='fold']")
+    of = "all => all.map(one => one.dataset.action)"
+    values = [page.locator(f".coach-mark.value[data-of='{action}']") for action in fold.evaluate_all(of)]
+    expect(page.locator(".coach-mark").first).to_be_visible(timeout=COMPILING)
+    shown = [(button, value) for button, value in zip(fold.all(), values, strict=True) if value.count()]
+    assert shown
+    assert all(bottom(value) <= bottom(button) for button, value in shown)
+
+
 def test_an_option_out_of_range_is_answered_with_what_to_do(new_page: NewPage) -> None:
     page = new_page()
     rank = page.get_by_label("Highest rank")

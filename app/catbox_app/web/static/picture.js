@@ -14,8 +14,9 @@ const DRAGGED = 8;
 // Heights of a choice, in units of the picture: up to LOW it has no room for a number, up to FLAT the number hangs from its
 // lower edge, up to CELL what is drawn there makes room.
 const [LOW, FLAT, CELL] = [24, 32, 42];
-// The height of a number's strip, and the size of a badge that makes room; it does in each NARROW choice.
-const [STRIP, BADGE, NARROW] = [12, 0.64, 34];
+// The height of a number's strip, where the middle of words above it is, and the size of a badge that makes room; it does
+// in each NARROW choice.
+const [STRIP, RAISED, BADGE, NARROW] = [12, 0.36, 0.64, 34];
 /** If more actions than this are about as good as one another, they have no ring, and none is named. */
 export const RINGS = 3;
 // A tick, and a question mark.
@@ -127,7 +128,7 @@ export function createPicture(act, say, names, missed, undoable) {
       const box = part.getBBox();
       if (box.x < x || box.y < y || box.x + box.width > x + width || box.y + box.height > y + height) continue;
       const smaller = `translate(${(x + width) * (1 - BADGE)} ${y * (1 - BADGE)}) scale(${BADGE})`;
-      if (part.matches("text")) part.setAttribute("transform", needed ? "translate(0 -2.5)" : "");
+      if (part.matches("text")) part.setAttribute("transform", needed ? `translate(0 ${y + RAISED * height - box.y - box.height / 2})` : "");
       else part.setAttribute("transform", needed || width < NARROW ? smaller : "");
     }
   }

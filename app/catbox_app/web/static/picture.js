@@ -101,7 +101,7 @@ export function createPicture(act, say, names, missed, undoable) {
     node.querySelector(".coach-marks")?.remove();
     const marks = shape("g", {class: "coach-marks", "aria-hidden": "true"});
     node.firstElementChild?.append(marks);
-    const few = best.length <= RINGS && best.length < Math.max(2, values.size);
+    const few = best.length <= RINGS;
     for (const choice of choices()) {
       const action = Number(choice.dataset.action);
       const parts = [choice.getAttribute("aria-label"), choice.getAttribute("aria-description"), values.get(action)?.words];

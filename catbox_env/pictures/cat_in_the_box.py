@@ -22,8 +22,8 @@ LARGE_TRICK_AND_ROWS, GROWN_ROW = 434, 64
 AROUND_TRICK, NARROW_AROUND, LARGEST_CARD, SMALL_CARD = 46, 41, 96, 44
 #: Columns of the players: cards in hand, X-tokens, tricks won, group, score; the height of an X-token.
 CARDS_LEFT, X_TOKENS, WON, GROUP, SCORE, X_TOKEN = 114, 146, 222, 289, 325, 16
-#: In a large picture below the name, and the size of their heads.
-LARGE_X_TOKENS, LARGE_WON, LARGE_GROUP, LARGE_SCORE, LARGE_HEADS = 12, 124, 262, 312, 14
+#: In a large picture below the name, with a rule before the group, and the size of their heads.
+LARGE_X_TOKENS, LARGE_WON, LARGE_RULE, LARGE_GROUP, LARGE_SCORE, LARGE_HEADS = 12, 124, 250, 273, 318, 14
 #: The start of the cards of a hand, and the width of all ranks; the height of all hands below a large board; the start
 #: and the end of the buttons in their title, and the width of one.
 CARDS, ROOM, LARGE_HANDS, BUTTONS, BUTTONS_END, BUTTON = 40, 262, 101, 76, 288, 72
@@ -269,6 +269,9 @@ def _large_row(
     y = top + height - space - 13 * grown
     row += _x_tokens(view, sheet.theme, seat, LARGE_X_TOKENS, y - 11 * grown, 22 * grown)
     row += _won_and_bid(view, sheet, seat, y, grown)
+    row += svg.path(
+        f"M{LARGE_RULE} {number(y - 10 * grown)}v{number(20 * grown)}", "none", line=sheet.theme.back
+    )
     row += svg.centred(LARGE_GROUP, y, group, round(16 * grown, 1))
     row += (
         svg.centred(LARGE_SCORE, y, svg.signed(score), round(16 * grown, 1), bold=True)
@@ -305,7 +308,7 @@ def _won_and_bid(view: View, sheet: Sheet, seat: int, y: float, grown: float) ->
     if not sheet.is_large:
         return svg.text(WON, y, words, 14, bold=bid == won)
     total, disc_x = max(won, bid or 0), LARGE_WON + 56 * grown
-    room = LARGE_GROUP - 14 - disc_x
+    room = LARGE_RULE - 8 - disc_x
     drawn = svg.text(LARGE_WON, y, words, round(15 * grown, 1), bold=bid == won)
     spacing = min(9 * grown, room / max(total, 1))
     radius, places = min(3.5 * grown, 0.4 * spacing), [disc_x + spacing * k for k in range(total)]

@@ -87,7 +87,7 @@ def test_the_picture_fills_the_window(new_page: NewPage, title: str, width: int,
     assert picture.evaluate(drawn) > 0.98, "the board is narrower than what is below it"
     assert page.evaluate("scrollY") == 0
     assert page.evaluate("document.documentElement.scrollHeight") == height
-    assert bottom(page.locator(".pill")) <= height
+    assert bottom(page.locator(".turn")) <= height
     hand = page.locator(f".picture [aria-label^='{parts[1]}']")
     assert bottom(hand) <= height
 

@@ -143,6 +143,20 @@ def test_a_refused_move_shows_why(new_page: NewPage) -> None:
     expect(notice).to_be_hidden()
 
 
+def test_the_rules_are_one_click_away(new_page: NewPage) -> None:
+    page = new_page(390, 844)
+    rules = page.get_by_role("button", name="Rules", exact=True)
+    expect(rules).to_be_hidden()
+    open_table(page, "Cat in the Box", 3)
+    rules.click()
+    dialog = page.get_by_role("dialog", name="Rules")
+    expect(dialog).to_contain_text("Paradox: ")
+    expect_accessible(page)
+    dialog.get_by_role("button", name="Close").click()
+    expect(dialog).to_be_hidden()
+    expect(rules).to_be_focused()
+
+
 def test_other_deals(new_page: NewPage) -> None:
     page = new_page()
     open_table(page, "Cat in the Box", 3, seed=11)

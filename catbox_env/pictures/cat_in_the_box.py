@@ -38,7 +38,7 @@ def draw(sheet: Sheet) -> str:
     plays = view.plays or completed
     Board(view, sheet, plays[-1] if plays else None).put()
     # Beside a last board a page tells the result.
-    is_last_board = sheet.is_large and (bool(plays) or _paradox_of(view, state) != NONE) and view.mover < 0
+    is_last_board = sheet.is_of_page and (bool(plays) or _paradox_of(view, state) != NONE) and view.mover < 0
     if state.record.rounds_ended and (view.mover < 0 or view.phase != PLAY) and not is_last_board:
         _put_results(view, sheet)
     else:
@@ -186,7 +186,7 @@ def _put_results(view: View, sheet: Sheet) -> None:
         drawn += svg.centred(x, top + 46, addends, 13, theme.soft) if addends != svg.signed(shown) else ""
         bid = f"bid {info['bid']}" if view.rules.bids else ""
         drawn += svg.centred(x, top + 66, bid, 13, theme.soft) if bid else ""
-        drawn += sheet.token(seat, x, top + 93, 11)
+        drawn += sheet.token(seat, x, top + 90, 11)
         total = f"{shown} points in all, in the last round " if is_match_over else ""
         words.append(
             f"player_{seat} {total}{score} points, {tricks} tricks, {bid}{', ' * bool(bid)}bonus {bonus}"
@@ -319,16 +319,16 @@ def _won_and_bid(view: View, sheet: Sheet, seat: int, y: float, grown: float) ->
 
 
 def _put_hands(view: View, sheet: Sheet) -> None:
-    """The hands and discards of all seats; in a large picture they take the place of one, with what can be chosen."""
+    """The hands and discards of all seats; in a page they take the place of one, with what can be chosen."""
     theme, drawn = sheet.theme, sheet.heading("Hands", "aside")
     spacing = min(30.0, ROOM / view.rules.num_ranks)
     room = LARGE_HANDS if sheet.is_large else HAND_ROW * MAX_SEATS
-    drawn += _buttons(view, sheet) if sheet.is_large else ""
+    drawn += _buttons(view, sheet) if sheet.is_of_page else ""
     height = min(HAND_ROW, room / view.rules.num_players)
     card, is_low = height - 4, height < HAND_ROW - 4
     for seat, hand in view.hands.items():
         y = TITLE + seat * height
-        half, chooses = y + card / 2, sheet.is_large and seat == view.mover
+        half, chooses = y + card / 2, sheet.is_of_page and seat == view.mover
         row = svg.box(6, y - 2, PANEL - 12, height, theme.turn, radius=6) if chooses else ""
         row += sheet.token(seat, 21, half, min(11, 0.45 * height))
         for rank, count in enumerate(hand):
@@ -350,7 +350,7 @@ def _put_hands(view: View, sheet: Sheet) -> None:
             row += svg.centred(PANEL - PADDING - 10, half, view.discards[seat] + 1, 15, theme.soft)
             words += f"; put aside {view.discards[seat] + 1}"
         drawn += svg.figure(row, f"hand of player_{seat}: {words}")
-    column = 0 if sheet.is_large else None
+    column = 0 if sheet.is_of_page else None
     sheet.panel(column, TITLE + height * view.rules.num_players + 8, drawn, "hands")
 
 

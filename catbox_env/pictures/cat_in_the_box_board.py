@@ -38,7 +38,7 @@ class Board:
         self.card = LARGE_CARD if sheet.is_large else CARD
         self.above = ABOVE if sheet.is_wide else NARROW_ABOVE
         #: Whether all hands are below the board, in the place of one.
-        self.has_hands = sheet.is_large and self.view.seat is None
+        self.has_hands = sheet.is_of_page and self.view.seat is None
         #: The middle of each column.
         self.columns = [LEFT + rank * self.pitch + self.width / 2 for rank in range(self.rules.num_ranks)]
 

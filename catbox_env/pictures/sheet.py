@@ -139,6 +139,7 @@ class Sheet:
         panel_width: of the panels: SPAN in a large picture whose panels are all in the left column, else PANEL.
         theme: the colours.
         is_wide: whether there are two columns; is_large: whether the left one is drawn larger.
+        is_of_page: whether a page requests such a width, large or narrow.
 
     Raises ``ValueError`` unless ``size``, the width in pixels, is an integer from 240 to 4096; for an unknown theme.
     """
@@ -147,6 +148,7 @@ class Sheet:
         self._size = check_integer("size", size, MIN_WIDTH, MAX_WIDTH, " (the width in pixels)")
         self.theme = THEMES[check_choice("theme", theme, tuple(THEMES))]
         self.is_wide, self.is_large = self._size >= WIDE_FROM, self._size >= LARGE_FROM
+        self.is_of_page = self.is_large or not self.is_wide
         self.state, self.seat = state, seat
         self.legal = state.legal_actions() if seat in (None, state.current_player) else []
         self.explains_illegal = seat not in (None, PUBLIC) and state.current_player >= 0

@@ -416,6 +416,7 @@ def test_the_end_tells_ones_own_place_and_offers_what_comes_next(new_page: NewPa
     end = page.get_by_role("region", name="End of the round")
     expect(end.get_by_role("heading")).to_have_text(re.compile("^You "))
     expect(end.locator(".own th").first).to_contain_text("You")
+    expect(end.locator("td").first).to_have_text(re.compile("^bid \\d, won \\d [\u2713\u2717]$"))
     places = end.locator(".medal").all_inner_texts()  # the rows are in their order
     assert places[0] == "1"
     assert places == sorted(places)

@@ -129,9 +129,10 @@ def test_what_is_smaller_than_a_finger_is_tapped_twice_where_it_cannot_be_undone
     expect(page.locator(".table")).not_to_have_attribute("data-number", at)
 
 
-def test_one_tap_is_enough_where_it_can_be_undone(new_page: NewPage) -> None:
+@pytest.mark.parametrize("players", [3, 5])
+def test_one_tap_is_enough_where_it_can_be_undone(new_page: NewPage, players: int) -> None:
     page = new_page(390, 844, touch=True)
-    open_table(page, "Cat in the Box", 3)
+    open_table(page, "Cat in the Box", players)
     for _ in range(3):  # a card aside, a bid, a cell
         at = number(page)
         cards(page).first.tap()

@@ -3,9 +3,9 @@
 import {element, shape} from "./dom.js";
 import {setting} from "./settings.js";
 
-// The smallest size of a touch target, in pixels; and where a slip can be undone.
+// The smallest size of a touch target within its frame, in pixels; and where a slip can be undone.
 const FINGER = 44;
-const UNDOABLE = 30;
+const UNDOABLE = 28;
 // How long something takes to move from one picture to the next, in milliseconds.
 const MOVING = {duration: 260, easing: "ease-out"};
 const still = matchMedia("(prefers-reduced-motion: reduce)");

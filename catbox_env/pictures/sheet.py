@@ -98,7 +98,7 @@ THEMES = {
         page="#12151b", panel="#1c212a", line="#525d70", ink="#f2f4f7", soft="#b1b8c4", face="#3a4454",
         back="#4b5566", turn="#2b3340", shade="#000000", open="#3d3570",
         colors=("#cd3f46", "#2c70c9", "#f0be2a", "#2b8050"), on_colors=("#ffffff", "#ffffff", "#12151b", "#ffffff"),
-        tints=("#602830", "#1f4578", "#5a4a12", "#1b5234"), words=("#ffa5a3", "#94c1fc", "#f4cc55", "#7fd6a0"),
+        tints=("#7b1f33", "#1f4578", "#6b5900", "#1b5234"), words=("#ffa5a3", "#94c1fc", "#f7d265", "#7fd6a0"),
         seats=("#aeb9ca", "#cdaef8", "#74d4da", "#f5ad67", "#f896ca", "#ccd267"), on_seats="#12151b",
     ),
 }  # fmt: skip

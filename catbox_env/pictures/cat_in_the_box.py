@@ -11,7 +11,7 @@ from catbox_env.games.cat_in_the_box.show import View, card_to_string, largest_g
 from catbox_env.games.cat_in_the_box.state import BID, DISCARD, NONE, PLAY, RED
 from catbox_env.pictures import svg
 from catbox_env.pictures.cat_in_the_box_board import Board, hand_in_words
-from catbox_env.pictures.sheet import LETTERS, MAX_SEATS, PADDING, PANEL, TITLE, Sheet, Theme
+from catbox_env.pictures.sheet import LETTERS, LOW_BUTTON, MAX_SEATS, PADDING, PANEL, TITLE, Sheet, Theme
 from catbox_env.pictures.svg import number
 
 #: Heights of a card of a trick, of a row of the players, in a narrow picture too, and of a hand.
@@ -22,8 +22,8 @@ LARGE_TRICK_AND_ROWS, GROWN_ROW = 434, 64
 AROUND_TRICK, NARROW_AROUND, LARGEST_CARD, SMALL_CARD = 46, 41, 96, 44
 #: Columns of the players: cards in hand, X-tokens, tricks won, group, score; the height of an X-token.
 CARDS_LEFT, X_TOKENS, WON, GROUP, SCORE, X_TOKEN = 114, 146, 222, 289, 325, 16
-#: In a large picture below the name, and the size of their heads.
-LARGE_X_TOKENS, LARGE_WON, LARGE_GROUP, LARGE_SCORE, LARGE_HEADS = 12, 124, 262, 312, 14
+#: In a large picture below the name, with a rule before the group, and the size of their heads.
+LARGE_X_TOKENS, LARGE_WON, LARGE_RULE, LARGE_GROUP, LARGE_SCORE, LARGE_HEADS = 12, 124, 250, 273, 318, 14
 #: The start of the cards of a hand, and the width of all ranks; the height of all hands below a large board; the start
 #: and the end of the buttons in their title, and the width of one.
 CARDS, ROOM, LARGE_HANDS, BUTTONS, BUTTONS_END, BUTTON = 40, 262, 101, 76, 288, 72
@@ -38,7 +38,7 @@ def draw(sheet: Sheet) -> str:
     plays = view.plays or completed
     Board(view, sheet, plays[-1] if plays else None).put()
     # Beside a last board a page tells the result.
-    is_last_board = sheet.is_large and (bool(plays) or _paradox_of(view, state) != NONE) and view.mover < 0
+    is_last_board = sheet.is_of_page and (bool(plays) or _paradox_of(view, state) != NONE) and view.mover < 0
     if state.record.rounds_ended and (view.mover < 0 or view.phase != PLAY) and not is_last_board:
         _put_results(view, sheet)
     else:
@@ -186,7 +186,7 @@ def _put_results(view: View, sheet: Sheet) -> None:
         drawn += svg.centred(x, top + 46, addends, 13, theme.soft) if addends != svg.signed(shown) else ""
         bid = f"bid {info['bid']}" if view.rules.bids else ""
         drawn += svg.centred(x, top + 66, bid, 13, theme.soft) if bid else ""
-        drawn += sheet.token(seat, x, top + 93, 11)
+        drawn += sheet.token(seat, x, top + 90, 11)
         total = f"{shown} points in all, in the last round " if is_match_over else ""
         words.append(
             f"player_{seat} {total}{score} points, {tricks} tricks, {bid}{', ' * bool(bid)}bonus {bonus}"
@@ -269,6 +269,9 @@ def _large_row(
     y = top + height - space - 13 * grown
     row += _x_tokens(view, sheet.theme, seat, LARGE_X_TOKENS, y - 11 * grown, 22 * grown)
     row += _won_and_bid(view, sheet, seat, y, grown)
+    row += svg.path(
+        f"M{LARGE_RULE} {number(y - 10 * grown)}v{number(20 * grown)}", "none", line=sheet.theme.back
+    )
     row += svg.centred(LARGE_GROUP, y, group, round(16 * grown, 1))
     row += (
         svg.centred(LARGE_SCORE, y, svg.signed(score), round(16 * grown, 1), bold=True)
@@ -305,7 +308,7 @@ def _won_and_bid(view: View, sheet: Sheet, seat: int, y: float, grown: float) ->
     if not sheet.is_large:
         return svg.text(WON, y, words, 14, bold=bid == won)
     total, disc_x = max(won, bid or 0), LARGE_WON + 56 * grown
-    room = LARGE_GROUP - 14 - disc_x
+    room = LARGE_RULE - 8 - disc_x
     drawn = svg.text(LARGE_WON, y, words, round(15 * grown, 1), bold=bid == won)
     spacing = min(9 * grown, room / max(total, 1))
     radius, places = min(3.5 * grown, 0.4 * spacing), [disc_x + spacing * k for k in range(total)]
@@ -316,16 +319,16 @@ def _won_and_bid(view: View, sheet: Sheet, seat: int, y: float, grown: float) ->
 
 
 def _put_hands(view: View, sheet: Sheet) -> None:
-    """The hands and discards of all seats; in a large picture they take the place of one, with what can be chosen."""
+    """The hands and discards of all seats; in a page they take the place of one, with what can be chosen."""
     theme, drawn = sheet.theme, sheet.heading("Hands", "aside")
     spacing = min(30.0, ROOM / view.rules.num_ranks)
     room = LARGE_HANDS if sheet.is_large else HAND_ROW * MAX_SEATS
-    drawn += _buttons(view, sheet) if sheet.is_large else ""
+    drawn += _buttons(view, sheet) if sheet.is_of_page else ""
     height = min(HAND_ROW, room / view.rules.num_players)
     card, is_low = height - 4, height < HAND_ROW - 4
     for seat, hand in view.hands.items():
         y = TITLE + seat * height
-        half, chooses = y + card / 2, sheet.is_large and seat == view.mover
+        half, chooses = y + card / 2, sheet.is_of_page and seat == view.mover
         row = svg.box(6, y - 2, PANEL - 12, height, theme.turn, radius=6) if chooses else ""
         row += sheet.token(seat, 21, half, min(11, 0.45 * height))
         for rank, count in enumerate(hand):
@@ -347,7 +350,7 @@ def _put_hands(view: View, sheet: Sheet) -> None:
             row += svg.centred(PANEL - PADDING - 10, half, view.discards[seat] + 1, 15, theme.soft)
             words += f"; put aside {view.discards[seat] + 1}"
         drawn += svg.figure(row, f"hand of player_{seat}: {words}")
-    column = 0 if sheet.is_large else None
+    column = 0 if sheet.is_of_page else None
     sheet.panel(column, TITLE + height * view.rules.num_players + 8, drawn, "hands")
 
 
@@ -359,6 +362,6 @@ def _buttons(view: View, sheet: Sheet) -> str:
     words |= {rules.paradox: "Paradox"} if rules.paradox in sheet.legal else {}
     width = min(BUTTON, (BUTTONS_END - BUTTONS) / max(1, len(words)))
     return "".join(
-        sheet.button(action, BUTTONS + k * width, 3, width - 4, told, small=True)
+        sheet.button(action, BUTTONS + k * width, 3, width - 4, told, height=LOW_BUTTON)
         for k, (action, told) in enumerate(words.items())
     )

@@ -12,14 +12,17 @@ from catbox_env.games.cat_in_the_box.show import Cell, View, largest_group
 from catbox_env.games.cat_in_the_box.state import DISCARD, NEUTRAL, NONE, PLAY, RED
 from catbox_env.pictures import svg
 from catbox_env.pictures.sheet import LETTERS, PADDING, PANEL, Sheet
+from catbox_env.pictures.svg import number
 
-#: The corner of the first cell, the width of all columns, the height of a cell, the gap between cells.
-LEFT, TOP, ROOM, CELL, SPACE = 40, 34, 296, 36, 4
+#: The top of the first cell; its left edge, the width of all columns, the height of a cell, the gap between cells, in a
+#: narrow picture too, where cells are tapped.
+TOP = 34
+WIDE, NARROW = (40, 296, 36, 4), (37, 305, 40, 3)
 #: The widest column and the widest card.
 WIDEST, WIDEST_CARD = 64, 44
 #: Height of a card of the hand, in a large picture too; of the room above it, in a narrow picture too, and of the line
 #: below.
-CARD, LARGE_CARD, ABOVE, NARROW_ABOVE, FOOT = 46, 66, 30, 24, 46
+CARD, LARGE_CARD, ABOVE, NARROW_ABOVE, FOOT = 46, 66, 30, 20, 46
 
 
 def hand_in_words(view: View, seat: int) -> str:
@@ -33,18 +36,21 @@ class Board:
     def __init__(self, view: View, sheet: Sheet, last: tuple[int, int, int] | None) -> None:
         self.view, self.sheet, self.last = view, sheet, last
         self.rules, self.theme, self.legal = view.rules, sheet.theme, sheet.legal
-        self.pitch = min(WIDEST, 2 * ROOM // self.rules.num_ranks / 2)  # in halves of a unit
-        self.width = self.pitch - SPACE
+        self.left, room, self.cell, self.space = WIDE if sheet.is_wide else NARROW
+        self.pitch = min(WIDEST, 2 * room // self.rules.num_ranks / 2)  # in halves of a unit
+        self.width = self.pitch - self.space
         self.card = LARGE_CARD if sheet.is_large else CARD
         self.above = ABOVE if sheet.is_wide else NARROW_ABOVE
         #: Whether all hands are below the board, in the place of one.
-        self.has_hands = sheet.is_large and self.view.seat is None
+        self.has_hands = sheet.is_of_page and self.view.seat is None
         #: The middle of each column.
-        self.columns = [LEFT + rank * self.pitch + self.width / 2 for rank in range(self.rules.num_ranks)]
+        self.columns = [
+            self.left + rank * self.pitch + self.width / 2 for rank in range(self.rules.num_ranks)
+        ]
 
     def put(self) -> None:
         """Put the panel on the sheet."""
-        below = TOP + self.rules.num_colors * (CELL + SPACE)
+        below = TOP + self.rules.num_colors * (self.cell + self.space)
         ranks = "".join(str(rank + 1) for rank in range(self.rules.num_ranks))
         heads = svg.letters(self.columns, 19, ranks, 14, self.theme.soft)
         drawn = f'<g aria-hidden="true">{heads}{self._outlines()}</g>'
@@ -71,10 +77,10 @@ class Board:
 
     def _ground(self, cells: list[Cell]) -> str:
         """The background of a group: it shows around its cells and between them."""
-        edge, held, parts = SPACE / 2 + 0.5, set(cells), []
-        width, height = self.width + 2 * edge, CELL + 2 * edge
+        edge, held, parts = self.space / 2 + 0.5, set(cells), []
+        width, height = self.width + 2 * edge, self.cell + 2 * edge
         for color, rank in cells:
-            x, y = LEFT + rank * self.pitch - edge, TOP + color * (CELL + SPACE) - edge
+            x, y = self.left + rank * self.pitch - edge, TOP + color * (self.cell + self.space) - edge
             parts.append(svg.round_box(x, y, width, height, 8))
             if (color, rank + 1) in held:
                 parts.append(svg.round_box(x + width - 8, y, 16, height, 0))
@@ -85,25 +91,27 @@ class Board:
     def _row(self, color: int) -> str:
         """The cells of a colour: free ones with their rank, owned ones with a token, legal ones with a frame."""
         view, theme, rules = self.view, self.theme, self.rules
-        y = TOP + color * (CELL + SPACE)
-        middle, first = y + CELL / 2, rules.first_play + color * rules.num_ranks
+        y = TOP + color * (self.cell + self.space)
+        middle, first = y + self.cell / 2, rules.first_play + color * rules.num_ranks
         free, ground, tokens, owners, choices, others = [], "", "", [], "", ""
         for rank, owner in enumerate(view.board[color]):
-            x, column, action = LEFT + rank * self.pitch, self.columns[rank], first + rank
-            ground += svg.round_box(x, y, self.width, CELL, 6)
+            x, column, action = self.left + rank * self.pitch, self.columns[rank], first + rank
+            ground += svg.round_box(x, y, self.width, self.cell, 6)
             if action in self.legal:
                 tokens += svg.centred(column, middle - 2.5, rank + 1, 17, bold=True)
                 note = ""
                 if color in view.costly:
                     tokens += self._x_token(x + self.width - 8, y + 8)
                     note = f"gives up the {COLORS[view.led]} X-token"
-                choices += self.sheet.choice(action, x, y, self.width, CELL, note=note)
+                choices += self.sheet.choice(action, x, y, self.width, self.cell, note=note)
                 continue
-            others += self.sheet.choice(action, x, y, self.width, CELL) if self.sheet.explains_illegal else ""
+            others += (
+                self.sheet.choice(action, x, y, self.width, self.cell) if self.sheet.explains_illegal else ""
+            )
             if owner == NONE:
                 free.append(rank)
             elif owner == NEUTRAL:
-                tokens += svg.path(svg.cross(column - 6, y + 12, 12), "none", line=theme.soft, weight=3)
+                tokens += svg.path(svg.cross(column - 6, middle - 6, 12), "none", line=theme.soft, weight=3)
                 owners.append(f"{rank + 1} neutral")
             else:
                 is_last = (owner, color, rank) == self.last
@@ -129,17 +137,18 @@ class Board:
 
     def _chip(self, color: int, y: float) -> str:
         """The name of a row, hollow without an X-token for it; the red one has a lock until trump is broken."""
-        theme, seat = self.theme, self.view.seat
+        theme, seat, x, y = self.theme, self.view.seat, self.left - 32, y + self.cell / 2 - 14
         if seat in (None, PUBLIC) or color in self.view.x_tokens[seat]:
-            chip = svg.box(8, y + 4, 26, 28, theme.colors[color])
-            chip += svg.centred(21, y + 18, LETTERS[color], 16, theme.on_colors[color], bold=True)
+            chip = svg.box(x, y, 26, 28, theme.colors[color])
+            chip += svg.centred(x + 13, y + 14, LETTERS[color], 16, theme.on_colors[color], bold=True)
         else:
-            chip = svg.box(9, y + 5, 24, 26, "none", line=theme.colors[color], weight=2)
-            chip += svg.centred(21, y + 18, LETTERS[color], 16, theme.soft)
+            chip = svg.box(x + 1, y + 1, 24, 26, "none", line=theme.colors[color], weight=2)
+            chip += svg.centred(x + 13, y + 14, LETTERS[color], 16, theme.soft)
         if color == RED and not self.view.trump_broken:
-            chip += svg.path(svg.disc(33.5, y + 5.5, 8.5), theme.panel)
-            chip += svg.path(f"M30.5 {y + 5}v-2.5a3 3 0 0 1 6 0v2.5", "none", line=theme.ink, weight=1.8)
-            chip += svg.box(29, y + 4.5, 9, 6.5, theme.ink, radius=1.5)
+            chip += svg.path(svg.disc(x + 25.5, y + 1.5, 8.5), theme.panel)
+            shackle = f"M{number(x + 22.5)} {number(y + 1)}v-2.5a3 3 0 0 1 6 0v2.5"
+            chip += svg.path(shackle, "none", line=theme.ink, weight=1.8)
+            chip += svg.box(x + 21, y + 0.5, 9, 6.5, theme.ink, radius=1.5)
             locked = "Red may not be led until somebody has played red, unless nothing else can be led."
             return svg.with_title(chip, locked)
         return chip
@@ -150,7 +159,7 @@ class Board:
         if self.view.phase != DISCARD:
             plays = playable & set(range(rules.first_play, rules.paradox))
             playable = {rules.card_of(action)[1] for action in plays}
-        drawn = self.sheet.token(seat, 21, top + self.above - 7 + self.card / 2, 12)
+        drawn = self.sheet.token(seat, self.left - 19, top + self.above - 7 + self.card / 2, 12)
         for rank, count in enumerate(self.view.hands[seat]):
             if count:
                 raised, dimmed = rank in playable, bool(playable - {rank})

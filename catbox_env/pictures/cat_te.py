@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from functools import partial
+from textwrap import wrap
+
 import numpy as np
 
 from catbox_env.core.kernels import HIDDEN
@@ -27,17 +30,22 @@ from catbox_env.pictures.svg import number
 ROW, LARGE_ROWS, LARGE_ROW = 50, 200, 66
 #: The height of a row beside all hands, and of a card there.
 ROW_BESIDE_HANDS, CARD = 70, 48
-#: The column of the first trick, the distance of the next, the width of a card at most; in a picture of one wide panel.
+#: The column of the first trick, the distance of the next, the width of a card at most; in a picture of one wide panel,
+#: which may have a column for the antes.
 LEFT, SPACING, WIDTH = 120, 31, 28
-WIDE_LEFT, WIDE_SPACING, WIDE_WIDTH = 150, 60, 46
+WIDE_LEFT, WIDE_SPACING, WIDE_WIDTH, SPACING_BESIDE_ANTES = 150, 70, 46, 60
 #: Heights of the side pot, of a row of the hands, at most, and of how much is added for the side pot.
 SIDE_POT, HAND_ROW, LARGEST_HAND_ROW = 52, 44, 60
-#: The gap between cards in the hand, their width, and how much higher they are.
-HAND_GAP, HAND_WIDTH, CARD_RATIO = 4, 50, 1.5
-#: Heights of the room around the cards, of the buttons below them, of the whole panel, and of the lines below, which in
-#: a large picture stand beside the cards, from this place on.
-HAND_PADDING, FOLDS_HEIGHT, FOOT, BESIDE = 6, 36, 46, 346
+#: The gap between cards in the hand, their width, and how much higher they are; in a picture of one wide panel, where
+#: they stand below the tricks.
+HAND_GAP, HAND_WIDTH, CARD_RATIO, WIDE_HAND_WIDTH = 4, 50, 1.5, 65
+#: Heights of the room around the cards, of a button below them, with the room around it, of the whole panel, and of the
+#: lines below, which in a picture of one wide panel stand before the cards.
+HAND_PADDING, FOLD_HEIGHT, FOLDS_HEIGHT, FOOT = 6, 36, 44, 46
 HAND = TITLE + CARD_RATIO * HAND_WIDTH + HAND_PADDING + FOLDS_HEIGHT
+WIDE_HAND = 2 * HAND_PADDING + CARD_RATIO * WIDE_HAND_WIDTH + FOLDS_HEIGHT
+#: The height of these lines, and about how many letters they have.
+LINE, LETTERS = 17, 19
 #: What an ante is.
 ANTE = "An ante is what each player stakes in a round. Usually, whoever wins trick 6 takes them all."
 #: The suits around the origin, 10 units high: clubs, diamonds, hearts, spades.
@@ -67,7 +75,7 @@ def draw(sheet: Sheet) -> str:
         )
     if all_hands:
         if sheet.is_large and {CLAIM, SHOW} & {*sheet.legal}:
-            sheet.panel(1, FOOT, _foot(view, sheet, view.mover, PADDING, 0))
+            sheet.panel(1, FOOT, _foot(view, sheet, view.mover, 0))
         _put_hands(view, sheet)
     return sheet.picture(_note(view), _line(view, sheet), _tell)
 
@@ -155,10 +163,15 @@ def _face_down(view: View, sheet: Sheet) -> dict[tuple[int, int], int]:
     return known
 
 
-def _columns(sheet: Sheet) -> tuple[int, int, int]:
+def _columns(view: View, sheet: Sheet) -> tuple[int, int, int]:
     """The column of the first trick, the distance of the next, and the width of a card at most."""
-    is_wide = sheet.panel_width == SPAN
-    return (WIDE_LEFT, WIDE_SPACING, WIDE_WIDTH) if is_wide else (LEFT, SPACING, WIDTH)
+    if sheet.panel_width < SPAN:
+        return LEFT, SPACING, WIDTH
+    return WIDE_LEFT, SPACING_BESIDE_ANTES if _has_antes(view) else WIDE_SPACING, WIDE_WIDTH
+
+
+def _has_antes(view: View) -> bool:
+    return view.mover < 0 or any(view.scores)
 
 
 def _put_tricks(view: View, sheet: Sheet) -> None:
@@ -168,7 +181,7 @@ def _put_tricks(view: View, sheet: Sheet) -> None:
     row = min(LARGE_ROW, LARGE_ROWS // players) if sheet.is_large else ROW
     if sheet.seat is None and sheet.is_wide and not sheet.is_large:
         row = ROW_BESIDE_HANDS
-    left, spacing, _ = _columns(sheet)
+    left, spacing, _ = _columns(view, sheet)
     drawn, under_way = "", view.trick if view.mover >= 0 else NONE
     if under_way != NONE:
         drawn += svg.box(left + view.trick * spacing, 6, spacing, players * row + 28, theme.turn, radius=8)
@@ -179,7 +192,7 @@ def _put_tricks(view: View, sheet: Sheet) -> None:
         drawn += svg.centred(left + (trick + 0.5) * spacing, 19, trick + 1, 14, fill, bold=now)
     known = _face_down(view, sheet)
     drawn += "".join(_row(view, sheet, row, seat, known) for seat in range(players))
-    if view.mover < 0 or any(view.scores):
+    if _has_antes(view):
         drawn += _antes(view, sheet, row)
     sheet.panel(0, TITLE + players * row + 6, drawn, "tricks")
 
@@ -187,7 +200,7 @@ def _put_tricks(view: View, sheet: Sheet) -> None:
 def _antes(view: View, sheet: Sheet, row: float) -> str:
     """The antes that each seat has won, and below them in the last round, if it was not the only one."""
     rules, info, soft = view.rules, sheet.state.record.info, sheet.theme.soft
-    left, spacing, _ = _columns(sheet)
+    left, spacing, _ = _columns(view, sheet)
     is_wide = sheet.panel_width == SPAN
     x = (left + NUM_TRICKS * spacing + sheet.panel_width) / 2
     drawn, words = svg.with_title(svg.centred(x, 19, "antes", 13 if is_wide else 12, soft), ANTE), []
@@ -208,7 +221,7 @@ def _row(view: View, sheet: Sheet, row: int, seat: int, known: dict[tuple[int, i
     """The row of a seat, ``row`` units high; face-down cards that the viewer knows (see `_face_down`) are shaded and
     have a bent corner."""
     theme, height, out = sheet.theme, min(row - 6, 54 if sheet.is_large else CARD), not view.in_round[seat]
-    left, spacing, widest = _columns(sheet)
+    left, spacing, widest = _columns(view, sheet)
     width = min(widest, round(0.85 * height))
     top = TITLE + seat * row
     y = top + (row - height) / 2
@@ -258,7 +271,10 @@ def _put_hand(view: View, sheet: Sheet) -> None:
     else:
         drawn = sheet.heading("The game is over")
         drawn += _winners(view, sheet)
-    sheet.panel(*((0, HAND) if sheet.is_large else (1, HAND + FOOT)), drawn, "hand")
+    height = HAND if sheet.is_large else HAND + FOOT
+    if sheet.panel_width == SPAN:
+        height = WIDE_HAND + SIDE_POT * bool(view.rules.side_pot)
+    sheet.panel(0 if sheet.is_large else 1, height, drawn, "hand")
 
 
 def _winners(view: View, sheet: Sheet) -> str:
@@ -280,25 +296,27 @@ def _hand(view: View, sheet: Sheet, seat: int) -> str:
     known = _face_down(view, sheet).values()
     unplaced = cards_to_string(card for card in view.folded.get(seat, ()) if card not in known)
     spans = sheet.panel_width == SPAN
-    note = f"folded {unplaced}" if unplaced else _goal(view, seat) if spans and seat == sheet.seat else ""
-    drawn = sheet.heading(f"Hand of player_{seat}", note)
-    width, height = HAND_WIDTH, CARD_RATIO * HAND_WIDTH
-    below = TITLE + height + HAND_PADDING
+    drawn = sheet.heading("" if spans else f"Hand of player_{seat}", f"folded {unplaced}" if unplaced else "")
+    left, top, width, distance = PADDING, TITLE, HAND_WIDTH, HAND_WIDTH + HAND_GAP
+    if spans:
+        left, top, width, distance = WIDE_LEFT, HAND_PADDING, WIDE_HAND_WIDTH, WIDE_SPACING
+        drawn += svg.text(PADDING, 19, f"Hand of player_{seat}", 14, bold=True)
+    height = CARD_RATIO * width
+    below = top + height + HAND_PADDING
     for k, card in enumerate(view.hands[seat]):
-        x, playable = PADDING + k * (width + HAND_GAP), card in sheet.legal
-        y = TITLE + (2 if playable else 6)
+        x, playable = left + k * distance, card in sheet.legal
+        y = top + (2 if playable else 6)
         shaded = bool(sheet.legal) and not playable
         face = _face(sheet.theme, x, y, width, height, card, shaded=shaded)
         drawn += svg.with_key(f"hand-{card}", face)
         drawn += sheet.choice(card, x, y, width, height, radius=5)
         if FOLD + card in sheet.legal:
-            drawn += sheet.button(FOLD + card, x, below + 2, width, "fold", small=True)
+            drawn += sheet.button(FOLD + card, x, below + 2, width, "fold", height=FOLD_HEIGHT)
     if spans:
-        drawn += _foot(view, sheet, seat, BESIDE, TITLE + 2)
-        right = sheet.panel_width - PADDING
-        drawn += _side_pot(view, sheet, BESIDE, right, HAND - SIDE_POT) if view.rules.side_pot else ""
+        drawn += _foot(view, sheet, seat, TITLE)
+        drawn += _side_pot(view, sheet, PADDING, WIDE_LEFT + width, WIDE_HAND) if view.rules.side_pot else ""
     elif not sheet.is_large:
-        drawn += _foot(view, sheet, seat, PADDING, below + (FOLDS_HEIGHT if has_folds else 8) - 6)
+        drawn += _foot(view, sheet, seat, below + (FOLDS_HEIGHT if has_folds else 8) - 6)
     return svg.group(drawn, f"player_{seat} holds {cards_to_string(view.hands[seat]) or 'no card'}")
 
 
@@ -311,29 +329,32 @@ def _side_pot(view: View, sheet: Sheet, left: float, right: float, top: float) -
     return svg.figure(drawn, f"{what}; upturned {card_to_string(view.upturned)}")
 
 
-def _foot(view: View, sheet: Sheet, seat: int, left: float, top: float) -> str:
-    """What can be done, and below it what is at risk for the viewer; at the end how the round was won."""
-    if view.mover < 0:
-        return _told(view, sheet, left, top + 18)
-    drawn, x, line = "", left, top + 18
+def _foot(view: View, sheet: Sheet, seat: int, top: float) -> str:
+    """What can be done, and below it what is at risk for the viewer; at the end how the round was won.
+
+    In a picture of one wide panel it stands in short lines before the cards.
+    """
+    spans = sheet.panel_width == SPAN
+    drawn, x, y = "", float(PADDING), top
     for action, words, what in ((CLAIM, "Claim", "the side pot"), (SHOW, "Show", "and win")):
         if action in sheet.legal:
-            drawn += sheet.button(action, x, top + 2, 72, words)
-            drawn += svg.text(x + 80, top + 22, what)
-            x += 172
+            drawn += sheet.button(action, x, y + 2, 72, words)
+            drawn += svg.text(x, y + 50, what, 13) if spans else svg.text(x + 80, y + 22, what)
+            x, y = (x, y + 58) if spans else (x + 172, y)
     if drawn:
         return drawn
-    spans = sheet.panel_width == SPAN
-    if seat == view.mover:
-        asked = "Choose an outlined card."
-        if any(FOLD <= action < CLAIM for action in sheet.legal):
-            asked = "Play a card, or fold one." if spans else "Choose an outlined card or a fold button."
-            if not _can_follow(view, seat):
-                asked = f"No {SUITS[view.led]}: {'it' if spans else 'your card'} cannot win."
-        drawn, line = svg.prompt(left, line, asked, 13 if spans else 14), line + 20
-    if seat == sheet.seat and not spans:
-        goal = _goal(view, seat)
-        drawn += svg.text(left, line, goal, 13, sheet.theme.soft) if goal else ""
+    asked = "Choose an outlined card." if seat == view.mover else ""
+    if any(FOLD <= action < CLAIM for action in sheet.legal):
+        asked = "Play a card, or fold one."
+        if not _can_follow(view, seat):
+            asked = f"You have no {SUITS[view.led]}: no card of yours can win."
+    risk = _goal(view, seat) if seat == sheet.seat else ""
+    if view.mover < 0:
+        risk = _how_won(view, sheet.state.record)
+    y = top + (LINE / 2 if spans else 18)
+    for words, put in ((asked, svg.prompt), (risk, partial(svg.text, fill=sheet.theme.soft))):
+        for line in wrap(words, LETTERS) if spans else filter(None, [words]):
+            drawn, y = drawn + put(PADDING, y, line, 13), y + (LINE if spans else 20)
     return drawn
 
 
@@ -366,7 +387,7 @@ def _put_hands(view: View, sheet: Sheet) -> None:
     spans = sheet.panel_width == SPAN
     if spans:
         drawn = sheet.heading("Hands", _how_won(view, sheet.state.record))
-        columns, room = (1 if len(view.hands) < 4 else 2), HAND - TITLE - 6
+        columns, room = (1 if len(view.hands) < 4 else 2), WIDE_HAND - TITLE - 6
         height = min(LARGEST_HAND_ROW, room / -(-len(view.hands) // columns))
     elif sheet.is_large:
         height = min(LARGEST_HAND_ROW, LARGER * LARGE_ROWS / len(view.hands))
@@ -383,4 +404,4 @@ def _put_hands(view: View, sheet: Sheet) -> None:
             row += _face(sheet.theme, x + 44 + k * (width + 3), y, width, card, held)
         drawn += svg.figure(row, f"player_{seat} holds {cards_to_string(hand) or 'no card'}")
     column = 0 if spans else 1 if sheet.is_large else None
-    sheet.panel(column, HAND if spans else TITLE + room + 6, drawn, "hands")
+    sheet.panel(column, WIDE_HAND if spans else TITLE + room + 6, drawn, "hands")

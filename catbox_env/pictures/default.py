@@ -9,7 +9,7 @@ from catbox_env.core.kernels import HIDDEN
 from catbox_env.core.spec import vector_lines
 from catbox_env.core.text import part_lines
 from catbox_env.pictures import svg
-from catbox_env.pictures.sheet import PADDING, PANEL, TITLE, Sheet
+from catbox_env.pictures.sheet import LOW_BUTTON, PADDING, PANEL, TITLE, Sheet
 
 #: Units between two lines of text.
 LINE = 16
@@ -35,7 +35,7 @@ def draw(sheet: Sheet) -> str:
         name = game.action_to_string(action)
         words = name if len(name) <= LENGTH else f"{name[: LENGTH - 3]}..."
         x, y = PADDING + column * width, TITLE + row * ROW
-        drawn += sheet.button(action, x, y, width - 6, words, small=True)
+        drawn += sheet.button(action, x, y, width - 6, words, height=LOW_BUTTON)
     sheet.panel(1, TITLE + -(-game.num_actions // COLUMNS) * ROW + PADDING, drawn)
 
     def describe(mover: int, action: int) -> str:

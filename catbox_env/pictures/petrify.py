@@ -17,8 +17,8 @@ from catbox_env.pictures.svg import number
 #: The corner of the first cell of the board, and the width of a row.
 LEFT, TOP, ROOM = 26, 26, 310
 #: Heights of the board, and of a row of the players and of the legend; beside the board at least, and at most.
-BOARD, ROW, LEGEND_ROW = TOP + ROOM + GAP, 46, 38
-LOWEST_LEGEND_ROW, LARGEST_ROW, LARGEST_LEGEND_ROW = 34, 96, 80
+BOARD, ROW, LEGEND_ROW = TOP + ROOM + GAP, 46, 28
+LOWEST_LEGEND_ROW, LARGEST_ROW, LARGEST_LEGEND_ROW = 34, 120, 48
 #: The height of a row that is not enlarged, and how much a row and its words on the right are enlarged at most.
 GROWN_ROW, LARGEST, LARGEST_WORDS = 60, 1.3, 1.2
 #: A tile of the legend: where the seat to move may go, whatever its symbol.
@@ -196,15 +196,16 @@ def _legend(rules: Rules) -> list[tuple[str, str]]:
 
 
 def _put_legend(legend: list[tuple[str, str]], sheet: Sheet, height: float) -> None:
-    """What the tiles mean."""
+    """What the tiles mean: in a narrow picture, where that is cut off first, without a title unless it has a note."""
     note = "big: steps · small: colour" if colors_matter(sheet.state.game.rules) else ""
-    drawn, side = sheet.heading("Tiles", note), min(60, height - 6)
+    has_title, side = bool(note) or sheet.is_wide, height - 6
+    drawn, top = (sheet.heading("Tiles", note), TITLE) if has_title else ("", 10)
     for k, (tile, words) in enumerate(legend):
-        y = TITLE + k * height
+        y = top + k * height
         drawn += _ground(sheet, PADDING, y, side, tile, stands_out=tile == OPEN)
         drawn += _symbols(sheet, PADDING, y, side, tile, stands_out=tile != OPEN)
         drawn += svg.text(PADDING + side + 12, y + side / 2, words, fill=sheet.theme.soft)
-    sheet.panel(1, TITLE + len(legend) * height + 6, drawn)
+    sheet.panel(1, top + len(legend) * height + 6, drawn)
 
 
 def _has_chip(sheet: Sheet, name: str) -> bool:

@@ -37,6 +37,8 @@ HEADS = (72, 66)
 #: The row of a seat has larger words from this height on, and smaller ones below that: with notes below the name, and
 #: with notes beside it.
 TALL_ROW, LOW_ROW, LOW_LINE = 72, 40, 32
+#: The heights of a button.
+BUTTON, LOW_BUTTON = 40, 28
 #: A diamond is so much higher than a disc; so many letters' heights wide is a name at most, in any font.
 DIAMOND, NAME = 1.2, 5
 #: A line from this length on is smaller in a narrow picture.
@@ -96,7 +98,7 @@ THEMES = {
         page="#12151b", panel="#1c212a", line="#525d70", ink="#f2f4f7", soft="#b1b8c4", face="#3a4454",
         back="#4b5566", turn="#2b3340", shade="#000000", open="#3d3570",
         colors=("#cd3f46", "#2c70c9", "#f0be2a", "#2b8050"), on_colors=("#ffffff", "#ffffff", "#12151b", "#ffffff"),
-        tints=("#602830", "#1f4578", "#5a4a12", "#1b5234"), words=("#ffa5a3", "#94c1fc", "#f4cc55", "#7fd6a0"),
+        tints=("#7b1f33", "#1f4578", "#6b5900", "#1b5234"), words=("#ffa5a3", "#94c1fc", "#f7d265", "#7fd6a0"),
         seats=("#aeb9ca", "#cdaef8", "#74d4da", "#f5ad67", "#f896ca", "#ccd267"), on_seats="#12151b",
     ),
 }  # fmt: skip
@@ -137,6 +139,7 @@ class Sheet:
         panel_width: of the panels: SPAN in a large picture whose panels are all in the left column, else PANEL.
         theme: the colours.
         is_wide: whether there are two columns; is_large: whether the left one is drawn larger.
+        is_of_page: whether a page requests such a width, large or narrow.
 
     Raises ``ValueError`` unless ``size``, the width in pixels, is an integer from 240 to 4096; for an unknown theme.
     """
@@ -145,6 +148,7 @@ class Sheet:
         self._size = check_integer("size", size, MIN_WIDTH, MAX_WIDTH, " (the width in pixels)")
         self.theme = THEMES[check_choice("theme", theme, tuple(THEMES))]
         self.is_wide, self.is_large = self._size >= WIDE_FROM, self._size >= LARGE_FROM
+        self.is_of_page = self.is_large or not self.is_wide
         self.state, self.seat = state, seat
         self.legal = state.legal_actions() if seat in (None, state.current_player) else []
         self.explains_illegal = seat not in (None, PUBLIC) and state.current_player >= 0
@@ -184,11 +188,14 @@ class Sheet:
         return self._action(action, frame, note)
 
     def button(
-        self, action: int, x: float, y: float, width: float, words: object, *, small: bool = False
+        self, action: int, x: float, y: float, width: float, words: object, *, height: float = BUTTON
     ) -> str:
-        """A legal action as a filled button with ``words`` on it, which are part of the action's name."""
-        theme = self.theme
-        height, ground, fill = (28, theme.back, theme.ink) if small else (40, theme.ink, theme.panel)
+        """A legal action as a filled button with ``words`` on it, which are part of the action's name.
+
+        A lower one is less prominent.
+        """
+        theme, small = self.theme, height < BUTTON
+        ground, fill = (theme.back, theme.ink) if small else (theme.ink, theme.panel)
         face = svg.box(x, y, width, height, ground, radius=8)
         size = 14 if small else 16
         return self._action(

@@ -87,7 +87,7 @@ def test_the_picture_fills_the_window(new_page: NewPage, title: str, width: int,
     assert picture.evaluate(drawn) > 0.98, "the board is narrower than what is below it"
     assert page.evaluate("scrollY") == 0
     assert page.evaluate("document.documentElement.scrollHeight") == height
-    assert bottom(page.locator(".pill")) <= height
+    assert bottom(page.locator(".turn")) <= height
     hand = page.locator(f".picture [aria-label^='{parts[1]}']")
     assert bottom(hand) <= height
 
@@ -307,6 +307,20 @@ def test_a_value_on_a_card_can_be_read_and_covers_no_count(new_page: NewPage) ->
     assert min(sizes) * scale >= 11
 
 
+def test_a_value_on_a_fold_button_is_within_it(new_page: NewPage) -> None:
+    page = new_page(390, 844)
+    open_table(page, "Cat Te", 4, seed=11)
+    play(page)
+    page.get_by_role("button", name="Coach").click()
+    fold = page.locator(".picture [data-action][aria-label^='fold']")
+    of = "all => all.map(one => one.dataset.action)"
+    values = [page.locator(f".coach-mark.value[data-of='{action}']") for action in fold.evaluate_all(of)]
+    expect(page.locator(".coach-mark").first).to_be_visible(timeout=COMPILING)
+    shown = [(button, value) for button, value in zip(fold.all(), values, strict=True) if value.count()]
+    assert shown
+    assert all(bottom(value) <= bottom(button) for button, value in shown)
+
+
 def test_an_option_out_of_range_is_answered_with_what_to_do(new_page: NewPage) -> None:
     page = new_page()
     rank = page.get_by_label("Highest rank")
@@ -402,6 +416,7 @@ def test_the_end_tells_ones_own_place_and_offers_what_comes_next(new_page: NewPa
     end = page.get_by_role("region", name="End of the round")
     expect(end.get_by_role("heading")).to_have_text(re.compile("^You "))
     expect(end.locator(".own th").first).to_contain_text("You")
+    expect(end.locator("td").first).to_have_text(re.compile("^bid \\d, won \\d [\u2713\u2717]$"))
     places = end.locator(".medal").all_inner_texts()  # the rows are in their order
     assert places[0] == "1"
     assert places == sorted(places)

@@ -129,9 +129,10 @@ def test_what_is_smaller_than_a_finger_is_tapped_twice_where_it_cannot_be_undone
     expect(page.locator(".table")).not_to_have_attribute("data-number", at)
 
 
-def test_one_tap_is_enough_where_it_can_be_undone(new_page: NewPage) -> None:
+@pytest.mark.parametrize("players", [3, 5])
+def test_one_tap_is_enough_where_it_can_be_undone(new_page: NewPage, players: int) -> None:
     page = new_page(390, 844, touch=True)
-    open_table(page, "Cat in the Box", 3)
+    open_table(page, "Cat in the Box", players)
     for _ in range(3):  # a card aside, a bid, a cell
         at = number(page)
         cards(page).first.tap()
@@ -195,6 +196,11 @@ def test_what_moves_is_moved_unless_the_system_or_the_switch_says_no(new_page: N
     open_table(page, "Petrify", 2)
     play(page)
     assert "pawn-0" in page.evaluate("window.movements")
+    page.evaluate("window.movements = []")
+    for width, picture in ((390, 360), (1280, 1000)):  # another layout is not a move
+        page.set_viewport_size({"width": width, "height": 800})
+        expect(page.locator(f".picture > svg[width='{picture}']")).to_be_visible()
+    assert page.evaluate("window.movements") == []
     open_more(page)
     page.get_by_label("Animations").uncheck()
     page.evaluate("window.movements = []")

@@ -93,6 +93,29 @@ def test_the_coach_says_when_there_is_nothing_to_choose(new_page: NewPage) -> No
     expect(page.locator(".choice.best")).to_have_count(1)
 
 
+def test_bids_that_are_about_as_good_have_bars_about_as_long_and_one_tick(new_page: NewPage) -> None:
+    page = new_page(1440, 900)
+    open_table(page, "Cat in the Box", 3, seed=21)
+    before = number(page)
+    cards(page).nth(1).click()
+    wait_for_turn(page, before)
+    page.get_by_label("Show on my turn").select_option("points")
+    expect_values(page)
+    expect(page.locator(".advice")).to_contain_text("No clear difference among 4.")
+    expect(page.locator(".coach .choice.best")).to_have_count(1)
+    expect(page.locator(".picture .coach-mark.best")).to_have_count(1)
+    sizes = "(all, name) => all.map(one => parseFloat(one.style.getPropertyValue(name)))"
+    bars, whiskers = (
+        page.locator(".coach .choice").evaluate_all(sizes, name) for name in ("--bar", "--within")
+    )
+    assert max(bars) - min(bars) < 2 * max(whiskers) < 60
+    play(page)
+    expect_values(page)  # all of them, with nothing to scroll
+    fold = page.locator(".coach .fold")
+    assert fold.locator(".choice").count() > 12
+    assert fold.evaluate("one => one.scrollHeight - one.clientHeight") <= 1
+
+
 def test_undo_takes_back_ones_last_action_and_what_followed(new_page: NewPage) -> None:
     page = new_page()
     open_table(page, "Cat in the Box", 3)
@@ -118,6 +141,20 @@ def test_a_refused_move_shows_why(new_page: NewPage) -> None:
     buttons(page).first.click()
     wait_for_turn(page, at)
     expect(notice).to_be_hidden()
+
+
+def test_the_rules_are_one_click_away(new_page: NewPage) -> None:
+    page = new_page(390, 844)
+    rules = page.get_by_role("button", name="Rules", exact=True)
+    expect(rules).to_be_hidden()
+    open_table(page, "Cat in the Box", 3)
+    rules.click()
+    dialog = page.get_by_role("dialog", name="Rules")
+    expect(dialog).to_contain_text("Paradox: ")
+    expect_accessible(page)
+    dialog.get_by_role("button", name="Close").click()
+    expect(dialog).to_be_hidden()
+    expect(rules).to_be_focused()
 
 
 def test_other_deals(new_page: NewPage) -> None:

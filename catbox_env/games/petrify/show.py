@@ -303,5 +303,4 @@ def _game_end(now: View, game: GameSpec) -> list[Event]:
         found.append(Event("score", seat, text, {"place": place + 1, "score": paid}))
     winner = now.places.index(0)
     text = f"player_{winner} is the last one able to move and wins"
-    text += "; 1 point for the first, -1 for the last, evenly spaced between" if len(now.places) > 2 else ""
     return [*found, Event("game_end", winner, text, {"winners": [winner]})]

@@ -45,16 +45,17 @@ export function createActions(act, words = "All legal actions") {
     return had && legal.length === 0; // whether the focused element is gone
   }
 
-  // `values`: a map from actions to {words, bar}: see coach.js.
+  // `values`: a map from actions to {words, bar, within}: see coach.js.
   function showValues(values, best) {
     for (const button of list.children) {
       const action = Number(button.dataset.choice);
       button.querySelector(".value")?.remove();
       button.classList.toggle("best", best.includes(action));
       if (!values.has(action)) continue;
-      const {words, bar} = values.get(action);
+      const {words, bar, within} = values.get(action);
       button.append(element("span", {class: "value"}, words, best.includes(action) ? " \u2713" : ""));
       button.style.setProperty("--bar", `${bar}%`);
+      button.style.setProperty("--within", `${within}%`);
     }
   }
 }

@@ -3,11 +3,17 @@
 
 import {createAdviser} from "./advise.js";
 import {logo} from "./cats.js";
-import {element, pushButton} from "./dom.js";
+import {element, pushButton, rulesInWords, shape} from "./dom.js";
 import {createLobby} from "./lobby.js";
 import {keepSetting, preferredTheme, setting} from "./settings.js";
 import {sizeFor} from "./picture.js";
 import {createTable} from "./table.js";
+
+// A moon and a sun: the theme to which one can switch.
+const THEMES = {
+  dark: "M20 14.5A8.5 8.5 0 0 1 9.5 4 8.5 8.5 0 1 0 20 14.5z",
+  light: "M12 8a4 4 0 1 0 .01 0zM12 2v2M12 20v2M2 12h2M20 12h2M5 5l1.4 1.4M17.6 17.6L19 19M5 19l1.4-1.4M17.6 6.4L19 5",
+};
 
 /**
  * Shows the front end in `root`.
@@ -20,6 +26,9 @@ export function start(root, transport, {links = false, lobby = true} = {}) {
   const title = element("h1", {class: "spoken", hidden: true});
   const company = element("span", {class: "company"}); // who plays
   const themeButton = pushButton("", switchTheme, {class: "quiet"});
+  const rules = element("div", {class: "rules-text"});
+  const rulesDialog = element("dialog", {"aria-label": "Rules"}, rules, pushButton("Close", () => rulesDialog.close()));
+  const rulesButton = pushButton("Rules", () => rulesDialog.showModal(), {class: "quiet", hidden: true});
   const leaveButton = pushButton("New table", leave, {class: "quiet", hidden: true});
   const banner = element("div", {class: "banner", role: "alert", hidden: true});
   const main = element("main", {class: "content", tabindex: -1});
@@ -48,7 +57,8 @@ export function start(root, transport, {links = false, lobby = true} = {}) {
       element("span", {class: "brand"}, logo(), "catbox"),
       title,
       company,
-      element("span", {class: "tools"}, themeButton, leaveButton),
+      element("span", {class: "tools"}, themeButton, rulesButton, leaveButton),
+      rulesDialog,
     ),
     banner,
     main,
@@ -210,6 +220,8 @@ export function start(root, transport, {links = false, lobby = true} = {}) {
     title.classList.toggle("spoken", lobby); // the picture shows it
     root.firstChild.classList.toggle("alone", !lobby);
     entitle(joined.title);
+    rules.replaceChildren(...rulesInWords(joined.rules_text));
+    rulesButton.hidden = false;
     leaveButton.hidden = !lobby;
     table.receive(joined);
   }
@@ -226,8 +238,7 @@ export function start(root, transport, {links = false, lobby = true} = {}) {
       ask();
     }
     if (links) document.title = "catbox";
-    title.hidden = true;
-    leaveButton.hidden = true;
+    title.hidden = rulesButton.hidden = leaveButton.hidden = true;
     company.textContent = "";
     if (lobbyScreen !== null && main.firstChild !== lobbyScreen.node) {
       main.replaceChildren(lobbyScreen.node);
@@ -280,8 +291,9 @@ export function start(root, transport, {links = false, lobby = true} = {}) {
     const changed = theme !== frame.theme;
     frame.theme = theme;
     root.dataset.theme = theme;
-    themeButton.textContent = theme === "dark" ? "Light" : "Dark";
-    themeButton.setAttribute("aria-label", `Switch to the ${theme === "dark" ? "light" : "dark"} theme`);
+    const other = theme === "dark" ? "light" : "dark";
+    themeButton.replaceChildren(shape("svg", {viewBox: "0 0 24 24", "aria-hidden": "true"}, shape("path", {d: THEMES[other]})));
+    for (const name of ["aria-label", "title"]) themeButton.setAttribute(name, `Switch to the ${other} theme`);
     if (!changed) return;
     view(frame.size);
     if (table === null) ask();

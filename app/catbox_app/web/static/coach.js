@@ -5,10 +5,13 @@ import {capital, element, labelled, panel, pushButton, selection, withMinus} fro
 import {RINGS} from "./picture.js";
 
 const POINTS = "points";
+// The bars of the list show at least so many points.
+const SCALE = 2;
 
 /**
  * The panel; `send` asks the table, `show(values, best)` marks the actions; `values`: a map from actions to
- * {brief, words, bar}: the value on the action, in full, and the percentage of the width that its bar takes.
+ * {brief, words, bar, within}: the value on the action, in full, and the percentages of the width that its bar and a
+ * whisker on either side of its end take.
  * `playing`: whether a game is played, not watched; `begins`: whether it shows points without being asked.
  */
 export function createCoach(send, show, playing, begins) {
@@ -59,17 +62,18 @@ export function createCoach(send, show, playing, begins) {
     const same = first === undefined ? [] : values.filter((one) => one === first || one.alike);
     const close = values.length > 1 && (same.length === values.length || same.length > RINGS); // nothing to choose between
     const shown = new Map();
-    const [high, low] = [Math.max, Math.min].map((end) => end(...values.map((one) => one.value)));
+    const high = Math.max(...values.map((one) => one.value + one.interval));
+    const scale = 100 / Math.max(SCALE, high - Math.min(...values.map((one) => one.value - one.interval)));
     for (const one of values) {
       const percent = Math.round(100 * one.value);
       const chance = percent === 0 ? "" : `${percent}\u00a0%`;
       const brief = points ? withMinus((one.value - first.value).toFixed(1)) : chance;
-      const bar = high === low ? 100 : (100 * (one.value - low)) / (high - low);
-      shown.set(one.action, {brief, words: inWords(one), bar});
+      const bar = points ? 100 + scale * (one.value - high) : 100 * one.value;
+      shown.set(one.action, {brief, words: inWords(one), bar, within: points ? scale * one.interval : 0});
     }
-    show(shown, same.map((one) => one.action));
+    show(shown, (same.length === values.length ? same.slice(0, 1) : same).map((one) => one.action));
     if (first === undefined) told.textContent = "";
-    else if (points) told.replaceChildren(element("strong", {}, bestOf(values, same, close)), element("span", {}, ` On average ${ends} up ${ahead(first)} ${others}.`, same.length === values.length ? "" : key));
+    else if (points) told.replaceChildren(element("strong", {}, bestOf(values, same, close)), element("span", {}, ` On average ${ends} up ${ahead(first)} ${others}.`, values.length === 1 ? "" : key));
     else told.textContent = `${titles.get(agent) ?? agent} ${recorded ? "preferred" : "would choose"}: ${first.text} (${inWords(first)}).`;
   }
 

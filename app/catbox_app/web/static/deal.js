@@ -1,6 +1,6 @@
-// The deal at the table: the pace, sounds, and more: the same or another deal, its seed, the rules.
+// The deal at the table: the pace, sounds, and more: the same or another deal, its seed.
 
-import {element, labelled, panel, pushButton, rulesInWords} from "./dom.js";
+import {element, labelled, panel, pushButton} from "./dom.js";
 import {paceChoice} from "./lobby.js";
 import {keepSetting, setting} from "./settings.js";
 import {playSound} from "./sounds.js";
@@ -18,13 +18,11 @@ export function createDeal(send, playing, yourName, watch) {
   const seedPart = element("p", {class: "seed", title: "This number deals the same cards, or the same board, again"}, "Seed ", seed);
   const again = element("div", {class: "row", hidden: true}, buttonAgain("new", "New deal"), buttonAgain("same", SAME_DEAL));
   const pacePart = labelled("Speed of the agents", paceChoice((seconds) => send({type: "pace", seconds})));
-  const rules = element("div", {class: "rules-text"});
   const more = element(
     "details",
     {},
     element("summary", {}, "More"),
     element("div", {class: "row"}, again, seedPart, onOff("motion", "on", "Animations"), yourName),
-    rules,
   );
   const sounds = onOff("sound", "off", "Sounds", () => playSound("card"));
   const node = panel(playing ? "This deal" : "This game", "deal", pacePart, sounds, more);
@@ -42,7 +40,6 @@ export function createDeal(send, playing, yourName, watch) {
 
   function seated(joined) {
     showSeed(joined);
-    rules.replaceChildren(...rulesInWords(joined.rules_text));
     alone = joined.can_undo;
     pacePart.hidden = !playing || joined.seat === null;
   }

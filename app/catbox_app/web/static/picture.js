@@ -3,9 +3,9 @@
 import {element, shape} from "./dom.js";
 import {setting} from "./settings.js";
 
-// The smallest size of a touch target, in pixels; and where a slip can be undone.
+// The smallest size of a touch target within its frame, in pixels; and where a slip can be undone.
 const FINGER = 44;
-const UNDOABLE = 30;
+const UNDOABLE = 28;
 // How long something takes to move from one picture to the next, in milliseconds.
 const MOVING = {duration: 260, easing: "ease-out"};
 const still = matchMedia("(prefers-reduced-motion: reduce)");
@@ -14,8 +14,9 @@ const DRAGGED = 8;
 // Heights of a choice, in units of the picture: up to LOW it has no room for a number, up to FLAT the number hangs from its
 // lower edge, up to CELL what is drawn there makes room.
 const [LOW, FLAT, CELL] = [24, 32, 42];
-// The height of a number's strip, and the size of a badge that makes room; it does in each NARROW choice.
-const [STRIP, BADGE, NARROW] = [12, 0.64, 34];
+// The height of a number's strip, where the middle of words above it is, and the size of a badge that makes room; it does
+// in each NARROW choice.
+const [STRIP, RAISED, BADGE, NARROW] = [12, 0.36, 0.64, 34];
 /** If more actions than this are about as good as one another, they have no ring, and none is named. */
 export const RINGS = 3;
 // A tick, and a question mark.
@@ -75,7 +76,8 @@ export function createPicture(act, say, names, missed, undoable) {
     names.inPicture(picture);
     pointAt(meant);
     showValues(new Map(), []);
-    if (places !== null && picturesMove()) move(before, places, picture);
+    const alike = before?.getAttribute("width") === picture.getAttribute("width"); // not laid out for another window
+    if (alike && picturesMove()) move(before, places, picture);
     if (focused === null) return;
     const again = choices().find((choice) => choice.dataset.action === action);
     (again ?? choices()[0] ?? node).focus({preventScroll: true});
@@ -99,7 +101,7 @@ export function createPicture(act, say, names, missed, undoable) {
     node.querySelector(".coach-marks")?.remove();
     const marks = shape("g", {class: "coach-marks", "aria-hidden": "true"});
     node.firstElementChild?.append(marks);
-    const few = best.length <= RINGS && best.length < Math.max(2, values.size);
+    const few = best.length <= RINGS;
     for (const choice of choices()) {
       const action = Number(choice.dataset.action);
       const parts = [choice.getAttribute("aria-label"), choice.getAttribute("aria-description"), values.get(action)?.words];
@@ -126,7 +128,7 @@ export function createPicture(act, say, names, missed, undoable) {
       const box = part.getBBox();
       if (box.x < x || box.y < y || box.x + box.width > x + width || box.y + box.height > y + height) continue;
       const smaller = `translate(${(x + width) * (1 - BADGE)} ${y * (1 - BADGE)}) scale(${BADGE})`;
-      if (part.matches("text")) part.setAttribute("transform", needed ? "translate(0 -2.5)" : "");
+      if (part.matches("text")) part.setAttribute("transform", needed ? `translate(0 ${y + RAISED * height - box.y - box.height / 2})` : "");
       else part.setAttribute("transform", needed || width < NARROW ? smaller : "");
     }
   }

@@ -7,7 +7,7 @@ const OF_THE_END = ["game_end", "round_end", "paradox", "score"]; // the first o
 
 // What the events of the kind "score" tell, as columns.
 const COLUMNS = [
-  ["place", "Place"], ["tricks", "Tricks"], ["bid", "Bid"], ["bonus", "Bonus"], ["score", "Points"], ["total", "Total"],
+  ["place", "Place"], ["tricks", "Tricks"], ["bonus", "Bonus"], ["score", "Points"], ["total", "Total"],
 ];
 
 /** The end of a round; the log tells the rest. `names`: see names.js. */
@@ -47,14 +47,17 @@ function resultTable(lines, rounds, places, own, names) {
     columns = [...rounds.map((points, i) => [String(i + 1), (line) => points[line.seat]]), ["Total", (line) => total(line.seat)]];
   } else {
     const says = (key) => told.some(({data}) => data[key] !== undefined && data[key] !== null) && (places === null || !["place", "total"].includes(key));
-    columns = COLUMNS.filter(([key]) => says(key)).map(([key, words]) => [words, (line) => line.data[key]]);
+    columns = COLUMNS.filter(([key]) => says(key)).map(([key, words]) => [words, ({data}) => (key === "tricks" && Number.isInteger(data.bid) ? wonOfBid(data) : data[key])]);
   }
   const head = ["Player", ...columns.map(([words]) => words)].map((words) => element("th", {scope: "col"}, words));
   // In a column, all numbers have as many decimals, at most two.
   const decimals = (number) => (String(Math.round(100 * number) / 100).split(".")[1] ?? "").length;
   const digits = columns.map(([, value]) => Math.max(...told.map((line) => decimals(value(line) ?? 0))));
   const rows = told.map((line) => {
-    const cells = columns.map(([, value], at) => element("td", {}, withMinus((value(line) ?? 0).toFixed(digits[at]))));
+    const cells = columns.map(([, value], at) => {
+      const shown = value(line) ?? 0;
+      return element("td", {}, typeof shown === "string" ? shown : withMinus(shown.toFixed(digits[at])));
+    });
     const classes = [places?.[line.seat] === 1 ? "winner" : "", line.seat === own ? "own" : ""];
     const medal = places && element("span", {class: "medal", "data-place": places[line.seat]}, String(places[line.seat]));
     const note = line.data.paradox && !ofMatch ? element("small", {}, "paradox: \u22121 per trick") : null;
@@ -62,4 +65,9 @@ function resultTable(lines, rounds, places, own, names) {
     return element("tr", {class: classes.join(" ")}, player, ...cells);
   });
   return element("table", {class: "result-table"}, element("thead", {}, element("tr", {}, ...head)), element("tbody", {}, ...rows));
+}
+
+// Whether the bid was hit, which the bonus needs.
+function wonOfBid({tricks, bid, hit}) {
+  return `bid ${bid}, won ${tricks} ${hit ? "\u2713" : "\u2717"}`;
 }

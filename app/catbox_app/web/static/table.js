@@ -48,9 +48,9 @@ export function createTable(frame, mode) {
   let fading = 0; // the timer of the notice
   const undo = pushButton("Undo", () => frame.send({type: "undo"}), {class: "undo", hidden: true});
   const stage = element("section", {class: "stage", "aria-label": "Table", onclick: () => goOn()}, picture.node);
-  const pill = element("div", {class: "pill"}, status, undo);
+  const line = element("div", {class: "turn"}, status, undo);
   const entry = advises ? [coach.told, actions.node, frame.adviser.enter] : [coach.toggle, actions.node];
-  const moves = element("section", {class: advises ? "panel moves" : "moves", "aria-label": "Your move"}, pill, ...entry, turn);
+  const moves = element("section", {class: advises ? "panel moves" : "moves", "aria-label": "Your move"}, line, ...entry, turn);
   const below = replay !== null ? [replay.controls, said, coach.told, notice] : advises ? [notice] : [coach.told, notice, moves];
   const centre = element("div", {class: "centre"}, guide, stage, ...below);
   const side = element("div", {class: "side"}, summary.node, advises ? moves : null, review?.node ?? people.node, coach.node, log.node);

@@ -2,26 +2,29 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable
+from typing import Any, NamedTuple
 
 from catbox_env import Event
 
 #: The seed of the deal that is guided: much happens in it.
 SEED = 3
-#: For each game, by the kind of an event, what a newcomer should know, a rule a line; "begin": before the first.
+#: For each game, by the kind of an event, what a newcomer should know, a rule a line; "begin": before the first,
+#: "trick_won 2": when that happens for the second time.
 LINES = {
     "cat_in_the_box_v0": {
         "begin": "Cards have a number, but no colour yet. First choose the one that you set aside for good.",
         "discard": "Now bid: if you win exactly as many tricks, your largest connected group of tokens is a bonus.",
         "bid": "To play, choose a free cell: its column is the number of your card, its row the colour you declare."
-        "\nRed is locked: nobody may lead it before somebody has played it.",
-        "play": "The cell has that player's token now: nobody else can play this card in this colour.",
+        "\nRed is trump: it beats every other colour, but nobody may lead it before somebody has played it.",
+        "play": "{player} has a token on {color} {rank} now: nobody can play that card in that colour any more.",
         "x_token_lost": "Whoever does not follow the led colour gives up its X-token, and never declares that colour "
         "again in this round.",
-        "trump_broken": "Red is trump: it beats every other colour, but cannot be led before somebody has played it.",
         "trick_won": "The highest red card wins the trick, or else the highest of the led colour. The winner leads.",
-        "paradox": "None of these cards can have any colour: a paradox. It ends the round, and costs a point for each "
-        "trick won.",
+        "trick_won 2": "Beware of a paradox: when none of your cards can have any colour, the round ends, and each "
+        "trick that you won costs you a point."
+        "\nTokens of one player that touch are a group. Hit your bid, and each token of your largest group is a point.",
         "score": "A point for each trick, and the bonus where the bid was hit.",
     },
     "cat_te_v0": {
@@ -47,9 +50,9 @@ PARTS = {
     "cat_in_the_box_v0": {
         "": "players",
         "begin": "your hand",
+        "discard": "bid ",
         "bid": "research board",
         "play": "research board",
-        "trump_broken": "red, trump",
         "trick_won": "last trick",
     },
     "cat_te_v0": {"": "tricks", "play": "hand", "claim": "side pot", "score": "antes"},
@@ -57,18 +60,45 @@ PARTS = {
 }
 
 
+#: The kinds whose lines are about one moment: they no longer fit after the next own action.
+MOMENTS = ("begin", "discard", "play")
+
+
+class Tip(NamedTuple):
+    """What to tell a newcomer: the part of the picture that is meant, the rule, which one it is, such as "4 of 9", and
+    whether it fits only until the newcomer acts."""
+
+    part: str
+    rule: str
+    place: str
+    passes: bool
+
+
 class Guide:
-    """What to tell a newcomer to a game, pairs (part of the picture, rule), each once. ``begin``: the first."""
+    """What to tell a newcomer to a game, each tip once. ``begin``: the first."""
 
     def __init__(self, game_id: str) -> None:
-        self._lines, self._parts = dict(LINES.get(game_id, {})), PARTS.get(game_id, {})
-        self.begin = self._about("begin")
+        self._lines, self._parts = LINES.get(game_id, {}), PARTS.get(game_id, {})
+        self._happened: Counter[str] = Counter()
+        self._told, self._total = 0, sum(len(lines.splitlines()) for lines in self._lines.values())
+        self.begin = self._about("begin", {})
 
-    def lines(self, events: Iterable[Event]) -> list[tuple[str, str]]:
+    def lines(self, events: Iterable[Event]) -> list[Tip]:
         """What ``events`` show for the first time."""
-        return [line for event in events for line in self._about(event.kind)]
+        return [
+            tip
+            for event in events
+            for tip in self._about(event.kind, {**event.data, "player": f"player_{event.seat}"})
+        ]
 
-    def _about(self, kind: str) -> list[tuple[str, str]]:
-        """What there is to say about a kind of events, once."""
-        lines = self._lines.pop(kind, "").splitlines()
-        return [(self._parts.get(kind, self._parts[""]), line) for line in lines]
+    def _about(self, kind: str, data: dict[str, Any]) -> list[Tip]:
+        """What there is to say about a kind of events, once; ``data`` of the event."""
+        self._happened[kind] += 1
+        key = kind if self._happened[kind] == 1 else f"{kind} {self._happened[kind]}"
+        tips = []
+        for line in self._lines.get(key, "").splitlines():
+            self._told += 1
+            place = f"{self._told} of {self._total}"
+            part = self._parts.get(key, self._parts[""])
+            tips.append(Tip(part, line.format(**data), place, kind in MOMENTS))
+        return tips

@@ -41,8 +41,9 @@ export function createTable(frame, mode) {
   const status = element("h2", {class: "status", tabindex: -1});
   const said = element("p", {class: "said spoken", role: "status"}); // in a replay, whose log holds the whole game
   const rule = element("p", {role: "status"});
-  const nextRule = pushButton("Next", () => explain([], 1));
-  const guide = element("div", {class: "guide", hidden: true}, rule, nextRule); // of a first game
+  const rulePlace = element("small", {});
+  const nextRule = pushButton("Next", () => explain(rules.slice(1)));
+  const guide = element("div", {class: "guide", hidden: true}, rule, rulePlace, nextRule); // of a first game
   const turn = element("p", {class: "spoken", role: "status"}); // what a screen reader says
   const notice = element("p", {class: "notice", role: "alert", hidden: true, onclick: quiet});
   let fading = 0; // the timer of the notice
@@ -59,7 +60,7 @@ export function createTable(frame, mode) {
   let called = []; // the names, as the messages have them
   let number = -1; // actions played, as far as the page has seen
   let busy = false; // an action is on its way
-  let rules = []; // of the guide, to be read one by one: each with the part of the picture that is meant
+  let rules = []; // of the guide, to be read one by one (see catbox_app/guide.py)
   let ended = []; // what the last action that ended a round did
   let position = null;
   let next = null; // the position after the end of a round, while that is shown
@@ -100,7 +101,6 @@ export function createTable(frame, mode) {
     coach.offer(frame, message);
     coach.ask();
     guide.hidden = !message.guide?.length;
-    rules = [];
     explain(message.guide ?? []);
     if (replay === null) return;
     replay.opened(message);
@@ -136,21 +136,22 @@ export function createTable(frame, mode) {
 
   function takeEvents(message) {
     log.add(message);
-    const lines = message.guide ?? [];
-    explain(lines, position === null && lines.length > 0 ? rules.length : 0); // before a reload they were read
+    const tips = message.guide ?? [];
+    if (tips.length > 0) explain(position === null ? tips : [...rules, ...tips]); // before a reload they were read
     if (message.lines.some(({kind}) => kind === "score")) ended = message.lines;
     if (position === null || replay !== null) return;
     const kinds = message.lines.map((line) => line.kind);
     playSound(kinds.includes("paradox") ? "paradox" : kinds.includes("score") ? "end" : kinds.includes("trick_won") ? "trick" : "card");
   }
 
-  // Shows the next rule of the guide, after so many have been `read`; the last one stays.
-  function explain(lines, read = 0) {
-    rules = [...rules.slice(read), ...lines];
+  // Shows the first of these rules of the guide; none: the box stays, so that nothing moves.
+  function explain(tips) {
+    rules = tips;
     nextRule.hidden = rules.length < 2;
-    if (rules.length === 0) return;
-    rule.textContent = rules[0][1];
-    picture.pointAt(rules[0][0]);
+    const [part, words, place] = rules[0] ?? [null, "", ""];
+    rule.textContent = names.within(words);
+    rulePlace.textContent = place;
+    picture.pointAt(part);
   }
 
   function takePosition(message) {
@@ -285,7 +286,7 @@ export function createTable(frame, mode) {
     if (busy || replay !== null || position === null) return;
     if (IDLE.includes(position.waits_for)) return missed();
     busy = frame.send({type: "act", action, number});
-    explain([], 1);
+    explain(rules.slice(1).filter(([, , , passes]) => !passes)); // the first is read
     quiet();
   }
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import math
+import re
 from typing import Any
 
 from playwright.sync_api import Locator, Page, WebSocket, expect
@@ -40,8 +41,9 @@ def seat_choice(page: Page, seat: int) -> Locator:
 
 
 def name_oneself(page: Page, name: str) -> None:
-    page.get_by_label("Your name", exact=True).fill(name)
-    page.keyboard.press("Tab")
+    fields = page.get_by_label(re.compile(r"^(What are you called\?|Your name)$"))
+    fields.filter(visible=True).fill(name)
+    page.keyboard.press("Enter")
 
 
 def open_more(page: Page) -> None:

@@ -2,8 +2,9 @@
 
 import {createDealForm} from "./advise.js";
 import {catFace, logo} from "./cats.js";
-import {capital, element, labelled, newId, panel, pushButton, rulesInWords, seatToken, selection} from "./dom.js";
+import {capital, copyText, element, labelled, newId, panel, pushButton, rulesInWords, seatToken, selection} from "./dom.js";
 import {calledAt} from "./names.js";
+import {isAlone} from "./people.js";
 import {createRules} from "./rules.js";
 import {keepSetting, setting} from "./settings.js";
 
@@ -44,6 +45,10 @@ export function createLobby(frame) {
   const advice = createDealForm(frame, () => ({game: game.id, players: count, rules: rules.chosen(), seat: occupants.indexOf(YOU)}));
   const openButton = element("button", {type: "submit", class: "primary"}, "Play");
   const note = element("p", {class: "hint"});
+  const command = element("code", {}, "catbox web --host 0.0.0.0");
+  const copy = pushButton("Copy", () => copyText(command.textContent, copy, command), {"aria-label": "Copy the command"});
+  const proxied = ["Behind a proxy also give ", element("code", {}, "--url"), "."];
+  const alone = element("p", {class: "alone", hidden: true}, "Only this machine can reach the server. To invite others, stop it and start it with ", command, " ", copy, " ", ...proxied);
   const yours = element("div", {class: "yours"}); // back to your tables
   let lobby = null;
   let game = null;
@@ -83,7 +88,7 @@ export function createLobby(frame) {
           panel("Open a saved game", "offer", saved, pushButton("Choose a file", () => file.click()), file, tooLarge),
         ),
       ),
-      element("div", {}, chooser("Who sits where", levels, seats, note), openButton),
+      element("div", {}, chooser("Who sits where", levels, seats, note, alone), openButton),
     ),
   );
 
@@ -188,8 +193,8 @@ export function createLobby(frame) {
     }
     const invited = occupants.includes(PERSON);
     openButton.textContent = invited ? "Open and invite" : "Play";
-    const alone = lobby.note ?? "";
-    note.textContent = invited ? "Each guest gets a secret link to a seat. Nobody can choose the seed then: it reveals all cards." : alone;
+    alone.hidden = !invited || !isAlone(lobby.address);
+    note.textContent = invited ? "Each guest gets a secret link to a seat. Nobody can choose the seed then: it reveals all cards." : (lobby.note ?? "");
     seed.disabled = invited;
     if (invited) seed.value = "";
   }

@@ -53,7 +53,7 @@ export function createTable(frame, mode) {
   const entry = advises ? [coach.told, actions.node, frame.adviser.enter] : [coach.toggle, actions.node];
   const moves = element("section", {class: advises ? "panel moves" : "moves", "aria-label": "Your move"}, pill, ...entry, turn);
   const below = replay !== null ? [replay.controls, said, coach.told, notice] : advises ? [notice] : [coach.told, notice, moves];
-  const centre = element("div", {class: "centre"}, guide, stage, ...below);
+  const centre = element("div", {class: "centre"}, guide, people.asking, stage, ...below);
   const side = element("div", {class: "side"}, summary.node, advises ? moves : null, review?.node ?? people.node, coach.node, log.node);
   const node = element("div", {class: `table ${mode}`}, centre, side, deal.node);
   let joined = null;

@@ -257,7 +257,8 @@ def test_the_end_of_a_game_leads_to_its_review(new_page: NewPage) -> None:
     page.get_by_role("button", name="Review", exact=True).click()
     panel = page.locator(".review")
     expect(panel.locator("p")).to_contain_text(
-        re.compile(r"^(No decision was a clear mistake\.|Clear mistakes: [1-9])"), timeout=120_000
+        re.compile(r"^(No decision was a clear mistake\.|\d+ (blunder|mistake|inaccurac)).* together earned"),
+        timeout=120_000,
     )
     expect(panel.locator("svg")).to_be_visible()
     expect(page.get_by_label("View", exact=True)).to_have_value("0")

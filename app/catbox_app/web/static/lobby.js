@@ -48,7 +48,7 @@ export function createLobby(frame) {
   const command = element("code", {}, "catbox web --host 0.0.0.0");
   const copy = pushButton("Copy", () => copyText(command.textContent, copy, command), {"aria-label": "Copy the command"});
   const proxied = ["Behind a proxy also give ", element("code", {}, "--url"), "."];
-  const alone = element("p", {class: "alone", hidden: true}, "Only this machine can reach the server. To invite others, stop it and start it with ", command, " ", copy, " ", ...proxied);
+  const alone = element("p", {class: "unreached", hidden: true}, "Only this machine can reach the server. To invite others, stop it and start it with ", command, " ", copy, " ", ...proxied);
   const yours = element("div", {class: "yours"}); // back to your tables
   let lobby = null;
   let game = null;

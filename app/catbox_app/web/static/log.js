@@ -16,7 +16,7 @@ export function createLog(names, go = null) {
   list.addEventListener("scroll", () => (follows = list.clientHeight < height ? follows : list.scrollHeight - list.scrollTop - list.clientHeight < 60));
   new ResizeObserver(follow).observe(list);
 
-  return {node, add, clear, markUntil, told};
+  return {node, add, clear, markUntil, told, moment};
 
   function add({number, lines}) {
     if (lines.length === 0) return;
@@ -45,6 +45,18 @@ export function createLog(names, go = null) {
   function clear() {
     follows = true;
     list.replaceChildren();
+  }
+
+  // What `whose` decision after so many actions was: "trick 2, your lead", "your bid".
+  function moment(number, whose) {
+    const kinds = [...list.children].filter((entry) => entry.dataset.number <= number).flatMap((entry) => [...entry.querySelectorAll(".event")]).map((line) => line.dataset.kind);
+    const round = kinds.lastIndexOf("round_begin") + 1;
+    const rounds = list.querySelector("[data-kind=round_begin]") === null ? "" : `round ${kinds.filter((kind) => kind === "round_begin").length + 1}, `;
+    const {kind} = list.querySelector(`:scope > [data-number="${number + 1}"] .event`)?.dataset ?? {};
+    if (["bid", "discard"].includes(kind)) return `${rounds}${whose} ${kind}`;
+    if (list.querySelector("[data-kind=trick_won]") === null) return `${rounds}move ${number + 1}, ${whose} turn`;
+    const trick = kinds.slice(round).filter((kind) => kind === "trick_won").length + 1;
+    return `${rounds}trick ${trick}, ${whose} ${/ leads? /.test(told(number + 1)) ? "lead" : "card"}`;
   }
 
   // What action `number` did, in words.

@@ -35,7 +35,7 @@ export function createTable(frame, mode) {
     coach.node.append(ranked.node);
     ranked.keepOpen(true);
   }
-  const review = replay === null ? null : createReview((seat) => frame.send({type: "review", seat}), replay.go, names, () => (joined.reviewed ? null : replay.viewed()), point);
+  const review = replay === null ? null : createReview((seat) => frame.send({type: "review", seat}), replay.go, names, log.moment, () => (joined.reviewed ? null : replay.viewed()), point);
   const people = createPeople(frame.send, names);
   const deal = createDeal(frame.send, mode === "play", people.yourName, watchOwn);
   const status = element("h2", {class: "status", tabindex: -1});
@@ -333,10 +333,15 @@ export function createTable(frame, mode) {
     if (replay !== null) replay.pause();
   }
 
-  // On a narrow page the way to the next mistake is among the controls, which stay in view.
+  // On a narrow page the way to the next mistake is among the controls, which stay in view, and the graph above them.
   function resized() {
-    if (review !== null && wide.matches) review.node.append(review.onward);
-    else if (review !== null) replay.playOn.before(review.onward);
+    if (review !== null && wide.matches) {
+      review.node.append(review.onward);
+      review.told.after(review.graph);
+    } else if (review !== null) {
+      replay.steps.append(review.onward);
+      replay.controls.before(review.graph);
+    }
     const wanted = sizeFor(node.clientWidth - (wide.matches ? SIDE : 0));
     if (wanted !== frame.size && node.clientWidth > 0) frame.view(wanted);
   }

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable
-from typing import Any, NamedTuple
 
 from catbox_env import Event
 
@@ -60,45 +59,26 @@ PARTS = {
 }
 
 
-#: The kinds whose lines are about one moment: they no longer fit after the next own action.
-MOMENTS = ("begin", "discard", "play")
-
-
-class Tip(NamedTuple):
-    """What to tell a newcomer: the part of the picture that is meant, the rule, which one it is, such as "4 of 9", and
-    whether it fits only until the newcomer acts."""
-
-    part: str
-    rule: str
-    place: str
-    passes: bool
-
-
 class Guide:
-    """What to tell a newcomer to a game, each tip once. ``begin``: the first."""
+    """What to tell a newcomer to a game, each once, as (part of the picture, rule, such as "4 of 9"). ``begin``: the
+    first."""
 
     def __init__(self, game_id: str) -> None:
         self._lines, self._parts = LINES.get(game_id, {}), PARTS.get(game_id, {})
         self._happened: Counter[str] = Counter()
         self._told, self._total = 0, sum(len(lines.splitlines()) for lines in self._lines.values())
-        self.begin = self._about("begin", {})
+        self.begin = self._about(Event("begin", None, ""))
 
-    def lines(self, events: Iterable[Event]) -> list[Tip]:
+    def lines(self, events: Iterable[Event]) -> list[tuple[str, str, str]]:
         """What ``events`` show for the first time."""
-        return [
-            tip
-            for event in events
-            for tip in self._about(event.kind, {**event.data, "player": f"player_{event.seat}"})
-        ]
+        return [line for event in events for line in self._about(event)]
 
-    def _about(self, kind: str, data: dict[str, Any]) -> list[Tip]:
-        """What there is to say about a kind of events, once; ``data`` of the event."""
-        self._happened[kind] += 1
-        key = kind if self._happened[kind] == 1 else f"{kind} {self._happened[kind]}"
-        tips = []
-        for line in self._lines.get(key, "").splitlines():
-            self._told += 1
-            place = f"{self._told} of {self._total}"
-            part = self._parts.get(key, self._parts[""])
-            tips.append(Tip(part, line.format(**data), place, kind in MOMENTS))
-        return tips
+    def _about(self, event: Event) -> list[tuple[str, str, str]]:
+        """What there is to say about an event, once."""
+        self._happened[event.kind] += 1
+        often = self._happened[event.kind]
+        key = event.kind if often == 1 else f"{event.kind} {often}"
+        first, part = self._told + 1, self._parts.get(key, self._parts.get(""))
+        lines = self._lines.get(key, "").format(player=f"player_{event.seat}", **event.data).splitlines()
+        self._told += len(lines)
+        return [(str(part), line, f"{number} of {self._total}") for number, line in enumerate(lines, first)]

@@ -19,7 +19,7 @@ from catbox_agents.arena.match import Match, with_names
 from catbox_agents.arena.records import write_records
 from catbox_agents.arena.terminal_tables import TerminalTable
 from catbox_agents.search.action_values import WORLDS, ActionValue, action_values
-from catbox_app.guide import Guide, Tip
+from catbox_app.guide import Guide
 from catbox_env import Event, Game, GameState
 from catbox_env.core.state import last_position, styled_text
 
@@ -98,10 +98,10 @@ class Display:
         if self.guide is not None:
             self.tell_guide(self.guide.lines(events))
 
-    def tell_guide(self, tips: Iterable[Tip]) -> None:
+    def tell_guide(self, lines: Iterable[tuple[str, str, str]]) -> None:
         """Print what a newcomer should know."""
-        for tip in tips:
-            self.console.print(Text(f"  → {with_names(tip.rule, self.names)}", style="cyan"))
+        for _, line, _ in lines:
+            self.console.print(Text(f"  → {with_names(line, self.names)}", style="cyan"))
 
     def short_hint(self, state: GameState) -> None:
         """Print the lead that the best actions of the seat to move promise, those that are alike in bold."""

@@ -327,5 +327,6 @@ def test_a_first_game_is_explained(new_page: NewPage) -> None:
     play(page)
     expect(guide).to_contain_text("You have a token on")
     play(page)
-    expect(guide).to_contain_text("Whoever does not follow")
+    play(page)
+    expect(guide).to_contain_text("Beware of a paradox")  # old ones are dropped
     assert board.evaluate("one => one.getBoundingClientRect().y") == top, "the board stays where it is"

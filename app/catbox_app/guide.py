@@ -76,8 +76,7 @@ class Guide:
     def _about(self, event: Event) -> list[tuple[str, str, str]]:
         """What there is to say about an event, once."""
         self._happened[event.kind] += 1
-        often = self._happened[event.kind]
-        key = event.kind if often == 1 else f"{event.kind} {often}"
+        key = f"{event.kind} {self._happened[event.kind]}".removesuffix(" 1")
         first, part = self._told + 1, self._parts.get(key, self._parts.get(""))
         lines = self._lines.get(key, "").format(player=f"player_{event.seat}", **event.data).splitlines()
         self._told += len(lines)

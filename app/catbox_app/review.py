@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-from collections import Counter
 from collections.abc import Callable, Collection
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
@@ -15,8 +14,6 @@ from catbox_env import GameState
 
 #: The most decisions that are named as costly.
 COSTLIEST = 3
-#: What a mistake is called that costs at least so many points, and several are; the page says the same (review.js).
-GRADES = {"blunder": (1.0, "blunders"), "mistake": (0.5, "mistakes"), "inaccuracy": (0.0, "inaccuracies")}
 
 
 @dataclass(frozen=True)
@@ -45,15 +42,6 @@ class Reviewed:
     def is_mistake(self) -> bool:
         """Whether the cost is more than its error."""
         return self.cost > self.interval
-
-    @property
-    def grade(self) -> str | None:
-        """What a mistake is called, one of `GRADES`; None: the decision is none."""
-        if not self.is_mistake:
-            return None
-        return next(
-            grade for grade, (least, _) in GRADES.items() if round(self.cost, 1) >= least
-        )  # as it is shown
 
 
 class Review:
@@ -100,14 +88,12 @@ def review(
 
 
 def summary(decisions: Collection[Reviewed]) -> str:
-    """How many mistakes there are of each grade, and what all decisions together were worth."""
-    counts = Counter(decision.grade for decision in decisions)
-    several = {grade: many if counts[grade] > 1 else grade for grade, (_, many) in GRADES.items()}
-    named = ", ".join(f"{counts[grade]} {words}" for grade, words in several.items() if counts[grade])
+    """How many decisions were mistakes, and what all decisions together were worth."""
+    mistakes = sum(decision.is_mistake for decision in decisions)
     cost = round(sum(decision.cost for decision in decisions), 1)
     compared = f"{abs(cost):.1f} points {'more' if cost < 0 else 'less'} than the coach's choices would have"
     total = f"All {len(decisions)} decisions together earned {compared}."
-    return f"{named or 'No decision was a clear mistake'}. {total}"
+    return f"Clear mistakes: {mistakes}. {total}" if mistakes else f"No decision was a clear mistake. {total}"
 
 
 def costliest(decisions: Collection[Reviewed]) -> list[Reviewed]:

@@ -12,7 +12,7 @@ from catbox_agents import read_record
 from catbox_agents.arena.match import Match
 from catbox_agents.arena.records import write_records
 from catbox_agents.search.action_values import action_values
-from catbox_app.review import COSTLIEST, Reviewed, costliest, review, summary
+from catbox_app.review import COSTLIEST, Reviewed, costliest, review
 from catbox_env import make_game
 from tests.app.table import refused, run
 from tests.core.game_cases import CASES
@@ -40,17 +40,6 @@ def test_a_cost_within_its_error_is_no_mistake(cost: float, is_mistake: bool) ->
     decision = Reviewed(0, 0, action=1, best=2, lead=-cost, best_lead=0.0, cost=cost, interval=0.3)
     assert decision.is_mistake == is_mistake
     assert (costliest([decision]) == [decision]) == is_mistake
-
-
-@pytest.mark.parametrize(
-    ("cost", "grade"),
-    [(0.05, None), (0.2, "inaccuracy"), (0.5, "mistake"), (0.9, "mistake"), (1.0, "blunder")],
-)
-def test_a_mistake_is_graded_by_its_cost(cost: float, grade: str | None) -> None:
-    decision = Reviewed(0, 0, action=1, best=2, lead=-cost, best_lead=0.0, cost=cost, interval=0.1)
-    assert decision.grade == grade
-    told = "No decision was a clear mistake" if grade is None else f"1 {grade}"
-    assert summary([decision]).startswith(f"{told}. All 1 decisions together earned ")
 
 
 def test_a_cost_is_the_difference_of_two_hints_and_the_lead_counts_earlier_rounds(saved: Path) -> None:

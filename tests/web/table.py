@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import math
-import re
 from typing import Any
 
 from playwright.sync_api import Locator, Page, WebSocket, expect
@@ -41,8 +40,7 @@ def seat_choice(page: Page, seat: int) -> Locator:
 
 
 def name_oneself(page: Page, name: str) -> None:
-    fields = page.get_by_label(re.compile(r"^(What are you called\?|Your name)$"))
-    fields.filter(visible=True).fill(name)
+    page.get_by_label("Your name", exact=True).fill(name)
     page.keyboard.press("Enter")
 
 

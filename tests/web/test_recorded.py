@@ -67,7 +67,9 @@ def test_a_review_is_part_of_a_page_and_hides_what_was_better(new_page: NewPage,
     assert run("replay", game, "--review", "--seat", "1", "--html", str(out)).exit_code == 0
     page = new_page(url=out.as_uri())
     review = page.get_by_role("region", name="Review")
-    expect(review.get_by_role("status")).to_contain_text(re.compile(r"\d+ blunders? \(1 point or more\) "))
+    expect(review.get_by_role("status")).to_contain_text(
+        re.compile(r"Blunders \(1 point or more\): \d+ Mistakes")
+    )
     expect(review.get_by_role("img", name="Expected lead")).to_be_visible()
     expect(review).to_contain_text("decisions together earned")
     expect(review.locator(".mistakes li")).to_have_count(6)
@@ -76,9 +78,9 @@ def test_a_review_is_part_of_a_page_and_hides_what_was_better(new_page: NewPage,
         re.compile(r"^(Luna's (bid|discard)|Trick \d, Luna's (lead|card))$")
     )
     grades = "all => all.map(one => one.dataset.grade)"
-    listed = review.locator(".mistakes .dot").evaluate_all(grades)
+    listed = review.locator(".mistakes [data-grade]").evaluate_all(grades)
     assert sorted(listed) == sorted(review.locator("circle.mistake").evaluate_all(grades))
-    assert listed[0] == "blunder"
+    assert listed[0] == "Blunders"
     dots = review.locator("circle.mistake")
     fell = r" cost \d+\.\d: the expected lead fell from \u2212?\d+\.\d to \u2212?\d+\.\d$"
     assert all(re.search(fell, text) for text in dots.locator("title").all_text_contents())

@@ -145,7 +145,6 @@ def reviewed(game: Game, decision: Reviewed, done: int, total: int) -> Message:
         "seat": decision.seat,
         "taken": named(game, decision.action),
         "better": named(game, decision.best) if decision.is_mistake else None,
-        "grade": decision.grade,
         "lead": decision.lead,
         "cost": decision.cost,
         "interval": decision.interval,

@@ -49,14 +49,15 @@ export function createLog(names, go = null) {
 
   // What `whose` decision after so many actions was: "trick 2, your lead", "your bid".
   function moment(number, whose) {
-    const kinds = [...list.children].filter((entry) => entry.dataset.number <= number).flatMap((entry) => [...entry.querySelectorAll(".event")]).map((line) => line.dataset.kind);
-    const round = kinds.lastIndexOf("round_begin") + 1;
-    const rounds = list.querySelector("[data-kind=round_begin]") === null ? "" : `round ${kinds.filter((kind) => kind === "round_begin").length + 1}, `;
-    const {kind} = list.querySelector(`:scope > [data-number="${number + 1}"] .event`)?.dataset ?? {};
-    if (["bid", "discard"].includes(kind)) return `${rounds}${whose} ${kind}`;
-    if (list.querySelector("[data-kind=trick_won]") === null) return `${rounds}move ${number + 1}, ${whose} turn`;
-    const trick = kinds.slice(round).filter((kind) => kind === "trick_won").length + 1;
-    return `${rounds}trick ${trick}, ${whose} ${/ leads? /.test(told(number + 1)) ? "lead" : "card"}`;
+    const before = [...list.querySelectorAll(".event")].filter((line) => line.closest(".entry").dataset.number <= number);
+    const kinds = before.map((line) => line.dataset.kind);
+    const rounds = kinds.filter((kind) => kind === "round_begin").length;
+    const {kind} = list.querySelector(`:scope > [data-number="${number + 1}"] .event`).dataset;
+    const round = rounds === 0 ? "" : `round ${rounds + 1}, `;
+    if (["bid", "discard"].includes(kind)) return `${round}${whose} ${kind}`;
+    if (kind === "move") return `move ${number + 1}, ${whose} turn`;
+    const trick = kinds.slice(kinds.lastIndexOf("round_begin") + 1).filter((kind) => kind === "trick_won").length + 1;
+    return `${round}trick ${trick}, ${whose} ${/ leads? /.test(told(number + 1)) ? "lead" : "card"}`;
   }
 
   // What action `number` did, in words.

@@ -12,10 +12,7 @@ export function isAlone(address) {
   return address === null && LOCAL.includes(location.hostname);
 }
 
-/**
- * The panel; `send` tells the table, `names`: see names.js. `seated(joined, invitations)` when you have sat down, `show(people)`
- * when somebody comes or goes; `asking`: asks whoever has no name for one.
- */
+/** The panel; `send` tells the table, `names`: see names.js. `seated(joined, invitations)` when you have sat down, `show(people)` when somebody comes or goes; `asking`: a form for a name. */
 export function createPeople(send, names) {
   const list = element("ul", {class: "people-list"});
   const links = element("ul", {class: "links"});
@@ -25,9 +22,7 @@ export function createPeople(send, names) {
   const invite = element("div", {class: "invite"}, fold);
   const field = element("input", {type: "text", maxlength: 20, autocomplete: "nickname", value: setting("name", ""), onchange: call});
   const yourName = labelled("Your name", field);
-  const first = element("input", {type: "text", maxlength: 20, autocomplete: "nickname"});
-  const sitDown = element("button", {type: "submit", class: "primary"}, "Sit down");
-  const asking = element("form", {class: "asking", hidden: true, onsubmit: called}, labelled("What are you called?", first), sitDown);
+  const asking = element("form", {class: "asking", hidden: true, onsubmit: called}, element("button", {class: "primary"}, "Sit down"));
   const notes = element("p", {class: "hint", role: "status"});
   const coach = element("input", {type: "checkbox", onchange: () => send({type: "host", coach: coach.checked})});
   const coachPart = labelled("People may use the coach", coach);
@@ -45,10 +40,11 @@ export function createPeople(send, names) {
     several = !joined.can_undo;
     node.hidden = !several;
     own = joined.mode === "play" ? joined.seat : null;
-    if (several) notes.after(yourName);
     coachPart.hidden = true; // the message `people` says who decides
     asking.hidden = !several || own === null || field.value !== "";
-    yourName.hidden = own === null || !asking.hidden;
+    yourName.hidden = own === null;
+    if (!asking.hidden) asking.prepend(yourName);
+    else if (several) notes.after(yourName);
     if (own !== null && field.value !== "") send({type: "name", name: field.value});
     secret.hidden = invitations.every(({seat}) => seat === null);
     invite.hidden = secret.hidden && (invitations.length === 0 || alone);
@@ -62,8 +58,7 @@ export function createPeople(send, names) {
     list.replaceChildren(...seats.map((one) => row({...one, host: several && one.seat === host}, hosts)));
     const people = seats.filter(({name, stand_in: replaced}) => kindOf(name) === null && !replaced);
     const here = people.filter(({present}) => present !== false);
-    const missing = several && here.length < people.length;
-    node.classList.toggle("missing", missing);
+    const missing = node.classList.toggle("missing", here.length < people.length);
     notes.textContent = [
       missing ? `${here.length} of ${people.length} here.` : "",
       own === null ? "You are watching, and see what everybody sees." : count > 0 ? `${count} watching.` : "",
@@ -80,12 +75,11 @@ export function createPeople(send, names) {
     send({type: "name", name: field.value});
   }
 
+  // The field has told the name.
   function called(event) {
     event.preventDefault();
     asking.hidden = true;
-    yourName.hidden = false;
-    field.value = first.value;
-    call();
+    notes.after(yourName);
   }
 
   // `replaceable`: whether an agent may be sent to the seat of somebody who is not here.

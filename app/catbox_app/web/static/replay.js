@@ -77,7 +77,8 @@ export function createReplay(frame, names) {
   function arrived({number}) {
     waiting = false;
     if (number !== at) ask();
-    else if (timer !== 0) timer = at < length ? setTimeout(() => go(at + 1), 1000 * SECONDS) : stop();
+    else if (timer !== 0 && at < length) timer = setTimeout(() => go(at + 1), 1000 * SECONDS);
+    else if (timer !== 0) pause();
   }
 
   // Keys for the whole page, except where they have another meaning.
@@ -99,12 +100,8 @@ export function createReplay(frame, names) {
 
   function pause() {
     clearTimeout(timer);
-    timer = stop();
-  }
-
-  function stop() {
+    timer = 0;
     setIcon(playButton, "Play");
-    return 0;
   }
 
   function show() {

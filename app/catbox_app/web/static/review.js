@@ -6,8 +6,8 @@ const WIDTH = 320;
 const HEIGHT = wide.matches ? 160 : 96;
 // The room for the scale, above and below the graph.
 const EDGE = 22;
-// The grades of mistakes, as catbox_app/review.py decides them: one, several, what they cost, and the radius of a dot.
-const GRADES = [["blunder", "blunders", "1 point or more", 6.5], ["mistake", "mistakes", "0.5 or more", 5], ["inaccuracy", "inaccuracies", "less", 4]];
+// The grades of mistakes: their names, the least cost in points, in words, and the radius of a dot.
+const GRADES = [["Blunders", 1, "1 point or more", 6.5], ["Mistakes", 0.5, "0.5 or more", 5], ["Inaccuracies", 0, "less", 4]];
 
 /**
  * The panel. `begin(seat)` asks for the review of a seat, null for all; `go(number)` shows the position after so many
@@ -29,7 +29,7 @@ export function createReview(begin, go, names, moment, viewed, point) {
   let at = 0; // actions played in the position that is shown
 
   graph.addEventListener("click", clicked);
-  return {node, told, graph, onward, review, receive, clear, mark};
+  return {node, list, graph, onward, review, receive, clear, mark};
 
   function clear() {
     decisions = [];
@@ -63,8 +63,7 @@ export function createReview(begin, go, names, moment, viewed, point) {
     const cost = decisions.reduce((sum, one) => sum + one.cost, 0);
     const compared = `${Math.abs(cost).toFixed(1)} points ${cost < 0 ? "more" : "less"} than the coach's choices would have`;
     const total = `All ${decisions.length} decisions together earned ${compared}.`;
-    const counts = GRADES.map((grade) => counted(grade, found)).filter((one) => one !== null);
-    told.replaceChildren(...(counts.length > 0 ? counts : ["No decision was a clear mistake."]), " ", element("span", {}, total));
+    told.replaceChildren(...(found.length > 0 ? GRADES.map(counted) : ["No decision was a clear mistake."]), " ", element("span", {}, total));
     list.replaceChildren(...found.map(mistake));
     onward.hidden = found.length < 2;
     running = false;
@@ -127,8 +126,8 @@ export function createReview(begin, go, names, moment, viewed, point) {
     const dots = mistakes().map((one) => {
       const [[cx, cy], [from, to]] = [place(one)[1], leads(one).map((lead) => withMinus(lead.toFixed(1)))];
       const words = `${capital(names.brief(one.taken.text))} cost ${one.cost.toFixed(1)}: the expected lead fell from ${from} to ${to}`;
-      const [, , , r] = GRADES.find(([grade]) => grade === one.grade);
-      return shape("circle", {cx, cy, r, class: "mistake", "data-grade": one.grade}, shape("title", {}, words));
+      const [grade, , , r] = gradeOf(one);
+      return shape("circle", {cx, cy, r, class: "mistake", "data-grade": grade}, shape("title", {}, words));
     });
     graph.removeAttribute("hidden");
     graph.setAttribute("aria-label", `Expected lead, from ${withMinus(low.toFixed(1))} to ${high.toFixed(1)}`);
@@ -139,20 +138,19 @@ export function createReview(begin, go, names, moment, viewed, point) {
     mark(at);
   }
 
-  // "2 mistakes (0.5 or more)", with their dot.
-  function counted([grade, several, costs], found) {
-    const count = found.filter((one) => one.grade === grade).length;
-    if (count === 0) return null;
-    return element("span", {class: "grade"}, dot(grade), `${count} ${count === 1 ? grade : several} `, element("small", {}, `(${costs}) `));
+  // "Mistakes (0.5 or more): 2", with their dot.
+  function counted(grade) {
+    const count = mistakes().filter((decision) => gradeOf(decision) === grade).length;
+    return element("span", {"data-grade": grade[0]}, `${grade[0]} `, element("small", {}, `(${grade[2]})`), `: ${count} `);
   }
 
   // One row; what was better stays hidden until it is asked for.
   function mistake(decision) {
     const {number, seat, taken, better, cost} = decision;
     const what = element("span", {}, element("strong", {}, capital(names.brief(taken.text))), ` cost ${cost.toFixed(1)}`);
-    const open = pushButton(dot(decision.grade), () => go(number), {class: "quiet", "data-number": number});
+    const open = pushButton(what, () => go(number), {class: "quiet", "data-number": number, "data-grade": gradeOf(decision)[0]});
     const whose = names.of(seat) === "You" ? "your" : `${names.of(seat)}'s`;
-    open.append(what, element("small", {}, capital(moment(number, whose))));
+    open.append(element("small", {}, capital(moment(number, whose))));
     const show = pushButton("Show best move", reveal, {class: "quiet"});
     return element("li", {}, decisions.some((one) => one.seat !== seat) ? seatToken(seat, names.face(seat)) : null, open, show);
 
@@ -165,6 +163,7 @@ export function createReview(begin, go, names, moment, viewed, point) {
   }
 }
 
-function dot(grade) {
-  return element("span", {class: "dot", "data-grade": grade, title: capital(grade)});
+// By the cost as it is shown.
+function gradeOf({cost}) {
+  return GRADES.find(([, least]) => Number(cost.toFixed(1)) >= least);
 }

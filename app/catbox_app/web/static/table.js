@@ -26,7 +26,7 @@ export function createTable(frame, mode) {
   const names = createNames();
   const replay = mode === "replay" ? createReplay(frame, names) : null;
   const picture = createPicture(act, tell, names, missed, () => joined.can_undo);
-  const actions = createActions(act, advises ? "Click a dashed space on the board, or choose from a list" : undefined);
+  const actions = createActions(act, advises ? "List" : undefined);
   const log = createLog(names, replay === null ? null : replay.go);
   const summary = createSummary(names);
   const coach = createCoach(frame.send, showValues, replay === null, advises);
@@ -50,7 +50,8 @@ export function createTable(frame, mode) {
   const undo = pushButton("Undo", () => frame.send({type: "undo"}), {class: "undo", hidden: true});
   const stage = element("section", {class: "stage", "aria-label": "Table", onclick: () => goOn()}, picture.node);
   const pill = element("div", {class: "pill"}, status, undo);
-  const entry = advises ? [coach.told, actions.node, frame.adviser.enter] : [coach.toggle, actions.node];
+  const dashed = element("p", {class: "dashed"}, "Click a dashed space on the board.");
+  const entry = advises ? [coach.told, dashed, actions.node, frame.adviser.enter] : [coach.toggle, actions.node];
   const moves = element("section", {class: advises ? "panel moves" : "moves", "aria-label": "Your move"}, pill, ...entry, turn);
   const below = replay !== null ? [replay.controls, said, coach.told, notice] : advises ? [notice] : [coach.told, notice, moves];
   const centre = element("div", {class: "centre"}, guide, people.asking, stage, ...below);
@@ -224,7 +225,8 @@ export function createTable(frame, mode) {
     announce(waits === "you" ? `Your move: ${legal.length} legal actions` : "");
     const lost = actions.show(legal.map((one) => ({...one, text: waits === "entry" ? names.brief(one.text) : names.within(one.text)})));
     // What others do is chosen in the picture, if that has all of it.
-    if (advises) actions.keepOpen(waits !== "entry" || picture.choices().length < legal.length);
+    dashed.hidden = waits !== "entry" || picture.choices().length < legal.length;
+    if (advises) actions.keepOpen(dashed.hidden);
     // The status line has the focus while others move.
     if (document.activeElement === status && !actions.focus()) picture.choices()[0]?.focus({preventScroll: true});
     deal.show(waits === "over", position.can_undo);
@@ -335,12 +337,9 @@ export function createTable(frame, mode) {
 
   // On a narrow page the way to the next mistake is among the controls, which stay in view, and the graph above them.
   function resized() {
-    if (review !== null && wide.matches) {
-      review.node.append(review.onward);
-      review.told.after(review.graph);
-    } else if (review !== null) {
-      replay.steps.append(review.onward);
-      replay.controls.before(review.graph);
+    if (review !== null) {
+      (wide.matches ? review.node : replay.steps).append(review.onward);
+      (wide.matches ? review.list : replay.controls).before(review.graph);
     }
     const wanted = sizeFor(node.clientWidth - (wide.matches ? SIDE : 0));
     if (wanted !== frame.size && node.clientWidth > 0) frame.view(wanted);

@@ -2,26 +2,28 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable
 
 from catbox_env import Event
 
 #: The seed of the deal that is guided: much happens in it.
 SEED = 3
-#: For each game, by the kind of an event, what a newcomer should know, a rule a line; "begin": before the first.
+#: For each game, by the kind of an event, what a newcomer should know, a rule a line; "begin": before the first,
+#: "trick_won 2": when that happens for the second time.
 LINES = {
     "cat_in_the_box_v0": {
         "begin": "Cards have a number, but no colour yet. First choose the one that you set aside for good.",
         "discard": "Now bid: if you win exactly as many tricks, your largest connected group of tokens is a bonus.",
         "bid": "To play, choose a free cell: its column is the number of your card, its row the colour you declare."
-        "\nRed is locked: nobody may lead it before somebody has played it.",
-        "play": "The cell has that player's token now: nobody else can play this card in this colour.",
+        "\nRed is trump: it beats every other colour, but nobody may lead it before somebody has played it.",
+        "play": "{player} has a token on {color} {rank} now: nobody can play that card in that colour any more.",
         "x_token_lost": "Whoever does not follow the led colour gives up its X-token, and never declares that colour "
         "again in this round.",
-        "trump_broken": "Red is trump: it beats every other colour, but cannot be led before somebody has played it.",
         "trick_won": "The highest red card wins the trick, or else the highest of the led colour. The winner leads.",
-        "paradox": "None of these cards can have any colour: a paradox. It ends the round, and costs a point for each "
-        "trick won.",
+        "trick_won 2": "Beware of a paradox: when none of your cards can have any colour, the round ends, and each "
+        "trick that you won costs you a point."
+        "\nTokens of one player that touch are a group. Hit your bid, and each token of your largest group is a point.",
         "score": "A point for each trick, and the bonus where the bid was hit.",
     },
     "cat_te_v0": {
@@ -47,9 +49,9 @@ PARTS = {
     "cat_in_the_box_v0": {
         "": "players",
         "begin": "your hand",
+        "discard": "bid ",
         "bid": "research board",
         "play": "research board",
-        "trump_broken": "red, trump",
         "trick_won": "last trick",
     },
     "cat_te_v0": {"": "tricks", "play": "hand", "claim": "side pot", "score": "antes"},
@@ -58,17 +60,24 @@ PARTS = {
 
 
 class Guide:
-    """What to tell a newcomer to a game, pairs (part of the picture, rule), each once. ``begin``: the first."""
+    """What to tell a newcomer to a game, each once, as (part of the picture, rule, such as "4 of 9"). ``begin``: the
+    first."""
 
     def __init__(self, game_id: str) -> None:
-        self._lines, self._parts = dict(LINES.get(game_id, {})), PARTS.get(game_id, {})
-        self.begin = self._about("begin")
+        self._lines, self._parts = LINES.get(game_id, {}), PARTS.get(game_id, {})
+        self._happened: Counter[str] = Counter()
+        self._told, self._total = 0, sum(len(lines.splitlines()) for lines in self._lines.values())
+        self.begin = self._about(Event("begin", None, ""))
 
-    def lines(self, events: Iterable[Event]) -> list[tuple[str, str]]:
+    def lines(self, events: Iterable[Event]) -> list[tuple[str, str, str]]:
         """What ``events`` show for the first time."""
-        return [line for event in events for line in self._about(event.kind)]
+        return [line for event in events for line in self._about(event)]
 
-    def _about(self, kind: str) -> list[tuple[str, str]]:
-        """What there is to say about a kind of events, once."""
-        lines = self._lines.pop(kind, "").splitlines()
-        return [(self._parts.get(kind, self._parts[""]), line) for line in lines]
+    def _about(self, event: Event) -> list[tuple[str, str, str]]:
+        """What there is to say about an event, once."""
+        self._happened[event.kind] += 1
+        key = f"{event.kind} {self._happened[event.kind]}".removesuffix(" 1")
+        first, part = self._told + 1, self._parts.get(key, self._parts.get(""))
+        lines = self._lines.get(key, "").format(player=f"player_{event.seat}", **event.data).splitlines()
+        self._told += len(lines)
+        return [(str(part), line, f"{number} of {self._total}") for number, line in enumerate(lines, first)]

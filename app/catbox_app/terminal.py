@@ -87,6 +87,11 @@ class Display:
         """``text`` with the names that a player reads; else as it is."""
         return as_player(text, self.viewer, CATS) if self.plays and self.viewer is not None else text
 
+    def _named(self, sentence: str) -> str:
+        """``sentence`` with the names of the seats, as the viewer reads them."""
+        text = self.told(sentence) if self.plays else with_names(sentence, self.names)
+        return re.sub("^you", "You", text)
+
     def show(self, state: GameState) -> None:
         """Print the position below an empty line."""
         self.console.print()
@@ -97,8 +102,7 @@ class Display:
         found = []
         for number, event in enumerate(events):
             line = Text("  " if number else "", style=STYLES.get(event.kind, ""))
-            text = self.told(event.text) if self.plays else with_names(event.text, self.names)
-            line.append(re.sub("^you", "You", text))
+            line.append(self._named(event.text))
             line.highlight_regex(CARDS)
             found.append(line)
         return found
@@ -118,10 +122,10 @@ class Display:
         if self.guide is not None:
             self.tell_guide(self.guide.lines(events))
 
-    def tell_guide(self, lines: Iterable[tuple[str, str]]) -> None:
+    def tell_guide(self, lines: Iterable[tuple[str, str, str]]) -> None:
         """Print what a newcomer should know."""
-        for _, line in lines:
-            self._print(Text(f"  → {line}", style="cyan"))
+        for _, line, _ in lines:
+            self._print(Text(f"  → {self._named(line)}", style="cyan"))
 
     def _print(self, line: Text) -> None:
         """Print a line, on a terminal with what does not fit indented, or a position."""

@@ -27,15 +27,16 @@ def test_every_line_is_said_and_only_once(game_id: str) -> None:
     game, said = make_game(game_id, **RULES.get(game_id, {})), set()
     for seed in range(40):
         guide, match = Guide(game_id), Match(game, ["random"] * game.num_players, seed)
-        lines = list(guide.begin)
+        tips = list(guide.begin)
         while not match.is_over:
             match.play_agent()
-            lines += guide.lines(match.events(0, len(match.actions) - 1)[-1])
-        assert len(lines) == len(set(lines))
-        said |= set(lines)
-    assert {rule for _, rule in said} == {
-        rule for text in LINES[game_id].values() for rule in text.splitlines()
-    }
+            tips += guide.lines(match.events(0, len(match.actions) - 1)[-1])
+        rules = [rule for text in LINES[game_id].values() for rule in text.splitlines()]
+        assert [place for _, _, place in tips] == [f"{k} of {len(rules)}" for k in range(1, len(tips) + 1)]
+        assert len(tips) == len({rule for _, rule, _ in tips})
+        said |= {re.sub(r"player_\d", "{player}", rule) for _, rule, _ in tips}
+    told = {re.sub("on (red|blue|yellow|green) [1-9]", "on {color} {rank}", rule) for rule in said}
+    assert told == set(rules)
 
 
 @pytest.mark.parametrize(
@@ -48,24 +49,28 @@ def test_every_line_is_said_and_only_once(game_id: str) -> None:
 def test_what_a_line_is_about_is_in_the_picture_that_the_player_sees_then(
     game_id: str, rounds: dict[str, Any]
 ) -> None:
-    """The page calls the player of the first seat, who has no name, "you"."""
+    """At the latest at the player's next decision. The page calls the player of the first seat, who has no name,
+    "you"."""
     game = make_game(game_id, **RULES.get(game_id, {}), **rounds)
     for seed in range(40):
         guide, match = Guide(game_id), Match(game, ["random"] * game.num_players, seed)
-        lines, shown = guide.begin, match.state
+        tips, shown = guide.begin, match.state
+        missing: set[tuple[str, int]] = set()
         while True:
-            for size in (360, 1000) if lines else ():
+            missing |= {(part, size) for part, _, _ in tips for size in (360, 1000)}
+            for size in {size for _, size in missing}:
                 svg = game.render_svg(shown, None if match.is_over else 0, size)
                 labels = re.findall(
                     'aria-label="([^"]*)"', svg.replace("hand of player_0", "your hand").lower()
                 )
-                for part, rule in lines:
-                    assert any(label.startswith(part) for label in labels), (part, rule, seed, size)
+                missing -= {(part, size) for part, _ in missing if any(x.startswith(part) for x in labels)}
+            if match.is_over or match.current_player == 0:
+                assert not missing, seed
             if match.is_over:
                 break
             match.play_agent()
             shown = last_position(match.states[-2], match.actions[-1], match.state)
-            lines = guide.lines(match.events(0, len(match.actions) - 1)[-1])
+            tips = guide.lines(match.events(0, len(match.actions) - 1)[-1])
 
 
 def test_a_game_of_ones_own_has_no_guide() -> None:

@@ -41,7 +41,7 @@ def seat_choice(page: Page, seat: int) -> Locator:
 
 def name_oneself(page: Page, name: str) -> None:
     page.get_by_label("Your name", exact=True).fill(name)
-    page.keyboard.press("Tab")
+    page.keyboard.press("Enter")
 
 
 def open_more(page: Page) -> None:

@@ -137,6 +137,27 @@ def test_what_no_game_allows_is_answered_with_the_rule_and_nothing_is_lost(new_p
     page.get_by_text("Get advice for a game at a real table").wait_for()
 
 
+def test_beside_the_deal_is_only_what_belongs_to_it(new_page: NewPage) -> None:
+    page = new_page()
+    rest = page.get_by_role("button", name=re.compile("Play|Easy|Choose a file|Learn"))
+    expect(rest.first).to_be_visible()
+    page.get_by_role("button", name="Enter the deal").click()
+    expect(page.get_by_role("heading", name="Your game at a real table")).to_be_visible()
+    expect(rest).to_have_count(0)
+    page.get_by_label("Your seat").select_option("Luna")
+    unfold_rules(page)
+    starter = page.get_by_label("Who starts")
+    expect(starter.locator("option")).to_have_text(["Mochi", "Luna", "Tom", "At random"])
+    expect(starter).to_have_value("0")
+    page.get_by_role("radio", name="2", exact=True).check(force=True)
+    expect(starter.locator("option")).to_have_text(["Mochi", "Luna", "At random"])
+    expect_accessible(page)
+    page.get_by_role("button", name="Close").click()
+    expect(seat_choice(page, 1)).to_have_value("you")
+    expect(page.get_by_role("heading", name="Open a table")).to_be_visible()
+    expect(offered(page)).to_have_count(0)
+
+
 def test_a_deal_that_is_none_is_answered_in_the_lobby(new_page: NewPage) -> None:
     page = new_page()
     send_deal(page, "")
@@ -245,13 +266,14 @@ def test_on_a_phone_what_others_do_is_entered_without_scrolling(new_page: NewPag
 def test_the_actions_of_others_are_folded_where_the_board_has_them(new_page: NewPage) -> None:
     page = new_page()
     begin(page, "Cat in the Box", 3, "1 1 2 2 3 3 4 5 6 6")
-    line = page.get_by_text("Click a dashed space on the board")
+    line, hint = page.get_by_text("List", exact=True), page.get_by_text("Click a dashed space on the board.")
     for entered in ["discard 1", "bid 2", "2", "3"]:
-        expect(line).to_be_hidden()
+        expect(line.or_(hint).filter(visible=True)).to_have_count(0)
         enter(page, entered)
     enter(page, "blue 4")
     expect(page.get_by_role("heading", name="Enter what Luna does")).to_be_visible()
     expect(buttons(page)).to_have_count(0)
+    expect(hint).to_be_visible()
     line.click()
     buttons(page).get_by_text("blue 5", exact=True).click()
     wait_for(page, 6)

@@ -30,10 +30,11 @@ def open_for_two(page: Page, title: str = "Cat in the Box", players: int = 3, lo
     unfold_rules(page)
     expect(page.get_by_label("Seed")).to_be_disabled()
     page.get_by_label("Speed of the agents").select_option("0")
+    warning = page.get_by_text("Only this machine can reach the server.")
+    expect(warning).to_be_visible(visible=local)
     page.get_by_role("button", name="Open and invite").click()
     link = page.locator(".links [data-seat] .link")
     if local:
-        expect(page.locator(".invite")).to_contain_text("Nobody else can reach this table yet")
         expect(link).to_be_hidden()
         page.get_by_text("Links for other windows on this machine").click()
     expect(link).to_be_visible()
@@ -45,9 +46,11 @@ def test_two_people_see_their_own_cards_alone(new_page: NewPage) -> None:
     first = new_page()
     link = open_for_two(first)
     expect(first.locator(".people-list li").nth(1)).to_contain_text("not here")
+    expect(first.locator(".people")).to_contain_text("1 of 2 here.")
     expect_accessible(first)
     second = new_page(url=link)
     expect(first.locator(".people-list li").nth(1)).not_to_contain_text("not here")
+    expect(first.locator(".people")).not_to_contain_text("here.")
     hands = [page.locator(HAND).get_attribute("aria-label") for page in (first, second)]
     assert [str(hand).partition(":")[0] for hand in hands] == ["your hand", "your hand"]
     assert str(hands[0]) not in second.content()
@@ -67,6 +70,29 @@ def test_two_people_see_their_own_cards_alone(new_page: NewPage) -> None:
     cards(second).first.click()
     wait_for_turn(first, at)
     assert cards(first).count() > 0
+
+
+def test_whoever_comes_without_a_name_is_asked_for_one(new_page: NewPage) -> None:
+    first = new_page()
+    second = new_page(width=390, height=844, url=open_for_two(first))
+    people, log = (second.locator(part).bounding_box() for part in (".people", ".log"))
+    assert people is not None
+    assert log is not None
+    assert people["y"] > log["y"]  # everybody is here
+    second.get_by_label("Your name", exact=True).fill("Ada")
+    expect_accessible(second)
+    second.get_by_role("button", name="Sit down").click()
+    expect(second.get_by_role("button", name="Sit down")).to_be_hidden()
+    expect(first.locator(".people-list")).to_contain_text("Ada")
+    second.reload()
+    expect(second.get_by_label("Your name", exact=True)).to_have_value("Ada")
+    expect(second.get_by_role("button", name="Sit down")).to_be_hidden()
+    first.goto("about:blank")
+    expect(second.locator(".people.missing")).to_be_visible()
+    people, log = (second.locator(part).bounding_box() for part in (".people", ".log"))
+    assert people is not None
+    assert log is not None
+    assert people["y"] < log["y"]  # somebody is missing
 
 
 def test_the_seed_is_shown_when_the_game_is_over(new_page: NewPage) -> None:

@@ -263,7 +263,8 @@ def test_the_end_of_a_game_leads_to_its_review(new_page: NewPage) -> None:
     page.get_by_role("button", name="Review", exact=True).click()
     panel = page.locator(".review")
     expect(panel.locator("p")).to_contain_text(
-        re.compile(r"^(No decision was a clear mistake\.|Clear mistakes: [1-9])"), timeout=120_000
+        re.compile(r"^(No decision was a clear mistake\.|Blunders .*: \d).* together earned"),
+        timeout=120_000,
     )
     expect(panel.locator("svg")).to_be_visible()
     expect(page.get_by_label("View", exact=True)).to_have_value("0")
@@ -319,11 +320,19 @@ def test_a_first_game_is_explained(new_page: NewPage) -> None:
     expect(meant).to_have_attribute("aria-label", re.compile("^your hand"))
     play(page)
     expect(guide).to_contain_text("Now bid")
+    expect(page.locator(".guide small")).to_have_text("2 of 10")
+    expect(meant).to_have_count(4)
+    expect(meant.first).to_have_attribute("aria-label", "bid 1")
     expect(onward).to_be_hidden()
     play(page)  # the bid; now the player leads
     expect(guide).to_contain_text("its row the colour you declare")
     expect(meant).to_have_attribute("aria-label", "research board")
     onward.click()
-    expect(guide).to_contain_text("Red is locked")
+    expect(guide).to_contain_text("Red is trump")
     expect_accessible(page)
+    play(page)
+    expect(guide).to_contain_text("You have a token on")
+    play(page)
+    play(page)
+    expect(guide).to_contain_text("Beware of a paradox")  # old ones are dropped
     assert board.evaluate("one => one.getBoundingClientRect().y") == top, "the board stays where it is"

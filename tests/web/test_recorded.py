@@ -67,11 +67,20 @@ def test_a_review_is_part_of_a_page_and_hides_what_was_better(new_page: NewPage,
     assert run("replay", game, "--review", "--seat", "1", "--html", str(out)).exit_code == 0
     page = new_page(url=out.as_uri())
     review = page.get_by_role("region", name="Review")
-    expect(review.get_by_role("status")).to_contain_text("Clear mistakes")
+    expect(review.get_by_role("status")).to_contain_text(
+        re.compile(r"Blunders \(1 point or more\): \d+ Mistakes")
+    )
     expect(review.get_by_role("img", name="Expected lead")).to_be_visible()
     expect(review).to_contain_text("decisions together earned")
     expect(review.locator(".mistakes li")).to_have_count(6)
     expect(review).not_to_contain_text("was best")
+    expect(review.locator(".mistakes small").first).to_have_text(
+        re.compile(r"^(Luna's (bid|discard)|Trick \d, Luna's (lead|card))$")
+    )
+    grades = "all => all.map(one => one.dataset.grade)"
+    listed = review.locator(".mistakes [data-grade]").evaluate_all(grades)
+    assert sorted(listed) == sorted(review.locator("circle.mistake").evaluate_all(grades))
+    assert listed[0] == "Blunders"
     dots = review.locator("circle.mistake")
     fell = r" cost \d+\.\d: the expected lead fell from \u2212?\d+\.\d to \u2212?\d+\.\d$"
     assert all(re.search(fell, text) for text in dots.locator("title").all_text_contents())
@@ -94,9 +103,10 @@ def test_a_review_is_part_of_a_page_and_hides_what_was_better(new_page: NewPage,
     expect(review.locator(".mistakes li")).to_have_count(6)
     expect(review.get_by_role("button", name="Review", exact=True)).to_be_hidden()  # the file has no other
     expect(page.locator(".company")).to_contain_text(re.compile(r"\(Random\)\. .* wins? "))
-    for width, place in ((390, ".controls"), (1280, ".side")):
+    for width, place, around in ((390, ".controls", ".centre"), (1280, ".side", ".side")):
         page.set_viewport_size({"width": width, "height": 800})
         expect(page.locator(place).get_by_role("button", name="Next mistake")).to_be_visible()
+        expect(page.locator(f"{around} .graph")).to_be_visible()
     expect_accessible(page)
 
 

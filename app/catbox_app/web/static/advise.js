@@ -58,11 +58,11 @@ export function createAdviser(send) {
 }
 
 /**
- * The form for what one sees of a deal, behind a button: cards that are clicked, or text. `about()`: the game, players,
- * rules and seat of the advice. `ask()` asks which cards these have, and `take(message)` shows them; `wrong` says why a deal is none; `clear()`:
+ * The form for what one sees of a deal, behind a button that calls `open()`: cards that are clicked, or text. `about()`:
+ * the game, players, rules and seat of the advice. `ask()` asks which cards these have, and `take(message)` shows them; `wrong` says why a deal is none; `clear()`:
  * another game is chosen.
  */
-export function createDealForm(frame, about) {
+export function createDealForm(frame, about, open) {
   const deal = element("textarea", {rows: 4, spellcheck: "false", oninput: draw});
   const field = labelled("What you see of the deal", deal, " ");
   const typed = element("details", {}, element("summary", {}, "Type or paste your hand"), field);
@@ -72,24 +72,15 @@ export function createDealForm(frame, about) {
   const counter = element("p", {class: "counter", role: "status"});
   const wrong = element("p", {class: "wrong", role: "alert"});
   const button = pushButton("Advise me", advise, {class: "primary"});
-  const explained = "The game, the rules and your seat are those chosen above; the first seat starts, unless the rules say otherwise.";
   const short = element("p", {class: "hint"}, "Enter what you hold and what everyone does: see what each of your actions is worth.");
-  const form = element("div", {class: "watch", hidden: true}, element("p", {}, explained), offered, counter, hand, turned, typed, wrong, button);
-  const opener = pushButton("Enter the deal", open, {"aria-expanded": "false"});
-  const node = panel("Get advice for a game at a real table", "offer", short, opener, form);
+  const form = element("div", {class: "watch advising-only"}, offered, counter, hand, turned, typed, wrong, button);
+  const node = panel("Get advice for a game at a real table", "offer", short, pushButton("Enter the deal", open, {class: "lobby-only"}), form);
   let known = {cards: [], sizes: [0, 0]}; // the last message `cards`
 
   return {node, wrong, ask, take, clear};
 
-  function open() {
-    form.hidden = !form.hidden;
-    opener.setAttribute("aria-expanded", String(!form.hidden));
-    if (!form.hidden) node.scrollIntoView();
-    ask();
-  }
-
   function ask() {
-    if (!form.hidden) frame.send({type: "cards", ...about()});
+    if (node.closest(".advising")) frame.send({type: "cards", ...about()});
   }
 
   function take(message) {

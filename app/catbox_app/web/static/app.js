@@ -212,6 +212,7 @@ export function start(root, transport, {links = false, lobby = true} = {}) {
       const own = joined.mode === "advise" ? Object.assign(Object.create(frame), {send: adviser.send}) : frame;
       table = createTable(own, joined.mode);
       main.replaceChildren(table.node);
+      lobbyScreen?.close();
       scrollTo(0, 0); // the lobby may have been scrolled
       if (document.activeElement === document.body) main.focus({preventScroll: true});
     }

@@ -39,12 +39,12 @@ export function newId(name) {
   return `catbox-${name}-${counter}`;
 }
 
-/** A label and, below it, the field that it names. */
-export function labelled(words, field, note = null) {
+/** A label and, below it, the field that it names; `kind`: one more class. */
+export function labelled(words, field, note = null, kind = "") {
   field.id ||= newId("field");
   const hint = note === null ? null : element("small", {id: newId("note")}, note);
   if (hint !== null) field.setAttribute("aria-describedby", hint.id);
-  return element("div", {class: "field"}, element("label", {for: field.id}, words), field, hint);
+  return element("div", {class: `field ${kind}`}, element("label", {for: field.id}, words), field, hint);
 }
 
 /** A select; `options`: [value, words] pairs, or [heading, [pairs]] for a group. */

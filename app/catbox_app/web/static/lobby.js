@@ -2,8 +2,9 @@
 
 import {createDealForm} from "./advise.js";
 import {catFace, logo} from "./cats.js";
-import {capital, element, labelled, newId, panel, pushButton, rulesInWords, seatToken, selection} from "./dom.js";
+import {capital, copyText, element, labelled, newId, panel, pushButton, rulesInWords, seatToken, selection} from "./dom.js";
 import {calledAt} from "./names.js";
+import {isAlone} from "./people.js";
 import {createRules} from "./rules.js";
 import {keepSetting, setting} from "./settings.js";
 
@@ -41,9 +42,14 @@ export function createLobby(frame) {
   const rules = createRules();
   const rulesTitle = element("summary", {});
   const rulesText = element("div", {class: "rules-text"});
-  const advice = createDealForm(frame, () => ({game: game.id, players: count, rules: rules.chosen(), seat: occupants.indexOf(YOU)}));
+  const mine = element("select", {onchange: () => seatTaken(Number(mine.value), YOU)});
+  const advice = createDealForm(frame, () => ({game: game.id, players: count, rules: rules.chosen(), seat: occupants.indexOf(YOU)}), () => advising(true));
+  const closeButton = pushButton("Close", () => advising(false), {class: "advising-only"});
   const openButton = element("button", {type: "submit", class: "primary"}, "Play");
   const note = element("p", {class: "hint"});
+  const command = element("code", {}, "catbox web --host 0.0.0.0");
+  const copy = pushButton("Copy", () => copyText(command.textContent, copy, command), {"aria-label": "Copy the command"});
+  const alone = element("p", {class: "unreached", hidden: true}, "Only this machine can reach the server. To invite others, stop it and start it with ", command, " ", copy);
   const yours = element("div", {class: "yours"}); // back to your tables
   let lobby = null;
   let game = null;
@@ -56,8 +62,10 @@ export function createLobby(frame) {
       "div",
       {class: "lobby-head"},
       logo(),
-      element("div", {}, element("h1", {}, "Open a table"), element("p", {}, "Pick a game and pull up a chair: the cats are ready to play.")),
-      pushButton("New here? Learn in one game", guided),
+      element("div", {class: "lobby-only"}, element("h1", {}, "Open a table"), element("p", {}, "Pick a game and pull up a chair: the cats are ready to play.")),
+      pushButton("New here? Learn in one game", guided, {class: "lobby-only"}),
+      element("h1", {class: "advising-only"}, "Your game at a real table"),
+      closeButton,
     ),
     chooser("Game", games),
     element("details", {class: "about"}, rulesTitle, rulesText),
@@ -68,28 +76,35 @@ export function createLobby(frame) {
         "div",
         {},
         chooser("Players", players),
-        element("div", {class: "field-row"}, rules.rounds, labelled("Speed of the agents", pace)),
+        element("div", {class: "field-row"}, rules.rounds, labelled("Speed of the agents", pace, null, "lobby-only"), labelled("Your seat", mine, null, "advising-only")),
         element(
           "details",
           {class: "rules"},
-          element("summary", {}, "Seed and other rules"),
-          labelled("Seed", seed, "The same number makes the same deal."),
+          element("summary", {}, "Other rules", element("span", {class: "lobby-only"}, " and the seed")),
+          labelled("Seed", seed, "The same number makes the same deal.", "lobby-only"),
           rules.node,
         ),
         element(
           "div",
           {class: "more"},
           advice.node,
-          panel("Open a saved game", "offer", saved, pushButton("Choose a file", () => file.click()), file, tooLarge),
+          panel("Open a saved game", "offer lobby-only", saved, pushButton("Choose a file", () => file.click()), file, tooLarge),
         ),
       ),
-      element("div", {}, chooser("Who sits where", levels, seats, note), openButton),
+      element("div", {class: "lobby-only"}, chooser("Who sits where", levels, seats, note, alone), openButton),
     ),
   );
 
   node.addEventListener("change", advice.ask); // what is chosen decides which cards there are
 
-  return {node, show, pointOut, takeCards: advice.take};
+  return {node, show, pointOut, takeCards: advice.take, close: () => advising(false)};
+
+  // Leads to the form for a deal, beside which only what belongs to it is shown, or back.
+  function advising(on) {
+    node.classList.toggle("advising", on);
+    advice.ask();
+    closeButton.focus();
+  }
 
   // Leads to what an error is about; returns what is left to say, "" if it stands there.
   function pointOut(text) {
@@ -130,6 +145,7 @@ export function createLobby(frame) {
       drawn.replaceChildren(first);
       drawn.setAttribute("viewBox", [...corner, ground.getAttribute("width"), ground.getAttribute("height")].join(" "));
     }
+    drawn.setAttribute("preserveAspectRatio", "xMinYMin slice");
     picture.append(document.importNode(drawn, true));
     return choice("game", one.id, "game", () => chooseGame(one), [
       picture,
@@ -156,7 +172,7 @@ export function createLobby(frame) {
   function choosePlayers(n) {
     count = n;
     check(players, n);
-    rules.adapt(game.players.indexOf(n));
+    rules.adapt(game.players.indexOf(n), n);
     rulesText.replaceChildren(...rulesInWords(game.rules_texts[game.players.indexOf(n)]));
     const offered = lobby.agents.map((agent) => agent.spec);
     const usual = offered.includes("normal") ? "normal" : offered[0];
@@ -182,14 +198,16 @@ export function createLobby(frame) {
         return element("li", {}, seatToken(seat, catFace(seat)), labelled(calledAt(spec, seat), field));
       }),
     );
+    mine.replaceChildren(...occupants.map((_, seat) => element("option", {value: seat}, calledAt("", seat))));
+    mine.value = occupants.indexOf(YOU);
     const opponents = occupants.filter((spec) => spec !== YOU);
     for (const chip of levels.querySelectorAll("button")) {
       chip.setAttribute("aria-pressed", opponents.every((spec) => spec === chip.dataset.level));
     }
     const invited = occupants.includes(PERSON);
     openButton.textContent = invited ? "Open and invite" : "Play";
-    const alone = lobby.note ?? "";
-    note.textContent = invited ? "Each guest gets a secret link to a seat. Nobody can choose the seed then: it reveals all cards." : alone;
+    alone.hidden = !invited || !isAlone(lobby.address);
+    note.textContent = invited ? "Each guest gets a secret link to a seat. Nobody can choose the seed then: it reveals all cards." : (lobby.note ?? "");
     seed.disabled = invited;
     if (invited) seed.value = "";
   }
@@ -228,6 +246,7 @@ export function createLobby(frame) {
 
   function open(event) {
     event.preventDefault();
+    if (node.classList.contains("advising")) return;
     keepSetting("game", game.id);
     keepSetting(`players.${game.id}`, count);
     const message = {

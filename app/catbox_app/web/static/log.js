@@ -16,7 +16,7 @@ export function createLog(names, go = null) {
   list.addEventListener("scroll", () => (follows = list.clientHeight < height ? follows : list.scrollHeight - list.scrollTop - list.clientHeight < 60));
   new ResizeObserver(follow).observe(list);
 
-  return {node, add, clear, markUntil, told};
+  return {node, add, clear, markUntil, told, moment};
 
   function add({number, lines}) {
     if (lines.length === 0) return;
@@ -45,6 +45,19 @@ export function createLog(names, go = null) {
   function clear() {
     follows = true;
     list.replaceChildren();
+  }
+
+  // What `whose` decision after so many actions was: "trick 2, your lead", "your bid".
+  function moment(number, whose) {
+    const before = [...list.querySelectorAll(".event")].filter((line) => line.closest(".entry").dataset.number <= number);
+    const kinds = before.map((line) => line.dataset.kind);
+    const rounds = kinds.filter((kind) => kind === "round_begin").length;
+    const {kind} = list.querySelector(`:scope > [data-number="${number + 1}"] .event`).dataset;
+    const round = rounds === 0 ? "" : `round ${rounds + 1}, `;
+    if (["bid", "discard"].includes(kind)) return `${round}${whose} ${kind}`;
+    if (kind === "move") return `move ${number + 1}, ${whose} turn`;
+    const trick = kinds.slice(kinds.lastIndexOf("round_begin") + 1).filter((kind) => kind === "trick_won").length + 1;
+    return `${round}trick ${trick}, ${whose} ${/ leads? /.test(told(number + 1)) ? "lead" : "card"}`;
   }
 
   // What action `number` did, in words.

@@ -1,22 +1,28 @@
 // Who sits at a table to which people are invited, and the secret links to their seats; and your own name.
 
 import {copyText, element, labelled, panel, pushButton, seatToken} from "./dom.js";
+import {kindOf} from "./names.js";
 import {keepSetting, setting} from "./settings.js";
 
 // Names of this machine that mean nothing to others.
 const LOCAL = ["localhost", "127.0.0.1", "[::1]"];
 
-/** The panel; `send` tells the table, `names`: see names.js. `seated(joined, invitations)` when you have sat down, `show(people)` when somebody comes or goes. */
+/** Whether no other machine reaches the server; `address`: at which others do, or null. */
+export function isAlone(address) {
+  return address === null && LOCAL.includes(location.hostname);
+}
+
+/** The panel; `send` tells the table, `names`: see names.js. `seated(joined, invitations)` when you have sat down, `show(people)` when somebody comes or goes; `asking`: a form for a name. */
 export function createPeople(send, names) {
   const list = element("ul", {class: "people-list"});
   const links = element("ul", {class: "links"});
-  const alone = element("p", {}, "Nobody else can reach this table yet: stop the server, start it with ", element("code", {}, "catbox web --host 0.0.0.0"), " (behind a proxy also ", element("code", {}, "--url"), "), and open a new table.");
   const secret = element("p", {class: "hint"}, "Send each of these secret links to one person. Whoever has it can play that seat and see its cards.");
   const heading = element("summary", {});
   const fold = element("details", {}, heading, secret, links);
-  const invite = element("div", {class: "invite"}, alone, fold);
+  const invite = element("div", {class: "invite"}, fold);
   const field = element("input", {type: "text", maxlength: 20, autocomplete: "nickname", value: setting("name", ""), onchange: call});
   const yourName = labelled("Your name", field);
+  const asking = element("form", {class: "asking", hidden: true, onsubmit: called}, element("button", {class: "primary"}, "Sit down"));
   const notes = element("p", {class: "hint", role: "status"});
   const coach = element("input", {type: "checkbox", onchange: () => send({type: "host", coach: coach.checked})});
   const coachPart = labelled("People may use the coach", coach);
@@ -25,42 +31,55 @@ export function createPeople(send, names) {
   let several = false; // whether other people have seats
   let base = location.href;
 
-  return {node, yourName, seated, show};
+  return {node, asking, yourName, seated, show};
 
   // `address`: at which other machines reach the server, if they can.
   function seated(joined, invitations, address) {
     base = address ?? location.href;
-    alone.hidden = address !== null || !LOCAL.includes(location.hostname);
+    const alone = isAlone(address);
     several = !joined.can_undo;
     node.hidden = !several;
     own = joined.mode === "play" ? joined.seat : null;
-    yourName.hidden = own === null;
-    if (several) list.after(yourName);
     coachPart.hidden = true; // the message `people` says who decides
+    asking.hidden = !several || own === null || field.value !== "";
+    yourName.hidden = own === null;
+    if (!asking.hidden) asking.prepend(yourName);
+    else if (several) notes.after(yourName);
     if (own !== null && field.value !== "") send({type: "name", name: field.value});
     secret.hidden = invitations.every(({seat}) => seat === null);
-    invite.hidden = secret.hidden && (invitations.length === 0 || !alone.hidden);
+    invite.hidden = secret.hidden && (invitations.length === 0 || alone);
     links.replaceChildren(...invitations.map(invitation));
-    fold.open = alone.hidden;
-    heading.textContent = alone.hidden ? "Links to the seats" : "Links for other windows on this machine";
+    fold.open = !alone;
+    heading.textContent = alone ? "Links for other windows on this machine" : "Links to the seats";
   }
 
   function show({seats, host, coach: allowed, watching: count}) {
     const hosts = several && own !== null && own === host; // this page does
     list.replaceChildren(...seats.map((one) => row({...one, host: several && one.seat === host}, hosts)));
+    const people = seats.filter(({name, stand_in: replaced}) => kindOf(name) === null && !replaced);
+    const here = people.filter(({present}) => present !== false);
+    const missing = node.classList.toggle("missing", here.length < people.length);
     notes.textContent = [
+      missing ? `${here.length} of ${people.length} here.` : "",
       own === null ? "You are watching, and see what everybody sees." : count > 0 ? `${count} watching.` : "",
       allowed ? "" : "The host has switched the coach off.",
     ].join(" ");
     coach.checked = allowed;
     coachPart.hidden = !hosts;
-    if (seats.every(({present}) => present !== false)) fold.open = false; // everybody has come
+    if (!missing) fold.open = false; // everybody has come
     node.hidden = !several && count === 0 && invite.hidden;
   }
 
   function call() {
     keepSetting("name", field.value.trim());
     send({type: "name", name: field.value});
+  }
+
+  // The field has told the name.
+  function called(event) {
+    event.preventDefault();
+    asking.hidden = true;
+    notes.after(yourName);
   }
 
   // `replaceable`: whether an agent may be sent to the seat of somebody who is not here.

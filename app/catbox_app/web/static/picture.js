@@ -85,9 +85,9 @@ export function createPicture(act, say, names, missed, undoable) {
 
   function pointAt(part) {
     meant = part;
-    node.querySelector(".meant")?.classList.remove("meant");
-    if (meant === null) return;
-    node.querySelector(`svg [aria-label^="${meant}" i]`)?.classList.add("meant");
+    for (const one of node.querySelectorAll("svg [aria-label]")) {
+      one.classList.toggle("meant", meant !== null && one.getAttribute("aria-label").toLowerCase().startsWith(meant));
+    }
   }
 
   function choices() {

@@ -19,21 +19,19 @@ export function createReplay(frame, names) {
   const playOn = pushButton("Play on from here", () => frame.back(at));
   const steps = element(
     "div",
-    {class: "row"},
+    {class: "row steps"},
     iconButton("First", () => go(0), "Home"),
     iconButton("Back", () => go(at - 1), "ArrowLeft"),
     playButton,
     iconButton("Forward", () => go(at + 1), "ArrowRight"),
     iconButton("Last", () => go(length), "End"),
-    playOn,
-    back,
-    view,
   );
   const controls = element(
     "section",
-    {class: "controls steps", "aria-label": "Replay"},
-    element("div", {class: "field slider"}, labelled("Action", slider), place),
+    {class: "controls", "aria-label": "Replay"},
     steps,
+    element("div", {class: "field slider"}, labelled("Action", slider), place),
+    element("div", {class: "row"}, playOn, back, view),
   );
   let at = 0; // the last requested number
   let length = 0;
@@ -43,7 +41,7 @@ export function createReplay(frame, names) {
 
   document.addEventListener("keydown", pressed);
 
-  return {controls, playOn, viewed: () => seat, opened, arrived, go, pause};
+  return {controls, steps, viewed: () => seat, opened, arrived, go, pause};
 
   function opened(joined) {
     length = joined.length;
@@ -79,7 +77,8 @@ export function createReplay(frame, names) {
   function arrived({number}) {
     waiting = false;
     if (number !== at) ask();
-    else if (timer !== 0) timer = at < length ? setTimeout(() => go(at + 1), 1000 * SECONDS) : stop();
+    else if (timer !== 0 && at < length) timer = setTimeout(() => go(at + 1), 1000 * SECONDS);
+    else if (timer !== 0) pause();
   }
 
   // Keys for the whole page, except where they have another meaning.
@@ -101,12 +100,8 @@ export function createReplay(frame, names) {
 
   function pause() {
     clearTimeout(timer);
-    timer = stop();
-  }
-
-  function stop() {
+    timer = 0;
     setIcon(playButton, "Play");
-    return 0;
   }
 
   function show() {

@@ -6,14 +6,16 @@ const WIDTH = 320;
 const HEIGHT = wide.matches ? 160 : 96;
 // The room for the scale, above and below the graph.
 const EDGE = 22;
+// The grades of mistakes: their names, the least cost in points, in words, and the radius of a dot.
+const GRADES = [["Blunders", 1, "1 point or more", 6.5], ["Mistakes", 0.5, "0.5 or more", 5], ["Inaccuracies", 0, "less", 4]];
 
 /**
  * The panel. `begin(seat)` asks for the review of a seat, null for all; `go(number)` shows the position after so many
- * actions; `names`: see names.js; `viewed()`: the seat whose view is shown; `point(better, wrong)` draws rings around the
+ * actions; `names`: see names.js, `moment`: log.js; `viewed()`: the seat whose view is shown; `point(better, wrong)` draws rings around the
  * mistake in the position that is shown, and around the actions that were better. `receive(reviewed)` takes one decision;
- * `clear()`: another game is shown; `mark(number)`: another position or view is. `onward` can stand elsewhere.
+ * `clear()`: another game is shown; `mark(number)`: another position or view is. `graph`, `onward` can stand elsewhere.
  */
-export function createReview(begin, go, names, viewed, point) {
+export function createReview(begin, go, names, moment, viewed, point) {
   const told = element("p", {role: "status"});
   const graph = shape("svg", {class: "graph", viewBox: `0 0 ${WIDTH} ${HEIGHT}`, role: "img"});
   const cursor = shape("line", {y1: 0, y2: HEIGHT, class: "cursor"});
@@ -27,7 +29,7 @@ export function createReview(begin, go, names, viewed, point) {
   let at = 0; // actions played in the position that is shown
 
   graph.addEventListener("click", clicked);
-  return {node, onward, review, receive, clear, mark};
+  return {node, list, graph, onward, review, receive, clear, mark};
 
   function clear() {
     decisions = [];
@@ -61,7 +63,7 @@ export function createReview(begin, go, names, viewed, point) {
     const cost = decisions.reduce((sum, one) => sum + one.cost, 0);
     const compared = `${Math.abs(cost).toFixed(1)} points ${cost < 0 ? "more" : "less"} than the coach's choices would have`;
     const total = `All ${decisions.length} decisions together earned ${compared}.`;
-    told.textContent = `${found.length === 0 ? "No decision was a clear mistake" : `Clear mistakes: ${found.length}`}. ${total}`;
+    told.replaceChildren(...(found.length > 0 ? GRADES.map(counted) : ["No decision was a clear mistake."]), " ", element("span", {}, total));
     list.replaceChildren(...found.map(mistake));
     onward.hidden = found.length < 2;
     running = false;
@@ -124,7 +126,8 @@ export function createReview(begin, go, names, viewed, point) {
     const dots = mistakes().map((one) => {
       const [[cx, cy], [from, to]] = [place(one)[1], leads(one).map((lead) => withMinus(lead.toFixed(1)))];
       const words = `${capital(names.brief(one.taken.text))} cost ${one.cost.toFixed(1)}: the expected lead fell from ${from} to ${to}`;
-      return shape("circle", {cx, cy, r: 5, class: "mistake"}, shape("title", {}, words));
+      const [grade, , , r] = gradeOf(one);
+      return shape("circle", {cx, cy, r, class: "mistake", "data-grade": grade}, shape("title", {}, words));
     });
     graph.removeAttribute("hidden");
     graph.setAttribute("aria-label", `Expected lead, from ${withMinus(low.toFixed(1))} to ${high.toFixed(1)}`);
@@ -135,12 +138,19 @@ export function createReview(begin, go, names, viewed, point) {
     mark(at);
   }
 
+  // "Mistakes (0.5 or more): 2", with their dot.
+  function counted(grade) {
+    const count = mistakes().filter((decision) => gradeOf(decision) === grade).length;
+    return element("span", {"data-grade": grade[0]}, `${grade[0]} `, element("small", {}, `(${grade[2]})`), `: ${count} `);
+  }
+
   // One row; what was better stays hidden until it is asked for.
   function mistake(decision) {
     const {number, seat, taken, better, cost} = decision;
     const what = element("span", {}, element("strong", {}, capital(names.brief(taken.text))), ` cost ${cost.toFixed(1)}`);
-    const open = pushButton(what, () => go(number), {class: "quiet", "data-number": number});
-    open.append(element("small", {}, number === 0 ? "At the start" : `After action ${number}`));
+    const open = pushButton(what, () => go(number), {class: "quiet", "data-number": number, "data-grade": gradeOf(decision)[0]});
+    const whose = names.of(seat) === "You" ? "your" : `${names.of(seat)}'s`;
+    open.append(element("small", {}, capital(moment(number, whose))));
     const show = pushButton("Show best move", reveal, {class: "quiet"});
     return element("li", {}, decisions.some((one) => one.seat !== seat) ? seatToken(seat, names.face(seat)) : null, open, show);
 
@@ -151,4 +161,9 @@ export function createReview(begin, go, names, viewed, point) {
       go(number);
     }
   }
+}
+
+// By the cost as it is shown.
+function gradeOf({cost}) {
+  return GRADES.find(([, least]) => Number(cost.toFixed(1)) >= least);
 }

@@ -1,5 +1,6 @@
 // The rules of a game that can be chosen in the lobby.
 
+import {catName} from "./cats.js";
 import {capital, element, labelled, selection} from "./dom.js";
 
 // What players call the options; others are called by their names.
@@ -9,14 +10,14 @@ const LABELS = {
 };
 // What the page says of options whose descriptions are for programmers.
 const HELPS = {
-  rounds: "A match is one round per player.", bids: "Which numbers of tricks may be bid.", start_player: "A seat, or random.",
+  rounds: "A match is one round per player.", bids: "Which numbers of tricks may be bid.", start_player: "In the first round.",
   move_rule: "Exact: a number takes you exactly so many steps. Up to: at most so many.", region: "Laos and Vietnamese play alike.",
 };
 
 /**
  * The options of a game: `show(rules)` offers them, `rounds` beside the others in `node`; `chosen()` returns those that differ from the defaults. `pointOut(text)`
- * leads to the option that an error is about, and returns the error with its label; `adapt(index)` shows the values that
- * are usual for the number of players at this place.
+ * leads to the option that an error is about, and returns the error with its label; `adapt(index, players)` shows what
+ * is usual, and the seats, for this number of players at this place.
  */
 export function createRules() {
   const rounds = element("div", {class: "rounds"});
@@ -33,8 +34,13 @@ export function createRules() {
     rounds.hidden = !rounds.hasChildNodes();
   }
 
-  function adapt(index) {
-    for (const {rule, field} of fields) field.placeholder = [rule.usual[index]].flat().join(", ");
+  function adapt(index, players) {
+    for (const {rule, field} of fields) {
+      field.placeholder = [rule.usual[index]].flat().join(", ");
+      if (rule.name !== "start_player") continue;
+      const seats = Array.from({length: players}, (_, seat) => element("option", {value: seat}, catName(seat)));
+      field.replaceChildren(...seats, element("option", {value: '"random"'}, "At random"));
+    }
   }
 
   function chosen() {
@@ -59,6 +65,7 @@ function fieldOf(rule) {
   if (typeof rule.default === "boolean") {
     return element("input", {type: "checkbox", checked: rule.default});
   }
+  if (rule.name === "start_player") return element("select");
   if (rule.choices) {
     const options = rule.choices.map((value) => [JSON.stringify(value), capital(String(value)).replaceAll("_", " ")]);
     return selection(options, JSON.stringify(rule.default));
@@ -74,7 +81,7 @@ function usualText(rule) {
 // The table reads texts as the command line does.
 function valueOf(rule, field) {
   if (field.type === "checkbox") return field.checked;
-  if (rule.choices) return JSON.parse(field.value);
+  if (field.matches("select")) return JSON.parse(field.value);
   const text = field.value.trim();
   return text === "" || text === usualText(rule) ? rule.default : text;
 }

@@ -26,7 +26,7 @@ export function createTable(frame, mode) {
   const names = createNames();
   const replay = mode === "replay" ? createReplay(frame, names) : null;
   const picture = createPicture(act, tell, names, missed, () => joined.can_undo);
-  const actions = createActions(act, advises ? "Click a dashed space on the board, or choose from a list" : undefined);
+  const actions = createActions(act, advises ? "List" : undefined);
   const log = createLog(names, replay === null ? null : replay.go);
   const summary = createSummary(names);
   const coach = createCoach(frame.send, showValues, replay === null, advises);
@@ -35,31 +35,33 @@ export function createTable(frame, mode) {
     coach.node.append(ranked.node);
     ranked.keepOpen(true);
   }
-  const review = replay === null ? null : createReview((seat) => frame.send({type: "review", seat}), replay.go, names, () => (joined.reviewed ? null : replay.viewed()), point);
+  const review = replay === null ? null : createReview((seat) => frame.send({type: "review", seat}), replay.go, names, log.moment, () => (joined.reviewed ? null : replay.viewed()), point);
   const people = createPeople(frame.send, names);
   const deal = createDeal(frame.send, mode === "play", people.yourName, watchOwn);
   const status = element("h2", {class: "status", tabindex: -1});
   const said = element("p", {class: "said spoken", role: "status"}); // in a replay, whose log holds the whole game
   const rule = element("p", {role: "status"});
-  const nextRule = pushButton("Next", () => explain([], 1));
-  const guide = element("div", {class: "guide", hidden: true}, rule, nextRule); // of a first game
+  const rulePlace = element("small", {});
+  const nextRule = pushButton("Next", () => explain(rules.slice(1)));
+  const guide = element("div", {class: "guide", hidden: true}, rule, rulePlace, nextRule); // of a first game
   const turn = element("p", {class: "spoken", role: "status"}); // what a screen reader says
   const notice = element("p", {class: "notice", role: "alert", hidden: true, onclick: quiet});
   let fading = 0; // the timer of the notice
   const undo = pushButton("Undo", () => frame.send({type: "undo"}), {class: "undo", hidden: true});
   const stage = element("section", {class: "stage", "aria-label": "Table", onclick: () => goOn()}, picture.node);
   const line = element("div", {class: "turn"}, status, undo);
-  const entry = advises ? [coach.told, actions.node, frame.adviser.enter] : [coach.toggle, actions.node];
+  const dashed = element("p", {class: "dashed"}, "Click a dashed space on the board.");
+  const entry = advises ? [coach.told, dashed, actions.node, frame.adviser.enter] : [coach.toggle, actions.node];
   const moves = element("section", {class: advises ? "panel moves" : "moves", "aria-label": "Your move"}, line, ...entry, turn);
   const below = replay !== null ? [replay.controls, said, coach.told, notice] : advises ? [notice] : [coach.told, notice, moves];
-  const centre = element("div", {class: "centre"}, guide, stage, ...below);
+  const centre = element("div", {class: "centre"}, guide, people.asking, stage, ...below);
   const side = element("div", {class: "side"}, summary.node, advises ? moves : null, review?.node ?? people.node, coach.node, log.node);
   const node = element("div", {class: `table ${mode}`}, centre, side, deal.node);
   let joined = null;
   let called = []; // the names, as the messages have them
   let number = -1; // actions played, as far as the page has seen
   let busy = false; // an action is on its way
-  let rules = []; // of the guide, to be read one by one: each with the part of the picture that is meant
+  let rules = []; // of the guide, to be read one by one (see catbox_app/guide.py)
   let ended = []; // what the last action that ended a round did
   let position = null;
   let next = null; // the position after the end of a round, while that is shown
@@ -100,7 +102,6 @@ export function createTable(frame, mode) {
     coach.offer(frame, message);
     coach.ask();
     guide.hidden = !message.guide?.length;
-    rules = [];
     explain(message.guide ?? []);
     if (replay === null) return;
     replay.opened(message);
@@ -136,21 +137,22 @@ export function createTable(frame, mode) {
 
   function takeEvents(message) {
     log.add(message);
-    const lines = message.guide ?? [];
-    explain(lines, position === null && lines.length > 0 ? rules.length : 0); // before a reload they were read
+    const tips = message.guide ?? [];
+    if (tips.length > 0) explain(position === null ? tips : [...rules, ...tips]); // before a reload they were read
     if (message.lines.some(({kind}) => kind === "score")) ended = message.lines;
     if (position === null || replay !== null) return;
     const kinds = message.lines.map((line) => line.kind);
     playSound(kinds.includes("paradox") ? "paradox" : kinds.includes("score") ? "end" : kinds.includes("trick_won") ? "trick" : "card");
   }
 
-  // Shows the next rule of the guide, after so many have been `read`; the last one stays.
-  function explain(lines, read = 0) {
-    rules = [...rules.slice(read), ...lines];
+  // Shows the first of these rules of the guide; none: the box stays, so that nothing moves.
+  function explain(tips) {
+    rules = tips;
     nextRule.hidden = rules.length < 2;
-    if (rules.length === 0) return;
-    rule.textContent = rules[0][1];
-    picture.pointAt(rules[0][0]);
+    const [part, words, place] = rules[0] ?? [null, "", ""];
+    rule.textContent = names.within(words);
+    rulePlace.textContent = place;
+    picture.pointAt(part);
   }
 
   function takePosition(message) {
@@ -223,7 +225,8 @@ export function createTable(frame, mode) {
     announce(waits === "you" ? `Your move: ${legal.length} legal actions` : "");
     const lost = actions.show(legal.map((one) => ({...one, text: waits === "entry" ? names.brief(one.text) : names.within(one.text)})));
     // What others do is chosen in the picture, if that has all of it.
-    if (advises) actions.keepOpen(waits !== "entry" || picture.choices().length < legal.length);
+    dashed.hidden = waits !== "entry" || picture.choices().length < legal.length;
+    if (advises) actions.keepOpen(dashed.hidden);
     // The status line has the focus while others move.
     if (document.activeElement === status && !actions.focus()) picture.choices()[0]?.focus({preventScroll: true});
     deal.show(waits === "over", position.can_undo);
@@ -285,7 +288,7 @@ export function createTable(frame, mode) {
     if (busy || replay !== null || position === null) return;
     if (IDLE.includes(position.waits_for)) return missed();
     busy = frame.send({type: "act", action, number});
-    explain([], 1);
+    explain(rules.slice(1).slice(-2)); // the first is read, and what is old no longer fits
     quiet();
   }
 
@@ -332,10 +335,12 @@ export function createTable(frame, mode) {
     if (replay !== null) replay.pause();
   }
 
-  // On a narrow page the way to the next mistake is among the controls, which stay in view.
+  // On a narrow page the way to the next mistake is among the controls, which stay in view, and the graph above them.
   function resized() {
-    if (review !== null && wide.matches) review.node.append(review.onward);
-    else if (review !== null) replay.playOn.before(review.onward);
+    if (review !== null) {
+      (wide.matches ? review.node : replay.steps).append(review.onward);
+      (wide.matches ? review.list : replay.controls).before(review.graph);
+    }
     const wanted = sizeFor(node.clientWidth - (wide.matches ? SIDE : 0));
     if (wanted !== frame.size && node.clientWidth > 0) frame.view(wanted);
   }

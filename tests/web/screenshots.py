@@ -35,9 +35,12 @@ def main() -> None:
     ):
         browser = playwright.chromium.launch(executable_path=find_browser())
         for theme in ("light", "dark"):
-            page = browser.new_page(viewport={"width": 1280, "height": 828}, color_scheme=theme)
+            page = browser.new_page(
+                viewport={"width": 1040, "height": 772}, device_scale_factor=1.4, color_scheme=theme
+            )
             page.goto(server.url)
             play_on(page)
+            page.evaluate("scrollTo(0, 0)")
             page.screenshot(path=FOLDER / f"browser-{theme}.png")
         browser.close()
 

@@ -103,6 +103,7 @@ def test_generated_blocks_are_in_step_with_the_code() -> None:
         names |= {match[2] for match in generate.MARKED.finditer(text)}
         assert text == generate.updated(text), f"{page.name}: run .venv/bin/python docs/generate.py"
     assert names == set(generate.BLOCKS)
+    assert "<br>" not in generate.highlights("")
     drawn = {path.name: path.read_text(encoding="utf-8") for path in (ROOT / "docs" / "images").iterdir()}
     assert drawn == dict(images()), "run .venv/bin/python docs/generate.py"
 

@@ -53,6 +53,7 @@ PARTS = {
         "bid": "research board",
         "play": "research board",
         "trick_won": "last trick",
+        "trick_won 2": "research board",
     },
     "cat_te_v0": {"": "tricks", "play": "hand", "claim": "side pot", "score": "antes"},
     "petrify_v0": {"": "board"},
@@ -60,8 +61,8 @@ PARTS = {
 
 
 class Guide:
-    """What to tell a newcomer to a game, each once, as (part of the picture, rule, such as "4 of 9"). ``begin``: the
-    first."""
+    """What to tell a newcomer to a game, each once, as (part of the picture, rule, its number such as "4 of 10").
+    ``begin``: the first."""
 
     def __init__(self, game_id: str) -> None:
         self._lines, self._parts = LINES.get(game_id, {}), PARTS.get(game_id, {})
@@ -77,7 +78,7 @@ class Guide:
         """What there is to say about an event, once."""
         self._happened[event.kind] += 1
         key = f"{event.kind} {self._happened[event.kind]}".removesuffix(" 1")
-        first, part = self._told + 1, self._parts.get(key, self._parts.get(""))
+        first, part = self._told + 1, self._parts.get(key, self._parts.get("", ""))
         lines = self._lines.get(key, "").format(player=f"player_{event.seat}", **event.data).splitlines()
         self._told += len(lines)
-        return [(str(part), line, f"{number} of {self._total}") for number, line in enumerate(lines, first)]
+        return [(part, line, f"{number} of {self._total}") for number, line in enumerate(lines, first)]

@@ -31,6 +31,8 @@ MAX_PLAYERS = 10
 MAX_SUGGESTED = 8
 #: The most legal actions to name as examples.
 MAX_EXAMPLES = 3
+#: The verbs whose second person is not the third without its "s" (as in web/static/names.js).
+SECOND_PERSON = {"does": "do", "has": "have", "is": "are"}
 
 
 @dataclass(frozen=True)
@@ -186,3 +188,28 @@ def place_in_words(seat: int, places: Sequence[int]) -> str:
         return "You lose"
     ordinal = {2: "2nd", 3: "3rd"}.get(place, f"{place}th")
     return f"You share {ordinal} place" if shared else f"You finish {ordinal}"
+
+
+def as_player(text: str, seat: int, names: Sequence[str]) -> str:
+    """The text of an event, a position or a refusal for the player in ``seat``, who is "you" in it; the others have
+    their ``names``. A row of a table keeps its width, and its seat, if they have at most six letters."""
+
+    def second(match: re.Match[str]) -> str:
+        verb = match[2]
+        return match[1] + SECOND_PERSON.get(verb, verb.removesuffix("s"))
+
+    def about_own(match: re.Match[str]) -> str:
+        return second(match) + re.sub(
+            r"(\b(?:and|or) )(claims|has|is|loses|stays|turns|wins)\b", second, match[3]
+        )
+
+    def name(match: re.Match[str]) -> str:
+        other = int(match[2])
+        called = "you" if other == seat else names[other % len(names)]
+        return f"{match[1]}{other} {called:<6}" if match[1] else called
+
+    own = f"player_{seat}"
+    text = re.sub(r"\bseat (?=\d)", "player_", text)
+    text = re.sub(rf"(?:a |the )?(hand|pawn|token) of {own}\b", r"your \1", text)
+    text = re.sub(rf"({own} )([a-z]+)(.*)", about_own, text.replace(f"{own}'s", "your"))
+    return re.sub(r"(^[> ] )?player_(\d+)", name, text)

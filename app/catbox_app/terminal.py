@@ -16,16 +16,17 @@ from rich.console import Console
 from rich.text import Text
 
 from catbox_agents import Agent, AgentError
-from catbox_agents.arena.match import Match, as_player, with_names
+from catbox_agents.arena.match import Match, with_names
 from catbox_agents.arena.records import write_records
 from catbox_agents.arena.terminal_tables import TerminalTable, terminal_table
 from catbox_agents.search.action_values import WORLDS, ActionValue, action_values
 from catbox_app.guide import Guide
+from catbox_app.rules import as_player
 from catbox_app.web.table import CATS
 from catbox_env import Event, Game, GameState
 from catbox_env.core.state import last_position, styled_text
 
-#: The most actions whose reasons are shown, and of those in a short hint.
+#: At most so many actions are shown with their reasons, or in a short hint.
 MAX_SHOWN = 3
 #: Kinds of events that stand out; a game may have others.
 STYLES = {

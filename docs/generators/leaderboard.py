@@ -60,7 +60,7 @@ def _sortable(rows: Sequence[Sequence[str]], linked: bool = False) -> list[str]:
 
 
 def _with_link(scenario: str) -> str:
-    """The name of a scenario, such as "among variant 1" or "with one search", its opponent linked."""
+    """The name of a scenario, such as "among heuristic variant 1" or "with one search", its opponent linked."""
     role, _, opponent = scenario.removeprefix("with ").partition(" ")
     before = f"with {role}" if scenario.startswith("with ") else role
     place = _TRAINED if opponent.endswith("edition") else _OPPONENTS

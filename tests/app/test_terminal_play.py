@@ -12,8 +12,8 @@ import pytest
 
 import catbox_env
 from catbox_agents import read_record
-from catbox_agents.arena.match import Match, as_player
-from catbox_app.rules import parse_action, place_in_words
+from catbox_agents.arena.match import Match
+from catbox_app.rules import as_player, parse_action, place_in_words
 from catbox_app.terminal import CARDS
 from catbox_app.web.table import CATS
 from catbox_env.core.state import styled_text
@@ -214,6 +214,7 @@ def test_the_game_is_saved_also_when_the_person_leaves(tmp_path: Path) -> None:
         ("player_1's paradox ends the round", "your paradox ends the round"),
         ("player_1 does not follow red, and loses it", "you do not follow red, and lose it"),
         ("player_0 does not follow red, and loses it", "Mochi does not follow red, and loses it"),
+        ("player_1 is on a teleport and stays there", "you are on a teleport and stay there"),
         ("red 2 is taken by a token of seat 1", "red 2 is taken by your token"),
         ("[0]: the pawn of player_0", "[0]: the pawn of Mochi"),
         ("hand of player_1: ", "your hand: "),

@@ -280,6 +280,7 @@ def test_what_is_tapped_and_what_is_best_look_different(new_page: NewPage) -> No
     others = page.locator(".coach .choice:not(.best)").count()
     assert others > 0
     expect(page.locator(".picture .coach-mark.value text")).to_have_count(others)
+    assert page.locator(".picture .coach-mark.best").count() <= 3
 
 
 def test_a_value_on_a_card_can_be_read_and_covers_no_count(new_page: NewPage) -> None:
@@ -330,7 +331,7 @@ def test_an_option_out_of_range_is_answered_with_what_to_do(new_page: NewPage) -
     page.get_by_role("button", name="Play", exact=True).click()
     banner = page.locator(".banner")
     expect(banner).to_contain_text(
-        "Highest rank 99: expected an integer from 1 to 9. Change it, then press Play again."
+        "Highest rank 99: expected an integer from 1 to 9. Change it, then try again."
     )
     expect(banner).to_be_in_viewport()
     expect(rank).to_be_focused()
@@ -338,6 +339,22 @@ def test_an_option_out_of_range_is_answered_with_what_to_do(new_page: NewPage) -
     page.get_by_role("button", name="Play", exact=True).click()
     wait_for_turn(page)
     expect(banner).to_be_hidden()
+
+
+def test_the_rules_stay_neither_open_nor_unchosen_in_the_lobby(new_page: NewPage) -> None:
+    page = new_page()
+    unfold_rules(page)
+    page.get_by_label("Who starts").select_option("Tom")
+    page.get_by_role("button", name="Dark").click()
+    expect(page.locator(".catbox")).to_have_attribute("data-theme", "dark")
+    expect(page.get_by_label("Who starts")).to_have_value("2")
+    page.get_by_role("button", name="Play", exact=True).click()
+    wait_for_turn(page)
+    page.get_by_role("button", name="Rules").click()
+    expect(page.get_by_role("dialog")).to_be_visible()
+    page.go_back()
+    expect(page.get_by_role("radio", name="Petrify")).to_be_attached()
+    expect(page.get_by_role("dialog")).to_be_hidden()
 
 
 def test_a_trick_goes_to_its_winner(new_page: NewPage) -> None:

@@ -68,7 +68,7 @@ def test_a_review_is_part_of_a_page_and_hides_what_was_better(new_page: NewPage,
     page = new_page(url=out.as_uri())
     review = page.get_by_role("region", name="Review")
     expect(review.get_by_role("status")).to_contain_text(
-        re.compile(r"Blunders \(1 point or more\): \d+ Mistakes")
+        re.compile(r"Blunders \(1 point or more\): \d+\. Mistakes")
     )
     expect(review.get_by_role("img", name="Expected lead")).to_be_visible()
     expect(review).to_contain_text("decisions together earned")

@@ -30,9 +30,6 @@ SEEDS = 10**9
 SECRET_BITS = 128
 
 _ROW = np.zeros(1, np.int64)
-#: The verbs whose second person is not the third without its "s" (as in names.js of the app).
-SECOND_PERSON = {"does": "do", "has": "have", "is": "are"}
-
 
 #: What an agent chose: its action; its probabilities as pairs [action, probability], None if it gives none.
 Decision = tuple[int, list[list[Any]] | None]
@@ -261,26 +258,3 @@ def with_names(text: str, names: Sequence[str]) -> str:
         return f"{seat[0]} ({name})" if name else seat[0]
 
     return re.sub(r"^player_(\d+)\b(?!')", named, text)
-
-
-def as_player(text: str, seat: int, names: Sequence[str]) -> str:
-    """The text of an event, a position or a refusal for the player in ``seat``, who is "you" in it; the others have
-    their ``names``. A row of a table keeps its width, and its seat, if they have at most six letters."""
-
-    def second(match: re.Match[str]) -> str:
-        verb = match[2]
-        return match[1] + SECOND_PERSON.get(verb, verb.removesuffix("s"))
-
-    def about_own(match: re.Match[str]) -> str:
-        return second(match) + re.sub(r"(\b(?:and|or) )(claims|has|is|loses|turns|wins)\b", second, match[3])
-
-    def name(match: re.Match[str]) -> str:
-        other = int(match[2])
-        called = "you" if other == seat else names[other % len(names)]
-        return f"{match[1]}{other} {called:<6}" if match[1] else called
-
-    own = f"player_{seat}"
-    text = re.sub(r"\bseat (?=\d)", "player_", text)
-    text = re.sub(rf"(?:a |the )?(hand|pawn|token) of {own}\b", r"your \1", text)
-    text = re.sub(rf"({own} )([a-z]+)(.*)", about_own, text.replace(f"{own}'s", "your"))
-    return re.sub(r"(^[> ] )?player_(\d+)", name, text)

@@ -155,9 +155,9 @@ def results_table(matches: Sequence[Result], title: str, shares: Mapping[str, st
         "margin: own score minus the others', ± 95 % interval. "
         "Score and margin per game, wins of all games, the others per round."
     )
-    explained = [f"{heading(name)}: {shares[name]}" for name in statistics if name in shares]
+    explained = [f"{heading(name)} ({shares[name]})" for name in statistics if name in shares]
     if explained:
-        caption += f"\nShares of the rounds in which: {'; '.join(explained)}."
+        caption += f"\nShares of rounds: {', '.join(explained)}."
     table = terminal_table(rows, title=title, caption=caption)
     ends = np.cumsum([len(match.standings) for match in matches])
     for end in ends:

@@ -27,8 +27,8 @@ CARD_FILE = "card.svg"
 _IN_FULL = {
     "variant-1": "heuristic variant 1",
     "variant-2": "heuristic variant 2",
-    "second": "2nd edition",
-    "third": "3rd edition",
+    "second": "the 2nd edition",
+    "third": "the 3rd edition",
 }
 #: The row of a card above its scenarios.
 _MEAN = "mean"

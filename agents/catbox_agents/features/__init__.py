@@ -117,8 +117,8 @@ class GameFacts:
             from ``info`` arrays (n, P). By default, ``info`` itself.
         binary_statistics: those of the ``statistics`` that are 0 or 1 for a seat and matter to a player: hints show
             their probabilities. Some rules lack some of them.
-        shares: all ``statistics`` that are 0 or 1 for a seat, so that their means are shares of rounds: name -> which
-            rounds, in words.
+        shares: all ``statistics`` that are 0 or 1 for a seat, so that their means are shares of rounds: name -> what
+            it says of a round, in a few words.
         counted_values: ``counted_values(game)``: entries of ``info`` whose individual values evaluations count, such
             as bids: name -> values.
     """

@@ -60,9 +60,9 @@ FACTS = GameFacts(
     statistics=statistics,
     binary_statistics=("paradox", "bid_hit"),
     shares={
-        "paradox": "the agent caused one",
-        "any_paradox": "somebody did",
-        "bid_hit": "the agent won exactly its bid",
+        "paradox": "caused by the agent",
+        "any_paradox": "caused by anyone",
+        "bid_hit": "exactly the tricks bid",
     },
     counted_values=lambda game: {"bid": game.rules.bids} if game.rules.bids else {},
 )

@@ -29,10 +29,10 @@ FACTS = GameFacts(
     equivalent_values={"region": ("laos", "vietnamese")},
     binary_statistics=("won_round", "eliminated"),
     shares={
-        "won_round": "the agent won it",
-        "eliminated": "it was out after four tricks",
-        "showed": "it showed an instant win",
-        "claimed": "it claimed the side pot",
+        "won_round": "by the agent",
+        "eliminated": "after four tricks",
+        "showed": "an instant win",
+        "claimed": "the side pot",
     },
 )
 

@@ -41,9 +41,7 @@ def statistics(game: Game, info: Mapping[str, np.ndarray]) -> dict[str, np.ndarr
     return {"place": info["place"].astype(np.float64), "win": (info["place"] == 0).astype(np.float64)}
 
 
-FACTS = GameFacts(
-    statistics=statistics, binary_statistics=("win",), shares={"win": "the agent came first, at place 0"}
-)
+FACTS = GameFacts(statistics=statistics, binary_statistics=("win",), shares={"win": "the agent came first"})
 
 #: How many moves `outlook`, `lead` and `mistakes` look ahead: so many if no more cells than this are free after the
 #: action, of the first pair (cells, moves) that fits; otherwise two.

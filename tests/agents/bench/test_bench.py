@@ -460,7 +460,7 @@ def test_the_card_has_a_cell_for_each_scenario(kept: Path) -> None:
     assert rows[0] == ["", "petrify-4x4", "petrify-full"]
     assert sum(cell != "" for row in rows[1:] for cell in row[1:]) == 14
     words = [text.get_text() for text in draw_card(content).axes[0].texts]
-    assert {"mean", "among random", "among heuristic variant 1", "among 2nd edition"} <= set(words)
+    assert {"mean", "among random", "among heuristic variant 1", "among the 2nd edition"} <= set(words)
 
 
 def test_no_two_scenarios_share_deals_or_a_name() -> None:

@@ -239,6 +239,7 @@ export function start(root, transport, {links = false, lobby = true} = {}) {
       ask();
     }
     if (links) document.title = "catbox";
+    rulesDialog.close();
     title.hidden = rulesButton.hidden = leaveButton.hidden = true;
     company.textContent = "";
     if (lobbyScreen !== null && main.firstChild !== lobbyScreen.node) {

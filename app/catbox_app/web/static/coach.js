@@ -2,11 +2,12 @@
 // probability by an agent. The best action has a ring.
 
 import {capital, element, labelled, panel, pushButton, selection, withMinus} from "./dom.js";
-import {RINGS} from "./picture.js";
 
 const POINTS = "points";
 // The bars of the list show at least so many points.
 const SCALE = 2;
+// If more actions than this are about as good as one another, the first alone has a tick, and none is named.
+const RINGS = 3;
 
 /**
  * The panel; `send` asks the table, `show(values, best)` marks the actions; `values`: a map from actions to
@@ -71,7 +72,7 @@ export function createCoach(send, show, playing, begins) {
       const bar = points ? 100 + scale * (one.value - high) : 100 * one.value;
       shown.set(one.action, {brief, words: inWords(one), bar, within: points ? scale * one.interval : 0});
     }
-    show(shown, (same.length === values.length ? same.slice(0, 1) : same).map((one) => one.action));
+    show(shown, (close ? same.slice(0, 1) : same).map((one) => one.action));
     if (first === undefined) told.textContent = "";
     else if (points) told.replaceChildren(element("strong", {}, bestOf(values, same, close)), element("span", {}, ` On average ${ends} up ${ahead(first)} ${others}.`, values.length === 1 ? "" : key));
     else told.textContent = `${titles.get(agent) ?? agent} ${recorded ? "preferred" : "would choose"}: ${first.text} (${inWords(first)}).`;

@@ -103,7 +103,7 @@ export function createLobby(frame) {
   function advising(on) {
     node.classList.toggle("advising", on);
     advice.ask();
-    closeButton.focus();
+    (on ? closeButton : advice.node.querySelector("button.lobby-only")).focus();
   }
 
   // Leads to what an error is about; returns what is left to say, "" if it stands there.

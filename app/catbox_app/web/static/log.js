@@ -55,9 +55,10 @@ export function createLog(names, go = null) {
     const {kind} = list.querySelector(`:scope > [data-number="${number + 1}"] .event`).dataset;
     const round = rounds === 0 ? "" : `round ${rounds + 1}, `;
     if (["bid", "discard"].includes(kind)) return `${round}${whose} ${kind}`;
-    if (kind === "move") return `move ${number + 1}, ${whose} turn`;
+    if (["move", "teleport_exit"].includes(kind)) return `move ${number + 1}, ${whose} turn`;
     const trick = kinds.slice(kinds.lastIndexOf("round_begin") + 1).filter((kind) => kind === "trick_won").length + 1;
-    return `${round}trick ${trick}, ${whose} ${/ leads? /.test(told(number + 1)) ? "lead" : "card"}`;
+    const leads = / leads? /.test(told(number + 1));
+    return `${round}trick ${trick}, ${whose} ${leads ? "lead" : ["play", "choose", "fold"].includes(kind) ? "card" : "choice"}`;
   }
 
   // What action `number` did, in words.

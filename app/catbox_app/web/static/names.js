@@ -108,7 +108,7 @@ export function createNames() {
 
 // What follows the first verb of a line about "you".
 function alsoSecond(rest) {
-  return rest.replace(/\b(and|or) (claims|folds|has|is|loses|turns|wins)\b/g, (_, word, verb) => `${word} ${secondPerson(verb)}`);
+  return rest.replace(/\b(and|or) (claims|folds|has|is|loses|stays|turns|wins)\b/g, (_, word, verb) => `${word} ${secondPerson(verb)}`);
 }
 
 function secondPerson(verb) {

@@ -78,6 +78,7 @@ export function createPeople(send, names) {
   // The field has told the name.
   function called(event) {
     event.preventDefault();
+    asking.closest("main").focus({preventScroll: true});
     asking.hidden = true;
     notes.after(yourName);
   }

@@ -17,8 +17,6 @@ const [LOW, FLAT, CELL] = [24, 32, 42];
 // The height of a number's strip, where the middle of words above it is, and the size of a badge that makes room; it does
 // in each NARROW choice.
 const [STRIP, RAISED, BADGE, NARROW] = [12, 0.36, 0.64, 34];
-/** If more actions than this are about as good as one another, they have no ring, and none is named. */
-export const RINGS = 3;
 // A tick, and a question mark.
 const SIGNS = {best: "M-3 .2l2.2 2.3L3.2-2.4", wrong: "M-2.1-1.6c0-3.2 4.6-2.8 4.2 0C1.9-.3 0-.3 0 1.2M0 3.6v.1"};
 const ARROWS = {ArrowLeft: [-1, 0], ArrowRight: [1, 0], ArrowUp: [0, -1], ArrowDown: [0, 1]};
@@ -95,28 +93,26 @@ export function createPicture(act, say, names, missed, undoable) {
   }
 
   // Writes the value of each choice on it, above everything else, and in full in its tooltip. `values`: see coach.js;
-  // `best`: the actions with a tick instead, and a ring if they are few; `better`: those of a review, with both; `wrong`:
+  // `best`: the few actions with a tick and a ring instead; `better`: those of a review, with both; `wrong`:
   // a mistake, with a ring and a question mark.
   function showValues(values, best, better = [], wrong = null) {
     node.querySelector(".coach-marks")?.remove();
     const marks = shape("g", {class: "coach-marks", "aria-hidden": "true"});
     node.firstElementChild?.append(marks);
-    const few = best.length <= RINGS;
     for (const choice of choices()) {
       const action = Number(choice.dataset.action);
       const parts = [choice.getAttribute("aria-label"), choice.getAttribute("aria-description"), values.get(action)?.words];
       choice.querySelector("title").textContent = parts.filter((words) => words).join(", ");
       const brief = values.get(action)?.brief;
       const box = choice.getBBox();
-      const ringed = action === wrong || better.includes(action);
-      const kind = action === wrong ? "wrong" : ringed || best.includes(action) ? "best" : brief && box.height > LOW ? "value" : null;
+      const kind = action === wrong ? "wrong" : [...better, ...best].includes(action) ? "best" : brief && box.height > LOW ? "value" : null;
       if (box.height > FLAT && box.height < CELL) makeRoom(choice, kind === "value");
       if (kind === null || node.clientWidth === 0) continue;
       const {a, b, c, d, e, f} = marks.getCTM().inverse().multiply(choice.getCTM());
       const mark = shape("g", {class: `coach-mark ${kind}`, "data-of": action, transform: `matrix(${[a, b, c, d, e, f]})`});
       marks.append(mark);
       if (kind === "value") number(mark, box, brief);
-      else sign(mark, box, kind, ringed || few);
+      else sign(mark, box, kind);
     }
   }
 
@@ -142,11 +138,11 @@ export function createPicture(act, say, names, missed, undoable) {
     words.before(shape("rect", {x: middle - across / 2, y: bottom - STRIP, width: across, height: STRIP, rx: 3}));
   }
 
-  function sign(mark, {x, y, width, height}, kind, ringed) {
+  function sign(mark, {x, y, width, height}, kind) {
     const around = {x: x - 2, y: y - 2, width: width + 4, height: height + 4, rx: Math.min(8, height / 2 + 2)};
     const drawing = [shape("circle", {r: 6.5}), shape("path", {d: SIGNS[kind]})];
-    if (ringed) mark.append(shape("rect", {class: "ring", ...around}));
-    mark.append(shape("g", {class: ringed ? "sign" : "sign light", transform: `translate(${x + 3} ${y + 3}) scale(${Math.min(1, height / LOW)})`}, ...drawing));
+    mark.append(shape("rect", {class: "ring", ...around}));
+    mark.append(shape("g", {class: "sign", transform: `translate(${x + 3} ${y + 3}) scale(${Math.min(1, height / LOW)})`}, ...drawing));
   }
 
   function clicked(event) {

@@ -84,7 +84,7 @@ export function createReplay(frame, names) {
   // Keys for the whole page, except where they have another meaning.
   function pressed(event) {
     if (!controls.isConnected || event.altKey || event.ctrlKey || event.metaKey) return;
-    if (event.target.closest("input, select, textarea, summary, [role=log]")) return;
+    if (event.target.closest("input, select, textarea, summary, dialog, [role=log]")) return;
     const lead = {ArrowLeft: () => go(at - 1), ArrowRight: () => go(at + 1), Home: () => go(0), End: () => go(length)};
     if (!event.target.closest("button")) lead[" "] = playOrPause;
     if (!(event.key in lead)) return;

@@ -7,7 +7,7 @@ const HEIGHT = wide.matches ? 160 : 96;
 // The room for the scale, above and below the graph.
 const EDGE = 22;
 // The grades of mistakes: their names, the least cost in points, in words, and the radius of a dot.
-const GRADES = [["Blunders", 1, "1 point or more", 6.5], ["Mistakes", 0.5, "0.5 or more", 5], ["Inaccuracies", 0, "less", 4]];
+const GRADES = [["Blunders", 1, "1 point or more", 6.5], ["Mistakes", 0.5, "0.5 or more", 5], ["Inaccuracies", 0, "under 0.5", 4]];
 
 /**
  * The panel. `begin(seat)` asks for the review of a seat, null for all; `go(number)` shows the position after so many
@@ -141,7 +141,7 @@ export function createReview(begin, go, names, moment, viewed, point) {
   // "Mistakes (0.5 or more): 2", with their dot.
   function counted(grade) {
     const count = mistakes().filter((decision) => gradeOf(decision) === grade).length;
-    return element("span", {"data-grade": grade[0]}, `${grade[0]} `, element("small", {}, `(${grade[2]})`), `: ${count} `);
+    return element("span", {"data-grade": grade[0]}, `${grade[0]} `, element("small", {}, `(${grade[2]})`), `: ${count}. `);
   }
 
   // One row; what was better stays hidden until it is asked for.

@@ -38,8 +38,10 @@ export function createRules() {
     for (const {rule, field} of fields) {
       field.placeholder = [rule.usual[index]].flat().join(", ");
       if (rule.name !== "start_player") continue;
+      const wanted = field.value || JSON.stringify(rule.default);
       const seats = Array.from({length: players}, (_, seat) => element("option", {value: seat}, catName(seat)));
       field.replaceChildren(...seats, element("option", {value: '"random"'}, "At random"));
+      if ([...field.options].some(({value}) => value === wanted)) field.value = wanted;
     }
   }
 
@@ -53,7 +55,7 @@ export function createRules() {
     if (found === undefined) return text;
     for (let fold = found.field; fold !== null; fold = fold.parentElement.closest("details")) fold.open = true;
     found.field.focus();
-    return `${labelOf(found.rule)} ${text.slice(found.rule.name.length + 1)}. Change it, then press Play again.`;
+    return `${labelOf(found.rule)} ${text.slice(found.rule.name.length + 1)}. Change it, then try again.`;
   }
 }
 

@@ -288,7 +288,7 @@ export function createTable(frame, mode) {
     if (busy || replay !== null || position === null) return;
     if (IDLE.includes(position.waits_for)) return missed();
     busy = frame.send({type: "act", action, number});
-    explain(rules.slice(1).slice(-2)); // the first is read, and what is old no longer fits
+    explain(rules.slice(1).slice(-3)); // the first is read, and what is old no longer fits
     quiet();
   }
 

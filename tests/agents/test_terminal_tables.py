@@ -29,7 +29,7 @@ def test_every_name_and_every_number_of_a_comparison_is_shown_whole(width: int) 
     shares = facts(game_for(5)).shares
     shown = printed(results_table([result], "Title", shares), width)
     assert max(map(len, shown.splitlines())) <= width
-    parts = len(re.findall(r"^agent +score", shown, re.MULTILINE))
+    parts = len(re.findall(r"^agent ", shown, re.MULTILINE))
     assert (parts == 1) == (width >= 80)
     assert len(re.findall(r"\b1 x short\b", shown)) == len(re.findall(r"\b4 x\b", shown)) == parts
     for standing in result.standings:

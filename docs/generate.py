@@ -94,7 +94,7 @@ def figures(names: str) -> str:
 def highlights(_: str) -> str:
     """Three figures of the `measurements`, which the home page shows large, each with its source."""
     found = {name: result for name, (_, result) in measurements().items()}
-    margin = found["zoo"].partition("<br>")[0].removeprefix("2 players: ")
+    margin = found["zoo"].partition("<br>")[0].removeprefix("2\u00a0players:\u00a0").replace("\u00a0", " ")
     shown = [
         (found["engine"].removesuffix("/s"), "per second: random play, 5 players, one core", "benchmarks"),
         (found["level"], "of training on two cores to be level with the heuristic", "benchmarks"),

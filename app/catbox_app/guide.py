@@ -24,7 +24,8 @@ LINES = {
         "trick_won 2": "Beware of a paradox: when none of your cards can have any colour, the round ends, and each "
         "trick that you won costs you a point."
         "\nTokens of one player that touch are a group. Hit your bid, and each token of your largest group is a point.",
-        "score": "A point for each trick, and the bonus where the bid was hit.",
+        "score": "A point for each trick, and the bonus where the bid was hit; whoever caused a paradox loses a point "
+        "for each trick instead.",
     },
     "cat_te_v0": {
         "begin": "Six tricks, no trump. Only the last one pays, so keep the cards that can win it.",

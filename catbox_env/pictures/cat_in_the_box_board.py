@@ -20,6 +20,8 @@ TOP = 34
 WIDE, NARROW = (40, 296, 36, 4), (37, 305, 40, 3)
 #: The widest column and the widest card.
 WIDEST, WIDEST_CARD = 64, 44
+#: From this width on, a cell has room for an X-token beside its number.
+WIDE_CELL = 38
 #: Height of a card of the hand, in a large picture too; of the room above it, in a narrow picture too, and of the line
 #: below.
 CARD, LARGE_CARD, ABOVE, NARROW_ABOVE, FOOT = 46, 66, 30, 20, 46
@@ -101,7 +103,7 @@ class Board:
                 tokens += svg.centred(column, middle - 2.5, rank + 1, 17, bold=True)
                 note = ""
                 if color in view.costly:
-                    tokens += self._x_token(x + self.width - 8, y + 8)
+                    tokens += self._x_token(x + self.width, y)
                     note = f"gives up the {COLORS[view.led]} X-token"
                 choices += self.sheet.choice(action, x, y, self.width, self.cell, note=note)
                 continue
@@ -129,11 +131,13 @@ class Board:
         """The key of what a card of ``seat`` comes from: a card below the board, or else the seat."""
         return f"hand-{rank}" if seat == self.view.seat else f"seat-{seat}"
 
-    def _x_token(self, x: float, y: float) -> str:
-        """The X-token of the led colour, crossed out."""
+    def _x_token(self, right: float, top: float) -> str:
+        """The X-token of the led colour, crossed out, in the corner of a cell; it is small where the cell is narrow."""
         led, on = self.theme.colors[self.view.led], self.theme.on_colors[self.view.led]
-        token = svg.path(svg.disc(x, y, 6.5), led, line=self.theme.panel)
-        return token + svg.path(svg.cross(x - 3, y - 3, 6), "none", line=on, weight=1.8)
+        size = 1.0 if self.width >= WIDE_CELL else 0.64
+        x, y, arm = right - 8 * size, top + 8 * size, 3 * size
+        token = svg.path(svg.disc(x, y, 6.5 * size), led, line=self.theme.panel)
+        return token + svg.path(svg.cross(x - arm, y - arm, 2 * arm), "none", line=on, weight=1.8 * size)
 
     def _chip(self, color: int, y: float) -> str:
         """The name of a row, hollow without an X-token for it; the red one has a lock until trump is broken."""

@@ -90,7 +90,9 @@ def margins_in_short(folders: Folders) -> tuple[str, str]:
     """What the README says of the agents of the zoo: the words and the figures."""
     trained = [read_training(name, folders) for name in _IN_SHORT]
     margins = [
-        f"{training.config['game_options.num_players']} players: {training.margin(ZOO, 'heuristic')}"
+        f"{training.config['game_options.num_players']} players: {training.margin(ZOO, 'heuristic')}".replace(
+            " ", "\u00a0"
+        )
         for training in trained
         if training
     ]

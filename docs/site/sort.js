@@ -11,15 +11,17 @@ function compare(one, other) {
   return typeof one === "number" && typeof other === "number" ? one - other : `${one}`.localeCompare(`${other}`);
 }
 
-// Bars in the column of scores of all scenarios: how long each is beside the longest, and whether it is below 0.
+// Bars in the column of scores of all scenarios, each from 0 to its score.
 function drawBars(rows, column) {
   const scores = rows.map((row) => -key(row, column));
-  const longest = Math.max(...scores.map(Math.abs).filter(Number.isFinite));
+  const known = [0, ...scores.filter(Number.isFinite)];
+  const low = Math.min(...known);
+  const at = (score) => `${(100 * (score - low)) / (Math.max(...known) - low)}%`;
   rows.forEach((row, k) => {
-    if (Number.isFinite(scores[k])) {
-      row.cells[column].className = scores[k] < 0 ? "bar below" : "bar";
-      row.cells[column].style.setProperty("--length", `${(100 * Math.abs(scores[k])) / longest}%`);
-    }
+    if (!Number.isFinite(scores[k])) return;
+    row.cells[column].className = scores[k] < 0 ? "bar below" : "bar";
+    row.cells[column].style.setProperty("--from", at(Math.min(0, scores[k])));
+    row.cells[column].style.setProperty("--to", at(Math.max(0, scores[k])));
   });
 }
 

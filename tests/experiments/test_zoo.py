@@ -136,7 +136,7 @@ def test_every_agent_of_the_zoo_has_its_own_rules_and_a_report() -> None:
         assert training.report.deal_set == "report", "not the deals by which agents were chosen"
     _, figures = margins_in_short(Folders())
     assert [figure.partition(":")[0] for figure in figures.split("<br>")] == [
-        f"{n} players" for n in (2, 3, 4, 5)
+        f"{n}\u00a0players" for n in (2, 3, 4, 5)
     ]
 
 

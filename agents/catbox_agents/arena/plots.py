@@ -180,7 +180,8 @@ def _draw_key(axes: Axes, left: float, top: float, strongest: float, lowest: int
     from matplotlib.patches import Rectangle  # slow
 
     small: dict[str, Any] = {"fontsize": _SMALL, "color": SOFT}
-    shades = [step / _SHADES * strongest for step in range(lowest, _SHADES + 1) if step]
+    steps = [step for step in range(lowest, _SHADES + 1) if step or not lowest]
+    shades = [(step or 0.01) / _SHADES * strongest for step in steps]
     for place, shade in enumerate(shades):
         fill = _fill(Estimate(shade, shade, shade), strongest)
         axes.add_patch(Rectangle((left + _SWATCH * place, top), _SWATCH, 12, **fill))

@@ -65,7 +65,7 @@ export function createAdviser(send) {
 export function createDealForm(frame, about, open) {
   const deal = element("textarea", {rows: 4, spellcheck: "false", oninput: draw});
   const field = labelled("What you see of the deal", deal, " ");
-  const typed = element("details", {}, element("summary", {}, "Type or paste your hand"), field);
+  const typed = element("details", {}, element("summary", {}), field);
   const offered = element("div", {class: "hand", role: "group", "aria-label": "Add a card to the deal"});
   const hand = element("div", {class: "hand fan", role: "group", "aria-label": "Your cards: click one to remove it"});
   const turned = element("div", {class: "hand", role: "group", "aria-label": "Cards turned up: click one to remove it"});
@@ -87,7 +87,9 @@ export function createDealForm(frame, about, open) {
     known = message;
     field.querySelector("small").textContent = known.words;
     offered.replaceChildren(...known.cards.map((card) => cardButton(card, "Add", () => add(card))));
-    typed.open ||= known.cards.length === 0;
+    const isBoard = known.cards.length === 0;
+    typed.firstChild.textContent = isBoard ? "Type or paste the board" : "Type or paste your hand";
+    typed.open ||= isBoard;
     draw();
   }
 

@@ -6,7 +6,7 @@ import {capital, element, labelled, panel, pushButton, selection, withMinus} fro
 const POINTS = "points";
 // The bars of the list show at least so many points.
 const SCALE = 2;
-// If more actions than this are about as good as one another, the first alone has a tick, and none is named.
+// If more actions than this are about as good as one another, none has a tick, and none is named.
 const RINGS = 3;
 
 /**
@@ -69,10 +69,10 @@ export function createCoach(send, show, playing, begins) {
       const percent = Math.round(100 * one.value);
       const chance = percent === 0 ? "" : `${percent}\u00a0%`;
       const brief = points ? withMinus((one.value - first.value).toFixed(1)) : chance;
-      const bar = points ? 100 + scale * (one.value - high) : 100 * one.value;
+      const bar = points ? 100 + scale * (one.value - high) : percent;
       shown.set(one.action, {brief, words: inWords(one), bar, within: points ? scale * one.interval : 0});
     }
-    show(shown, (close ? same.slice(0, 1) : same).map((one) => one.action));
+    show(shown, (close ? [] : same).map((one) => one.action));
     if (first === undefined) told.textContent = "";
     else if (points) told.replaceChildren(element("strong", {}, bestOf(values, same, close)), element("span", {}, ` On average ${ends} up ${ahead(first)} ${others}.`, values.length === 1 ? "" : key));
     else told.textContent = `${titles.get(agent) ?? agent} ${recorded ? "preferred" : "would choose"}: ${first.text} (${inWords(first)}).`;

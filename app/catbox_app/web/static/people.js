@@ -16,7 +16,7 @@ export function isAlone(address) {
 export function createPeople(send, names) {
   const list = element("ul", {class: "people-list"});
   const links = element("ul", {class: "links"});
-  const secret = element("p", {class: "hint"}, "Send each of these secret links to one person. Whoever has it can play that seat and see its cards.");
+  const secret = element("p", {class: "hint"});
   const heading = element("summary", {});
   const fold = element("details", {}, heading, secret, links);
   const invite = element("div", {class: "invite"}, fold);
@@ -31,7 +31,7 @@ export function createPeople(send, names) {
   let several = false; // whether other people have seats
   let base = location.href;
 
-  return {node, asking, yourName, seated, show};
+  return {node, asking, yourName, seated, show, settle};
 
   // `address`: at which other machines reach the server, if they can.
   function seated(joined, invitations, address) {
@@ -49,6 +49,7 @@ export function createPeople(send, names) {
     secret.hidden = invitations.every(({seat}) => seat === null);
     invite.hidden = secret.hidden && (invitations.length === 0 || alone);
     links.replaceChildren(...invitations.map(invitation));
+    secret.textContent = `${alone ? "Open each of these links in another window." : "Send each of these secret links to one person."} Whoever has it can play that seat and see its cards.`;
     fold.open = !alone;
     heading.textContent = alone ? "Links for other windows on this machine" : "Links to the seats";
   }
@@ -79,6 +80,12 @@ export function createPeople(send, names) {
   function called(event) {
     event.preventDefault();
     asking.closest("main").focus({preventScroll: true});
+    settle();
+  }
+
+  // Whoever plays without a name is not asked any more.
+  function settle() {
+    if (asking.hidden) return;
     asking.hidden = true;
     notes.after(yourName);
   }

@@ -14,8 +14,8 @@ const DRAGGED = 8;
 // Heights of a choice, in units of the picture: up to LOW it has no room for a number, up to FLAT the number hangs from its
 // lower edge, up to CELL what is drawn there makes room.
 const [LOW, FLAT, CELL] = [24, 32, 42];
-// The height of a number's strip, where the middle of words above it is, and the size of a badge that makes room; it does
-// in each NARROW choice.
+// The height of a number's strip, where the middle of words above it is, and the size of a badge that makes room, unless
+// it is small, as in each NARROW choice.
 const [STRIP, RAISED, BADGE, NARROW] = [12, 0.36, 0.64, 34];
 // A tick, and a question mark.
 const SIGNS = {best: "M-3 .2l2.2 2.3L3.2-2.4", wrong: "M-2.1-1.6c0-3.2 4.6-2.8 4.2 0C1.9-.3 0-.3 0 1.2M0 3.6v.1"};
@@ -123,9 +123,9 @@ export function createPicture(act, say, names, missed, undoable) {
     for (const part of [...beside, ...choice.querySelectorAll("text")]) {
       const box = part.getBBox();
       if (box.x < x || box.y < y || box.x + box.width > x + width || box.y + box.height > y + height) continue;
-      const smaller = `translate(${(x + width) * (1 - BADGE)} ${y * (1 - BADGE)}) scale(${BADGE})`;
+      const smaller = width < NARROW ? "" : `translate(${(x + width) * (1 - BADGE)} ${y * (1 - BADGE)}) scale(${BADGE})`;
       if (part.matches("text")) part.setAttribute("transform", needed ? `translate(0 ${y + RAISED * height - box.y - box.height / 2})` : "");
-      else part.setAttribute("transform", needed || width < NARROW ? smaller : "");
+      else part.setAttribute("transform", needed ? smaller : "");
     }
   }
 

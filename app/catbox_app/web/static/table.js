@@ -289,6 +289,7 @@ export function createTable(frame, mode) {
     if (IDLE.includes(position.waits_for)) return missed();
     busy = frame.send({type: "act", action, number});
     explain(rules.slice(1).slice(-3)); // the first is read, and what is old no longer fits
+    people.settle();
     quiet();
   }
 

@@ -334,5 +334,7 @@ def test_a_first_game_is_explained(new_page: NewPage) -> None:
     expect(guide).to_contain_text("You have a token on")
     play(page)
     play(page)
-    expect(guide).to_contain_text("Beware of a paradox")  # old ones are dropped
+    expect(guide).to_contain_text("The highest red card wins")  # old ones are dropped
+    onward.click()
+    expect(guide).to_contain_text("Beware of a paradox")
     assert board.evaluate("one => one.getBoundingClientRect().y") == top, "the board stays where it is"

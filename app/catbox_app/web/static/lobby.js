@@ -142,6 +142,7 @@ export function createLobby(frame) {
     if (first !== undefined) {
       const ground = first.querySelector("rect");
       const corner = first.getAttribute("transform").match(/[\d.]+/g);
+      ground.setAttribute("stroke", "none");
       drawn.replaceChildren(first);
       drawn.setAttribute("viewBox", [...corner, ground.getAttribute("width"), ground.getAttribute("height")].join(" "));
     }

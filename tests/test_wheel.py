@@ -78,7 +78,7 @@ def test_the_wheel_plays_trains_and_serves_without_the_checkout(
         assert answer.returncode == 0, answer.stdout + answer.stderr
         return answer.stdout
 
-    assert "player_0" in run("play", "best", "--players", "3", "--seed", "1", typed="quit\n")
+    assert "You have seat 0" in run("play", "best", "--players", "3", "--seed", "1", typed="quit\n")
     assert "best" in run("evaluate", "best", "heuristic", "--players", "3", "--deals", "50")
     if version == OWN:
         run("train", "--output", "runs/small", "--set", "total_decisions=50_000", "--set", "final_deals=50")

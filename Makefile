@@ -3,7 +3,7 @@
 # It needs python3 (3.11 or newer) with venv and pip, and nothing else.
 #
 #   make train   train a self-play agent for three players and show how it plays (about three minutes)
-#   make test    run the tests, before every commit (about five minutes on two cores, seven the first time)
+#   make test    run the tests, before every commit (about three minutes on two cores, five the first time)
 #   make test-all          run the tests and all of the next seven, as continuous integration does
 #   make test-faults       processes that are killed, signals, damaged files, full disks
 #   make test-checked      the engine once more without compilation, and mutated input with every index checked

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 #: The picture of a card.
 CARD_FILE = "card.svg"
-#: How a card names opponents whose names are short.
+#: What a reader is told instead of names that are short.
 _IN_FULL = {
     "variant-1": "heuristic variant 1",
     "variant-2": "heuristic variant 2",
@@ -83,8 +83,13 @@ def _cells(
 
 def row_of(scenario: Scenario) -> str:
     """The name of a scenario without its table."""
-    opponent = _IN_FULL.get(scenario.opponent, scenario.opponent.replace("-", " "))
+    opponent = opponent_in_full(scenario)
     return f"among {opponent}" if scenario.role == VISITOR else f"with one {opponent}"
+
+
+def opponent_in_full(scenario: Scenario) -> str:
+    """The name of the opponent in words."""
+    return _IN_FULL.get(scenario.opponent, scenario.opponent.replace("-", " "))
 
 
 def score_in_words(result: Mapping[str, Any]) -> str:

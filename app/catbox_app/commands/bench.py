@@ -57,6 +57,7 @@ def list_suites(
     require("catbox bench", NEEDED, "arena")
     from catbox_agents.arena.terminal_tables import terminal_table  # these need the extra arena
     from catbox_agents.bench import suite, suite_names
+    from catbox_agents.bench.report import opponent_in_full
     from catbox_agents.bench.run import current_hash
 
     check_writable(json_path)
@@ -67,7 +68,7 @@ def list_suites(
         roles: dict[tuple[str, str], dict[str, None]] = {}
         hashes = [["scenario", "deals", "hash"]]
         for scenario in scenarios:
-            roles.setdefault((scenario.opponent, scenario.asks), {})[scenario.role] = None
+            roles.setdefault((opponent_in_full(scenario), scenario.asks), {})[scenario.role] = None
             hash_ = current_hash(scenario) if long or json_path else ""
             hashes.append([scenario.name, f"{scenario.deals}", hash_])
             opponent = scenario.opponent if scenario.file else scenario.spec

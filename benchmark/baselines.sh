@@ -54,6 +54,23 @@ learner() { # ALGORITHM NAME DECISIONS "PLAYERS": five seeds, a policy for each 
     done
 }
 
+maskable_ppo() { # DECISIONS: five seeds of another library's learner, for three and five players
+    local decisions="$1" name="MaskablePPO of sb3-contrib, 1 million" seed players
+    for seed in $SEEDS; do
+        if missing "cat_in_the_box-maskable_ppo-$seed"; then
+            local models=()
+            for players in 3 5; do
+                local run="runs/baselines/maskable_ppo-${players}p-$seed"
+                [ -e "$run/model.zip" ] || python examples/sb3_self_play.py \
+                    --decisions "$decisions" --players "$players" --seed "$seed" --folder "$run"
+                models+=("$run/model.zip")
+            done
+            enter "cat_in_the_box-maskable_ppo-$seed" cat_in_the_box "${models[@]}" -- --name "$name" --track learn-10M \
+                --decisions "$decisions" --seed "$seed" --settings "python examples/sb3_self_play.py"
+        fi
+    done
+}
+
 fixed() { # FOLDER SPEC NAME TRACK MORE OPTIONS
     local folder="$1" spec="$2" name="$3" track="$4"
     shift 4
@@ -65,19 +82,20 @@ fixed() { # FOLDER SPEC NAME TRACK MORE OPTIONS
 }
 
 rows=("$@")
-[ $# -gt 0 ] || rows=(random heuristic zoo ppo dmc exit pimc ismcts search)
+[ $# -gt 0 ] || rows=(random heuristic zoo ppo dmc exit maskable_ppo pimc ismcts search)
 for row in "${rows[@]}"; do
     case "$row" in
     random) fixed random random "random" open ;;
     heuristic) fixed heuristic heuristic "heuristic" open ;;
     zoo) fixed zoo best "zoo" open ;;
     ppo) learner ppo "PPO, 10 million" 10000000 "2 3 4 5" ;;
-    dmc) learner dmc "Deep Monte Carlo, 10 million" 10000000 "2 3 4 5" ;;
+    dmc) learner dmc "Deep Monte Carlo, 10 million" 10000000 "3 5" ;;
     exit) learner exit "expert iteration, 1 million" 1000000 "3 5" ;; # ten million would take days
+    maskable_ppo) maskable_ppo 1000000 ;; # ten million would take hours
     # Searches play a tenth of the deals: all of them would take a day.
     pimc) fixed pimc "pimc:samples=16" "PIMC, 16 worlds" open+search --quick ;;
     ismcts) fixed ismcts "ismcts:simulations=100" "ISMCTS, 100 simulations" open+search --quick ;;
     search) fixed search "search:worlds=16,policy=best" "search, 16 worlds" open+search --quick ;;
-    *) echo "unknown row $row: expected random, heuristic, zoo, ppo, dmc, exit, pimc, ismcts or search" >&2; exit 2 ;;
+    *) echo "unknown row $row: expected random, heuristic, zoo, ppo, dmc, exit, maskable_ppo, pimc, ismcts or search" >&2; exit 2 ;;
     esac
 done

@@ -18,15 +18,22 @@ from sb3_contrib import MaskablePPO
 import catbox_agents
 from catbox_agents.sb3 import SB3Agent, VecEnv
 
-GAME: dict[str, Any] = {"game_id": "cat_in_the_box_v0", "num_players": 3, "reward": "margin"}
+GAME: dict[str, Any] = {"game_id": "cat_in_the_box_v0", "reward": "margin"}
 #: How many of the pool are models of the past; the others are these agents.
 PAST, AGENTS = 8, ["random", "heuristic"]
 
 
-def make_env(num_envs: int) -> VecEnv:
+def make_env(num_envs: int, num_players: int = 3) -> VecEnv:
     """The games. Until there are models, the places for them in the pool hold random agents."""
-    pool = ["random"] * PAST + AGENTS
-    return VecEnv(num_envs=num_envs, opponents={"any_of": pool}, learner_seat="random", features=True, **GAME)
+    pool = {"any_of": ["random"] * PAST + AGENTS}
+    return VecEnv(
+        num_envs=num_envs,
+        num_players=num_players,
+        opponents=pool,
+        learner_seat="random",
+        features=True,
+        **GAME,
+    )
 
 
 def make_model(env: VecEnv, num_steps: int, hidden: int, seed: int) -> MaskablePPO:
@@ -70,12 +77,13 @@ def train(
     hidden: int = 128,
     seed: int = 1,
     num_deals: int = 400,
+    num_players: int = 3,
 ) -> dict[str, catbox_agents.Standing]:
     """Train for so many decisions of the learner, write ``model.zip``, and return how it does among other agents.
 
     A model is kept in ``folder`` after every batch of ``num_envs * num_steps`` decisions.
     """
-    env = make_env(num_envs)
+    env = make_env(num_envs, num_players)
     model = make_model(env, num_steps, hidden, seed)
     keep(model, env, 0, folder)
     for number in range(1, decisions // (num_envs * num_steps) + 1):
@@ -92,11 +100,13 @@ def main() -> None:
     """Train, and print how the model does."""
     parser = argparse.ArgumentParser(description="MaskablePPO against its own past")
     parser.add_argument("--decisions", type=int, default=1_000_000, help="of the learner")
+    parser.add_argument("--players", type=int, default=3, help="at the table")
+    parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--folder", type=Path, help="for the models; a new one by default")
     given = parser.parse_args()
     folder = given.folder or Path(tempfile.mkdtemp(prefix="sb3-self-play-"))
     folder.mkdir(parents=True, exist_ok=True)
-    for agent, found in train(folder, given.decisions).items():
+    for agent, found in train(folder, given.decisions, seed=given.seed, num_players=given.players).items():
         margin = f"{found.margin:+.2f} ± {found.margin_ci95:.2f}"
         print(f"among {agent}: {margin} points a round more than the others")
     print(f"{folder / 'model.zip'} is an agent")

@@ -89,7 +89,7 @@ for row in "${rows[@]}"; do
     heuristic) fixed heuristic heuristic "heuristic" open ;;
     zoo) fixed zoo best "zoo" open ;;
     ppo) learner ppo "PPO, 10 million" 10000000 "2 3 4 5" ;;
-    dmc) learner dmc "Deep Monte Carlo, 10 million" 10000000 "3 5" ;;
+    dmc) learner dmc "Deep Monte Carlo, 10 million" 10000000 "2 3 4 5" ;;
     exit) learner exit "expert iteration, 1 million" 1000000 "3 5" ;; # ten million would take days
     maskable_ppo) maskable_ppo 1000000 ;; # ten million would take hours
     # Searches play a tenth of the deals: all of them would take a day.

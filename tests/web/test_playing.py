@@ -312,7 +312,7 @@ def test_a_first_game_is_explained(new_page: NewPage) -> None:
     guide, meant, onward = (
         page.locator(".guide p"),
         page.locator(".picture .meant"),
-        page.locator(".guide button"),
+        page.get_by_role("button", name="Next", exact=True),
     )
     board = page.locator(".picture")
     expect(guide).to_have_text(LINES["cat_in_the_box_v0"]["begin"])
@@ -338,3 +338,8 @@ def test_a_first_game_is_explained(new_page: NewPage) -> None:
     onward.click()
     expect(guide).to_contain_text("Beware of a paradox")
     assert board.evaluate("one => one.getBoundingClientRect().y") == top, "the board stays where it is"
+    page.get_by_role("button", name="Skip the guide").click()
+    expect(page.locator(".guide")).to_be_hidden()
+    expect(meant).to_have_count(0)
+    play(page)
+    expect(page.locator(".guide")).to_be_hidden()

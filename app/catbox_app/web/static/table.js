@@ -43,7 +43,8 @@ export function createTable(frame, mode) {
   const rule = element("p", {role: "status"});
   const rulePlace = element("small", {});
   const nextRule = pushButton("Next", () => explain(rules.slice(1)));
-  const guide = element("div", {class: "guide", hidden: true}, rule, rulePlace, nextRule); // of a first game
+  const skipGuide = pushButton("Skip", () => ((guide.hidden = skipped = true), explain([])), {class: "quiet", "aria-label": "Skip the guide"});
+  const guide = element("div", {class: "guide", hidden: true}, rule, rulePlace, nextRule, skipGuide); // of a first game
   const turn = element("p", {class: "spoken", role: "status"}); // what a screen reader says
   const notice = element("p", {class: "notice", role: "alert", hidden: true, onclick: quiet});
   let fading = 0; // the timer of the notice
@@ -62,6 +63,7 @@ export function createTable(frame, mode) {
   let number = -1; // actions played, as far as the page has seen
   let busy = false; // an action is on its way
   let rules = []; // of the guide, to be read one by one (see catbox_app/guide.py)
+  let skipped = false; // whether the guide is
   let ended = []; // what the last action that ended a round did
   let position = null;
   let next = null; // the position after the end of a round, while that is shown
@@ -101,7 +103,7 @@ export function createTable(frame, mode) {
     deal.seated(message);
     coach.offer(frame, message);
     coach.ask();
-    guide.hidden = !message.guide?.length;
+    guide.hidden = skipped || !message.guide?.length;
     explain(message.guide ?? []);
     if (replay === null) return;
     replay.opened(message);
@@ -147,7 +149,7 @@ export function createTable(frame, mode) {
 
   // Shows the first of these rules of the guide; none: the box stays, so that nothing moves.
   function explain(tips) {
-    rules = tips;
+    rules = skipped ? [] : tips;
     nextRule.hidden = rules.length < 2;
     const [part, words, place] = rules[0] ?? [null, "", ""];
     rule.textContent = names.within(words);

@@ -49,14 +49,14 @@ ifneq ($(shell cat $(TRAIN) 2>/dev/null),$(CURDIR))
 .PHONY: $(TRAIN)
 endif
 
-# What trains, and no more.
+# What trains, and what plays in a browser.
 $(TRAIN): pyproject.toml constraints.txt
 	@$(PYTHON) -c "import sys; sys.version_info >= (3, 11) or sys.exit('catbox needs Python 3.11 or newer, but $(PYTHON) is Python ' + sys.version.split()[0] + '. Name a newer one: make PYTHON=/path/to/python3.11')"
 	@$(PY) -c "" 2>/dev/null || rm -rf $(VENV)
 	@echo "Setting up $(VENV) (the first time, this downloads PyTorch)"
 	@test -x $(PY) || $(PYTHON) -m venv $(VENV)
 	@$(PIP) --upgrade pip
-	@$(PIP) --editable '.[train]'
+	@$(PIP) --editable '.[train,web]'
 	@printf '%s' '$(CURDIR)' > $@
 
 # And what developers need.

@@ -41,7 +41,8 @@ def import_name(spec: str, what: str, kind: type = object) -> Any:
         if not is_missing(module_name, error):
             raise  # the user's module exists and cannot import another: the traceback shows where
         raise ValueError(
-            f"{what} {short_repr(spec)} does not exist (there is no module {error.name!r} to import)"
+            f"{what} {short_repr(spec)} does not exist (there is no module {error.name!r} to import: it is neither "
+            "installed nor in the working directory)"
         ) from None
     except SyntaxError as error:
         raise ValueError(f"module {module_name!r} is not valid Python: {error}") from None

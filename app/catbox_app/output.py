@@ -11,10 +11,14 @@ import io
 import os
 import sys
 import tempfile
+import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
+
+#: Seconds between lines of progress where no terminal shows a bar.
+LINE_SECONDS = 10.0
 
 
 class LenientOutput(io.RawIOBase):
@@ -85,16 +89,32 @@ def finish() -> int:
 
 @contextmanager
 def games_progress(what: str = "games") -> Iterator[Callable[[int, int | None], None]]:
-    """Yield a callback (done, total) that updates a bar of ``what`` on standard error, if that is a terminal, until the
-    block ends."""
+    """Yield a callback (done, total) that shows the progress of ``what`` on standard error until the block ends: a bar
+    on a terminal, elsewhere a line now and then."""
     from rich.console import Console  # may not be installed
     from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 
     columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
     console = Console(stderr=True)
-    with Progress(*columns, console=console, transient=True, disable=not console.is_terminal) as bar:
+    if not console.is_terminal:
+        yield _lines_of(what)
+        return
+    with Progress(*columns, console=console, transient=True) as bar:
         task = bar.add_task(what, total=None)
         yield lambda done, total: bar.update(task, completed=done, total=total)
+
+
+def _lines_of(what: str) -> Callable[[int, int | None], None]:
+    """A callback (done, total) that writes a line on standard error every `LINE_SECONDS`."""
+    last = time.monotonic()
+
+    def show(done: int, total: int | None) -> None:
+        nonlocal last
+        if time.monotonic() - last >= LINE_SECONDS:
+            last = time.monotonic()
+            print(f"{what}: {done:,}" + (f" of {total:,}" if total else ""), file=sys.stderr)
+
+    return show
 
 
 def require(command: str, packages: Sequence[str], extra: str) -> None:

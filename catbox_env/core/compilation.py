@@ -28,9 +28,13 @@ except ImportError as error:
     )
     HAS_NUMBA = False
 else:
+    from numba.core.errors import NumbaExperimentalFeatureWarning
+
     from catbox_env.core import compiled_cache
 
     HAS_NUMBA = True
+    # The weights of one hand-written player may begin with those of another, whose kernels it shares.
+    warnings.filterwarnings("ignore", r"Record\(.*considered a subtype", NumbaExperimentalFeatureWarning)
 
 
 def njit(function: Callable[..., Any] | None = None, **options: Any) -> Any:

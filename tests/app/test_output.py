@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+from catbox_app import output
 from tests.app.table import CATBOX, ENVIRONMENT
 
 EVALUATE = ("evaluate", "heuristic", "random", "--players", "3", "-n", "10")
@@ -54,3 +55,16 @@ def test_a_closed_stream_leads_nowhere(closed: str, shown: bool) -> None:
 def test_errors_keep_their_exit_codes_when_nobody_reads_them() -> None:
     assert shell('"$@" 2>&-', "evaluate", "nobody", "random").returncode == 2
     assert shell('"$@" > /dev/full', "evaluate", "nobody", "random").returncode == 2
+
+
+def test_without_a_terminal_progress_is_a_line_now_and_then(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with output.games_progress("games") as show:
+        show(10, 2000)
+    assert capsys.readouterr().err == ""
+    monkeypatch.setattr(output, "LINE_SECONDS", 0.0)
+    with output.games_progress("games") as show:
+        show(1000, 2000)
+        show(3, None)
+    assert capsys.readouterr() == ("", "games: 1,000 of 2,000\ngames: 3\n")

@@ -183,6 +183,8 @@ def test_its_settings_may_name_agents_which_take_trust_in_a_file(tmp_path: Path)
     file = tmp_path / "settings.yaml"
     for setting in ("partner", "others"):
         file.write_text(json.dumps({setting: "some_module:Bot"}))
-        with pytest.raises(ValueError, match=rf"names Python classes.*{setting}: some_module:Bot.*--trust"):
+        with pytest.raises(
+            ValueError, match=rf"names code that would run.*{setting}: some_module:Bot.*--trust"
+        ):
             load_config(file=file, overrides=typed)
         assert load_config(file=file, overrides=typed, trust=True).agents()[setting] == ("some_module:Bot",)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import sys
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
@@ -60,7 +61,7 @@ def test_a_run_with_a_part_replaced_is_resumed_exactly(
 ) -> None:
     config = small(**{**BRIEF, **PARTS[part]})
     stop(config, tmp_path / "run", 3)
-    with pytest.raises(ValueError, match="If you trust them, add --trust"):
+    with pytest.raises(ValueError, match="If you trust it, add --trust"):
         open_run(tmp_path / "run")
     resume(tmp_path / "run", quiet(), trust=True)
     assert_same_end(finished_run(config), tmp_path / "run")
@@ -98,6 +99,19 @@ def test_a_saved_policy_plays_as_in_training_for_whoever_names_its_code(part: st
     with pytest.raises(ValueError, match="if you trust it, write"):
         catbox_agents.make(f"tests@{tmp_path}/policy", trainer.game)
     assert isinstance(found.network, TorchPlayingNetwork) == ("network" in PARTS[part])
+
+
+def test_a_policy_whose_module_is_not_there_is_not_called_damaged(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    trainer = made(**NETWORK)
+    trainer.policy().save(tmp_path / "policy")
+    monkeypatch.setitem(sys.modules, "examples.own_network", None)
+    with pytest.raises(
+        ValueError,
+        match=r"policy.safetensors cannot be loaded: .* neither installed nor in the working directory",
+    ):
+        catbox_agents.make(f"examples.own_network@{tmp_path}/policy", trainer.game)
 
 
 @pytest.mark.slow
@@ -420,7 +434,7 @@ def test_a_module_with_the_name_of_an_agent_is_code_too(
     monkeypatch.chdir(tmp_path)
     for name in ("zoo:f", "heuristic:f"):
         Path("settings.yaml").write_text(f"{setting}: {name}\n")
-        with pytest.raises(ValueError, match=f"names Python classes.*{setting}: {name}"):
+        with pytest.raises(ValueError, match=f"names code that would run.*{setting}: {name}"):
             load_config(file="settings.yaml")
 
 
@@ -429,11 +443,11 @@ def test_settings_that_name_code_come_from_a_trusted_file_alone(tmp_path: Path) 
     for name, value in {**NETWORK, **FEATURES, "opponent_schedule": f"{HERE}:schedule"}.items():
         if name != "network_options":
             file.write_text(f"{name}: {value}\n")
-            with pytest.raises(ValueError, match=rf"names Python classes.*{name}: {value}"):
+            with pytest.raises(ValueError, match=rf"names code that would run.*{name}: {value}"):
                 load_config(file=file)
             assert getattr(load_config(file=file, trust=True), name) == value
     file.write_text("start_from: examples.own_network@runs/x\n")
-    with pytest.raises(ValueError, match="names Python classes"):
+    with pytest.raises(ValueError, match="names code that would run"):
         load_config(file=file)
 
 

@@ -20,7 +20,7 @@ from catbox_env import Game
 from catbox_train.algorithm import Algorithm, WorkersLost
 from catbox_train.config import TrainConfig
 from catbox_train.registry import algorithm_class, load_config
-from catbox_train.runs import loop, report
+from catbox_train.runs import loop, progress, report
 from catbox_train.runs.folder import start_run
 from catbox_train.runs.loop import Loop, resume, train
 from catbox_train.runs.progress import (
@@ -167,7 +167,9 @@ def test_a_class_that_a_file_names_takes_trust_unless_that_setting_is_typed(
 ) -> None:
     Path("own.yaml").write_text(json.dumps({"algorithm": "exit", setting: value}))
     others = {name: typed for name, typed in HARMLESS.items() if name != setting}
-    with pytest.raises(ValueError, match=rf"^own.yaml names Python classes.*{setting}: {OWN}\).*--trust"):
+    with pytest.raises(
+        ValueError, match=rf"^own.yaml names code that would run.*{setting}: {OWN}\..*--trust"
+    ):
         load_config(file="own.yaml", overrides=others)
     assert not (stranger / "imported").exists()
     assert load_config(file="own.yaml", overrides=HARMLESS).algorithm == "exit"
@@ -304,7 +306,9 @@ def test_a_signal_that_is_ignored_stays_ignored() -> None:
         signal.signal(signal.SIGHUP, before)
 
 
-def test_without_a_terminal_there_is_no_bar(tmp_path: Path) -> None:
+def test_without_a_terminal_there_is_no_bar_but_a_line_now_and_then(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """What is printed are whole lines, also when the run is stopped in the middle."""
     output, config = StringIO(), small(**{**BRIEF, "evaluate_every": 2})
     with (
@@ -317,7 +321,9 @@ def test_without_a_terminal_there_is_no_bar(tmp_path: Path) -> None:
     assert second.startswith("768 decisions: margin ")
     assert rest == ""
     assert output.getvalue().endswith(" among random\n")
+    monkeypatch.setattr(progress, "LINE_SECONDS", 0.0)
     resume(tmp_path / "run", Console(file=output, width=200))
+    assert "\nResuming at 768 of 1,920 decisions\n1,152 of 1,920 decisions, " in output.getvalue()
     assert "━" not in output.getvalue()
     assert "\r" not in output.getvalue()
     assert "\x1b" not in output.getvalue()

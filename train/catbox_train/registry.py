@@ -169,8 +169,8 @@ def _check_trust(named: Mapping[str, Sequence[str]], file: str | os.PathLike[str
     found = [f"{name}: {spec}" for name, specs in named.items() for spec in specs]
     if found:
         raise ValueError(
-            f"{file} names Python classes, and loading them runs their code, or servers, which are sent your key "
-            f"({', '.join(found)}). If you trust them, add --trust; otherwise remove these names from the file"
+            f"{file} names code that would run, or a server that would be sent your key: {', '.join(found)}. If you "
+            "trust it, add --trust; otherwise remove it from the file"
         )
 
 

@@ -25,7 +25,8 @@ from catbox_agents.arena.seatings import Players, PlayTasks, Setup, Task, first_
 from catbox_agents.arena.store import Store
 from catbox_agents.bench.games import ActionRecorder
 from catbox_agents.bench.scenarios import VISITOR, Scenario, Suite, Table, hash_of
-from catbox_agents.specs import AgentSpec, can_play, label_of, make, printable
+from catbox_agents.networks.checkpoint import find_policy
+from catbox_agents.specs import AgentSpec, Kind, can_play, label_of, make, parse_spec, printable
 from catbox_agents.system.files import write_atomically
 from catbox_env.core.checks import check_instance, check_known, check_path, short_repr
 
@@ -77,9 +78,10 @@ def run_bench(
         processes, ray_address, progress: as in `catbox_agents.run_arena`.
 
     An agent that raises an error or answers anything but a legal action ends the scenario, which then has an ``error``
-    instead of a score. The suite has a score only if all its scenarios have one. Ctrl-C raises `BenchInterrupted`; the
-    same call resumes. Raises ``ValueError`` for declarations that are unknown, agents of which none can play or one
-    cannot be made, and a folder that holds a submission or something else.
+    instead of a score. The suite has a score only if all its scenarios have one. A policy that is data lies beside its
+    games, as TABLE.safetensors. Ctrl-C raises `BenchInterrupted`; the same call resumes. Raises ``ValueError`` for
+    declarations that are unknown, agents of which none can play or one cannot be made, and a folder that holds a
+    submission or something else.
     """
     folder = check_path("output", output)
     check_instance("suite", suite, Suite, "a suite, such as suite('petrify')")
@@ -90,6 +92,8 @@ def run_bench(
         raise ValueError(f"{folder} holds {existing[0]}, of another submission: name another folder")
     checked = check_declared(declared or {})
     label = printable(label_of(next(iter(entered.values()))) if name is None else name)
+    policies = {table: _policy_of(agent) for table, agent in entered.items()}
+    files = {policy_name(table): data for table, data in policies.items() if data is not None}
     results: dict[str, dict[str, Any]] = {}
     lines: list[str] = []
     seconds: dict[str, float] = {}
@@ -130,7 +134,10 @@ def run_bench(
         "private": suite.private,
         "agent": {
             "name": label,
-            "specs": {table: label_of(agent) for table, agent in entered.items()},
+            "specs": {
+                table: label_of(agent) if policies[table] is None else policy_name(table)
+                for table, agent in entered.items()
+            },
             "fingerprints": fingerprints,
         },
         "declared": checked,
@@ -146,10 +153,26 @@ def run_bench(
         },
     }
     folder.mkdir(parents=True, exist_ok=True)
-    write_atomically(folder / GAMES_FILE, games)
+    for file, data in {**files, GAMES_FILE: games}.items():
+        write_atomically(folder / file, data)
     write_atomically(folder / SUBMISSION_FILE, (json.dumps(submission, indent=1) + "\n").encode())
     shutil.rmtree(folder / WORK_FOLDER)
     return submission
+
+
+def policy_name(table: str) -> str:
+    """The file of a policy that a submission holds."""
+    return f"{table}.safetensors"
+
+
+def _policy_of(agent: AgentSpec) -> bytes | None:
+    """The file of an agent that is a policy, without code; None for any other agent."""
+    if not isinstance(agent, str | os.PathLike):
+        return None
+    parsed = parse_spec(os.fspath(agent))
+    return (
+        find_policy(parsed.path).read_bytes() if parsed.kind is Kind.POLICY and not parsed.modules else None
+    )
 
 
 def agents_by_table(agents: AgentSpec | Sequence[AgentSpec], suite: Suite) -> dict[str, AgentSpec]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
@@ -25,6 +25,7 @@ from catbox_agents.bench.run import (
     agents_by_table,
     check_declared,
     game_line,
+    policy_name,
     scenario_hash,
     scenario_result,
     scores,
@@ -50,12 +51,14 @@ _REMEDY = "give the folder that catbox bench run wrote"
 class Verification:
     """What holds of a submission, and what does not, as sentences.
 
-    Attributes: ``submission``: its content; ``is_complete``: whether all scenarios of its suite have a score.
+    Attributes: ``submission``: its content; ``asked``: the tables whose agent was asked; ``is_complete``: whether all
+    scenarios of its suite have a score.
     """
 
     submission: dict[str, Any]
     holds: list[str] = field(default_factory=list)
     problems: list[str] = field(default_factory=list)
+    asked: list[str] = field(default_factory=list)
 
     @property
     def is_valid(self) -> bool:
@@ -81,7 +84,8 @@ def verify(
     done, play the heuristic's games, and compute every number anew.
 
     Args:
-        agents: as in `run_bench`. They are then asked too: at least EQUAL of their decisions must be the same.
+        agents: as in `run_bench`, by default the policies in the folder, which are data. They are asked too: at least
+            EQUAL of their decisions must be the same.
         private_seed: of a submission that was played with one.
         search_share: in which share of its decisions, drawn anew each time, an opponent that searches is asked.
         processes, progress: as in `catbox_agents.run_arena`.
@@ -91,6 +95,11 @@ def verify(
     """
     folder = check_path("folder", folder)
     submission = read_submission(folder)
+    if not (folder / GAMES_FILE).exists():
+        raise FileNotFoundError(
+            f"{folder} holds no {GAMES_FILE}, without which nothing can be verified: ask whoever played them. Those of "
+            "catbox's own rows are played again by `bash benchmark/baselines.sh ROW`"
+        )
     games = _read(folder / GAMES_FILE, MAX_GAMES)
     verification = Verification(submission)
     complete = suite(submission["suite"], private_seed=private_seed, quick=submission["quick"])
@@ -106,7 +115,7 @@ def verify(
     verifier = _Verifier(verification, complete, search_share, progress)
     verifier.check_content(games)
     if verification.is_valid:
-        verifier.play(agents, processes)
+        verifier.play(_entered(agents, folder, verifier.suite), processes)
     if verification.is_valid:
         for name, expected in scores(complete, verifier.results).items():
             if not _same(submission[name], expected):
@@ -176,9 +185,9 @@ class _Verifier:
         if len(lines) != len(expected):
             self.problems.append(f"{GAMES_FILE} has {len(lines)} lines, expected {len(expected)}")
 
-    def play(self, agents: AgentSpec | Sequence[AgentSpec] | None, processes: int | None) -> None:
-        """Play all games again, and compare."""
-        entered = {} if agents is None else agents_by_table(agents, self.suite)
+    def play(self, entered: Mapping[str, AgentSpec], processes: int | None) -> None:
+        """Play all games again, and compare. ``entered``: the agents that are asked, by table."""
+        self.verification.asked = sorted(entered)
         for table in self.suite.tables:
             agent = entered.get(table.name)
             if isinstance(agent, str):
@@ -188,7 +197,7 @@ class _Verifier:
             prints = [text.rpartition(" ")[2] for text in players.fingerprints()]
             if agent is not None and prints[OWN] != self.fingerprints[table.name]:
                 self.problems.append(
-                    f"{table.name}: the agent given is not the one that played: its fingerprint is another"
+                    f"{table.name}: {agent} is not the agent that played: its fingerprint is another"
                 )
             with playing(players, processes) as play:
                 for number, scenario in enumerate(scenarios):
@@ -262,6 +271,17 @@ class _Verifier:
             self.problems.append(
                 f"{scenario.name}: {', '.join(map(short_repr, unknown))}: not part of a result"
             )
+
+
+def _entered(
+    agents: AgentSpec | Sequence[AgentSpec] | None, folder: Path, played: Suite
+) -> dict[str, AgentSpec]:
+    """The agents to ask, by table: those named, or the policies in the folder."""
+    if agents is not None:
+        return agents_by_table(agents, played)
+    # An absolute path that exists is a policy: it names no code.
+    files = {table.name: folder.absolute() / policy_name(table.name) for table in played.tables}
+    return {table: str(file) for table, file in files.items() if file.is_file()}
 
 
 def _check_decides_alike(agent: str, table: Table) -> None:

@@ -24,7 +24,7 @@ from numpy.typing import NDArray
 
 from catbox_agents.adaptation import Adaptation, adaptation
 from catbox_agents.agent import other_rules
-from catbox_agents.imports import is_class, with_code
+from catbox_agents.imports import import_name, is_class, with_code
 from catbox_agents.networks.array_file import array_file_bytes, read_arrays, read_header
 from catbox_agents.networks.inputs import fit_network
 from catbox_agents.networks.numpy_network import MAX_ARRAYS, NumpyMLP, PlayingNetwork
@@ -201,6 +201,10 @@ def _read_checkpoint(path: Path, modules: Sequence[str]) -> PolicyCheckpoint:
                 f"{path} has a network or features that are code, {', '.join(code)}, and loading it would run that: "
                 f"if you trust it, write {with_code(path, code)}"
             )
+        try:
+            import_name(name, "code")
+        except ValueError as error:
+            raise _OtherFormat(f"{path} cannot be loaded: {error}") from None
     network: PlayingNetwork
     if "class" in described:
         from catbox_agents.networks.network import build_playing_network  # needs torch

@@ -118,7 +118,7 @@ def run(
     processes: Processes = None,
     ray_address: RayAddress = None,
 ) -> None:
-    """Play an agent through a suite, and write a submission: submission.json, games.jsonl and card.svg.
+    """Play an agent through a suite, and write a submission: submission.json, games.jsonl, card.svg, and the policy.
 
     [bold]Examples[/]
 
@@ -183,8 +183,9 @@ def verify_submission(
         typer.Option(
             "--agent",
             metavar="SPEC",
-            help="Also ask this agent whether it would decide as recorded. Its code runs: only if you trust it. "
+            help="Ask this agent whether it would decide as recorded. Its code runs: only if you trust it. "
             "Repeat it as in catbox bench run.",
+            show_default="the policies in the folder",
         ),
     ] = None,
     private_seed: PrivateSeed = None,
@@ -216,8 +217,9 @@ def verify_submission(
         typer.echo(f"does not hold: {line}", err=True)
     if not found.is_valid:
         raise typer.Exit(1)
-    complete = "" if found.is_complete else " It is not complete: the suite has no score."
-    checked = "games, opponents and numbers" if not agents else "games, opponents, numbers and the agent"
+    tables = ", ".join(name for name, score in found.submission["tables"].items() if score is not None)
+    complete = "" if found.is_complete else f" It has a score for {tables or 'no table'}, none for the suite."
+    checked = "games, opponents, numbers and the agent" if found.asked else "games, opponents and numbers"
     typer.echo(f"{folder} is valid: {checked}. What it declares about itself cannot be checked.{complete}")
 
 

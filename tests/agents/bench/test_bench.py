@@ -22,6 +22,7 @@ from catbox_agents.bench import BenchInterrupted, run_bench, scenarios, suite, s
 from catbox_agents.bench.games import packed, unpacked
 from catbox_agents.bench.report import card_rows, draw_card, leaderboard, leaderboard_page
 from catbox_agents.bench.run import GAMES_FILE, SUBMISSION_FILE, WORK_FOLDER, current_hash
+from catbox_agents.zoo import zoo_agent
 from catbox_env import Vec
 from tests.agents.bench.small import HERE, SUITE, _few_deals, change, change_games, submit  # noqa: F401  (a fixture)
 
@@ -143,6 +144,28 @@ def test_an_agent_for_one_table_is_measured_there(tmp_path: Path) -> None:
     assert verify(tmp_path / "out", agents="zoo:petrify-4x4").is_valid
     with pytest.raises(ValueError, match="none can play a table of the suite petrify"):
         submit(tmp_path / "other", "zoo:cat_in_the_box-3p")
+
+
+def test_a_policy_lies_beside_its_games_and_is_asked(tmp_path: Path) -> None:
+    policy = zoo_agent("zoo:petrify-4x4").path
+    content = submit(tmp_path / "out", str(policy))
+    assert content["agent"]["specs"] == {"petrify-4x4": "petrify-4x4.safetensors"}
+    beside = tmp_path / "out" / "petrify-4x4.safetensors"
+    assert beside.read_bytes() == policy.read_bytes()
+    found = verify(tmp_path / "out")
+    assert found.is_valid
+    assert found.asked == ["petrify-4x4"]
+    beside.write_bytes(zoo_agent("zoo:petrify-full").path.read_bytes())
+    with pytest.raises(ValueError, match=r"petrify-4x4\.safetensors.*was trained for"):
+        verify(tmp_path / "out")
+    beside.unlink()
+    assert verify(tmp_path / "out").asked == []
+
+
+def test_without_its_games_nothing_can_be_verified(folder: Path) -> None:
+    (folder / GAMES_FILE).unlink()
+    with pytest.raises(FileNotFoundError, match=r"holds no games\.jsonl.*baselines\.sh"):
+        verify(folder)
 
 
 def test_a_private_seed_is_needed_to_verify_and_gives_other_deals_and_variants(

@@ -8,6 +8,7 @@ import shutil
 import signal
 import sys
 import threading
+import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
@@ -91,6 +92,8 @@ class TrainingAborted(KeyboardInterrupt):
         self.run, self.signal = run, int(number)
 
 
+#: Seconds between lines of progress where no terminal shows a bar.
+LINE_SECONDS = 10.0
 #: The largest learning rate that is recommended after a run has diverged.
 LEARNING_RATE = 1e-3
 
@@ -226,6 +229,7 @@ class TrainingProgress:
             speed_estimate_period=120,
         )
         self._task = self._bar.add_task("", total=config.total_decisions, completed=decisions, speed="-")
+        self._total, self._last_line = config.total_decisions, time.monotonic()
         self._metrics = Text(style="dim", no_wrap=True, overflow="ellipsis")
         self.shown = Group(self._bar, self._metrics)
 
@@ -239,9 +243,12 @@ class TrainingProgress:
             if name.startswith("game/") and name != "game/rounds"
         ]
         self._metrics.plain = "self-play: " + ", ".join(metrics)
+        if not self._console.is_terminal and time.monotonic() - self._last_line >= LINE_SECONDS:
+            self.say(f"{row['decisions']:,} of {self._total:,} decisions, {speed} a second")
 
     def say(self, text: str) -> None:
         """Print a line above the bar."""
+        self._last_line = time.monotonic()
         show(self._console, text)
 
 
@@ -249,9 +256,11 @@ class TrainingProgress:
 def training_progress(config: TrainConfig, decisions: int, console: Console) -> Iterator[TrainingProgress]:
     """Progress of a run that has reached ``decisions``, shown until the end of the block.
 
-    Without a terminal there is no bar, only the messages of the run.
+    Without a terminal there is no bar, but a line now and then.
     """
     progress = TrainingProgress(config, decisions, console)
+    if decisions:
+        progress.say(f"Resuming at {decisions:,} of {config.total_decisions:,} decisions")
     if not console.is_terminal:
         yield progress
         return

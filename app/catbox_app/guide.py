@@ -45,16 +45,17 @@ LINES = {
         "petrified": "No walk of the right length was left: this pawn is stone, and stays in the way.",
     },
 }
-#: The part of the picture that is meant, by how its label begins; "": in all other cases.
+#: The part of the picture that each line means, by how its label begins; "": in all other cases.
 PARTS = {
     "cat_in_the_box_v0": {
         "": "players",
         "begin": "your hand",
         "discard": "bid ",
-        "bid": "research board",
-        "play": "research board",
+        "bid": "research board\nred",
+        "play": "{color}",
+        "x_token_lost": "{player},",
         "trick_won": "last trick",
-        "trick_won 2": "research board",
+        "trick_won 2": "your hand\nresearch board",
     },
     "cat_te_v0": {"": "tricks", "play": "hand", "claim": "side pot", "score": "antes"},
     "petrify_v0": {"": "board"},
@@ -79,7 +80,10 @@ class Guide:
         """What there is to say about an event, once."""
         self._happened[event.kind] += 1
         key = f"{event.kind} {self._happened[event.kind]}".removesuffix(" 1")
-        first, part = self._told + 1, self._parts.get(key, self._parts.get("", ""))
-        lines = self._lines.get(key, "").format(player=f"player_{event.seat}", **event.data).splitlines()
+        lines, parts = (
+            text.format(player=f"player_{event.seat}", **event.data).splitlines()
+            for text in (self._lines.get(key, ""), self._parts.get(key, self._parts.get("", "")))
+        )
+        places = [f"{self._told + number} of {self._total}" for number in range(1, len(lines) + 1)]
         self._told += len(lines)
-        return [(part, line, f"{number} of {self._total}") for number, line in enumerate(lines, first)]
+        return list(zip([*parts, *parts[-1:] * len(lines)], lines, places, strict=False))

@@ -14,6 +14,7 @@ import catbox_env
 from catbox_env import Game, GameState
 from catbox_env.core.checks import check_action, short_repr
 from catbox_env.core.state import illegal_reason
+from catbox_env.games.petrify.rules import NUMBER_TILES
 from catbox_env.registry import game_class
 
 DEFAULT_GAME = "cat_in_the_box_v0"
@@ -82,12 +83,18 @@ def rule_fields(game_id: str) -> dict[str, RuleField]:
 
 def deal_cards(game: Game) -> dict[str, Any]:
     """What one sees of a deal: ``words``: how to type it (`catbox_app.real_table.seen_deal`); ``cards``, suit by suit,
-    none for a board, with ``copies`` of each; ``sizes``: of a hand, and of the cards turned up.
+    with ``copies`` of each; ``sizes``: of a hand, and of the cards turned up; ``columns``: of a board, whose tiles are
+    the ``cards``, else 0.
     """
     draws: Any = game.draws
     if not hasattr(draws, "make_deal"):
-        words = "The rows of the board, such as 2.3@0 W *, where player 0 stands on the first tile."
-        return {"words": words, "cards": [], "copies": 0, "sizes": [0, 0]}
+        words = (
+            "The rows of the board, such as 2.3@0 W *: number 2 of colour 3, where the first player stands, a wall, a "
+            "wildcard; 0 is a zero, T1 a teleport of colour 1."
+        )
+        size = getattr(game.rules, "size", 0)
+        tiles = [*NUMBER_TILES, *dict.fromkeys(getattr(game.rules, "specials", []))] if size else []
+        return {"words": words, "cards": tiles, "copies": size**2, "sizes": [size**2, 0], "columns": size}
     names = sorted(map(draws.card_to_string, draws.cards), key=lambda name: name.lstrip("0123456789JQKA"))
     words = f"All your cards, such as {' '.join(names[:3])}; in a second line those turned up, if any."
     return {
@@ -95,6 +102,7 @@ def deal_cards(game: Game) -> dict[str, Any]:
         "cards": names,
         "copies": draws.copies,
         "sizes": [draws.sizes[0], draws.sizes[-1]],
+        "columns": 0,
     }
 
 

@@ -76,6 +76,7 @@ class Display:
     guide: Guide | None = None
     plays: bool = False
     _hinted: bool = field(default=False, init=False)
+    _tried: bool = field(default=False, init=False)
 
     def position(self, state: GameState) -> Text:
         """The position, with the hand of the viewer or all hands."""
@@ -147,7 +148,9 @@ class Display:
             self.console.print(line)
 
     def _values(self, state: GameState) -> list[ActionValue]:
-        with self.console.status("Trying your actions: the first time, compiling takes up to a minute."):
+        first = "" if self._tried else ": the first time, compiling takes up to a minute"
+        self._tried = True
+        with self.console.status(f"Trying your actions{first}."):
             return action_values(self.game, state.observation(state.current_player))
 
     def hint(self, state: GameState) -> None:

@@ -36,7 +36,7 @@ def send_deal(page: Page, deal: str, clicked: str = "") -> None:
 def type_deal(page: Page, deal: str) -> None:
     field = page.get_by_label("What you see of the deal")
     if not field.is_visible():
-        page.get_by_text("Type or paste your hand").click()
+        page.get_by_text("Type or paste").click()
     field.fill(deal)
 
 
@@ -315,3 +315,30 @@ def test_the_next_round_of_a_match_is_asked_for(new_page: NewPage) -> None:
             expect(page.locator(".enter label")).to_contain_text("round" if len(line) == 1 else "new cards")
         enter(page, line)
     expect(page.get_by_role("heading", name="The game is over")).to_be_visible()
+
+
+def test_a_board_is_entered_by_clicks(new_page: NewPage) -> None:
+    page = new_page(width=390)
+    page.get_by_role("radio", name="Petrify").check(force=True)
+    page.get_by_role("radio", name="2", exact=True).check(force=True)
+    page.get_by_role("button", name="Enter the deal").click()
+    said = page.locator(".counter")
+    board = page.get_by_role("group", name="The board").get_by_role("button")
+    for k in range(16):
+        offered(page).nth(k).click()
+    expect(said).to_have_text("Click the tile where you stand.")
+    board.nth(0).click()
+    expect(said).to_have_text("Click the tile where Luna stands.")
+    board.nth(5).click()
+    expect(said).to_have_text("Complete.")
+    expect(offered(page).first).to_be_disabled()
+    expect_accessible(page)
+    board.nth(15).click()  # is taken back, and replaced
+    expect(said).to_have_text("Add the tiles row by row: 15 of 16")
+    offered(page).nth(3).click()
+    assert page.evaluate("document.documentElement.scrollWidth") <= 390
+    expect(page.get_by_label("What you see of the deal")).to_have_value(
+        "1.1@0 1.2 1.3 1.4\n2.1 2.2@1 2.3 2.4\n3.1 3.2 3.3 3.4\n4.1 4.2 4.3 1.4"
+    )
+    page.get_by_role("button", name="Advise me").click()
+    wait_for(page, 0)

@@ -129,7 +129,7 @@ def test_the_winner_and_the_cards_of_a_round_are_asked_for() -> None:
         ({"game": "cat_in_the_box_v0", "players": 3, "rules": {"num_ranks": 7}}, list("1234567"), 5, [11, 0]),
         ({"game": "cat_in_the_box_v0", "players": 2}, list("12345"), 5, [10, 3]),
         ({"game": "cat_te_v0", "players": 4}, 52, 1, [6, 0]),
-        ({"game": "petrify_v0", "players": 2}, [], 0, [0, 0]),
+        ({"game": "petrify_v0", "players": 2, "rules": {"size": 5, "walls": 2, "zeros": 1}}, 18, 25, [25, 0]),
     ],
 )  # fmt: skip
 def test_the_cards_are_those_of_the_chosen_rules(

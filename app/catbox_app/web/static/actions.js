@@ -47,6 +47,8 @@ export function createActions(act, words = "All legal actions") {
 
   // `values`: a map from actions to {words, bar, within}: see coach.js.
   function showValues(values, best) {
+    const longest = Math.max(0, ...[...values.values()].map(({words}) => words.length));
+    list.style.setProperty("--numbers", `calc(${longest + 2}ch + 10px)`); // the bars end before them
     for (const button of list.children) {
       const action = Number(button.dataset.choice);
       button.querySelector(".value")?.remove();

@@ -1,10 +1,13 @@
 // Advice in a game on a real table: the deal, and the record that this browser keeps of it.
 
-import {capital, element, labelled, newId, panel, pushButton} from "./dom.js";
+import {catFace, catName} from "./cats.js";
+import {capital, element, labelled, newId, panel, pushButton, seatToken} from "./dom.js";
 import {withSuits} from "./names.js";
 import {keepSetting, setting} from "./settings.js";
 
 const ADVISED = "advised";
+// A place of a board without a tile.
+const EMPTY = "_";
 
 /**
  * Keeps the lines of a game, and sends all of them with each new one. `enter` is a form for lines that cannot be chosen;
@@ -72,10 +75,10 @@ export function createDealForm(frame, about, open) {
   const counter = element("p", {class: "counter", role: "status"});
   const wrong = element("p", {class: "wrong", role: "alert"});
   const button = pushButton("Advise me", advise, {class: "primary"});
-  const short = element("p", {class: "hint"}, "Enter what you hold and what everyone does: see what each of your actions is worth.");
+  const short = element("p", {class: "hint"}, "Enter the deal and what everyone does: see what each of your actions is worth.");
   const form = element("div", {class: "watch advising-only"}, offered, counter, hand, turned, typed, wrong, button);
   const node = panel("Get advice for a game at a real table", "offer", short, pushButton("Enter the deal", open, {class: "lobby-only"}), form);
-  let known = {cards: [], sizes: [0, 0]}; // the last message `cards`
+  let known = {cards: [], sizes: [0, 0], columns: 0}; // the last message `cards`
 
   return {node, wrong, ask, take, clear};
 
@@ -86,10 +89,13 @@ export function createDealForm(frame, about, open) {
   function take(message) {
     known = message;
     field.querySelector("small").textContent = known.words;
-    offered.replaceChildren(...known.cards.map((card) => cardButton(card, "Add", () => add(card))));
-    const isBoard = known.cards.length === 0;
+    const isBoard = known.columns > 0;
+    const button = (card) => (isBoard ? tileButton(card, "Add", () => setTile(tiles().indexOf(EMPTY), card)) : cardButton(card, "Add", () => add(card)));
+    offered.replaceChildren(...known.cards.map(button));
     typed.firstChild.textContent = isBoard ? "Type or paste the board" : "Type or paste your hand";
-    typed.open ||= isBoard;
+    hand.className = isBoard ? "hand board" : "hand fan";
+    hand.style.setProperty("--columns", known.columns);
+    hand.setAttribute("aria-label", isBoard ? "The board" : "Your cards: click one to remove it");
     draw();
   }
 
@@ -124,7 +130,44 @@ export function createDealForm(frame, about, open) {
     [...hand.querySelectorAll("button"), ...turned.querySelectorAll("button"), button][line * cards[0].length + at].focus();
   }
 
+  // The tiles of a board, row by row, each with @ and the seat of a pawn that stands there.
+  function tiles() {
+    const words = deal.value.split(/[\s/]+/).filter((word) => word !== "");
+    return Array.from({length: known.sizes[0]}, (_, cell) => words[cell] ?? EMPTY);
+  }
+
+  function setTile(at, word) {
+    const changed = tiles().map((tile, cell) => (cell === at ? word : tile));
+    const rows = changed.map((tile, cell) => ((cell + 1) % known.columns === 0 ? `${tile}\n` : `${tile} `));
+    deal.value = changed.every((tile) => tile === EMPTY) ? "" : rows.join("").trim();
+    wrong.textContent = "";
+    draw();
+  }
+
+  // A complete board gets its pawns, seat by seat; else a click takes back what is there.
+  function drawBoard() {
+    const all = tiles();
+    const missing = all.filter((tile) => tile === EMPTY).length;
+    const {players, seat: own} = about();
+    const pawn = Array.from({length: players}, (_, seat) => seat).find((seat) => !all.some((tile) => tile.endsWith(`@${seat}`)));
+    const places = missing === 0 && pawn !== undefined;
+    for (const one of offered.childNodes) one.disabled = missing === 0;
+    hand.replaceChildren(...all.map((word, cell) => {
+      if (word === EMPTY) return element("span", {class: "card"});
+      const [tile, seat] = word.split("@");
+      const next = seat !== undefined ? tile : places ? `${word}@${pawn}` : EMPTY;
+      return tileButton(word, next.includes("@") ? `Put ${catName(pawn)} on` : "Remove", () => {
+        setTile(cell, next);
+        (hand.children[cell].matches("button") ? hand.children[cell] : offered.firstChild).focus();
+      });
+    }));
+    counter.textContent = missing > 0 ? `Add the tiles row by row: ${all.length - missing} of ${all.length}` : places ? `Click the tile where ${pawn === own ? "you stand" : `${catName(pawn)} stands`}.` : "Complete.";
+    turned.hidden = true;
+    offered.hidden = counter.hidden = hand.hidden = false;
+  }
+
   function draw() {
+    if (known.columns > 0) return drawBoard();
     const [cards, [own, up]] = [entered(), known.sizes];
     const missing = known.sizes.map((size, line) => Math.max(0, size - cards[line].length));
     const complete = missing.every((number) => number === 0);
@@ -152,4 +195,12 @@ export function createDealForm(frame, about, open) {
 function cardButton(card, verb, onclick) {
   const [, rank, suit] = withSuits(card).match(/^(.*?)([\u2660-\u2666]?)$/);
   return element("button", {type: "button", class: "card", "data-suit": suit, "aria-label": `${verb} ${rank}${suit}`, onclick}, rank, element("span", {}, suit));
+}
+
+// A tile: what it gives, and its colour as a small number; with the face of whoever stands on it.
+function tileButton(word, verb, onclick) {
+  const [tile, seat] = word.split("@");
+  const [what, colour = ""] = tile.startsWith("T") ? ["T", tile.slice(1)] : tile.split(".");
+  const shown = seat === undefined ? [what, element("small", {}, colour)] : [seatToken(Number(seat), catFace(Number(seat))), element("small", {}, tile)];
+  return element("button", {type: "button", class: "card", "data-colour": colour, "aria-label": `${verb} ${tile}`, onclick}, ...shown);
 }

@@ -134,7 +134,7 @@ export function createReview(begin, go, names, moment, viewed, point) {
     const ends = [[`${high.toFixed(1)} points ahead`, 15], ["0", level - 4], [`${(-low).toFixed(1)} points behind`, HEIGHT - 7]];
     const scale = ends.map(([words, y]) => shape("text", {x: words === "0" ? WIDTH - 12 : 4, y}, words));
     scale.push(shape("text", {x: WIDTH - 4, y: HEIGHT - 7, "text-anchor": "end"}, "actions \u2192"));
-    graph.replaceChildren(...(seats.length > 1 ? [] : areas), zero, ...scale, ...lines, cursor, ...dots);
+    graph.replaceChildren(...(seats.length > 1 ? [] : areas), zero, ...lines, cursor, ...scale, ...dots);
     mark(at);
   }
 

@@ -43,7 +43,7 @@ export function createTable(frame, mode) {
   const rule = element("p", {role: "status"});
   const rulePlace = element("small", {});
   const nextRule = pushButton("Next", () => explain(rules.slice(1)));
-  const skipGuide = pushButton("Skip", () => ((guide.hidden = skipped = true), explain([])), {class: "quiet", "aria-label": "Skip the guide"});
+  const skipGuide = pushButton("Skip", () => ((guide.hidden = skipped = true), explain([])), {class: "quiet"});
   const guide = element("div", {class: "guide", hidden: true}, rule, rulePlace, nextRule, skipGuide); // of a first game
   const turn = element("p", {class: "spoken", role: "status"}); // what a screen reader says
   const notice = element("p", {class: "notice", role: "alert", hidden: true, onclick: quiet});
@@ -151,10 +151,11 @@ export function createTable(frame, mode) {
   function explain(tips) {
     rules = skipped ? [] : tips;
     nextRule.hidden = rules.length < 2;
+    skipGuide.textContent = /^(\d+) of \1$/.test(rules[0]?.[2] ?? "") ? "Done" : "Skip";
     const [part, words, place] = rules[0] ?? [null, "", ""];
     rule.textContent = names.within(words);
     rulePlace.textContent = place;
-    picture.pointAt(part);
+    picture.pointAt(part && names.within(part).toLowerCase());
   }
 
   function takePosition(message) {
@@ -253,7 +254,7 @@ export function createTable(frame, mode) {
     picture.show(message.ended.svg, true);
     status.textContent = "The round is over";
     announce("");
-    const button = pushButton("Next round", goOn);
+    const button = pushButton("Next round", goOn, {class: "primary"});
     const playing = [document.body, status].includes(document.activeElement) || centre.contains(document.activeElement);
     showEnd([button]);
     if (playing) button.focus({preventScroll: true});

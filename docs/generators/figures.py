@@ -91,6 +91,14 @@ def shown(name: str, alternative: str) -> str:
     return f"![{alternative}](pictures/{name}.svg)"
 
 
+def shown_by_width(name: str, alternative: str) -> str:
+    """`shown`, with the `narrow` variant on phones."""
+    return (
+        f'<picture>\n  <source media="(max-width: 45em)" srcset="pictures/{narrow(name)}.svg">\n'
+        f'  <img src="pictures/{name}.svg" alt="{alternative}">\n</picture>'
+    )
+
+
 def narrow(name: str) -> str:
     """The name of the variant of the picture ``name`` for phones."""
     return f"{name}-narrow"

@@ -79,7 +79,7 @@ def test_variants_are_compared_seed_by_seed(workplace: Workplace) -> None:
         """\
 | rules | variant | among heuristics | more than low | p | among random | heuristic among policies |
 |---|---|---:|---:|---:|---:|---:|
-| 3 players | low | +0.30 \u00b1 0.66 | \u2013 | \u2013 | +3.00 \u00b1 0.00 | -0.30 \u00b1 0.66 |
+| 3\u00a0players | low | +0.30 \u00b1 0.66 | \u2013 | \u2013 | +3.00 \u00b1 0.00 | -0.30 \u00b1 0.66 |
 |  | high | -0.50 \u00b1 0.43 | -0.80 \u00b1 0.90 | 0.062 | +3.00 \u00b1 0.00 | +0.50 \u00b1 0.43 |
 """
         in text
@@ -97,7 +97,7 @@ def test_a_study_under_way_says_how_far_it_is(workplace: Workplace) -> None:
     )
     text = section(workplace, result("low", 1, 0.4), result("high", 1, 0.5))
     assert text.startswith("4 runs of 4 million decisions, 2 of them so far,")
-    assert "| 3 players | low | +0.40 | \u2013 | \u2013 |" in text
+    assert "| 3\u00a0players | low | +0.40 | \u2013 | \u2013 |" in text
     assert "|  | high | +0.50 | +0.10 | \u2013 |" in text
     assert "would have been seen" not in text
 
@@ -107,7 +107,7 @@ def test_runs_that_diverged_are_left_out(workplace: Workplace) -> None:
     text = section(
         workplace, result("low", 1, 0.4), result("low", 2, -9.0, **diverged), result("high", 1, 1.0)
     )
-    assert "| 3 players | low (1 of 2 diverged) | +0.40 |" in text
+    assert "| 3\u00a0players | low (1 of 2 diverged) | +0.40 |" in text
     write_files(workplace.folders)
     svg = (workplace.folders.docs / "pictures" / "experiments-small.svg").read_text()
     assert "low (diverged)" in svg
@@ -137,19 +137,20 @@ def test_a_difference_that_would_have_been_seen_is_seen_in_four_of_five_studies(
 
 def test_the_check_finds_what_is_out_of_date(workplace: Workplace) -> None:
     def outdated() -> list[str]:
-        return [path.name for path in outdated_files(workplace.folders)]
+        return sorted(path.name for path in outdated_files(workplace.folders))
 
+    pictures = ["experiments-small-narrow.svg", "experiments-small.svg"]
     write_lines(workplace, *THREE_SEEDS)
-    assert outdated() == ["experiments-small.svg"]
+    assert outdated() == pictures
     assert workplace.report("--check") == 1
     assert workplace.report() == 0
     assert outdated() == []
     assert workplace.report("--check") == 0
     moved = THREE_SEEDS[0].model_copy(update={"curves": {"heuristic": [(2_000_000, 0.0, 0.2)]}})
     write_lines(workplace, moved, *THREE_SEEDS[1:])
-    assert outdated() == ["experiments-small.svg"]
+    assert outdated() == pictures
     workplace.file.unlink()
-    assert outdated() == ["experiments-small.svg"]
+    assert outdated() == pictures
     assert workplace.report() == 0
     assert not (workplace.folders.docs / "pictures" / "experiments-small.svg").exists()
     assert outdated() == []
@@ -174,6 +175,21 @@ def test_the_curves_are_means_over_seeds_over_decisions_and_over_seconds() -> No
     assert list(low.get_xdata()) == pytest.approx([2.0, 4.0])
     assert list(low.get_ydata()) == pytest.approx([0.15, 0.3])
     assert list(over_seconds.get_lines()[0].get_xdata()) == pytest.approx([41.0, 82.0])
+
+
+def test_evaluations_after_other_numbers_of_decisions_are_averaged_by_their_order() -> None:
+    runs = [
+        result(
+            "low",
+            seed,
+            0.0,
+            curves={"heuristic": [(1_000_000 * seed, 0.1 * seed, 0.2), (9_000_000, 1.0, 0.2)]},
+        )
+        for seed in (1, 2, 3)
+    ]
+    (panel,) = draw({"3 players": "heuristic"}, {"3 players": {"low": runs}}, {}).axes
+    assert list(panel.get_lines()[0].get_xdata()) == pytest.approx([2.0, 9.0])
+    assert list(panel.get_lines()[0].get_ydata()) == pytest.approx([0.2, 1.0])
 
 
 def test_nine_variants_are_drawn_three_in_a_panel() -> None:

@@ -15,7 +15,7 @@ from experiments.results import RunResult, mean_of
 #: Of the lines; for readers without the colours their styles differ too.
 STYLES = ((BLUE, "-"), (VERMILION, "--"), (GREEN, "-."), (PURPLE, ":"))
 #: Inches.
-PANEL_WIDTH, PANEL_HEIGHT, NARROW = 5, 3.4, 4.8
+PANEL_WIDTH, PANEL_HEIGHT = 4.8, 3.4
 
 #: variant -> its runs
 Runs = Mapping[str, Sequence[RunResult]]
@@ -58,7 +58,7 @@ def draw(
     ]
     # Unlike pyplot, Figure has no global state.
     grid = (len(by_rules), 1) if narrow else (1, len(by_rules))
-    size = ((NARROW if narrow else PANEL_WIDTH) * grid[1], PANEL_HEIGHT * grid[0] * len(rows))
+    size = (PANEL_WIDTH * grid[1], PANEL_HEIGHT * grid[0] * len(rows))
     figure = Figure(figsize=size, layout="constrained")
     columns = figure.subfigures(*grid, squeeze=False).flat
     for column, (rules, runs) in zip(columns, by_rules.items(), strict=True):

@@ -145,7 +145,7 @@ def _table(by_rules: Mapping[str, Runs], speeds: Mapping[str, Mapping[str, int]]
                     difference = f"**{difference}**"
             rows.append(
                 [
-                    rules.replace(" ", "\u00a0"),
+                    rules,
                     name,
                     _mean(finished, MEASURE),
                     difference,

@@ -79,7 +79,7 @@ def test_variants_are_compared_seed_by_seed(workplace: Workplace) -> None:
         """\
 | rules | variant | among heuristics | more than low | p | among random | heuristic among policies |
 |---|---|---:|---:|---:|---:|---:|
-| 3\u00a0players | low | +0.30 \u00b1 0.66 | \u2013 | \u2013 | +3.00 \u00b1 0.00 | -0.30 \u00b1 0.66 |
+| 3 players | low | +0.30 \u00b1 0.66 | \u2013 | \u2013 | +3.00 \u00b1 0.00 | -0.30 \u00b1 0.66 |
 |  | high | -0.50 \u00b1 0.43 | -0.80 \u00b1 0.90 | 0.062 | +3.00 \u00b1 0.00 | +0.50 \u00b1 0.43 |
 """
         in text
@@ -97,7 +97,7 @@ def test_a_study_under_way_says_how_far_it_is(workplace: Workplace) -> None:
     )
     text = section(workplace, result("low", 1, 0.4), result("high", 1, 0.5))
     assert text.startswith("4 runs of 4 million decisions, 2 of them so far,")
-    assert "| 3\u00a0players | low | +0.40 | \u2013 | \u2013 |" in text
+    assert "| 3 players | low | +0.40 | \u2013 | \u2013 |" in text
     assert "|  | high | +0.50 | +0.10 | \u2013 |" in text
     assert "would have been seen" not in text
 
@@ -107,7 +107,7 @@ def test_runs_that_diverged_are_left_out(workplace: Workplace) -> None:
     text = section(
         workplace, result("low", 1, 0.4), result("low", 2, -9.0, **diverged), result("high", 1, 1.0)
     )
-    assert "| 3\u00a0players | low (1 of 2 diverged) | +0.40 |" in text
+    assert "| 3 players | low (1 of 2 diverged) | +0.40 |" in text
     write_files(workplace.folders)
     svg = (workplace.folders.docs / "pictures" / "experiments-small.svg").read_text()
     assert "low (diverged)" in svg

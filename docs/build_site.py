@@ -49,8 +49,9 @@ SECOND_BUTTON = "{ .md-button }"
 
 FENCED = re.compile(r"^( *)(```+|~~~+).*?^\1\2[ \t]*$", re.DOTALL | re.MULTILINE)
 LINK = re.compile(r'(\]\(|\b(?:src|srcset|href)=")([^)"#\s]+)')
-#: A share, whose sign stays beside its number, and a date in a table, which stays on a line.
-PERCENT, DATE = re.compile(r"(\d) %"), re.compile(r"(?<=\| )(\d{4}-\d\d-\d\d)\b")
+#: Spaces at which no line is broken, of a share, an interval and a number of players; a date in a table.
+WHOLE = re.compile(r"(?<=\d) (?=%|± \d|players\b)|(?<=\d ±) (?=\d)")
+DATE = re.compile(r"(?<=\| )(\d{4}-\d\d-\d\d)\b")
 PICTURE = re.compile(
     r'<picture>\s*<source media="\(prefers-color-scheme: dark\)" srcset="([^"]+)">\s*'
     r'<img src="([^"]+)"([^>]*)>\s*</picture>'
@@ -88,7 +89,7 @@ def moved(text: str, source: Path, page: str, known: dict[Path, str]) -> str:
         return before + os.path.relpath(name, Path(page).parent)
 
     def prose(part: str) -> str:
-        part = DATE.sub(r'<span class="whole">\1</span>', PERCENT.sub("\\1\u00a0%", part))
+        part = DATE.sub(r'<span class="whole">\1</span>', WHOLE.sub("\u00a0", part))
         return PICTURE.sub(r'<img src="\2#only-light"\3><img src="\1#only-dark"\3>', LINK.sub(link, part))
 
     parts, end = [], 0

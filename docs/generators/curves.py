@@ -1,8 +1,8 @@
-"""The learning curves of a study as one SVG: a column for each rule set, at most four variants in a panel."""
+"""The learning curves of a study as one SVG: a column for each rule set, or one for all; up to four variants each."""
 
 from __future__ import annotations
 
-import math
+import statistics
 from collections.abc import Mapping, Sequence
 
 from matplotlib.axes import Axes
@@ -15,7 +15,7 @@ from experiments.results import RunResult, mean_of
 #: Of the lines; for readers without the colours their styles differ too.
 STYLES = ((BLUE, "-"), (VERMILION, "--"), (GREEN, "-."), (PURPLE, ":"))
 #: Inches.
-PANEL_WIDTH, PANEL_HEIGHT = 5, 3.4
+PANEL_WIDTH, PANEL_HEIGHT = 4.8, 3.4
 
 #: variant -> its runs
 Runs = Mapping[str, Sequence[RunResult]]
@@ -24,11 +24,16 @@ Seconds = Mapping[str, Mapping[str, float]]
 
 
 def picture(
-    title: str, opponent: Mapping[str, str], by_rules: Mapping[str, Runs], seconds: Seconds
+    title: str,
+    opponent: Mapping[str, str],
+    by_rules: Mapping[str, Runs],
+    seconds: Seconds,
+    narrow: bool = False,
 ) -> Picture:
     """The curves of ``by_rules`` (rule set -> variant -> runs), each against the ``opponent`` of its rule set.
 
-    ``seconds`` are those of a decision, by rule set and variant; without, there are no curves over time.
+    ``seconds`` are those of a decision, by rule set and variant; without, there are no curves over time. ``narrow``: in
+    one column, for phones.
 
     A line is the mean over the seeds, its band the 95 % interval over the seeds, or over the deals for a single seed;
     two seeds have no band, but a thin line each. What does not fit into the panel is clipped. The numbers are margins
@@ -38,10 +43,12 @@ def picture(
     for rules, runs in by_rules.items():
         shown += [f"{rules} {name} {result.model_dump_json()}" for name in runs for result in runs[name]]
         shown += [opponent[rules], f"{seconds.get(rules)}"]
-    return Picture(title, "\n".join(shown), as_saved(lambda: draw(opponent, by_rules, seconds)))
+    return Picture(title, "\n".join(shown), as_saved(lambda: draw(opponent, by_rules, seconds, narrow)))
 
 
-def draw(opponent: Mapping[str, str], by_rules: Mapping[str, Runs], seconds: Seconds) -> Figure:
+def draw(
+    opponent: Mapping[str, str], by_rules: Mapping[str, Runs], seconds: Seconds, narrow: bool = False
+) -> Figure:
     """The figure: for each part of the variants a row over decisions and, if known, a row over seconds."""
     variants = list(dict.fromkeys(name for runs in by_rules.values() for name in runs))
     rows = [
@@ -50,16 +57,18 @@ def draw(opponent: Mapping[str, str], by_rules: Mapping[str, Runs], seconds: Sec
         for over_time in ((False, True) if seconds else (False,))
     ]
     # Unlike pyplot, Figure has no global state.
-    figure = Figure(figsize=(PANEL_WIDTH * len(by_rules), PANEL_HEIGHT * len(rows)), layout="constrained")
-    panels = figure.subplots(len(rows), len(by_rules), squeeze=False, sharey="col")
-    for row, (part, over_time) in enumerate(rows):
-        for column, (rules, runs) in enumerate(by_rules.items()):
-            axes = panels[row][column]
+    grid = (len(by_rules), 1) if narrow else (1, len(by_rules))
+    size = (PANEL_WIDTH * grid[1], PANEL_HEIGHT * grid[0] * len(rows))
+    figure = Figure(figsize=size, layout="constrained")
+    columns = figure.subfigures(*grid, squeeze=False).flat
+    for column, (rules, runs) in zip(columns, by_rules.items(), strict=True):
+        panels = column.subplots(len(rows), squeeze=False, sharey=True).flat
+        for axes, (part, over_time) in zip(panels, rows, strict=True):
             _panel(axes, runs, part, opponent[rules], seconds[rules] if over_time else None)
             axes.set_xlabel("seconds of playing and learning" if over_time else "million decisions")
+            axes.set_ylabel(f"margin of one net among {opponent[rules]}")
             axes.set_ylim(_limits(runs, opponent[rules]))
-            axes.set_title(rules if row == 0 else "")
-            axes.set_ylabel(f"margin of one net among {opponent[rules]}" if column == 0 else "")
+        column.axes[0].set_title(rules)
     return figure
 
 
@@ -84,38 +93,36 @@ def _panel(
         axes.plot(x, means, style, marker=".", color=colour, label=label, zorder=3)
         if len(results) == 2:
             for result in results:
-                curve = {decisions: margin for decisions, margin, _ in result.curves.get(opponent, [])}
-                own = [curve.get(decisions, math.nan) for decisions, _, _ in points]
-                axes.plot(x, own, color=colour, alpha=0.4, linewidth=0.8, zorder=2)
+                own = [margin for _, margin, _ in result.curves.get(opponent, [])]
+                axes.plot(x[: len(own)], own, color=colour, alpha=0.4, linewidth=0.8, zorder=2)
             continue
         low, high = ([m + sign * r for m, r in zip(means, reaches, strict=True)] for sign in (-1, 1))
         axes.fill_between(x, low, high, color=colour, alpha=0.15, linewidth=0, zorder=2)
     axes.axhline(0, color="black", linewidth=0.6)
     axes.grid(alpha=0.3)
     if any(name in styles for name in runs):
-        axes.legend(loc="lower right", fontsize=10, labelcolor=INK)
+        axes.legend(loc="lower right", fontsize=9, labelcolor=INK, borderpad=0.2, labelspacing=0.2)
 
 
 def _limits(runs: Runs, opponent: str) -> tuple[float, float]:
     """The range of the margins after the first evaluation, which is of an untrained policy, plus a fifth, since
-    intervals may be far wider, and room for the names below."""
+    intervals may be far wider."""
     means = [mean for results in runs.values() for _, mean, _ in _points(results, opponent)[1:]] or [0.0]
     around = max(0.1, (max(means) - min(means)) / 5)
-    low, high = min(means) - around, max(means) + around
-    return low - 0.4 * (high - low), high
+    return min(means) - around, max(means) + around
 
 
-def _points(results: Sequence[RunResult], opponent: str) -> list[tuple[int, float, float]]:
-    """Decisions, mean margin, half width of its interval; over the runs that have each point."""
-    points: dict[int, list[tuple[float, float]]] = {}
-    for result in results:
-        for decisions, margin, reach in result.curves.get(opponent, []):
-            points.setdefault(decisions, []).append((margin, reach))
-    curve = []
-    for decisions, values in sorted(points.items()):
-        mean, over_seeds = mean_of([margin for margin, _ in values])
-        curve.append((decisions, mean, values[0][1] if over_seeds is None else over_seeds))
-    return curve
+def _points(results: Sequence[RunResult], opponent: str) -> list[tuple[float, float, float]]:
+    """Decisions, mean margin, half width of its interval for each evaluation; over the runs that have it."""
+    curves = [result.curves.get(opponent, []) for result in results]
+    points = []
+    for number in range(max(map(len, curves), default=0)):
+        decisions, margins, reaches = zip(
+            *(curve[number] for curve in curves if number < len(curve)), strict=True
+        )
+        mean, over_seeds = mean_of(margins)
+        points.append((statistics.mean(decisions), mean, reaches[0] if over_seeds is None else over_seeds))
+    return points
 
 
 def _parts(names: Sequence[str], most: int) -> list[list[str]]:

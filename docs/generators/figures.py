@@ -12,7 +12,7 @@ from typing import Any
 import matplotlib
 from matplotlib.figure import Figure
 
-from catbox_agents.arena.plots import INK, LINE, LINES, PAGE, SOFT, style
+from catbox_agents.arena.plots import GREY, INK, LINE, LINES, PAGE, SOFT, style
 from experiments.results import Folders
 
 #: Colour on a light page -> on a dark one, as the browser table has them. Text in black has no colour in the file.
@@ -24,6 +24,8 @@ _DARK = {
     INK: _ON_DARK,
     SOFT: "#b1b8c4",
     LINE: "#525d70",
+    GREY.lower(): "#525d70",
+    "#cccccc": "#525d70",
 }
 _DARK |= dict(zip(LINES, ("#a9a2ff", "#f5ad67", "#74d4da", "#f896ca", "#ccd267", "#aeb9ca"), strict=True))
 #: matplotlib lays text out in this font, the widest; a viewer shows it in the first of these that it has.
@@ -89,6 +91,14 @@ def picture_file(name: str, folders: Folders) -> Path:
 def shown(name: str, alternative: str) -> str:
     """The picture ``name`` on a page, with what it shows in words."""
     return f"![{alternative}](pictures/{name}.svg)"
+
+
+def shown_by_width(name: str, alternative: str) -> str:
+    """`shown`, with the `narrow` variant on phones."""
+    return (
+        f'<picture>\n  <source media="(max-width: 45em)" srcset="pictures/{narrow(name)}.svg">\n'
+        f'  <img src="pictures/{name}.svg" alt="{alternative}">\n</picture>'
+    )
 
 
 def narrow(name: str) -> str:

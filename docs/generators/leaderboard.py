@@ -31,7 +31,7 @@ def _rows(submissions: Path) -> list[dict[str, Any]]:
 
 
 def leaderboard_table(suite: str, folders: Folders) -> str:
-    """The rows of a suite, and the scores of the zoo by scenario, as a picture and, folded, in numbers.
+    """The rows of a suite, and the scores of the zoo by scenario, folded, as a picture and in numbers.
 
     Raises ``ValueError`` for a suite without submissions.
     """
@@ -44,8 +44,8 @@ def leaderboard_table(suite: str, folders: Folders) -> str:
     if zoo.exists():
         (_, *tables), *scores = card_rows(read_submission(zoo))
         header = ["zoo", *(name.removeprefix(f"{suite}-") for name in tables)]
-        lines += ["", shown(f"bench-{suite}", "The scores of the zoo in every scenario."), ""]
-        lines += ["<details markdown><summary>In numbers</summary>\n"]
+        lines += ["\n<details markdown><summary>By scenario</summary>\n"]
+        lines += [shown(f"bench-{suite}", "The scores of the zoo in every scenario."), ""]
         lines += [*_sortable([header, *scores], linked=True), "\n</details>"]
     return "\n".join(lines)
 

@@ -12,7 +12,7 @@ from scipy.stats import nct, t, ttest_1samp
 
 from catbox_agents.arena.results import Estimate
 from docs.generators.curves import Runs, picture
-from docs.generators.figures import Picture, picture_file, shown
+from docs.generators.figures import Picture, narrow, picture_file, shown_by_width
 from docs.generators.tables import grouped_table, machines_in_words
 from experiments.results import Folders, RunResult, mean_of
 from experiments.speeds import read_speeds
@@ -51,13 +51,13 @@ def study_section(name: str, folders: Folders) -> str:
         _table(by_rules, read_speeds(name, folders)),
         "",
         *_power(by_rules),
-        shown(f"experiments-{name}", f"Learning curves: {study.title}"),
+        shown_by_width(f"experiments-{name}", f"Learning curves: {study.title}"),
     ]
     return "\n".join(lines)
 
 
 def study_pictures(folders: Folders) -> dict[Path, Picture]:
-    """File -> learning curves of each study that has results."""
+    """File -> learning curves of each study that has results; those for phones without curves over time."""
     pictures = {}
     for name in study_names(folders.studies):
         study = read_study(name, folders.studies)
@@ -68,9 +68,10 @@ def study_pictures(folders: Folders) -> dict[Path, Picture]:
                 for rules, of_rules in read_speeds(name, folders).items()
             }
             opponents = dict.fromkeys(by_rules, HEURISTIC)
-            pictures[picture_file(f"experiments-{name}", folders)] = picture(
-                study.title, opponents, by_rules, seconds
-            )
+            for file, one in ((f"experiments-{name}", False), (narrow(f"experiments-{name}"), True)):
+                pictures[picture_file(file, folders)] = picture(
+                    study.title, opponents, by_rules, {} if one else seconds, one
+                )
     return pictures
 
 

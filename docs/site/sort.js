@@ -11,7 +11,7 @@ function compare(one, other) {
   return typeof one === "number" && typeof other === "number" ? one - other : `${one}`.localeCompare(`${other}`);
 }
 
-// Bars in the column of scores of all scenarios, each from 0 to its score.
+// Bars in the column of scores of all scenarios, each from 0, which a line marks, to its score.
 function drawBars(rows, column) {
   const scores = rows.map((row) => -key(row, column));
   const known = [0, ...scores.filter(Number.isFinite)];
@@ -20,6 +20,7 @@ function drawBars(rows, column) {
   rows.forEach((row, k) => {
     if (!Number.isFinite(scores[k])) return;
     row.cells[column].className = scores[k] < 0 ? "bar below" : "bar";
+    row.cells[column].style.setProperty("--zero", at(0));
     row.cells[column].style.setProperty("--from", at(Math.min(0, scores[k])));
     row.cells[column].style.setProperty("--to", at(Math.max(0, scores[k])));
   });

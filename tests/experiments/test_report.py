@@ -137,19 +137,20 @@ def test_a_difference_that_would_have_been_seen_is_seen_in_four_of_five_studies(
 
 def test_the_check_finds_what_is_out_of_date(workplace: Workplace) -> None:
     def outdated() -> list[str]:
-        return [path.name for path in outdated_files(workplace.folders)]
+        return sorted(path.name for path in outdated_files(workplace.folders))
 
+    pictures = ["experiments-small-narrow.svg", "experiments-small.svg"]
     write_lines(workplace, *THREE_SEEDS)
-    assert outdated() == ["experiments-small.svg"]
+    assert outdated() == pictures
     assert workplace.report("--check") == 1
     assert workplace.report() == 0
     assert outdated() == []
     assert workplace.report("--check") == 0
     moved = THREE_SEEDS[0].model_copy(update={"curves": {"heuristic": [(2_000_000, 0.0, 0.2)]}})
     write_lines(workplace, moved, *THREE_SEEDS[1:])
-    assert outdated() == ["experiments-small.svg"]
+    assert outdated() == pictures
     workplace.file.unlink()
-    assert outdated() == ["experiments-small.svg"]
+    assert outdated() == pictures
     assert workplace.report() == 0
     assert not (workplace.folders.docs / "pictures" / "experiments-small.svg").exists()
     assert outdated() == []
@@ -174,6 +175,21 @@ def test_the_curves_are_means_over_seeds_over_decisions_and_over_seconds() -> No
     assert list(low.get_xdata()) == pytest.approx([2.0, 4.0])
     assert list(low.get_ydata()) == pytest.approx([0.15, 0.3])
     assert list(over_seconds.get_lines()[0].get_xdata()) == pytest.approx([41.0, 82.0])
+
+
+def test_evaluations_after_other_numbers_of_decisions_are_averaged_by_their_order() -> None:
+    runs = [
+        result(
+            "low",
+            seed,
+            0.0,
+            curves={"heuristic": [(1_000_000 * seed, 0.1 * seed, 0.2), (9_000_000, 1.0, 0.2)]},
+        )
+        for seed in (1, 2, 3)
+    ]
+    (panel,) = draw({"3 players": "heuristic"}, {"3 players": {"low": runs}}, {}).axes
+    assert list(panel.get_lines()[0].get_xdata()) == pytest.approx([2.0, 9.0])
+    assert list(panel.get_lines()[0].get_ydata()) == pytest.approx([0.2, 1.0])
 
 
 def test_nine_variants_are_drawn_three_in_a_panel() -> None:

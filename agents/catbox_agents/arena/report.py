@@ -35,7 +35,7 @@ MODELS = (
 PER = "Score per game, wins of all games, the others per round."
 RESULTS_FILE, PAGE_FILE, PICTURE_FILE = "results.json", "results.md", "matrix.png"
 #: A cell of a column of numbers: a number with or without its interval, a dash, nothing.
-_NUMBER = re.compile(r"\**[+\u2212-]?\d[\d,]*(\.\d+)?%?(\s\u00b1\s[\d.]+)?\**|\u2013|")
+_NUMBER = re.compile(r"\**(?:< )?[+\u2212-]?\d[\d,]*(\.\d+)?%?(\s\u00b1\s[\d.]+)?\**|\u2013|")
 
 
 def write_report(result: ArenaResult, folder: Path) -> None:

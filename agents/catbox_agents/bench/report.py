@@ -94,7 +94,7 @@ def opponent_in_full(scenario: Scenario) -> str:
 
 def score_in_words(result: Mapping[str, Any]) -> str:
     """The score of a scenario with its interval."""
-    return "error" if "error" in result else f"{result['score']:+.0f} ± {result['ci95']:.0f}"
+    return "error" if "error" in result else _rounded(f"{result['score']:+.0f} ± {result['ci95']:.0f}")
 
 
 def total_in_words(submission: Mapping[str, Any]) -> str:
@@ -235,7 +235,7 @@ def leaderboard_tables(
                     " ".join([f"{row['agent']}{seeds}", *(f"({note})" for note in notes)]),
                     _in_words(row["score"], 1),
                     *(_in_words(row["tables"].get(name)) for name in names),
-                    "" if row["worst"] is None else f"{row['worst']['score']:+.0f}",
+                    "" if row["worst"] is None else _rounded(f"{row['worst']['score']:+.0f}"),
                     *([f"{row['track']}{decisions}"] if declared else []),
                 ]
             )
@@ -243,7 +243,12 @@ def leaderboard_tables(
 
 
 def _in_words(score: Mapping[str, float] | None, decimals: int = 0) -> str:
-    return "" if score is None else f"{score['mean']:+.{decimals}f} ± {score['ci95']:.{decimals}f}"
+    return "" if score is None else _rounded(f"{score['mean']:+.{decimals}f} ± {score['ci95']:.{decimals}f}")
+
+
+def _rounded(number: str) -> str:
+    """``number``, or "0" if all of it is zero."""
+    return number if number.strip("+-0. ±") else "0"
 
 
 def leaderboard_page(rows: Sequence[Mapping[str, Any]]) -> str:

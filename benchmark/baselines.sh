@@ -4,7 +4,7 @@
 set -euo pipefail
 cd "$(dirname "$0")/.."
 SEEDS="1 2 3 4 5"
-OUT=benchmark/submissions
+OUT="${OUT:-benchmark/submissions}"
 
 enter() { # NAME-OF-FOLDER SUITE AGENT... -- MORE OPTIONS
     local folder="$OUT/$1" suite="$2" agents=()
@@ -56,6 +56,7 @@ learner() { # ALGORITHM NAME DECISIONS "PLAYERS": five seeds, a policy for each 
 
 maskable_ppo() { # DECISIONS: five seeds of another library's learner, for three and five players
     local decisions="$1" name="MaskablePPO of sb3-contrib, 1 million" seed players
+    local settings="python examples/sb3_self_play.py --decisions $decisions --players 3, and --players 5"
     for seed in $SEEDS; do
         if missing "cat_in_the_box-maskable_ppo-$seed"; then
             local models=()
@@ -66,7 +67,7 @@ maskable_ppo() { # DECISIONS: five seeds of another library's learner, for three
                 models+=("$run/model.zip")
             done
             enter "cat_in_the_box-maskable_ppo-$seed" cat_in_the_box "${models[@]}" -- --name "$name" --track learn-10M \
-                --decisions "$decisions" --seed "$seed" --settings "python examples/sb3_self_play.py"
+                --decisions "$decisions" --seed "$seed" --settings "$settings"
         fi
     done
 }

@@ -55,19 +55,18 @@ def adaptation(original: Game, game: Game) -> Adaptation | None:
     """How an agent for the rules of ``original`` plays ``game``; None if it cannot.
 
     The options that differ must be among the ``transferable_options`` and ``adaptable_options`` of `facts`, and the
-    actions and observations of ``game`` among those of ``original``. Some bids and none are too different, and so are
-    some revealed cards and none.
+    actions and observations of ``game`` among those of ``original``. What ``original`` lacks, such as instant wins, its
+    agent has not learned. Some bids and none are too different, and so are some revealed cards and none.
     """
     if original.id != game.id:
         return None
     differing, known = set(differing_options(original, game)), facts(game)
     if not differing <= {*known.transferable_options, *known.adaptable_options}:
         return None
-    if any(
-        not original.options[name] or not game.options[name]
-        for name in differing & {*known.adaptable_options}
-    ):
-        return None
+    for name in differing & {*known.adaptable_options}:
+        theirs, wanted = original.options[name], game.options[name]
+        if not theirs or not (wanted or isinstance(wanted, bool)):
+            return None
     try:
         return Adaptation(original, game)
     except (KeyError, ValueError):  # an action, or a label of a part, that `original` does not have

@@ -86,4 +86,5 @@ class Guide:
         )
         places = [f"{self._told + number} of {self._total}" for number in range(1, len(lines) + 1)]
         self._told += len(lines)
+        parts = parts or [""]
         return list(zip([*parts, *parts[-1:] * len(lines)], lines, places, strict=False))

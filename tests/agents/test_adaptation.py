@@ -12,6 +12,7 @@ import catbox_agents
 from catbox_agents.adaptation import adaptation
 from catbox_agents.networks.checkpoint import load_checkpoint, save_checkpoint
 from catbox_agents.networks.policy_agent import PolicyAgent
+from catbox_agents.specs import best_agent
 from catbox_env import Game, make_game, make_vec
 from tests.agents.policies import network_for
 
@@ -73,6 +74,16 @@ def test_a_match_of_cat_te_is_played_by_its_agent_of_single_rounds() -> None:
 def test_the_agent_for_two_plays_with_any_number_of_neutral_tokens(revealed_cards: int) -> None:
     game = cat_in_the_box(num_players=2, revealed_cards=revealed_cards, reward="margin")
     assert catbox_agents.evaluate(game, ["best", "heuristic"], 200).standings[0].margin > 0.3
+
+
+@pytest.mark.parametrize("option", ["offsuit_faceup", "instant_wins", "instant_wins_double"])
+def test_an_agent_of_cat_te_plays_other_rules_of_folding_and_instant_wins(option: str) -> None:
+    usual = make_game("cat_te_v0", num_players=3, reward="margin")
+    game = make_game("cat_te_v0", num_players=3, reward="margin", **{option: not usual.options[option]})
+    assert best_agent(game) == "zoo:cat_te-3p-laos"
+    assert catbox_agents.evaluate(game, ["best", "heuristic"], 300, seed=1).standings[0].margin > 0.05
+    learned_less = option != "instant_wins_double"
+    assert (adaptation(game, usual) is None) == learned_less
 
 
 @pytest.mark.parametrize(

@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from catbox_agents.bench import TRACKS, suite_names
+from catbox_agents.zoo import zoo_agent
 from catbox_app.commands import bench
 from tests.agents.bench.small import _few_deals, change  # noqa: F401  (a fixture)
 from tests.app.table import run
@@ -48,10 +49,30 @@ def test_an_agent_is_run_verified_and_compared(tmp_path: Path) -> None:
     (row,) = json.loads((tmp_path / "t.json").read_text())
     assert (row["track"], row["decisions"]) == ("learn-10M", 10)
     assert (tmp_path / "t.md").read_text().startswith("## petrify\n")
+    assert "the agent was not asked. What it declares" in verified.stdout
     change(out, lambda content: content.update(games="0" * 64))  # seen before anything is played
     forged = run("bench", "verify", str(out), "--processes", "1")
     assert forged.exit_code == 1
     assert "does not hold: games.jsonl is not the file" in forged.stderr
+
+
+def test_it_is_said_which_policies_were_asked(tmp_path: Path) -> None:
+    out, policy = tmp_path / "out", str(zoo_agent("zoo:petrify-4x4").path)
+    played = run(
+        "bench", "run", policy, "--suite", "petrify", "--quick", "--output", str(out), "--processes", "1"
+    )
+    assert played.exit_code == 0, played.output
+    assert sorted(path.name for path in out.iterdir()) == [
+        *("card.svg", "games.jsonl", "petrify-4x4.safetensors", "submission.json")
+    ]
+    verified = run("bench", "verify", str(out), "--processes", "1")
+    assert "is valid: games, opponents, numbers and the agent. What" in verified.stdout
+    assert "It has a score for petrify-4x4, none for the suite." in verified.stdout
+    change(out, lambda content: content["agent"]["specs"].update({"petrify-4x4": "mine"}))
+    assert (
+        "numbers; the agent was not asked. What"
+        in run("bench", "verify", str(out), "--processes", "1").stdout
+    )
 
 
 @pytest.mark.parametrize(

@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 from catbox_agents.arena.match import Match
+from catbox_app import guide
 from catbox_app.guide import LINES, Guide
 from catbox_app.web.tables import Tables
 from catbox_env import GAMES, make_game
@@ -77,6 +78,11 @@ def test_a_game_of_ones_own_has_no_guide() -> None:
     guide = Guide("my_game_v0")
     assert guide.begin == []
     assert guide.lines([]) == []
+
+
+def test_a_line_that_means_no_part_of_the_picture_is_said(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(guide.LINES, "my_game_v0", {"begin": "One.\nTwo."})
+    assert Guide("my_game_v0").begin == [("", "One.", "1 of 2"), ("", "Two.", "2 of 2")]
 
 
 def test_the_prompt_explains_what_happens() -> None:

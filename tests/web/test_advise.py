@@ -327,12 +327,14 @@ def test_a_board_is_entered_by_clicks(new_page: NewPage) -> None:
     for k in range(16):
         offered(page).nth(k).click()
     expect(said).to_have_text("Click the tile where you stand.")
+    expect(board.nth(0)).to_be_focused()
     board.nth(0).click()
     expect(said).to_have_text("Click the tile where Luna stands.")
     board.nth(5).click()
     expect(said).to_have_text("Complete.")
     expect(offered(page).first).to_be_disabled()
     expect_accessible(page)
+    expect(board.nth(5)).to_have_accessible_name("Take Luna off 2.2")
     board.nth(15).click()  # is taken back, and replaced
     expect(said).to_have_text("Add the tiles row by row: 15 of 16")
     offered(page).nth(3).click()
@@ -342,3 +344,23 @@ def test_a_board_is_entered_by_clicks(new_page: NewPage) -> None:
     )
     page.get_by_role("button", name="Advise me").click()
     wait_for(page, 0)
+
+
+def test_other_rules_clear_the_board_and_fewer_players_take_their_pawns(new_page: NewPage) -> None:
+    page = new_page()
+    page.get_by_role("radio", name="Petrify").check(force=True)
+    page.get_by_role("radio", name="3", exact=True).check(force=True)
+    page.get_by_role("button", name="Enter the deal").click()
+    for _ in range(16):
+        offered(page).first.click()
+    board = page.get_by_role("group", name="The board").get_by_role("button")
+    for k in range(3):
+        board.nth(k).click()
+    expect(page.locator(".counter")).to_have_text("Complete.")
+    page.get_by_role("radio", name="2", exact=True).check(force=True)
+    expect(page.locator(".board .token")).to_have_count(2)
+    expect(page.get_by_label("What you see of the deal")).to_have_value(re.compile(r"^1\.1@0 1\.1@1 1\.1 "))
+    unfold_rules(page)
+    page.get_by_label("Size").fill("5")
+    page.get_by_label("Size").blur()
+    expect(page.locator(".board > span")).to_have_count(25)

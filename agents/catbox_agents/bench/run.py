@@ -78,10 +78,10 @@ def run_bench(
         processes, ray_address, progress: as in `catbox_agents.run_arena`.
 
     An agent that raises an error or answers anything but a legal action ends the scenario, which then has an ``error``
-    instead of a score. The suite has a score only if all its scenarios have one. A policy that is data lies beside its
-    games, as TABLE.safetensors. Ctrl-C raises `BenchInterrupted`; the same call resumes. Raises ``ValueError`` for
-    declarations that are unknown, agents of which none can play or one cannot be made, and a folder that holds a
-    submission or something else.
+    instead of a score. The suite has a score only if all its scenarios have one. A checkpoint that names no code is
+    copied to TABLE.safetensors in the folder first, and the copy plays. Ctrl-C raises `BenchInterrupted`; the same call
+    resumes. Raises ``ValueError`` for declarations that are unknown, agents of which none can play or one cannot be
+    made, and a folder that holds a submission or something else.
     """
     folder = check_path("output", output)
     check_instance("suite", suite, Suite, "a suite, such as suite('petrify')")
@@ -92,8 +92,13 @@ def run_bench(
         raise ValueError(f"{folder} holds {existing[0]}, of another submission: name another folder")
     checked = check_declared(declared or {})
     label = printable(label_of(next(iter(entered.values()))) if name is None else name)
-    policies = {table: _policy_of(agent) for table, agent in entered.items()}
-    files = {policy_name(table): data for table, data in policies.items() if data is not None}
+    specs = {place: label_of(agent) for place, agent in entered.items()}
+    for place, agent in entered.items():
+        if (data := _policy_of(agent)) is not None:  # the copy plays: a run may go on meanwhile
+            specs[place] = policy_name(place)
+            folder.mkdir(parents=True, exist_ok=True)
+            write_atomically(folder / specs[place], data)
+            entered[place] = str(folder.absolute() / specs[place])
     results: dict[str, dict[str, Any]] = {}
     lines: list[str] = []
     seconds: dict[str, float] = {}
@@ -134,10 +139,7 @@ def run_bench(
         "private": suite.private,
         "agent": {
             "name": label,
-            "specs": {
-                table: label_of(agent) if policies[table] is None else policy_name(table)
-                for table, agent in entered.items()
-            },
+            "specs": specs,
             "fingerprints": fingerprints,
         },
         "declared": checked,
@@ -153,8 +155,7 @@ def run_bench(
         },
     }
     folder.mkdir(parents=True, exist_ok=True)
-    for file, data in {**files, GAMES_FILE: games}.items():
-        write_atomically(folder / file, data)
+    write_atomically(folder / GAMES_FILE, games)
     write_atomically(folder / SUBMISSION_FILE, (json.dumps(submission, indent=1) + "\n").encode())
     shutil.rmtree(folder / WORK_FOLDER)
     return submission

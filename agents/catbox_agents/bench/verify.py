@@ -34,7 +34,7 @@ from catbox_agents.bench.run import (
 )
 from catbox_agents.bench.scenarios import VISITOR, Scenario, Suite, Table, suite
 from catbox_agents.settings import read_settings
-from catbox_agents.specs import AgentSpec, Kind, parse_spec, printable, resolve
+from catbox_agents.specs import AgentSpec, Kind, load_policy, parse_spec, printable, resolve
 from catbox_agents.system.files import check_format, parse_json
 from catbox_env.core.checks import check_path, short_repr
 
@@ -43,7 +43,7 @@ EQUAL = 0.995
 #: The share of the decisions in which an opponent that searches is asked: it is slow.
 SEARCHED = 0.15
 #: Larger files are no submissions.
-MAX_SUBMISSION, MAX_GAMES = 1 << 20, 1 << 26
+MAX_SUBMISSION, MAX_GAMES, MAX_POLICY = 1 << 20, 1 << 26, 1 << 27
 _REMEDY = "give the folder that catbox bench run wrote"
 
 
@@ -84,8 +84,8 @@ def verify(
     done, play the heuristic's games, and compute every number anew.
 
     Args:
-        agents: as in `run_bench`, by default the policies in the folder, which are data. They are asked too: at least
-            EQUAL of their decisions must be the same.
+        agents: as in `run_bench`, by default the policies that the submission holds, which are data. They are asked
+            too: at least EQUAL of their decisions must be the same.
         private_seed: of a submission that was played with one.
         search_share: in which share of its decisions, drawn anew each time, an opponent that searches is asked.
         processes, progress: as in `catbox_agents.run_arena`.
@@ -97,8 +97,8 @@ def verify(
     submission = read_submission(folder)
     if not (folder / GAMES_FILE).exists():
         raise FileNotFoundError(
-            f"{folder} holds no {GAMES_FILE}, without which nothing can be verified: ask whoever played them. Those of "
-            "catbox's own rows are played again by `bash benchmark/baselines.sh ROW`"
+            f"{folder} holds no {GAMES_FILE}, without which nothing can be verified: ask whoever played them; those of "
+            "catbox's own rows can be played again, see benchmark/README.md"
         )
     games = _read(folder / GAMES_FILE, MAX_GAMES)
     verification = Verification(submission)
@@ -115,7 +115,8 @@ def verify(
     verifier = _Verifier(verification, complete, search_share, progress)
     verifier.check_content(games)
     if verification.is_valid:
-        verifier.play(_entered(agents, folder, verifier.suite), processes)
+        held = verifier.policies(folder)  # also if others are asked: the submission names them
+        verifier.play(held if agents is None else agents_by_table(agents, verifier.suite), processes)
     if verification.is_valid:
         for name, expected in scores(complete, verifier.results).items():
             if not _same(submission[name], expected):
@@ -184,6 +185,25 @@ class _Verifier:
             self.recorded.setdefault(name, []).append(actions)
         if len(lines) != len(expected):
             self.problems.append(f"{GAMES_FILE} has {len(lines)} lines, expected {len(expected)}")
+
+    def policies(self, folder: Path) -> dict[str, AgentSpec]:
+        """The policies that the submission holds, by table, after a look whether each can play there."""
+        specs: dict[str, str] = self.submission["agent"]["specs"]
+        held: dict[str, AgentSpec] = {}
+        for table in self.suite.tables:
+            name = policy_name(table.name)
+            if specs.get(table.name) != name:
+                continue
+            # An absolute path that exists is that of a policy, whatever its folders are called.
+            file = str(folder.absolute() / name)
+            try:
+                _read(Path(file), MAX_POLICY)
+                load_policy(file, table.game, adapt=True)
+            except (ValueError, OSError) as error:
+                self.problems.append(f"{table.name}: its policy cannot be asked: {error}")
+            else:
+                held[table.name] = file
+        return held
 
     def play(self, entered: Mapping[str, AgentSpec], processes: int | None) -> None:
         """Play all games again, and compare. ``entered``: the agents that are asked, by table."""
@@ -271,17 +291,6 @@ class _Verifier:
             self.problems.append(
                 f"{scenario.name}: {', '.join(map(short_repr, unknown))}: not part of a result"
             )
-
-
-def _entered(
-    agents: AgentSpec | Sequence[AgentSpec] | None, folder: Path, played: Suite
-) -> dict[str, AgentSpec]:
-    """The agents to ask, by table: those named, or the policies in the folder."""
-    if agents is not None:
-        return agents_by_table(agents, played)
-    # An absolute path that exists is a policy: it names no code.
-    files = {table.name: folder.absolute() / policy_name(table.name) for table in played.tables}
-    return {table: str(file) for table, file in files.items() if file.is_file()}
 
 
 def _check_decides_alike(agent: str, table: Table) -> None:

@@ -108,8 +108,8 @@ class GameFacts:
     Attributes:
         transferable_options: options that do not change how an agent has to play, such as who begins: an agent made for
             other values may play if the observation has the same parts.
-        adaptable_options: options of which an agent also plays other values, such as fewer bids, if its actions and
-            observations have all that these need (`catbox_agents.adaptation`).
+        adaptable_options: options of which an agent also plays other values, such as fewer bids or no instant wins, if
+            its actions and observations have all that these need (`catbox_agents.adaptation`).
         equivalent_values: values of an option that mean the same rules: option -> these values.
         axis_labels: ``axis_labels(game, part)``: what each axis of a part of the observation counts, as labels that
             mean the same under all rules. By default, the indices.

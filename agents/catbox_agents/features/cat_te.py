@@ -25,7 +25,8 @@ from catbox_env.games.cat_te.rules import (
 from catbox_env.games.cat_te.state import CLAIM, FOLD, NONE, SHOW
 
 FACTS = GameFacts(
-    transferable_options=("rounds", "dealer"),
+    transferable_options=("rounds", "dealer", "instant_wins_double"),
+    adaptable_options=("offsuit_faceup", "instant_wins"),
     equivalent_values={"region": ("laos", "vietnamese")},
     binary_statistics=("won_round", "eliminated"),
     shares={

@@ -118,7 +118,7 @@ def run(
     processes: Processes = None,
     ray_address: RayAddress = None,
 ) -> None:
-    """Play an agent through a suite, and write a submission: submission.json, games.jsonl, card.svg, and the policy.
+    """Play an agent through a suite, and write a submission: submission.json, games.jsonl, card.svg, and its policies.
 
     [bold]Examples[/]
 
@@ -185,7 +185,7 @@ def verify_submission(
             metavar="SPEC",
             help="Ask this agent whether it would decide as recorded. Its code runs: only if you trust it. "
             "Repeat it as in catbox bench run.",
-            show_default="the policies in the folder",
+            show_default="the policies that the submission holds",
         ),
     ] = None,
     private_seed: PrivateSeed = None,
@@ -194,7 +194,7 @@ def verify_submission(
     ] = False,
     processes: Processes = None,
 ) -> None:
-    """Check a submission: play its games again, ask the opponents, compute every number anew.
+    """Check a submission: play its games again, ask the opponents and its policies, compute every number anew.
 
     The exit code is 0 if all holds, else 1.
     """
@@ -219,7 +219,15 @@ def verify_submission(
         raise typer.Exit(1)
     tables = ", ".join(name for name, score in found.submission["tables"].items() if score is not None)
     complete = "" if found.is_complete else f" It has a score for {tables or 'no table'}, none for the suite."
-    checked = "games, opponents, numbers and the agent" if found.asked else "games, opponents and numbers"
+    unasked = [name for name in found.submission["tables"] if name not in found.asked]
+    agent = (
+        "the agent was not asked"
+        if not found.asked
+        else f"the agent was asked for {', '.join(found.asked)} alone"
+    )
+    checked = (
+        f"games, opponents and numbers; {agent}" if unasked else "games, opponents, numbers and the agent"
+    )
     typer.echo(f"{folder} is valid: {checked}. What it declares about itself cannot be checked.{complete}")
 
 

@@ -6,8 +6,9 @@ import {withSuits} from "./names.js";
 import {keepSetting, setting} from "./settings.js";
 
 const ADVISED = "advised";
-// A place of a board without a tile.
+// A place of a board without a tile, and tiles on which players begin.
 const EMPTY = "_";
+const STARTS = /^(\d\.\d|\*)$/;
 
 /**
  * Keeps the lines of a game, and sends all of them with each new one. `enter` is a form for lines that cannot be chosen;
@@ -87,6 +88,7 @@ export function createDealForm(frame, about, open) {
   }
 
   function take(message) {
+    if (known.columns > 0 && message.columns !== known.columns) clear();
     known = message;
     field.querySelector("small").textContent = known.words;
     const isBoard = known.columns > 0;
@@ -95,6 +97,7 @@ export function createDealForm(frame, about, open) {
     typed.firstChild.textContent = isBoard ? "Type or paste the board" : "Type or paste your hand";
     hand.className = isBoard ? "hand board" : "hand fan";
     hand.style.setProperty("--columns", known.columns);
+    if (isBoard && deal.value.trim() !== "") write(tiles()); // without pawns of seats that are gone
     hand.setAttribute("aria-label", isBoard ? "The board" : "Your cards: click one to remove it");
     draw();
   }
@@ -133,13 +136,17 @@ export function createDealForm(frame, about, open) {
   // The tiles of a board, row by row, each with @ and the seat of a pawn that stands there.
   function tiles() {
     const words = deal.value.split(/[\s/]+/).filter((word) => word !== "");
-    return Array.from({length: known.sizes[0]}, (_, cell) => words[cell] ?? EMPTY);
+    const ofPlayers = (word) => (Number(word.split("@")[1] ?? 0) < about().players ? word : word.split("@")[0]);
+    return Array.from({length: known.sizes[0]}, (_, cell) => ofPlayers(words[cell] ?? EMPTY));
+  }
+
+  function write(all) {
+    const rows = all.map((tile, cell) => ((cell + 1) % known.columns === 0 ? `${tile}\n` : `${tile} `));
+    deal.value = all.every((tile) => tile === EMPTY) ? "" : rows.join("").trim();
   }
 
   function setTile(at, word) {
-    const changed = tiles().map((tile, cell) => (cell === at ? word : tile));
-    const rows = changed.map((tile, cell) => ((cell + 1) % known.columns === 0 ? `${tile}\n` : `${tile} `));
-    deal.value = changed.every((tile) => tile === EMPTY) ? "" : rows.join("").trim();
+    write(tiles().map((tile, cell) => (cell === at ? word : tile)));
     wrong.textContent = "";
     draw();
   }
@@ -151,16 +158,20 @@ export function createDealForm(frame, about, open) {
     const {players, seat: own} = about();
     const pawn = Array.from({length: players}, (_, seat) => seat).find((seat) => !all.some((tile) => tile.endsWith(`@${seat}`)));
     const places = missing === 0 && pawn !== undefined;
+    const focused = document.activeElement;
     for (const one of offered.childNodes) one.disabled = missing === 0;
     hand.replaceChildren(...all.map((word, cell) => {
       if (word === EMPTY) return element("span", {class: "card"});
       const [tile, seat] = word.split("@");
-      const next = seat !== undefined ? tile : places ? `${word}@${pawn}` : EMPTY;
-      return tileButton(word, next.includes("@") ? `Put ${catName(pawn)} on` : "Remove", () => {
+      const begins = seat === undefined && places && STARTS.test(tile);
+      const next = seat !== undefined ? tile : begins ? `${word}@${pawn}` : EMPTY;
+      const verb = seat !== undefined ? `Take ${catName(Number(seat))} off` : begins ? `Put ${catName(pawn)} on` : "Remove";
+      return tileButton(word, verb, () => {
         setTile(cell, next);
         (hand.children[cell].matches("button") ? hand.children[cell] : offered.firstChild).focus();
       });
     }));
+    if (missing === 0 && offered.contains(focused)) hand.firstChild.focus(); // some browsers take it from what is disabled
     counter.textContent = missing > 0 ? `Add the tiles row by row: ${all.length - missing} of ${all.length}` : places ? `Click the tile where ${pawn === own ? "you stand" : `${catName(pawn)} stands`}.` : "Complete.";
     turned.hidden = true;
     offered.hidden = counter.hidden = hand.hidden = false;

@@ -43,7 +43,7 @@ export function createTable(frame, mode) {
   const rule = element("p", {role: "status"});
   const rulePlace = element("small", {});
   const nextRule = pushButton("Next", () => explain(rules.slice(1)));
-  const skipGuide = pushButton("Skip", () => ((guide.hidden = skipped = true), explain([])), {class: "quiet"});
+  const skipGuide = pushButton("Skip", skipTheGuide, {class: "quiet"});
   const guide = element("div", {class: "guide", hidden: true}, rule, rulePlace, nextRule, skipGuide); // of a first game
   const turn = element("p", {class: "spoken", role: "status"}); // what a screen reader says
   const notice = element("p", {class: "notice", role: "alert", hidden: true, onclick: quiet});
@@ -156,6 +156,12 @@ export function createTable(frame, mode) {
     rule.textContent = names.within(words);
     rulePlace.textContent = place;
     picture.pointAt(part && names.within(part).toLowerCase());
+  }
+
+  function skipTheGuide() {
+    guide.hidden = skipped = true;
+    explain([]);
+    status.focus({preventScroll: true});
   }
 
   function takePosition(message) {

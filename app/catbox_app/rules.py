@@ -14,7 +14,6 @@ import catbox_env
 from catbox_env import Game, GameState
 from catbox_env.core.checks import check_action, short_repr
 from catbox_env.core.state import illegal_reason
-from catbox_env.games.petrify.rules import NUMBER_TILES
 from catbox_env.registry import game_class
 
 DEFAULT_GAME = "cat_in_the_box_v0"
@@ -92,8 +91,8 @@ def deal_cards(game: Game) -> dict[str, Any]:
             "The rows of the board, such as 2.3@0 W *: number 2 of colour 3, where the first player stands, a wall, a "
             "wildcard; 0 is a zero, T1 a teleport of colour 1."
         )
+        tiles = getattr(game.rules, "tile_names", [])
         size = getattr(game.rules, "size", 0)
-        tiles = [*NUMBER_TILES, *dict.fromkeys(getattr(game.rules, "specials", []))] if size else []
         return {"words": words, "cards": tiles, "copies": size**2, "sizes": [size**2, 0], "columns": size}
     names = sorted(map(draws.card_to_string, draws.cards), key=lambda name: name.lstrip("0123456789JQKA"))
     words = f"All your cards, such as {' '.join(names[:3])}; in a second line those turned up, if any."

@@ -116,6 +116,11 @@ class Rules:
         return teleports + others
 
     @property
+    def tile_names(self) -> list[str]:
+        """The tiles that a board may have, by name: every number card, and the special ones of these rules."""
+        return [*NUMBER_TILES, *dict.fromkeys(self.specials)]
+
+    @property
     def num_cells(self) -> int:
         """Cells of the board."""
         return self.size * self.size

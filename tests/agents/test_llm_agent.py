@@ -517,7 +517,7 @@ def test_pages_and_files_may_not_name_a_server(tmp_path: Path) -> None:
     check_opponent(spec, [spec])
     file = tmp_path / "own.yaml"
     file.write_text(f"eval_opponents: ['{spec}']\n")
-    with pytest.raises(ValueError, match=r"servers, which are sent your key .*llm:model=a.*--trust"):
+    with pytest.raises(ValueError, match=r"a server that would be sent your key: .*llm:model=a.*--trust"):
         load_config(file=file)
 
 

@@ -58,6 +58,27 @@ def test_after_catbox_compile_nothing_is_left_to_compile(tmp_path: Path) -> None
     assert {path.name for path in tmp_path.rglob("*.nbc")} == compiled
 
 
+@pytest.mark.slow
+def test_players_that_share_kernels_compile_without_a_warning(tmp_path: Path) -> None:
+    """The weights of the careful player begin with those of the heuristic, whose kernels are compiled first."""
+    environment = {**os.environ, "NUMBA_CACHE_DIR": str(tmp_path), "NUMBA_DISABLE_JIT": "0"}
+    command = [
+        sys.executable,
+        "-m",
+        "catbox_app",
+        "evaluate",
+        "heuristic",
+        "careful",
+        "--players",
+        "3",
+        "-n",
+        "10",
+    ]
+    done = subprocess.run(command, env=environment, capture_output=True, text=True, timeout=300)
+    assert done.returncode == 0, done.stderr
+    assert "Warning" not in done.stderr
+
+
 class Renamed(Petrify):
     id = "renamed"
 
